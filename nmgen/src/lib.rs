@@ -1,0 +1,1 @@
+//! From an NMState document to safe NetworkManager connection profiles.
