@@ -1,0 +1,57 @@
+//! The checks: one file a topic, one rule a fault. They see the document with its positions; whether
+//! it is NMState at all is nmstate's decision ([`schema`]).
+
+pub(crate) mod fleet;
+pub(crate) mod name;
+mod schema;
+mod subject;
+
+use self::subject::{Report, Subject};
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::document::Document;
+use crate::state::State;
+
+pub(crate) use self::schema::refusal;
+
+/// What the document is checked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To become connection profiles without a look at the node: what cannot be carried is said.
+    Offline,
+    /// To be applied on the node itself.
+    Apply,
+}
+
+type Check = fn(&Subject<'_>, &mut Report<'_>);
+
+/// Every topic: its rules and what finds them.
+const TOPICS: &[(&[Rule], Check)] = &[(name::RULES, name::check)];
+
+/// Every rule of every stage, each once.
+pub fn rules() -> Vec<Rule> {
+    let stages = [
+        crate::source::rules(),
+        crate::document::RULES.to_vec(),
+        schema::RULES.to_vec(),
+        TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied()).collect(),
+        fleet::RULES.to_vec(),
+        crate::profile::RULES.to_vec(),
+        crate::target::RULES.to_vec(),
+    ];
+    stages.concat()
+}
+
+/// Runs every check on one document. The state is `None` when nmstate refuses the document.
+pub(crate) fn document(
+    document: &Document<'_>,
+    purpose: Purpose,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<State> {
+    let state = schema::parse(document, diagnostics);
+    let subject = Subject::new(document, purpose);
+    let mut report = Report::new(document, diagnostics);
+    for (_, check) in TOPICS {
+        check(&subject, &mut report);
+    }
+    state
+}

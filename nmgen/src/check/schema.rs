@@ -1,0 +1,226 @@
+//! nmstate's own judgement, with the place that nmstate doesn't tell.
+//!
+//! The place is found by asking nmstate again about parts of the document: a part is guilty when the
+//! document without it is no longer refused for the same reason. Nothing here knows NMState's schema.
+
+use serde_yaml::Value;
+
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::document::{Document, Path, Step};
+use crate::state::{Refusal, State};
+
+const UNKNOWN_FIELD: Rule = Rule::error("unknown-field");
+const MISSING_FIELD: Rule = Rule::error("missing-field");
+const INVALID_VALUE: Rule = Rule::error("invalid-value");
+const REFUSED: Rule = Rule::error("refused-by-nmstate");
+pub(super) const EMPTY_DOCUMENT: Rule = Rule::warning("empty-document");
+
+pub(super) const RULES: &[Rule] =
+    &[UNKNOWN_FIELD, MISSING_FIELD, INVALID_VALUE, REFUSED, EMPTY_DOCUMENT];
+
+/// More faults than this are not looked for: each costs many questions to nmstate.
+const MAX_FAULTS: usize = 20;
+
+type Judge = fn(Value) -> Result<(), Refusal>;
+
+/// Lets nmstate read the document. Each fault is reported once, then taken out to find the next.
+pub(super) fn parse(document: &Document<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<State> {
+    match State::parse(&document.source().text) {
+        Ok(state) => {
+            if state.is_empty() {
+                diagnostics.push(empty(document));
+            }
+            Some(state)
+        }
+        Err(first) => {
+            let judge: Judge = |value| State::from_value(value).map(drop);
+            report_all(document, first, judge, diagnostics);
+            None
+        }
+    }
+}
+
+/// The diagnostic for a document that nmstate read but will not convert.
+pub(crate) fn refusal(document: &Document<'_>, refusal: Refusal) -> Vec<Diagnostic> {
+    let judge: Judge = |value| State::from_value(value)?.generate().map(drop);
+    let mut diagnostics = Vec::new();
+    report_all(document, refusal, judge, &mut diagnostics);
+    diagnostics
+}
+
+fn empty(document: &Document<'_>) -> Diagnostic {
+    Diagnostic::new(
+        EMPTY_DOCUMENT,
+        "the document asks for nothing",
+        document.place(document.root.span),
+    )
+    .help("an NMState document has interfaces, routes, dns-resolver and the like")
+}
+
+fn report_all(
+    document: &Document<'_>,
+    first: Refusal,
+    judge: Judge,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let Ok(mut value) = serde_yaml::from_str::<Value>(&document.source().text) else {
+        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        return;
+    };
+    let mut verdict = judge(value.clone());
+    if verdict.is_ok() {
+        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        return;
+    }
+    // Paths into the shrinking copy, translated back to the document's own.
+    let mut removed: Vec<Path> = Vec::new();
+    while let Err(refusal) = verdict {
+        let path = guilty(&value, Path::default(), &reason(&refusal), judge);
+        diagnostics.push(diagnostic(document, &original(&path, &removed), &refusal));
+        if path.steps().is_empty() || removed.len() + 1 >= MAX_FAULTS {
+            return;
+        }
+        remove(&mut value, &path);
+        removed.push(path);
+        verdict = judge(value.clone());
+    }
+}
+
+/// The smallest part whose removal makes nmstate drop this reason.
+fn guilty(value: &Value, path: Path, reason: &str, judge: Judge) -> Path {
+    let Some(here) = find(value, &path) else { return path };
+    for step in children(here) {
+        let child = path.join(step);
+        let mut without = value.clone();
+        remove(&mut without, &child);
+        let verdict = judge(without);
+        let is_guilty = match &verdict {
+            Ok(()) => true,
+            // Without a required part another complaint takes the place of this one.
+            Err(other) => self::reason(other) != reason && !other.0.contains("missing field"),
+        };
+        if is_guilty {
+            return guilty(value, child, reason, judge);
+        }
+    }
+    path
+}
+
+/// nmstate's words without the position, which changes as parts are removed.
+fn reason(refusal: &Refusal) -> String {
+    let text = &refusal.0;
+    text.split(" at line ").next().unwrap_or(text).to_owned()
+}
+
+/// What says which schema the rest must follow comes last: without it nmstate believes anything.
+const IDENTITY: &[&str] = &["name", "type", "state"];
+
+fn children(value: &Value) -> Vec<Step> {
+    match value {
+        Value::Mapping(mapping) => {
+            let mut keys: Vec<String> = mapping.keys().filter_map(scalar_text).collect();
+            keys.sort_by_key(|key| IDENTITY.contains(&key.as_str()));
+            keys.into_iter().map(|key| Step::Key(key.into())).collect()
+        }
+        Value::Sequence(items) => (0..items.len()).map(Step::Index).collect(),
+        Value::Tagged(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            Vec::new()
+        }
+    }
+}
+
+fn scalar_text(key: &Value) -> Option<String> {
+    match key {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Bool(boolean) => Some(boolean.to_string()),
+        Value::Null | Value::Sequence(_) | Value::Mapping(_) | Value::Tagged(_) => None,
+    }
+}
+
+fn find<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
+    path.steps().iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get(&**key),
+        Step::Index(index) => value.get(*index),
+    })
+}
+
+fn remove(value: &mut Value, path: &Path) {
+    let Some((last, parent)) = path.split_last() else { return };
+    let parent = parent.steps().iter().try_fold(value, |value, step| match step {
+        Step::Key(key) => value.get_mut(&**key),
+        Step::Index(index) => value.get_mut(*index),
+    });
+    match (parent, last) {
+        (Some(Value::Mapping(mapping)), Step::Key(key)) => {
+            mapping.shift_remove(&**key);
+        }
+        (Some(Value::Sequence(items)), Step::Index(index)) if *index < items.len() => {
+            items.remove(*index);
+        }
+        _ => {}
+    }
+}
+
+/// Undoes the shift of list indices that earlier removals caused.
+fn original(path: &Path, removed: &[Path]) -> Path {
+    removed.iter().rev().fold(path.clone(), |path, gone| {
+        let Some((Step::Index(index), list)) = gone.split_last() else { return path };
+        let depth = list.steps().len();
+        let steps = path.steps().iter().enumerate().map(|(position, step)| match step {
+            Step::Index(i) if position == depth && path.starts_with(&list) && i >= index => {
+                Step::Index(i + 1)
+            }
+            Step::Index(_) | Step::Key(_) => step.clone(),
+        });
+        steps.fold(Path::default(), |path, step| path.join(step))
+    })
+}
+
+fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagnostic {
+    let text = reason(refusal);
+    let place = document.place_at(path);
+    if let Some((field, expected)) = unknown_field(&text) {
+        // The place is the key, not what stands under it.
+        let span = document.key_span(path);
+        let place = span.map_or(place, |span| document.place(span));
+        let at = path.split_last().map(|(_, parent)| parent.to_string()).unwrap_or_default();
+        let at = if at.is_empty() { String::new() } else { format!(" in {at}") };
+        let diagnostic =
+            Diagnostic::new(UNKNOWN_FIELD, format!("NMState has no field \"{field}\"{at}"), place);
+        return match nearest(field, &expected) {
+            Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),
+            None => diagnostic,
+        };
+    }
+    let (rule, message) = if text.contains("missing field") {
+        (MISSING_FIELD, text)
+    } else if text.contains("invalid type")
+        || text.contains("invalid value")
+        || text.contains("unknown variant")
+    {
+        (INVALID_VALUE, text)
+    } else {
+        (REFUSED, text)
+    };
+    let at = path.to_string();
+    let message = if at.is_empty() || message.starts_with(&at) {
+        message
+    } else {
+        format!("{at}: {message}")
+    };
+    Diagnostic::new(rule, message, place)
+}
+
+/// The field and the expected ones, from serde's "unknown field `a`, expected one of `b`, `c`".
+fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = text.split_once("unknown field `")?.1;
+    let (field, rest) = rest.split_once('`')?;
+    Some((field, rest.split('`').skip(1).step_by(2).collect()))
+}
+
+fn nearest<'a>(field: &str, expected: &[&'a str]) -> Option<&'a str> {
+    let near = |name: &&&str| strsim::jaro_winkler(field, name) > 0.8;
+    let score = |name: &str| strsim::jaro_winkler(field, name);
+    expected.iter().filter(near).max_by(|a, b| score(a).total_cmp(&score(b))).copied()
+}

@@ -1,0 +1,151 @@
+//! What the command line takes, and the help that it gives. At most 80 columns.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::target::Target;
+
+const SOURCE: &str = "\
+An NMState document (YAML or JSON), '-' for standard input, or a
+directory with <hostname>.yml files and cluster.yml";
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; there may be warnings
+  1  it failed on this machine (reading, writing)
+  2  the input or the call is wrong; nothing was written";
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  nmgen generate worker-0.yml
+      Show the keyfiles of one document.
+  nmgen generate -o /etc/NetworkManager/system-connections worker-0.yml
+      Write them where NetworkManager reads them.
+  nmgen generate -o out hosts/
+      Write out/<hostname>/<id>.nmconnection for every host.
+  nmgen generate --to gc - < worker-0.yml
+      The YAML that `nmstatectl gc` prints.";
+
+/// Turns NMState documents into safe NetworkManager connection profiles.
+///
+/// Every document is checked first, with line and column of what is wrong.
+/// nmstate itself decides what a document means; what a profile cannot
+/// carry is said, never dropped.
+#[derive(Debug, Parser)]
+#[command(name = "nmgen", version, max_term_width = 80, after_help = EXIT_CODES)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write connection profiles
+    #[command(after_help = GENERATE_EXAMPLES)]
+    Generate(GenerateArguments),
+    /// Print profiles as `nmstatectl gc` does
+    Gc(GcArguments),
+    /// Say what is wrong with documents
+    Check(CheckArguments),
+    /// Show the stack of interfaces as a tree
+    Show(ShowArguments),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct GenerateArguments {
+    /// The form of the output
+    #[arg(long, value_enum, value_name = "TARGET", default_value_t = To::Keyfiles)]
+    pub(super) to: To,
+    /// Directory for keyfiles, file for gc [default: standard output]
+    #[arg(short, long, value_name = "PATH")]
+    pub(super) output: Option<PathBuf>,
+    /// Only this host of a directory
+    #[arg(long, value_name = "NAME")]
+    pub(super) host: Option<String>,
+    /// Treat warnings as errors
+    #[arg(long)]
+    pub(super) deny_warnings: bool,
+    #[arg(help = SOURCE, value_name = "SOURCE")]
+    pub(super) source: String,
+}
+
+/// The targets by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum To {
+    /// One <id>.nmconnection file a profile
+    Keyfiles,
+    /// The YAML that `nmstatectl gc` prints
+    Gc,
+}
+
+impl From<To> for Target {
+    fn from(to: To) -> Self {
+        match to {
+            To::Keyfiles => Self::Keyfiles,
+            To::Gc => Self::Gc,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(super) struct GcArguments {
+    /// An NMState document (YAML or JSON), '-' for standard input
+    #[arg(value_name = "FILE")]
+    pub(super) source: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// How to print what was found
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    pub(super) format: Format,
+    /// Exit with 2 for warnings too
+    #[arg(long)]
+    pub(super) deny_warnings: bool,
+    #[arg(help = SOURCE, value_name = "SOURCE")]
+    pub(super) source: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, on standard error
+    Text,
+    /// One array, on standard output
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    #[arg(help = SOURCE, value_name = "SOURCE")]
+    pub(super) source: String,
+}
+
+/// Drop-in for image pipelines: only `gc` is there.
+#[derive(Debug, Parser)]
+#[command(name = "nmstatectl", version, max_term_width = 80)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct NmstatectlArguments {
+    #[command(subcommand)]
+    pub(super) command: NmstatectlCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum NmstatectlCommand {
+    /// Print the connection profiles of a document
+    Gc(GcArguments),
+}
+
+impl From<NmstatectlCommand> for Command {
+    fn from(command: NmstatectlCommand) -> Self {
+        match command {
+            NmstatectlCommand::Gc(arguments) => Self::Gc(arguments),
+        }
+    }
+}
+
+/// The command line's definition, from which man pages and completions are made.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}

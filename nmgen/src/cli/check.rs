@@ -1,0 +1,23 @@
+//! `nmgen check`.
+
+use super::arguments::{CheckArguments, Format};
+use super::{Done, output};
+use crate::diagnostic::{Diagnostic, to_json};
+use crate::error::Error;
+use crate::{pipeline, source};
+
+pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
+    let hosts = source::load(&arguments.source)?;
+    let outcome = pipeline::convert(&hosts);
+    match arguments.format {
+        Format::Text => output::diagnostics(&outcome.diagnostics),
+        Format::Json => output::text(&to_json(&outcome.diagnostics))?,
+    }
+    Ok(verdict(&outcome.diagnostics, arguments.deny_warnings))
+}
+
+/// An error, or a warning where they are denied, makes the input wrong.
+pub(super) fn verdict(diagnostics: &[Diagnostic], deny_warnings: bool) -> Done {
+    let wrong = |diagnostic: &Diagnostic| deny_warnings || diagnostic.is_error();
+    if diagnostics.iter().any(wrong) { Done::InputWrong } else { Done::Success }
+}

@@ -1,0 +1,198 @@
+//! A YAML document as a tree in which every value knows where it stands.
+//!
+//! nmstate decides what a document means; this tree is for finding the place of what the checks have
+//! to say.
+
+mod lines;
+mod parse;
+mod path;
+
+use std::borrow::Cow;
+
+pub(crate) use self::lines::Lines;
+pub(crate) use self::parse::{RULES, parse};
+pub use self::path::{Path, Step};
+use crate::diagnostic::Place;
+use crate::source::Source;
+
+/// A position in a file: line and column from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+}
+
+/// From the first character to the one behind the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Span {
+    /// The first character.
+    pub start: Position,
+    /// Behind the last character.
+    pub end: Position,
+}
+
+/// A value and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node<'t> {
+    /// Where it stands; of a block mapping or sequence only the start is meant.
+    pub span: Span,
+    /// What stands there.
+    pub value: Value<'t>,
+}
+
+/// The three kinds of YAML values.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'t> {
+    /// A scalar, as it stands in the text after unquoting and unescaping.
+    Scalar {
+        /// The text.
+        text: Cow<'t, str>,
+        /// Neither quoted nor a block scalar: may mean null, a number or a boolean.
+        plain: bool,
+    },
+    /// A list.
+    Sequence(Vec<Node<'t>>),
+    /// Keys and values in their order; no key occurs twice.
+    Mapping(Vec<Entry<'t>>),
+}
+
+/// A key, its place and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry<'t> {
+    /// The key.
+    pub key: Cow<'t, str>,
+    /// The key's place.
+    pub key_span: Span,
+    /// The value.
+    pub node: Node<'t>,
+}
+
+impl<'t> Node<'t> {
+    /// The entries of a mapping; none for anything else.
+    pub fn entries(&self) -> &[Entry<'t>] {
+        match &self.value {
+            Value::Mapping(entries) => entries,
+            Value::Scalar { .. } | Value::Sequence(_) => &[],
+        }
+    }
+
+    /// The items of a sequence; none for anything else.
+    pub fn items(&self) -> &[Node<'t>] {
+        match &self.value {
+            Value::Sequence(items) => items,
+            Value::Scalar { .. } | Value::Mapping(_) => &[],
+        }
+    }
+
+    /// The entry with this key.
+    pub fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+        self.entries().iter().find(|entry| entry.key == key)
+    }
+
+    /// The value under this key, unless it is null.
+    pub fn get(&self, key: &str) -> Option<&Node<'t>> {
+        self.entry(key).map(|entry| &entry.node).filter(|node| !node.is_null())
+    }
+
+    /// The value at the end of a chain of keys.
+    pub fn at(&self, keys: &[&str]) -> Option<&Node<'t>> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// A scalar's text, quoted or not; `None` for null, lists and mappings.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, .. } if !self.is_null() => Some(text),
+            Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => None,
+        }
+    }
+
+    /// The text of the scalar under this key.
+    pub fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    /// A number as nmstate reads one: decimal or `0x` hexadecimal, quoted or not.
+    pub fn number(&self) -> Option<u64> {
+        let text = self.text()?;
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
+    /// A boolean as nmstate reads one.
+    pub fn boolean(&self) -> Option<bool> {
+        match self.text()?.to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" | "y" => Some(true),
+            "0" | "false" | "no" | "off" | "n" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// True for YAML's null.
+    pub fn is_null(&self) -> bool {
+        match &self.value {
+            Value::Scalar { text, plain: true } => {
+                matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL")
+            }
+            Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => false,
+        }
+    }
+
+    /// The value at the end of the path.
+    pub fn find(&self, path: &Path) -> Option<&Node<'t>> {
+        path.steps().iter().try_fold(self, |node, step| match step {
+            Step::Key(key) => node.entry(key).map(|entry| &entry.node),
+            Step::Index(index) => node.items().get(*index),
+        })
+    }
+}
+
+/// One parsed document.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Document<'t> {
+    lines: Lines<'t>,
+    /// Its root; a null scalar when the document is empty.
+    pub root: Node<'t>,
+}
+
+impl<'t> Document<'t> {
+    /// The file it came from.
+    pub fn source(&self) -> &'t Source {
+        self.lines.source()
+    }
+
+    /// The place of a span, with the line that it stands on.
+    pub fn place(&self, span: Span) -> Place {
+        self.lines.place(span)
+    }
+
+    /// The place to show for the value at `path`: the value itself where it is a scalar, else its key.
+    pub fn place_at(&self, path: &Path) -> Place {
+        let scalar = |node: &Node<'_>| matches!(node.value, Value::Scalar { .. });
+        match self.root.find(path) {
+            Some(node) if scalar(node) && !node.is_null() => self.place(node.span),
+            found => {
+                self.place(self.key_span(path).or(found.map(|n| n.span)).unwrap_or(self.root.span))
+            }
+        }
+    }
+
+    /// The place of the key at the end of `path`.
+    pub fn key_span(&self, path: &Path) -> Option<Span> {
+        let (last, parent) = path.split_last()?;
+        let parent = self.root.find(&parent)?;
+        match last {
+            Step::Key(key) => parent.entry(key).map(|entry| entry.key_span),
+            Step::Index(index) => parent.items().get(*index).map(first_line),
+        }
+    }
+}
+
+/// An item of a list of mappings is shown by its first key.
+fn first_line(node: &Node<'_>) -> Span {
+    node.entries().first().map_or(node.span, |entry| entry.key_span)
+}

@@ -1,0 +1,263 @@
+//! Text to tree, with bounds on depth and size, so that no document costs more than its length.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
+
+use super::{Document, Entry, Lines, Node, Position, Span, Value};
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::source::Source;
+
+/// NMState itself is at most nine levels deep.
+const MAX_DEPTH: usize = 32;
+/// A thousand interfaces are about 20,000 values.
+const MAX_NODES: usize = 250_000;
+
+const SYNTAX: Rule = Rule::error("syntax");
+const DUPLICATE_KEY: Rule = Rule::error("duplicate-key");
+const NESTING: Rule = Rule::error("nesting");
+const ALIAS_EXPANSION: Rule = Rule::error("alias-expansion");
+const MULTIPLE_DOCUMENTS: Rule = Rule::error("multiple-documents");
+const YAML_TAG: Rule = Rule::error("yaml-tag");
+const KEY_NOT_SCALAR: Rule = Rule::error("key-not-scalar");
+
+/// What can be wrong with a document as YAML.
+pub(crate) const RULES: &[Rule] = &[
+    SYNTAX,
+    DUPLICATE_KEY,
+    NESTING,
+    ALIAS_EXPANSION,
+    MULTIPLE_DOCUMENTS,
+    YAML_TAG,
+    KEY_NOT_SCALAR,
+];
+
+/// Parses one document. Duplicate keys are all reported before it gives up; other faults end it.
+pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
+    let mut reader = Reader {
+        lines: Lines::new(source),
+        parser: Parser::new_from_str(&source.text),
+        anchors: HashMap::new(),
+        nodes: 0,
+        faults: Vec::new(),
+    };
+    match reader.document() {
+        Ok(root) if reader.faults.is_empty() => Ok(Document { lines: reader.lines, root }),
+        Ok(_) => Err(reader.faults),
+        Err(fatal) => {
+            reader.faults.push(*fatal);
+            Err(reader.faults)
+        }
+    }
+}
+
+type Fatal = Box<Diagnostic>;
+
+struct Reader<'t> {
+    lines: Lines<'t>,
+    parser: Parser<'t, StrInput<'t>>,
+    /// Anchored values with their number of nodes.
+    anchors: HashMap<usize, (Node<'t>, usize)>,
+    nodes: usize,
+    faults: Vec<Diagnostic>,
+}
+
+impl<'t> Reader<'t> {
+    fn next(&mut self) -> Result<(Event<'t>, Span), Fatal> {
+        match self.parser.next_event() {
+            Some(Ok((event, span))) => Ok((event, to_span(span))),
+            Some(Err(error)) => Err(self.scan_error(&error)),
+            None => Ok((Event::StreamEnd, to_span(saphyr_parser::Span::default()))),
+        }
+    }
+
+    fn document(&mut self) -> Result<Node<'t>, Fatal> {
+        loop {
+            let (event, span) = self.next()?;
+            match event {
+                Event::StreamStart | Event::Nothing => {}
+                Event::DocumentStart(_) => break,
+                Event::StreamEnd
+                | Event::DocumentEnd
+                | Event::Alias(_)
+                | Event::Scalar(..)
+                | Event::SequenceStart(..)
+                | Event::SequenceEnd
+                | Event::MappingStart(..)
+                | Event::MappingEnd => return Ok(null(span)),
+            }
+        }
+        let (event, span) = self.next()?;
+        let root = self.node(event, span, 0)?;
+        self.next()?;
+        let (event, span) = self.next()?;
+        if event == Event::StreamEnd {
+            return Ok(root);
+        }
+        Err(self
+            .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", span)
+            .map_help("one file describes one node: remove the \"---\" and what follows"))
+    }
+
+    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        if depth > MAX_DEPTH {
+            return Err(self.nesting(span));
+        }
+        self.count(1, span)?;
+        let before = self.nodes;
+        let (anchor, node) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let plain =
+                    style == ScalarStyle::Plain && !self.is_string_tag(tag.as_deref(), span)?;
+                (anchor, Node { span, value: Value::Scalar { text, plain } })
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.is_string_tag(tag.as_deref(), span)?;
+                (anchor, self.sequence(span, depth)?)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.is_string_tag(tag.as_deref(), span)?;
+                (anchor, self.mapping(span, depth)?)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::SequenceEnd
+            | Event::MappingEnd => (0, null(span)),
+        };
+        if anchor != 0 {
+            self.anchors.insert(anchor, (node.clone(), self.nodes - before + 1));
+        }
+        Ok(node)
+    }
+
+    fn sequence(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let mut items = Vec::new();
+        loop {
+            let (event, span) = self.next()?;
+            if event == Event::SequenceEnd {
+                let span = Span { start: start.start, end: span.end };
+                return Ok(Node { span, value: Value::Sequence(items) });
+            }
+            items.push(self.node(event, span, depth + 1)?);
+        }
+    }
+
+    fn mapping(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let mut entries: Vec<Entry<'t>> = Vec::new();
+        loop {
+            let (event, key_span) = self.next()?;
+            if event == Event::MappingEnd {
+                self.duplicate_keys(&entries);
+                let span = Span { start: start.start, end: key_span.end };
+                return Ok(Node { span, value: Value::Mapping(entries) });
+            }
+            let Value::Scalar { text: key, .. } = self.node(event, key_span, depth + 1)?.value
+            else {
+                return Err(self.fatal(KEY_NOT_SCALAR, "a key must be a plain word", key_span));
+            };
+            let (event, span) = self.next()?;
+            let node = self.node(event, span, depth + 1)?;
+            entries.push(Entry { key, key_span, node });
+        }
+    }
+
+    fn duplicate_keys(&mut self, entries: &[Entry<'t>]) {
+        let mut sorted: Vec<&Entry<'t>> = entries.iter().collect();
+        sorted.sort_by(|a, b| a.key.cmp(&b.key));
+        for pair in sorted.windows(2) {
+            let [first, again] = pair else { continue };
+            if first.key == again.key {
+                self.faults.push(duplicate_key(&self.lines, first, again));
+            }
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span) -> Result<Node<'t>, Fatal> {
+        let Some((node, count)) = self.anchors.get(&anchor).cloned() else {
+            // Only an alias inside its own anchor has no value yet.
+            return Err(self.fatal(
+                ALIAS_EXPANSION,
+                "this alias refers to a value that it is part of",
+                span,
+            ));
+        };
+        self.count(count, span)?;
+        Ok(Node { span, value: node.value })
+    }
+
+    fn count(&mut self, more: usize, span: Span) -> Result<(), Fatal> {
+        self.nodes += more;
+        if self.nodes <= MAX_NODES {
+            return Ok(());
+        }
+        let message =
+            format!("the document has more than {MAX_NODES} values, its aliases expanded");
+        Err(self
+            .fatal(ALIAS_EXPANSION, message, span)
+            .map_help("write the values out, or describe one node in one document"))
+    }
+
+    /// True for `!!str`; NMState has no use for other tags, and nmstate's parser gives them a meaning
+    /// of its own.
+    fn is_string_tag(&mut self, tag: Option<&Tag>, span: Span) -> Result<bool, Fatal> {
+        match tag {
+            None => Ok(false),
+            Some(tag) if tag.is_yaml_core_schema() => Ok(tag.suffix == "str"),
+            Some(tag) => Err(self.fatal(YAML_TAG, format!("NMState has no YAML tag {tag}"), span)),
+        }
+    }
+
+    fn nesting(&self, span: Span) -> Fatal {
+        self.fatal(NESTING, format!("values are nested more than {MAX_DEPTH} levels deep"), span)
+    }
+
+    fn scan_error(&self, error: &ScanError) -> Fatal {
+        let at = to_position(error.marker());
+        let span = Span { start: at, end: at };
+        // The scanner's own bound on "[[[[…" is reached before ours, since it looks ahead.
+        if error.info().contains("recursion limit") {
+            return self.nesting(span);
+        }
+        self.fatal(SYNTAX, error.info().to_owned(), span)
+    }
+
+    fn fatal(&self, rule: Rule, message: impl Into<String>, span: Span) -> Fatal {
+        Box::new(Diagnostic::new(rule, message, self.lines.place(span)))
+    }
+}
+
+trait MapHelp {
+    fn map_help(self, help: &'static str) -> Self;
+}
+
+impl MapHelp for Fatal {
+    fn map_help(self, help: &'static str) -> Self {
+        Box::new((*self).help(help))
+    }
+}
+
+fn duplicate_key(lines: &Lines<'_>, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
+    let message = format!(
+        "\"{}\" stands here again; it was first given on line {}",
+        again.key, first.key_span.start.line
+    );
+    Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
+        .help("keep one of them: which of the two nmstate takes is not defined")
+}
+
+fn null<'t>(span: Span) -> Node<'t> {
+    Node { span, value: Value::Scalar { text: Cow::Borrowed(""), plain: true } }
+}
+
+fn to_span(span: saphyr_parser::Span) -> Span {
+    Span { start: to_position(&span.start), end: to_position(&span.end) }
+}
+
+fn to_position(marker: &Marker) -> Position {
+    Position { line: marker.line().max(1) as u32, column: marker.col() as u32 + 1 }
+}

@@ -1,0 +1,62 @@
+//! What can go wrong on this machine, as opposed to in the input.
+
+use std::io;
+
+/// One variant for each operation. What is wrong with a document is a
+/// [`Diagnostic`](crate::diagnostic::Diagnostic) instead.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Opening or reading a document failed.
+    #[error("cannot read {path}")]
+    ReadFile {
+        /// As the caller wrote it.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Listing a hosts directory failed.
+    #[error("cannot list the directory {path}")]
+    ReadDirectory {
+        /// As the caller wrote it.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Creating a directory of the target failed.
+    #[error("cannot create the directory {path}")]
+    CreateDirectory {
+        /// The directory.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// A part of the target's path is a symbolic link or not a directory.
+    #[error("{path} is not a directory (symbolic links in a target are not followed)")]
+    TargetNotDirectory {
+        /// The part of the path.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Writing a file of the target failed; what was there before is untouched.
+    #[error("cannot write {path}")]
+    WriteFile {
+        /// The file.
+        path: String,
+        /// The operating system's answer.
+        source: io::Error,
+    },
+    /// Writing the output's YAML failed.
+    #[error("cannot write the output as YAML")]
+    RenderYaml {
+        /// The YAML writer's answer.
+        source: serde_yaml::Error,
+    },
+    /// Writing to standard output failed.
+    #[error("cannot write to standard output")]
+    WriteOutput {
+        /// The operating system's answer.
+        source: io::Error,
+    },
+}

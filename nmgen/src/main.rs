@@ -1,0 +1,7 @@
+//! The program `nmgen`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    nmgen::cli::main(std::env::args_os())
+}

@@ -1,0 +1,151 @@
+//! Carries in another way what nmstate's offline conversion leaves out.
+
+use super::{ALT_NAMES, COPY_MAC_FROM, SystemFile};
+use crate::diagnostic::Diagnostic;
+use crate::document::{Document, Path};
+use crate::state::{InterfaceSummary, State};
+
+/// Turns `copy-mac-from` into the MAC address itself, where the document tells it.
+///
+/// nmstate does so for an ovs-interface, bond or linux-bridge when the other interface has a
+/// `mac-address`, and refuses the document when it has none. On an ovs-bridge, where users write it,
+/// it is meant for the ovs-interface of the same name.
+pub(super) fn copy_mac_from(
+    document: &Document<'_>,
+    state: &mut State,
+    interfaces: &[InterfaceSummary],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    for interface in interfaces {
+        let Some(from) = &interface.copy_mac_from else { continue };
+        let mac = interfaces
+            .iter()
+            .find(|other| other.name == *from && other.kind != "ovs-bridge")
+            .and_then(|other| other.mac_address.as_deref());
+        let target = if interface.kind == "ovs-bridge" { "ovs-interface" } else { &interface.kind };
+        let holder = interfaces.iter().find(|i| i.name == interface.name && i.kind == target);
+        let can_copy = matches!(target, "ovs-interface" | "bond" | "linux-bridge");
+        let given = holder.and_then(|holder| holder.mac_address.as_deref());
+        state.resolve_copy_mac_from(&interface.name, &interface.kind, None);
+        match (mac, holder, can_copy) {
+            (Some(mac), Some(_), true) if given.is_none() => {
+                state.resolve_copy_mac_from(&interface.name, target, Some(mac));
+            }
+            (Some(mac), Some(_), true) if given.is_some_and(|m| m.eq_ignore_ascii_case(mac)) => {}
+            (_, holder, _) => {
+                let place = document.place_at(&field(document, interface, "copy-mac-from"));
+                diagnostics.push(refused(interface, from, mac, holder, can_copy, place));
+            }
+        }
+    }
+}
+
+fn refused(
+    interface: &InterfaceSummary,
+    from: &str,
+    mac: Option<&str>,
+    holder: Option<&InterfaceSummary>,
+    can_copy: bool,
+    place: crate::diagnostic::Place,
+) -> Diagnostic {
+    let name = &interface.name;
+    let (message, help) = if !can_copy {
+        (
+            format!("copy-mac-from has no effect on {} {name}", interface.kind),
+            "nmstate copies a MAC to a bond, a linux-bridge or an ovs-interface".to_owned(),
+        )
+    } else if holder.is_none() {
+        (
+            format!("copy-mac-from of ovs-bridge {name} has no ovs-interface {name} to go to"),
+            format!("declare an ovs-interface {name} and list it among the bridge's ports"),
+        )
+    } else if mac.is_none() {
+        (
+            format!("the MAC address of {from} is not known offline, so {name} keeps its own"),
+            format!("give {from} its mac-address here, or apply this document on the node"),
+        )
+    } else {
+        (
+            format!("{name} has a mac-address of its own, so copy-mac-from has no effect"),
+            "remove one of the two".to_owned(),
+        )
+    };
+    Diagnostic::new(COPY_MAC_FROM, message, place).help(help)
+}
+
+/// The host name and the alternative names, as the files that hold them.
+pub(super) fn files(
+    document: &Document<'_>,
+    state: &State,
+    interfaces: &[InterfaceSummary],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<SystemFile> {
+    let mut files = Vec::new();
+    if let Some(name) = state.hostname() {
+        let field = Path::default().key("hostname").key("config");
+        files.push(SystemFile {
+            path: "etc/hostname".to_owned(),
+            content: format!("{name}\n"),
+            field: field.to_string(),
+            place: document.place_at(&field),
+        });
+    }
+    for interface in interfaces.iter().filter(|interface| !interface.alt_names.is_empty()) {
+        let field = field(document, interface, "alt-names");
+        match link_match(interface) {
+            Some(link_match) => files.push(SystemFile {
+                path: format!("etc/systemd/network/70-{}.link", interface.name),
+                content: link_file(&link_match, &interface.alt_names),
+                field: field.to_string(),
+                place: document.place_at(&field),
+            }),
+            None => diagnostics.push(
+                Diagnostic::new(
+                    ALT_NAMES,
+                    format!(
+                        "alt-names of {} are lost: without a mac-address nothing tells which NIC it is \
+                         when udev names it",
+                        interface.name
+                    ),
+                    document.place_at(&field),
+                )
+                .help("give the interface its mac-address"),
+            ),
+        }
+    }
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// What tells udev which device it is: systemd.link(5). A hardware NIC does not have its final name
+/// yet when the file is matched; a virtual one has been created under it.
+fn link_match(interface: &InterfaceSummary) -> Option<String> {
+    match (interface.kind.as_str(), &interface.mac_address) {
+        ("ethernet" | "unknown" | "infiniband", Some(mac)) => Some(format!("MACAddress={mac}")),
+        ("ethernet" | "unknown" | "infiniband", None) | ("ovs-bridge" | "ipsec", _) => None,
+        _ => Some(format!("OriginalName={}", interface.name)),
+    }
+}
+
+/// The first .link file that matches replaces systemd's 99-default.link, so its policies are repeated.
+fn link_file(link_match: &str, alt_names: &[String]) -> String {
+    let mut text = format!(
+        "[Match]\n{link_match}\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\n\
+         AlternativeNamesPolicy=database onboard slot path mac\nMACAddressPolicy=persistent\n"
+    );
+    for name in alt_names {
+        text.push_str(&format!("AlternativeName={name}\n"));
+    }
+    text
+}
+
+/// The path of an interface's key in the document.
+fn field(document: &Document<'_>, interface: &InterfaceSummary, key: &str) -> Path {
+    let interfaces = document.root.get("interfaces").map(|node| node.items()).unwrap_or_default();
+    let index = interfaces.iter().position(|node| {
+        node.text_at("name") == Some(&interface.name)
+            && node.text_at("type").unwrap_or("unknown") == interface.kind
+    });
+    let list = Path::default().key("interfaces");
+    index.map_or(list.clone(), |index| list.index(index).key(key))
+}

@@ -1,0 +1,132 @@
+//! Which interface stands on which: ports of controllers, base interfaces, peers. Used by the checks and
+//! by `show`; it reads names only and decides nothing about them.
+
+use crate::document::{Node, Path, Step};
+
+/// One interface's mention of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reference<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) role: Role,
+    /// From the interface that mentions it to the name.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What the other interface is to the one that mentions it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It belongs to a controller: bond, bridge, VRF, HSR.
+    Port,
+    /// It carries a VLAN, VXLAN, MAC VLAN, MACsec, IPVLAN or InfiniBand child.
+    Base,
+}
+
+impl Reference<'_> {
+    /// The path of the name, given the path of the interface that mentions it.
+    pub(crate) fn path(&self, interface: &Path) -> Path {
+        self.steps.iter().fold(interface.clone(), |path, step| path.join(step.clone()))
+    }
+}
+
+/// The sections with a base interface, as NMState names them.
+const WITH_BASE: &[&str] = &[
+    "vlan",
+    "vxlan",
+    "mac-vlan",
+    "mac-vtap",
+    "macsec",
+    "ipvlan",
+    "infiniband",
+    "ip-tunnel",
+    "xfrm",
+];
+
+/// Every interface that this one stands on, in the order of the document.
+pub(crate) fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
+    let mut found = Vec::new();
+    listed(interface, &["link-aggregation"], &["port", "ports", "slaves"], &mut found);
+    listed(interface, &["vrf"], &["port", "ports"], &mut found);
+    bridge_ports(interface, &mut found);
+    for key in ["port1", "port2"] {
+        named(interface, &["hsr", key], Role::Port, &mut found);
+    }
+    for section in WITH_BASE {
+        named(interface, &[section, "base-iface"], Role::Base, &mut found);
+    }
+    found
+}
+
+/// The names of a bridge's ports as its list has them, with the bonds that an OVS bridge makes itself.
+pub(crate) fn bridge_port_names<'a>(interface: &'a Node<'_>) -> Vec<&'a str> {
+    let list =
+        interface.get("bridge").and_then(|bridge| bridge.get("port").or(bridge.get("ports")));
+    list.map(Node::items)
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|port| port.text_at("name"))
+        .collect()
+}
+
+fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {
+    for key in ["port", "ports"] {
+        let Some(list) = interface.at(&["bridge", key]) else { continue };
+        for (index, port) in list.items().iter().enumerate() {
+            let steps = [Step::Key("bridge".into()), Step::Key(key.into()), Step::Index(index)];
+            // An OVS bond is a port that the bridge makes of other interfaces.
+            let inner = ["link-aggregation"];
+            let bond_ports = ["port", "ports", "slaves"]
+                .iter()
+                .find_map(|key| Some((*key, port.at(&inner)?.get(key)?)));
+            match bond_ports {
+                None => {
+                    let Some(name) = port.text_at("name") else { continue };
+                    let steps = steps.into_iter().chain([Step::Key("name".into())]).collect();
+                    found.push(Reference { name, role: Role::Port, steps });
+                }
+                Some((key, ports)) => {
+                    let steps = steps
+                        .into_iter()
+                        .chain([Step::Key("link-aggregation".into()), Step::Key(key.into())]);
+                    items(ports, &steps.collect::<Vec<_>>(), found);
+                }
+            }
+        }
+    }
+}
+
+fn listed<'a>(
+    interface: &'a Node<'_>,
+    section: &[&str],
+    keys: &[&str],
+    found: &mut Vec<Reference<'a>>,
+) {
+    let Some(section_node) = interface.at(section) else { return };
+    for key in keys {
+        let Some(list) = section_node.get(key) else { continue };
+        let steps: Vec<Step> =
+            section.iter().chain([key]).map(|key| Step::Key((*key).into())).collect();
+        items(list, &steps, found);
+    }
+}
+
+/// Items are names, or mappings with a name.
+fn items<'a>(list: &'a Node<'_>, steps: &[Step], found: &mut Vec<Reference<'a>>) {
+    for (index, item) in list.items().iter().enumerate() {
+        let at = |last: Option<&str>| {
+            let last = last.map(|key| Step::Key(key.into()));
+            steps.iter().cloned().chain([Step::Index(index)]).chain(last).collect()
+        };
+        if let Some(name) = item.text() {
+            found.push(Reference { name, role: Role::Port, steps: at(None) });
+        } else if let Some(name) = item.text_at("name") {
+            found.push(Reference { name, role: Role::Port, steps: at(Some("name")) });
+        }
+    }
+}
+
+fn named<'a>(interface: &'a Node<'_>, keys: &[&str], role: Role, found: &mut Vec<Reference<'a>>) {
+    if let Some(name) = interface.at(keys).and_then(Node::text) {
+        let steps = keys.iter().map(|key| Step::Key((*key).into())).collect();
+        found.push(Reference { name, role, steps });
+    }
+}

@@ -1,0 +1,183 @@
+//! The one function that writes files, and what it promises: a reader sees the old file or the new one,
+//! also after a power cut; all files of a call are staged before the first is put in place; and nothing
+//! is written outside the target, whatever links lie in it.
+
+use std::collections::BTreeMap;
+use std::fs::{DirBuilder, File};
+use std::io::{self, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::fcntl::{OFlag, open, openat, renameat};
+use nix::sys::stat::{Mode, mkdirat};
+use nix::unistd::{UnlinkatFlags, unlinkat};
+
+use crate::error::Error;
+use crate::target;
+
+/// Writes `files` below `root`, which is created if it is not there: directories 0700, files 0600.
+///
+/// # Errors
+/// Where one fails, no file has been replaced, unless putting them in place itself failed.
+pub(crate) fn write(root: &Path, files: &[target::File]) -> Result<(), Error> {
+    let mut tree = Tree::open(root)?;
+    let staged = files.iter().try_for_each(|file| tree.stage(file));
+    let placed = staged.and_then(|()| tree.place());
+    if placed.is_err() {
+        tree.discard();
+    }
+    placed
+}
+
+/// Writes one file, mode 0600, in place of what was there.
+pub(crate) fn write_file(path: &Path, content: String) -> Result<(), Error> {
+    let shown = || path.display().to_string();
+    let not_a_file = || Error::WriteFile { path: shown(), source: Errno::EISDIR.into() };
+    let name = path.file_name().ok_or_else(not_a_file)?.to_string_lossy().into_owned();
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // The caller's own path to the file may lead through links; the file itself is replaced.
+    let parent = parent
+        .unwrap_or(Path::new("."))
+        .canonicalize()
+        .map_err(|source| Error::WriteFile { path: shown(), source })?;
+    write(&parent, &[target::File { directories: Vec::new(), name, content }])
+}
+
+/// Open directories below the target, by their path from it.
+struct Tree {
+    root: PathBuf,
+    directories: BTreeMap<Vec<String>, File>,
+    /// Directories made by this call, parents first.
+    made: Vec<Vec<String>>,
+    staged: Vec<Staged>,
+}
+
+struct Staged {
+    directory: Vec<String>,
+    temporary: String,
+    name: String,
+}
+
+impl Tree {
+    fn open(root: &Path) -> Result<Self, Error> {
+        let shown = root.display().to_string();
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(root)
+            .map_err(|source| Error::CreateDirectory { path: shown.clone(), source })?;
+        // A trailing slash would follow a link in spite of O_NOFOLLOW.
+        let last: PathBuf = root.components().collect();
+        let directory = open(&last, directory_flags(), Mode::empty())
+            .map_err(|errno| not_directory(shown, errno))?;
+        let directories = BTreeMap::from([(Vec::new(), File::from(directory))]);
+        Ok(Self { root: last, directories, made: Vec::new(), staged: Vec::new() })
+    }
+
+    /// Opens a directory below the target, one name at a time, so that no link is followed.
+    fn descend(&mut self, path: &[String]) -> Result<(), Error> {
+        for depth in 1..=path.len() {
+            let (here, parent) = (&path[..depth], &path[..depth - 1]);
+            if self.directories.contains_key(here) {
+                continue;
+            }
+            let (Some(parent), Some(name)) = (self.directories.get(parent), here.last()) else {
+                continue;
+            };
+            let shown = self.shown(here, None);
+            match mkdirat(parent, name.as_str(), Mode::S_IRWXU) {
+                Ok(()) => self.made.push(here.to_vec()),
+                Err(Errno::EEXIST) => {}
+                Err(errno) => {
+                    return Err(Error::CreateDirectory { path: shown, source: errno.into() });
+                }
+            }
+            let directory = openat(parent, name.as_str(), directory_flags(), Mode::empty())
+                .map_err(|errno| not_directory(shown, errno))?;
+            self.directories.insert(here.to_vec(), File::from(directory));
+        }
+        Ok(())
+    }
+
+    /// Writes the text to a temporary file beside its final place, and to the disk.
+    fn stage(&mut self, file: &target::File) -> Result<(), Error> {
+        self.descend(&file.directories)?;
+        let temporary = format!(".{}.{}", file.name, std::process::id());
+        let failed = |source: io::Error| Error::WriteFile {
+            path: self.shown(&file.directories, Some(&file.name)),
+            source,
+        };
+        let Some(directory) = self.directories.get(&file.directories) else {
+            return Err(failed(Errno::ENOENT.into()));
+        };
+        let flags =
+            OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
+        let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+        let handle = openat(directory, temporary.as_str(), flags, mode)
+            .map_err(|errno| failed(errno.into()))?;
+        let mut handle = File::from(handle);
+        let written = handle.write_all(file.content.as_bytes()).and_then(|()| handle.sync_all());
+        let written = written.map_err(failed);
+        self.staged.push(Staged {
+            directory: file.directories.clone(),
+            temporary,
+            name: file.name.clone(),
+        });
+        written
+    }
+
+    /// Renames every staged file to its name, then makes the directories durable.
+    fn place(&mut self) -> Result<(), Error> {
+        while let Some(staged) = self.staged.pop() {
+            let Some(directory) = self.directories.get(&staged.directory) else { continue };
+            let renamed =
+                renameat(directory, staged.temporary.as_str(), directory, staged.name.as_str());
+            if let Err(errno) = renamed {
+                let path = self.shown(&staged.directory, Some(&staged.name));
+                self.staged.push(staged);
+                return Err(Error::WriteFile { path, source: errno.into() });
+            }
+        }
+        self.made.clear();
+        for (path, directory) in self.directories.iter().rev() {
+            directory
+                .sync_all()
+                .map_err(|source| Error::WriteFile { path: self.shown(path, None), source })?;
+        }
+        Ok(())
+    }
+
+    /// Leaves nothing behind of a call that failed; its own error is what counts.
+    fn discard(&mut self) {
+        for staged in self.staged.drain(..) {
+            if let Some(directory) = self.directories.get(&staged.directory) {
+                let _ = unlinkat(directory, staged.temporary.as_str(), UnlinkatFlags::NoRemoveDir);
+            }
+        }
+        for path in self.made.drain(..).rev() {
+            let Some((name, parent)) = path.split_last() else { continue };
+            if let Some(parent) = self.directories.get(parent) {
+                let _ = unlinkat(parent, name.as_str(), UnlinkatFlags::RemoveDir);
+            }
+        }
+    }
+
+    fn shown(&self, directories: &[String], name: Option<&str>) -> String {
+        let mut path = self.root.clone();
+        path.extend(directories);
+        path.extend(name);
+        path.display().to_string()
+    }
+}
+
+fn directory_flags() -> OFlag {
+    OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC
+}
+
+fn not_directory(path: String, errno: Errno) -> Error {
+    match errno {
+        Errno::ELOOP | Errno::ENOTDIR => Error::TargetNotDirectory { path, source: errno.into() },
+        errno => Error::CreateDirectory { path, source: errno.into() },
+    }
+}
