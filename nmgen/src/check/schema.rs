@@ -96,14 +96,21 @@ fn guilty(value: &Value, path: Path, reason: &str, judge: Judge) -> Path {
         let verdict = judge(without);
         let is_guilty = match &verdict {
             Ok(()) => true,
-            // Without a required part another complaint takes the place of this one.
-            Err(other) => self::reason(other) != reason && !other.0.contains("missing field"),
+            // Where a field is missing, taking another one away only changes which.
+            Err(other) => {
+                let other = self::reason(other);
+                other != reason && !(is_missing_field(reason) && is_missing_field(&other))
+            }
         };
         if is_guilty {
             return guilty(value, child, reason, judge);
         }
     }
     path
+}
+
+fn is_missing_field(reason: &str) -> bool {
+    reason.contains("missing field")
 }
 
 /// nmstate's words without the position, which changes as parts are removed.
@@ -193,22 +200,15 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
             None => diagnostic,
         };
     }
-    let (rule, message) = if text.contains("missing field") {
-        (MISSING_FIELD, text)
-    } else if text.contains("invalid type")
-        || text.contains("invalid value")
-        || text.contains("unknown variant")
-    {
-        (INVALID_VALUE, text)
-    } else {
-        (REFUSED, text)
+    let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
+    let rule = match () {
+        () if is_missing_field(&text) => MISSING_FIELD,
+        () if is_scalar || text.contains("invalid type") => INVALID_VALUE,
+        () => REFUSED,
     };
     let at = path.to_string();
-    let message = if at.is_empty() || message.starts_with(&at) {
-        message
-    } else {
-        format!("{at}: {message}")
-    };
+    let message =
+        if at.is_empty() || text.starts_with(&at) { text } else { format!("{at}: {text}") };
     Diagnostic::new(rule, message, place)
 }
 
