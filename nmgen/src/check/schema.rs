@@ -80,9 +80,30 @@ fn report_all(
         if path.steps().is_empty() || removed.len() + 1 >= MAX_FAULTS {
             return;
         }
-        remove(&mut value, &path);
-        removed.push(path);
-        verdict = judge(value.clone());
+        (value, verdict) = without(value, path, judge, &mut removed);
+    }
+}
+
+/// The document without a part, and what nmstate says of that. Where the part is a required field, all
+/// that needs it goes too: its absence is not the document's fault.
+fn without(
+    mut value: Value,
+    path: Path,
+    judge: Judge,
+    removed: &mut Vec<Path>,
+) -> (Value, Result<(), Refusal>) {
+    remove(&mut value, &path);
+    let verdict = judge(value.clone());
+    let required = match (&verdict, path.split_last()) {
+        (Err(refusal), Some((Step::Key(key), parent))) => {
+            refusal.0.contains(&format!("missing field `{key}`")).then_some(parent)
+        }
+        _ => None,
+    };
+    removed.push(path);
+    match required {
+        Some(parent) if !parent.steps().is_empty() => without(value, parent, judge, removed),
+        _ => (value, verdict),
     }
 }
 
