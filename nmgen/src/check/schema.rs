@@ -3,7 +3,11 @@
 //! The place is found by asking nmstate again about parts of the document: a part is guilty when the
 //! document without it is no longer refused for the same reason. Nothing here knows NMState's schema.
 
+mod locate;
+
 use serde_yaml::Value;
+
+use self::locate::{guilty, is_missing_field, reason, remove};
 
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::document::{Document, Path, Step};
@@ -19,8 +23,9 @@ pub(super) const RULES: &[Rule] =
     &[UNKNOWN_FIELD, MISSING_FIELD, INVALID_VALUE, REFUSED, EMPTY_DOCUMENT];
 
 /// More faults than this are not looked for: each costs many questions to nmstate.
-const MAX_FAULTS: usize = 20;
+const MAX_FAULTS: usize = 100;
 
+/// nmstate's answer to a part of the document.
 type Judge = fn(Value) -> Result<(), Refusal>;
 
 /// Lets nmstate read the document. Each fault is reported once, then taken out to find the next.
@@ -75,7 +80,7 @@ fn report_all(
     // Paths into the shrinking copy, translated back to the document's own.
     let mut removed: Vec<Path> = Vec::new();
     while let Err(refusal) = verdict {
-        let path = guilty(&value, Path::default(), &reason(&refusal), judge);
+        let path = guilty(&value, &reason(&refusal), judge);
         diagnostics.push(diagnostic(document, &original(&path, &removed), &refusal));
         if path.steps().is_empty() || removed.len() + 1 >= MAX_FAULTS {
             return;
@@ -104,89 +109,6 @@ fn without(
     match required {
         Some(parent) if !parent.steps().is_empty() => without(value, parent, judge, removed),
         _ => (value, verdict),
-    }
-}
-
-/// The smallest part whose removal makes nmstate drop this reason.
-fn guilty(value: &Value, path: Path, reason: &str, judge: Judge) -> Path {
-    let Some(here) = find(value, &path) else { return path };
-    for step in children(here) {
-        let child = path.join(step);
-        let mut without = value.clone();
-        remove(&mut without, &child);
-        let verdict = judge(without);
-        let is_guilty = match &verdict {
-            Ok(()) => true,
-            // Where a field is missing, taking another one away only changes which.
-            Err(other) => {
-                let other = self::reason(other);
-                other != reason && !(is_missing_field(reason) && is_missing_field(&other))
-            }
-        };
-        if is_guilty {
-            return guilty(value, child, reason, judge);
-        }
-    }
-    path
-}
-
-fn is_missing_field(reason: &str) -> bool {
-    reason.contains("missing field")
-}
-
-/// nmstate's words without the position, which changes as parts are removed.
-fn reason(refusal: &Refusal) -> String {
-    let text = &refusal.0;
-    text.split(" at line ").next().unwrap_or(text).to_owned()
-}
-
-/// What says which schema the rest must follow comes last: without it nmstate believes anything.
-const IDENTITY: &[&str] = &["name", "type", "state"];
-
-fn children(value: &Value) -> Vec<Step> {
-    match value {
-        Value::Mapping(mapping) => {
-            let mut keys: Vec<String> = mapping.keys().filter_map(scalar_text).collect();
-            keys.sort_by_key(|key| IDENTITY.contains(&key.as_str()));
-            keys.into_iter().map(|key| Step::Key(key.into())).collect()
-        }
-        Value::Sequence(items) => (0..items.len()).map(Step::Index).collect(),
-        Value::Tagged(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
-            Vec::new()
-        }
-    }
-}
-
-fn scalar_text(key: &Value) -> Option<String> {
-    match key {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(boolean) => Some(boolean.to_string()),
-        Value::Null | Value::Sequence(_) | Value::Mapping(_) | Value::Tagged(_) => None,
-    }
-}
-
-fn find<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
-    path.steps().iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(&**key),
-        Step::Index(index) => value.get(*index),
-    })
-}
-
-fn remove(value: &mut Value, path: &Path) {
-    let Some((last, parent)) = path.split_last() else { return };
-    let parent = parent.steps().iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get_mut(&**key),
-        Step::Index(index) => value.get_mut(*index),
-    });
-    match (parent, last) {
-        (Some(Value::Mapping(mapping)), Step::Key(key)) => {
-            mapping.shift_remove(&**key);
-        }
-        (Some(Value::Sequence(items)), Step::Index(index)) if *index < items.len() => {
-            items.remove(*index);
-        }
-        _ => {}
     }
 }
 
@@ -228,8 +150,11 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
         () => REFUSED,
     };
     let at = path.to_string();
-    let message =
-        if at.is_empty() || text.starts_with(&at) { text } else { format!("{at}: {text}") };
+    let message = match document.root.find(path).and_then(|node| node.text()) {
+        Some(value) => format!("{at} cannot be \"{}\": {text}", value.escape_debug()),
+        None if at.is_empty() || text.starts_with(&at) => text,
+        None => format!("{at}: {text}"),
+    };
     Diagnostic::new(rule, message, place)
 }
 
