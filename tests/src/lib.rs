@@ -1,1 +1,4 @@
 //! What the suites share.
+
+pub mod documents;
+pub mod keyfile;
