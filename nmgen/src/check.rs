@@ -3,6 +3,7 @@
 
 pub(crate) mod fleet;
 pub(crate) mod name;
+mod offline;
 mod schema;
 mod subject;
 
@@ -25,7 +26,7 @@ pub(crate) enum Purpose {
 type Check = fn(&Subject<'_>, &mut Report<'_>);
 
 /// Every topic: its rules and what finds them.
-const TOPICS: &[(&[Rule], Check)] = &[(name::RULES, name::check)];
+const TOPICS: &[(&[Rule], Check)] = &[(name::RULES, name::check), (offline::RULES, offline::check)];
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {

@@ -42,7 +42,7 @@ fn rule_count(generated: &Generated) -> usize {
     generated.text.lines().filter(|line| line.starts_with(RULE)).count()
 }
 
-/// nmstate writes the bytes as a list of numbers; NetworkManager wants `01:80:c2:00:00:04`.
+/// nmstate writes the bytes as a list of numbers; NetworkManager wants `01:80:C2:00:00:04`.
 fn group_address(keyfile: &mut Keyfile) {
     let bridges = keyfile.sections.iter_mut().filter(|section| section.name == "bridge");
     for (_, value) in
@@ -50,7 +50,7 @@ fn group_address(keyfile: &mut Keyfile) {
     {
         let bytes: Result<Vec<u8>, _> = value.split(';').map(str::parse::<u8>).collect();
         if let Ok(bytes) = bytes {
-            let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
             *value = pairs.join(":");
         }
     }
