@@ -2,3 +2,8 @@
 
 pub mod documents;
 pub mod keyfile;
+pub mod mutation;
+pub mod yaml;
+
+/// False until the rule `absent-offline` is in: then what is to be removed is told like the rest.
+pub const ABSENT_IS_TOLD: bool = false;
