@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use clap_complete::Shell;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let directory: PathBuf =
-        std::env::args_os().nth(1).ok_or("usage: manuals DIRECTORY")?.into();
+    let directory: PathBuf = std::env::args_os().nth(1).ok_or("usage: manuals DIRECTORY")?.into();
     std::fs::create_dir_all(&directory)?;
     clap_mangen::generate_to(nmgen::cli::command(), &directory)?;
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {

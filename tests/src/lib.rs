@@ -1,1 +1,5 @@
 //! What the suites share.
+
+pub mod fleet;
+pub mod measure;
+pub mod program;
