@@ -6,7 +6,7 @@ here=$(dirname "$(readlink -f "$0")")
 
 # package:a program that it brings
 needed='mmdebstrap:mmdebstrap systemd-container:systemd-nspawn iproute2:ip dnsmasq-base:dnsmasq
-    nftables:nft iputils-ping:ping util-linux:nsenter'
+    nftables:nft ethtool:ethtool iputils-ping:ping util-linux:nsenter'
 
 missing=
 for entry in $needed; do
