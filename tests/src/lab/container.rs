@@ -98,8 +98,11 @@ impl Container {
             }
         }
         let pid = pid_of(&self.nspawn);
-        let failed =
-            |e: nix::Error| Error::Signal { signal: "SIGKILL", pid: pid.as_raw(), source: e.into() };
+        let failed = |e: nix::Error| Error::Signal {
+            signal: "SIGKILL",
+            pid: pid.as_raw(),
+            source: e.into(),
+        };
         kill(pid, Signal::SIGKILL).map_err(failed)?;
         self.wait_end(Duration::from_secs(5))
     }
@@ -112,12 +115,7 @@ impl Container {
         lines[lines.len().saturating_sub(30)..].join("\n")
     }
 
-    fn receive(
-        &mut self,
-        what: &str,
-        limit: Duration,
-        done: impl Fn(&Self) -> bool,
-    ) -> Result<()> {
+    fn receive(&mut self, what: &str, limit: Duration, done: impl Fn(&Self) -> bool) -> Result<()> {
         let start = Instant::now();
         let mut buffer = [0; 4096];
         while !done(self) {

@@ -44,7 +44,8 @@ pub struct Gateway {
 impl Gateway {
     pub(crate) fn start(peer: &Peer, nics: &[Nic], state: &Path) -> Result<Self> {
         let netns = Netns::create(PEER)?;
-        let settings = "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
+        let settings =
+            "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
         run(netns.command("sh").args(["-c", settings]), Duration::from_secs(5))?.success()?;
         let mut segments: BTreeSet<&str> = peer.addresses.iter().map(|a| a.0.as_str()).collect();
         segments.extend(nics.iter().map(|nic| nic.segment.as_str()));
@@ -77,10 +78,15 @@ impl Gateway {
 
     /// Switches a fault on or off, at once.
     pub fn fault(&mut self, fault: Fault, on: bool) -> Result<()> {
-        if on { self.faults.insert(fault) } else { self.faults.remove(&fault) };
+        if on {
+            self.faults.insert(fault)
+        } else {
+            self.faults.remove(&fault)
+        };
         let faults: Vec<_> = self.faults.iter().copied().collect();
         let mut nft = self.netns.command("nft");
-        run_with_input(nft.args(["-f", "-"]), Duration::from_secs(5), &ruleset(&faults))?.success()?;
+        run_with_input(nft.args(["-f", "-"]), Duration::from_secs(5), &ruleset(&faults))?
+            .success()?;
         Ok(())
     }
 
@@ -89,10 +95,8 @@ impl Gateway {
         let address = address.into().to_string();
         let seconds = limit.as_secs().max(1).to_string();
         let arguments = ["-n", "-q", "-c1", "-i0.1", "-w", &seconds, &address];
-        let output = run(
-            self.netns.command("ping").args(arguments),
-            limit + Duration::from_secs(5),
-        )?;
+        let output =
+            run(self.netns.command("ping").args(arguments), limit + Duration::from_secs(5))?;
         Ok(output.status.success())
     }
 
@@ -196,7 +200,17 @@ fn port(nic: &str) -> String {
 
 fn add_segment(netns: &Netns, name: &str) -> Result<()> {
     // Ports forward at once, and no snooping decides who hears neighbour discovery.
-    netns.ip(&["link", "add", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"])?;
+    netns.ip(&[
+        "link",
+        "add",
+        name,
+        "type",
+        "bridge",
+        "forward_delay",
+        "0",
+        "mcast_snooping",
+        "0",
+    ])?;
     netns.ip(&["link", "set", name, "up"])?;
     Ok(())
 }

@@ -101,7 +101,8 @@ impl Inside {
 
     /// Content of a file, `None` if it does not exist.
     pub fn read(&self, path: &str) -> Result<Option<String>> {
-        let output = self.run(&["sh", "-c", "[ -e \"$0\" ] || exit 66; exec cat -- \"$0\"", path])?;
+        let output =
+            self.run(&["sh", "-c", "[ -e \"$0\" ] || exit 66; exec cat -- \"$0\"", path])?;
         if output.status.code() == Some(66) {
             return Ok(None);
         }

@@ -44,7 +44,10 @@ impl Lab {
         let mut left: Vec<_> =
             cgroups::existing()?.iter().map(|path| format!("cgroup {}", path.display())).collect();
         left.extend(
-            [NODE, PEER].iter().filter(|name| netns::exists(name)).map(|name| format!("netns {name}")),
+            [NODE, PEER]
+                .iter()
+                .filter(|name| netns::exists(name))
+                .map(|name| format!("netns {name}")),
         );
         if self.state().exists() {
             left.push(format!("directory {}", self.state().display()));
@@ -53,7 +56,10 @@ impl Lab {
         let mounts = fs::read_to_string("/proc/self/mounts")
             .map_err(Error::file("read", "/proc/self/mounts"))?;
         left.extend(
-            mounts.lines().filter(|line| line.contains(&*state)).map(|line| format!("mount {line}")),
+            mounts
+                .lines()
+                .filter(|line| line.contains(&*state))
+                .map(|line| format!("mount {line}")),
         );
         left.extend(processes(&state));
         Ok(left)

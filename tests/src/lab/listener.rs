@@ -63,7 +63,8 @@ fn serve(listener: &TcpListener, accepted: &AtomicUsize, stop: &AtomicBool) {
     while !stop.load(Ordering::SeqCst) {
         let mut awaited = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
         // The bound is how long a drop may take.
-        if matches!(poll(&mut awaited, PollTimeout::from(50_u8)), Ok(1..)) && listener.accept().is_ok()
+        if matches!(poll(&mut awaited, PollTimeout::from(50_u8)), Ok(1..))
+            && listener.accept().is_ok()
         {
             accepted.fetch_add(1, Ordering::SeqCst);
         }

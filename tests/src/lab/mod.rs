@@ -31,6 +31,7 @@ use nix::{
     unistd::Uid,
 };
 
+use self::command::{run, wait_for};
 pub use self::{
     case::Case,
     command::Output,
@@ -40,7 +41,6 @@ pub use self::{
     node::{Nic, Node},
     peer::{Fault, Peer},
 };
-use self::command::{run, wait_for};
 
 /// Where the state of a case is: a tmpfs on every Linux, which overlayfs takes as its upper layer.
 const STATE: &str = "/dev/shm/dayone-lab";

@@ -98,9 +98,10 @@ pub enum Fault {
 pub(crate) fn ruleset(faults: &[Fault]) -> String {
     // Adding before deleting makes the first call no special case; nft applies the whole as one.
     let mut rules = String::from(
-        "table inet lab\ndelete table inet lab\ntable arp lab\ndelete table arp lab\n\
-         table arp lab { chain input { type filter hook input priority 0; policy accept; } }\n\
-         table inet lab { chain input { type filter hook input priority 0; policy accept; } }\n\
+        "add table inet lab\ndelete table inet lab\nadd table inet lab\n\
+         add chain inet lab input { type filter hook input priority 0; }\n\
+         add table arp lab\ndelete table arp lab\nadd table arp lab\n\
+         add chain arp lab input { type filter hook input priority 0; }\n\
          add rule inet lab input icmp type echo-reply accept\n\
          add rule inet lab input icmpv6 type echo-reply accept\n",
     );
