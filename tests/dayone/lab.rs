@@ -200,6 +200,7 @@ fn disk_faults_hold_for_root() -> Result<(), Error> {
         .small_filesystem("/var/lib/dayone", "64k")
         .file("/etc/dayone/dayone.toml", "", 0o640)
         .read_only("/etc")
+        .dmi("SN-1234", "4c4c4544-0000-1000-8000-000000000001")
         .mask("openvswitch-switch.service")
         .keyfile("eno1", STATIC);
     lab.run(node, &Peer::new(), |case| {
@@ -210,6 +211,8 @@ fn disk_faults_hold_for_root() -> Result<(), Error> {
         assert!(full.stderr.contains("No space left on device"), "{full}");
         let touch = inside.run(&["touch", "/etc/x"])?;
         assert!(touch.stderr.contains("Read-only file system"), "{touch}");
+        assert_eq!(inside.sh("cat /sys/class/dmi/id/product_serial")?, "SN-1234");
+        assert_eq!(inside.sh("cat /sys/class/net/eno1/address")?, MAC);
         assert_eq!(inside.sh("stat -c %a /etc/dayone/dayone.toml")?, "640");
         assert_eq!(inside.unit("openvswitch.service")?.active_state, "inactive");
         assert!(case.peer().pings(ADDRESS, SOON)?);

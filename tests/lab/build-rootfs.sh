@@ -11,6 +11,8 @@ say "building the root file system (about half a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps
 
+# Debian's own plugins do not load into this build.
+rm -rf "$dest"/usr/lib/*/NetworkManager
 # By tar, which keeps Debian's symlinks of a merged /usr as they are.
 tar -C "$nm" -cf - . | tar -C "$dest" --keep-directory-symlink --no-overwrite-dir -xf -
 
@@ -39,7 +41,13 @@ rm -rf "$dest/var/lib/apt/lists" "$dest/var/cache/apt" "$dest/usr/share/man" "$d
 mkdir -p "$dest/var/lib/apt/lists" "$dest/var/cache/apt/archives/partial" "$dest/lab"
 
 for unit in NetworkManager.service openvswitch-switch.service; do
-    chroot "$dest" systemctl enable --quiet "$unit" || die "cannot enable $unit"
+    # Its warnings are about /proc, which it does not need.
+    chroot "$dest" systemctl enable --quiet "$unit" 2>/dev/null || die "cannot enable $unit"
 done
+# A unit that waits for the network to be online, and everything after Open vSwitch with it.
+rm -r "$units/openvswitch-switch.service.requires"
+
 # What was built, for whoever reads a failing run later.
 chroot "$dest" dpkg-query -W systemd network-manager openvswitch-switch >"$dest/lab/versions"
+# Nothing is new to the first boot: no linker cache, no catalogue, no users to make.
+touch -r "$dest/usr" "$dest/etc/.updated" "$dest/var/.updated"

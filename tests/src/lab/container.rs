@@ -82,8 +82,7 @@ impl Container {
     pub(crate) fn wait_end(&mut self, limit: Duration) -> Result<()> {
         let nspawn = &mut self.nspawn;
         wait_for("the container to end", limit, || {
-            let ended = nspawn.try_wait();
-            Ok(ended.map_err(|source| Error::Spawn { program: "wait".into(), source })?)
+            nspawn.try_wait().map_err(|source| Error::Spawn { program: "wait".into(), source })
         })?;
         Ok(())
     }

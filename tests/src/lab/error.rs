@@ -1,9 +1,9 @@
 //! What can go wrong in the lab itself, one variant per operation.
 
-use std::{io, path::PathBuf, time::Duration};
+use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
 
 /// A failure of the lab or of an expectation that a case states by a wait.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The lab cannot run here, and `REQUIRE_LAB=1` asks that it does.
@@ -108,5 +108,13 @@ impl Error {
     ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { operation, path, source }
+    }
+}
+
+/// The chain of messages in plain text: this is what a test that returns an error prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        self.source().map_or(Ok(()), |source| write!(f, ": {source}"))
     }
 }

@@ -156,10 +156,9 @@ impl Gateway {
         Ok(())
     }
 
-    /// Runs a program in the peer's network namespace.
-    pub fn run(&self, command: &[&str], limit: Duration) -> Result<super::Output> {
-        let (program, arguments) = command.split_first().unwrap_or((&"true", &[]));
-        run(self.netns.command(program).args(arguments), limit)
+    /// A program of the host that runs in the peer's network namespace.
+    pub fn command(&self, program: &str) -> Command {
+        self.netns.command(program)
     }
 
     /// Connects a card of the node that was just made.

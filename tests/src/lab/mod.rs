@@ -143,8 +143,5 @@ fn lock() -> Result<Flock<File>> {
             Err((_, e)) => Err(Error::file("lock", LOCK)(e.into())),
         }
     });
-    turn.map_err(|e| match e {
-        Error::Timeout { after, .. } => Error::Busy(after),
-        other => other,
-    })
+    if let Err(Error::Timeout { after, .. }) = turn { Err(Error::Busy(after)) } else { turn }
 }

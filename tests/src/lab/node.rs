@@ -194,6 +194,15 @@ impl Node {
         self.early(&format!("mount -t overlay -o ro,lowerdir={path}:/lab overlay {path}"))
     }
 
+    /// Gives the machine a serial number and a UUID in `/sys/class/dmi/id`, where firmware puts them.
+    #[must_use]
+    pub fn dmi(self, serial: &str, uuid: &str) -> Self {
+        let id = "/lab-dmi/dmi/id";
+        self.file(&format!("{id}/product_serial"), &format!("{serial}\n"), 0o400)
+            .file(&format!("{id}/product_uuid"), &format!("{uuid}\n"), 0o400)
+            .early("mount -t overlay -o ro,lowerdir=/lab-dmi:/sys/class overlay /sys/class")
+    }
+
     /// A shell command that runs at boot before any ordinary service.
     #[must_use]
     pub fn early(mut self, command: &str) -> Self {
