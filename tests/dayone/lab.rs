@@ -1,11 +1,18 @@
 //! The lab itself: what every other case takes for granted.
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::{
+    env,
+    net::{Ipv4Addr, Ipv6Addr},
+    os::unix::process::ExitStatusExt,
+    process,
+    time::Duration,
+};
 
 use tests::lab::{Error, Fault, Lab, Nic, Node, Peer};
 
 const MAC: &str = "52:54:00:00:00:01";
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 10);
+const ADDRESS6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x10);
 const SOON: Duration = Duration::from_secs(5);
 
 const STATIC: &str = "\
@@ -96,12 +103,7 @@ fn bridge_in_userspace_carries_ping_dns_and_tcp() -> Result<(), Error> {
     lab.run(bridge(node()), &Peer::new(), |case| {
         case.boot()?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        assert!(
-            case.peer().pings(
-                "2001:db8::10".parse::<std::net::IpAddr>().unwrap_or(ADDRESS.into()),
-                SOON
-            )?
-        );
+        assert!(case.peer().pings(ADDRESS6, SOON)?);
         assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
         let inside = case.inside()?;
         assert_eq!(inside.sh("ovs-vsctl get bridge br-ex datapath_type")?, "netdev");
@@ -110,7 +112,7 @@ fn bridge_in_userspace_carries_ping_dns_and_tcp() -> Result<(), Error> {
         let before = case.peer().api_connections();
         inside.sh("timeout 3 bash -c ': </dev/tcp/198.51.100.10/6443'")?;
         inside.sh("timeout 3 bash -c ': </dev/tcp/2001:db8:1::10/6443'")?;
-        assert_eq!(case.peer().api_connections(), before + 2);
+        case.peer().wait_api_connections(before + 2, SOON)?;
         Ok(())
     })
 }
@@ -135,6 +137,51 @@ fn disk_outlives_reboot_and_power_cut() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
+}
+
+#[test]
+fn killed_networkmanager_comes_back() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        // At a moment that only the journal knows: its first start-up is over.
+        let unit = "_SYSTEMD_UNIT=NetworkManager.service";
+        let first =
+            inside.wait_journal(&[unit], SOON, |it| it.message().contains("startup complete"))?;
+        inside.kill("NetworkManager.service")?;
+        let second = inside.wait_journal(&[unit], SOON, |it| {
+            it.message().contains("startup complete") && it.field("_PID") != first.field("_PID")
+        })?;
+        assert!(second.field("__MONOTONIC_TIMESTAMP").is_some());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+/// Makes the process that runs the test below end in the middle of a case.
+const ABORT: &str = "LAB_ABORT";
+
+#[test]
+fn aborted_run_is_swept_up_by_the_next() -> Result<(), Box<dyn std::error::Error>> {
+    if env::var_os(ABORT).is_some() {
+        let Some(lab) = Lab::open()? else { return Ok(()) };
+        let mut case = lab.case(node(), &Peer::new())?;
+        case.boot()?;
+        process::abort();
+    }
+    let child = process::Command::new(env::current_exe()?)
+        .args(["--exact", "aborted_run_is_swept_up_by_the_next"])
+        .env(ABORT, "1")
+        .output()?;
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    assert!(child.status.signal().is_some(), "{child:?}");
+    lab.check_clean()?;
+    Ok(lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
+        case.boot()?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok::<_, Error>(())
+    })?)
 }
 
 #[test]
@@ -248,6 +295,8 @@ fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
         assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
         let routes = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
         assert!(routes.contains("\"default\""), "{routes}");
+        // It waits for NetworkManager to be online, as in the field.
+        inside.wait_unit("ovs-configuration.service", "active", SOON)?;
         let seen = |name: &str| inside.read(&format!("/run/lab-{name}"));
         assert_eq!(
             seen("nmstate-configuration")?.as_deref(),

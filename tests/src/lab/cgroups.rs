@@ -33,9 +33,12 @@ pub(crate) fn existing() -> Result<Vec<PathBuf>> {
 
 /// Kills what runs in them and removes them.
 pub(crate) fn remove() -> Result<()> {
-    for path in existing()? {
-        // Absent in systemd's hierarchy, whose processes are the same.
+    let existing = existing()?;
+    for path in &existing {
+        // Absent in systemd's own hierarchy, whose processes are the same.
         let _ = fs::write(path.join("cgroup.kill"), "1");
+    }
+    for path in existing {
         // A killed process leaves its cgroup only when it is reaped, and nothing tells.
         wait_for(&format!("cgroup {} to empty", path.display()), Duration::from_secs(10), || {
             match remove_tree(&path) {

@@ -56,7 +56,8 @@ impl Container {
             .map_err(Error::file("open", &console))?;
         let errors = log.try_clone().map_err(Error::file("duplicate", &console))?;
         let mut command = command(boot)?;
-        command.env("NOTIFY_SOCKET", &socket).stdin(Stdio::null()).stdout(log).stderr(errors);
+        // The script kills the node when this end of its standard input is gone.
+        command.env("NOTIFY_SOCKET", &socket).stdin(Stdio::piped()).stdout(log).stderr(errors);
         let nspawn = command
             .spawn()
             .map_err(|source| Error::Spawn { program: "systemd-nspawn".into(), source })?;
@@ -155,9 +156,8 @@ impl Drop for Container {
 }
 
 fn command(boot: &Boot<'_>) -> Result<Command> {
-    let mut command = Command::new("setpriv");
-    // Not to outlive a test process that is killed.
-    command.args(["--pdeathsig", "KILL", "unshare", "--mount", "--propagation", "private"]);
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private"]);
     command.arg(super::scripts().join("start-node.sh")).args([boot.rootfs, boot.disk]);
     command.args(cgroups::paths()?).arg("--");
     command.arg(format!("--network-namespace-path={}", boot.netns.display()));

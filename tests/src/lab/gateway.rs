@@ -137,6 +137,13 @@ impl Gateway {
         self.api.as_ref().map_or(0, Listener::accepted)
     }
 
+    /// Waits until the API has accepted so many: a client is through a moment before the listener knows.
+    pub fn wait_api_connections(&self, count: usize, limit: Duration) -> Result<()> {
+        wait_for(&format!("connection {count} to the API"), limit, || {
+            Ok((self.api_connections() >= count).then_some(()))
+        })
+    }
+
     /// Ends the API's listener: connections are refused from now on.
     pub fn stop_api(&mut self) {
         self.api = None;
@@ -249,10 +256,8 @@ fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Resul
         arguments.push(format!("--dhcp-range={},ra-only,64", "2001:db8::"));
     }
     let log = File::create(log).map_err(Error::file("create", log))?;
-    let mut command = Command::new("setpriv");
-    // Not to outlive a test process that is killed.
-    command.args(["--pdeathsig", "KILL", "nsenter"]);
-    command.arg(format!("--net={}", netns.path().display())).arg("dnsmasq").args(arguments);
+    let mut command = netns.command("dnsmasq");
+    command.args(arguments);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     command.spawn().map_err(|source| Error::Spawn { program: "dnsmasq".into(), source })
 }
