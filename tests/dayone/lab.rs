@@ -309,3 +309,20 @@ fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
         Ok(())
     })
 }
+
+#[test]
+fn node_without_a_name_gets_one_late() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(Node::new("localhost"), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        // NetworkManager makes it localhost.localdomain.
+        assert_eq!(inside.sh("hostname -s")?, "localhost");
+        assert_eq!(inside.read("/etc/hostname")?, None);
+        inside.sh("hostnamectl set-hostname worker-0.lab.test")?;
+        assert_eq!(inside.sh("hostname -s")?, "worker-0");
+        case.reboot()?;
+        assert_eq!(case.inside()?.sh("hostname -s")?, "worker-0");
+        Ok(())
+    })
+}

@@ -31,14 +31,19 @@ pub(crate) fn existing() -> Result<Vec<PathBuf>> {
     Ok(paths()?.into_iter().filter(|path| path.exists()).collect())
 }
 
-/// Kills what runs in them and removes them.
-pub(crate) fn remove() -> Result<()> {
-    let existing = existing()?;
-    for path in &existing {
+/// Kills what runs in them.
+pub(crate) fn kill() -> Result<()> {
+    for path in existing()? {
         // Absent in systemd's own hierarchy, whose processes are the same.
         let _ = fs::write(path.join("cgroup.kill"), "1");
     }
-    for path in existing {
+    Ok(())
+}
+
+/// Kills what runs in them and removes them.
+pub(crate) fn remove() -> Result<()> {
+    kill()?;
+    for path in existing()? {
         // A killed process leaves its cgroup only when it is reaped, and nothing tells.
         wait_for(&format!("cgroup {} to empty", path.display()), Duration::from_secs(10), || {
             match remove_tree(&path) {

@@ -16,6 +16,7 @@ mod netns;
 mod node;
 mod peer;
 mod units;
+mod watchdog;
 
 use std::{
     env,
@@ -47,6 +48,8 @@ const STATE: &str = "/dev/shm/dayone-lab";
 const LOCK: &str = "/dev/shm/dayone-lab.lock";
 /// The lab may have to be built first.
 const PREPARE: Duration = Duration::from_secs(1800);
+/// How long a case may take; one that is over its time loses its node, and fails by that.
+const CASE: Duration = Duration::from_secs(240);
 /// How long the cases before this one may take.
 const TURN: Duration = Duration::from_secs(1200);
 
@@ -106,7 +109,9 @@ impl Lab {
         test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let mut case = self.case(node, peer)?;
+        let watchdog = watchdog::start(CASE);
         let result = test(&mut case);
+        drop(watchdog);
         if result.is_err() {
             let _ = std::io::stderr().write_all(case.report().as_bytes());
         }
@@ -127,6 +132,17 @@ impl Lab {
 /// The directory of the lab's scripts.
 pub(crate) fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("lab")
+}
+
+/// A program of this workspace, built in the same profile as the running test.
+///
+/// # Errors
+/// [`Error::NotBuilt`] if it is not there.
+pub fn built(name: &str) -> Result<PathBuf> {
+    let test = env::current_exe().map_err(Error::file("find", "the running test"))?;
+    // target/PROFILE/deps/TEST, or target/PROFILE/examples/EXAMPLE.
+    let path = test.ancestors().nth(2).unwrap_or(Path::new("/")).join(name);
+    if path.is_file() { Ok(path) } else { Err(Error::NotBuilt(path)) }
 }
 
 fn lock() -> Result<Flock<File>> {
