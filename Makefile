@@ -27,7 +27,7 @@ toolchain:
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="-C target-feature=+crt-static" \
+	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" \
 	  $(CARGO) build --locked -p nmgen --profile ramdisk --target $(HOST_TARGET)
 	@ls -l $(RAMDISK_BINARY)
 

@@ -37,7 +37,7 @@ fn the_same_document_gives_the_same_bytes() {
 
 /// The first column of the table.
 fn table() -> BTreeSet<String> {
-    let path = documents::workspace().join("nmgen/doc/differences.md");
+    let path = tests::program::root().join("nmgen/doc/differences.md");
     let text = std::fs::read_to_string(path).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
     rows.map(|(name, _)| name.to_owned()).collect()

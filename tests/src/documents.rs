@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::program::root;
+
 /// A document and the file that it came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
@@ -11,14 +13,9 @@ pub struct Document {
     pub text: String,
 }
 
-/// The workspace's root.
-pub fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().map(Path::to_owned).unwrap_or_default()
-}
-
 /// The project's own documents; nmstate converts every one of them.
 pub fn fixtures() -> Vec<Document> {
-    let found = documents_in(&workspace().join("tests/fixtures/states"));
+    let found = documents_in(&root().join("tests/fixtures/states"));
     assert!(!found.is_empty(), "tests/fixtures/states has no documents");
     found
 }
@@ -27,7 +24,7 @@ pub fn fixtures() -> Vec<Document> {
 /// are missing it says so, and fails if `REQUIRE_LAB=1`.
 pub fn corpus() -> Vec<Document> {
     let shared = std::env::var_os("SHARED").map(PathBuf::from);
-    let directory = shared.unwrap_or_else(|| workspace().join("../shared")).join("corpus");
+    let directory = shared.unwrap_or_else(|| root().join("../shared")).join("corpus");
     let found = documents_in(&directory.join("nmstate-examples"));
     if found.is_empty() {
         skipped(&format!("no corpus in {}: set SHARED", directory.display()));

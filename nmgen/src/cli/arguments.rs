@@ -34,6 +34,7 @@ Examples:
 /// carry is said, never dropped.
 #[derive(Debug, Parser)]
 #[command(name = "nmgen", version, max_term_width = 80, after_help = EXIT_CODES)]
+#[command(verbatim_doc_comment)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]

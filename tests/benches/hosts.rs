@@ -1,0 +1,90 @@
+//! 1,000 hosts, checked and generated in one call, against one process a host, and against `nmstatectl`
+//! where there is one. Prints ratios from one run; asserts nothing about time.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use tests::measure::{self, Cost};
+use tests::{fleet, program};
+
+const HOSTS: usize = 1_000;
+/// The least of so many runs: what disturbs a measurement only ever adds.
+const RUNS: usize = 5;
+
+fn main() {
+    let nmgen = program::nmgen_release();
+    // Memory, so that the disk's speed is not what is measured.
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory } else { Path::new("/tmp") };
+    let work = tempfile::tempdir_in(base).unwrap();
+    let (hosts, out) = (work.path().join("hosts"), work.path().join("out"));
+    std::fs::create_dir(&hosts).unwrap();
+    fleet::write(&hosts, HOSTS).unwrap();
+
+    println!(
+        "{HOSTS} hosts: bond + VLAN + static dual stack; checks included; least of {RUNS} runs"
+    );
+    let one_call = least(|| {
+        let _ = std::fs::remove_dir_all(&out);
+        measure::run(Command::new(nmgen).args(["generate", "-o"]).arg(&out).arg(&hosts)).unwrap()
+    });
+    report("nmgen, one call, to files", &one_call, None);
+    let no_files = least(|| measure::run(Command::new(nmgen).arg("generate").arg(&hosts)).unwrap());
+    report("nmgen, one call, to stdout", &no_files, Some(&one_call));
+    let check = least(|| measure::run(Command::new(nmgen).arg("check").arg(&hosts)).unwrap());
+    report("nmgen, one call, check", &check, Some(&one_call));
+    let each = each_host(&hosts, |document| {
+        let mut command = Command::new(nmgen);
+        command.args(["generate", "--to", "gc"]).arg(document);
+        command
+    });
+    report("nmgen, one process a host, gc", &each, Some(&one_call));
+    let found = Command::new("nmstatectl").arg("--version").output().is_ok();
+    if found {
+        let peer = each_host(&hosts, |document| {
+            let mut command = Command::new("nmstatectl");
+            command.arg("gc").arg(document);
+            command
+        });
+        report("nmstatectl gc, one process a host", &peer, Some(&one_call));
+    } else {
+        println!("nmstatectl is not on PATH: not compared");
+    }
+}
+
+fn least(mut run: impl FnMut() -> Cost) -> Cost {
+    (0..RUNS).map(|_| run()).min_by_key(|cost| cost.cpu).unwrap()
+}
+
+/// The sum of one process for each host, and the largest peak.
+fn each_host(hosts: &Path, command: impl Fn(&Path) -> Command) -> Cost {
+    let mut total =
+        Cost { wall: Duration::ZERO, cpu: Duration::ZERO, peak_memory: 0, exit_code: Some(0) };
+    for number in 0..HOSTS {
+        let document = hosts.join(format!("worker-{number}.yml"));
+        let cost = measure::run(&mut command(&document)).unwrap();
+        total.wall += cost.wall;
+        total.cpu += cost.cpu;
+        total.peak_memory = total.peak_memory.max(cost.peak_memory);
+        total.exit_code = total.exit_code.max(cost.exit_code);
+    }
+    total
+}
+
+fn report(what: &str, cost: &Cost, base: Option<&Cost>) {
+    assert_eq!(cost.exit_code, Some(0), "{what} failed");
+    let ratio = |of: fn(&Cost) -> Duration| {
+        base.map_or(1.0, |base| of(cost).as_secs_f64() / of(base).as_secs_f64())
+    };
+    println!(
+        "{what:<36} {:>6.3} ms CPU a host (x{:.2})  {:>7.3} s wall (x{:.2})  {:>5.1} MiB peak",
+        cost.cpu.as_secs_f64() * 1e3 / HOSTS as f64,
+        ratio(|cost| cost.cpu),
+        cost.wall.as_secs_f64(),
+        ratio(|cost| cost.wall),
+        cost.peak_memory as f64 / f64::from(1 << 20),
+    );
+}

@@ -1,0 +1,146 @@
+//! The command line itself: help that fits, names it answers to, streams and exit codes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use tests::{fleet, program};
+
+fn run(arguments: &[&str], input: &str) -> Output {
+    run_as("nmgen", arguments, input)
+}
+
+fn run_as(name: &str, arguments: &[&str], input: &str) -> Output {
+    use std::os::unix::process::CommandExt;
+    let mut child = Command::new(program::nmgen())
+        .arg0(name)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn help_fits_into_80_columns_and_explains_every_argument() {
+    let mut command = nmgen::cli::command();
+    command.build();
+    let mut pending = vec![command];
+    let mut seen = 0;
+    while let Some(mut command) = pending.pop() {
+        let help = command.render_long_help().to_string();
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "{}: {line}", command.get_name());
+        }
+        for argument in command.get_arguments() {
+            assert!(argument.get_help().is_some(), "{} {}", command.get_name(), argument.get_id());
+        }
+        pending.extend(command.get_subcommands().cloned());
+        seen += 1;
+    }
+    assert!(seen >= 5, "{seen} commands");
+}
+
+#[test]
+fn under_the_name_nmstatectl_it_is_gc_for_every_way_to_name_the_input() {
+    let document = fleet::document(0);
+    let expected = run(&["gc", "-"], &document);
+    assert!(expected.status.success());
+    let yaml = text(&expected.stdout);
+    assert!(
+        yaml.starts_with("NetworkManager:\n- - eno1.nmconnection\n  - |\n")
+            || yaml.contains("- - bond0.nmconnection\n"),
+        "{yaml}"
+    );
+    for arguments in [["gc", "-"], ["gc", "/dev/stdin"]] {
+        assert_eq!(run_as("nmstatectl", &arguments, &document), expected);
+        assert_eq!(run_as("/usr/bin/nmstatectl", &arguments, &document), expected);
+    }
+    let refused = run_as("nmstatectl", &["apply", "-"], &document);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn gc_of_a_document_without_interfaces_is_an_empty_list() {
+    let output = run(&["gc", "-"], "dns-resolver:\n  config: {}\n");
+    assert_eq!(text(&output.stdout), "NetworkManager: []\n");
+    assert!(output.status.success());
+}
+
+#[test]
+fn json_is_yaml_enough() {
+    let json = r#"{"interfaces": [{"name": "eno1", "type": "ethernet", "state": "up"}]}"#;
+    let output = run(&["generate", "-"], json);
+    assert!(text(&output.stdout).starts_with("# eno1.nmconnection\n[connection]\n"));
+    assert!(output.status.success());
+}
+
+#[test]
+fn check_as_json_is_one_array_on_standard_output() {
+    let output = run(&["check", "--format", "json", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
+    assert_eq!(output.status.code(), Some(2));
+    let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let first = &value.as_array().unwrap()[0];
+    for key in ["rule", "severity", "message", "help", "file", "line", "column"] {
+        assert!(first.get(key).is_some(), "{key} is missing in {first}");
+    }
+    assert_eq!(first["file"], "<stdin>");
+    assert_eq!(first["line"], 3);
+    assert!(output.stderr.is_empty());
+    let nothing = run(&["check", "--format", "json", "-"], &fleet::document(0));
+    assert_eq!(text(&nothing.stdout), "[]\n");
+    assert_eq!(nothing.status.code(), Some(0));
+}
+
+#[test]
+fn warnings_fail_only_where_they_are_denied() {
+    let document = "hostname:\n  config: worker-0\ninterfaces: []\n";
+    let accepted = run(&["generate", "--to", "gc", "-"], document);
+    assert_eq!(accepted.status.code(), Some(0));
+    assert!(text(&accepted.stderr).contains("warning[not-in-target]"));
+    let denied = run(&["generate", "--to", "gc", "--deny-warnings", "-"], document);
+    assert_eq!(denied.status.code(), Some(2));
+    assert!(denied.stdout.is_empty());
+}
+
+#[test]
+fn output_that_nobody_can_take_is_an_error_of_this_machine() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut child = Command::new(program::nmgen())
+        .args(["generate", "-"])
+        .stdin(Stdio::piped())
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(fleet::document(0).as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        "nmgen: cannot write to standard output: No space left on device (os error 28)\n"
+    );
+}
+
+#[test]
+fn show_is_at_most_80_columns_wide_and_has_no_colour_in_a_pipe() {
+    let output = run(&["show", "-"], &fleet::document(0));
+    let tree = text(&output.stdout);
+    assert!(tree.contains("bond0.100  vlan 100\n"), "{tree}");
+    assert!(!tree.contains('\x1b'));
+    let long = "interfaces:\n- name: eno1\n  description: x\n  mac-address: ".to_owned()
+        + &"x".repeat(200);
+    let output = run(&["show", "-"], &long);
+    for line in tree.lines().chain(text(&output.stdout).lines()) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(text(&output.stdout).contains('…'));
+}

@@ -1,0 +1,91 @@
+//! The program that goes into an initramfs: static, small, and content with an empty root.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use tests::{fleet, measure, program};
+
+const MAX_SIZE: u64 = 3_500_000;
+const MAX_PEAK_MEMORY: u64 = 8 << 20;
+
+#[test]
+fn it_is_static_and_small() {
+    let program = fs::read(program::nmgen_ramdisk()).unwrap();
+    let size = program.len() as u64;
+    assert!(size <= MAX_SIZE, "{size} bytes");
+    assert!(!has_interpreter(&program), "it asks for a dynamic loader");
+}
+
+/// True when an ELF file has a PT_INTERP program header: elf(5).
+fn has_interpreter(elf: &[u8]) -> bool {
+    const PT_INTERP: u32 = 3;
+    let word = |at: usize, size: usize| {
+        elf[at..at + size].iter().rev().fold(0u64, |value, byte| value << 8 | u64::from(*byte))
+    };
+    assert_eq!(elf[..6], [0x7f, b'E', b'L', b'F', 2, 1], "a 64-bit little-endian ELF file");
+    let (offset, size, count) = (word(32, 8), word(54, 2), word(56, 2));
+    (0..count).any(|index| word((offset + index * size) as usize, 4) == u64::from(PT_INTERP))
+}
+
+#[test]
+fn one_document_takes_little_memory() {
+    let directory = tempfile::tempdir().unwrap();
+    let document = directory.path().join("worker-0.yml");
+    fs::write(&document, fleet::document(0)).unwrap();
+    let cost = measure::run(Command::new(program::nmgen_ramdisk()).arg("generate").arg(&document))
+        .unwrap();
+    assert_eq!(cost.exit_code, Some(0));
+    assert!(cost.peak_memory <= MAX_PEAK_MEMORY, "{} bytes", cost.peak_memory);
+}
+
+/// No /etc, /sys or /proc, no environment, and only the target is writable.
+#[test]
+fn it_runs_on_an_empty_read_only_root() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir(root.path().join("out")).unwrap();
+    let inside = root.path().join("nmgen");
+    fs::copy(program::nmgen_ramdisk(), &inside).unwrap();
+    fs::set_permissions(&inside, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(root.path().join("worker-0.yml"), fleet::document(0)).unwrap();
+
+    let script = "chroot=$(command -v chroot) && mount --bind \"$1\" \"$1\" && mount -t tmpfs tmpfs \"$1/out\" \
+         && mount -o remount,bind,ro \"$1\" \
+         && ! touch \"$1/probe\" 2>/dev/null \
+         && env -i \"$chroot\" \"$1\" /nmgen generate -o /out/profiles /worker-0.yml \
+         && ls \"$1/out/profiles\" \
+         && env -i \"$chroot\" \"$1\" /nmgen check /worker-0.yml \
+         && ! env -i \"$chroot\" \"$1\" /nmgen generate -o /profiles /worker-0.yml";
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script, "sh"])
+        .arg(root.path())
+        .output()
+        .unwrap();
+    let (stdout, stderr) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    if cannot_run(&output.status, &stderr) {
+        return;
+    }
+    assert!(output.status.success(), "{stderr}");
+    let expected = ["bond0.100", "bond0", "eno1", "eno2"].map(|id| format!("{id}.nmconnection"));
+    assert_eq!(stdout.lines().collect::<Vec<_>>(), expected);
+    assert!(stderr.contains("nmgen: cannot create the directory /profiles: "), "{stderr}");
+    assert!(!Path::new("/profiles").exists());
+}
+
+/// Without root there is no mount namespace: said aloud, and a failure where the lab is required.
+fn cannot_run(status: &std::process::ExitStatus, stderr: &str) -> bool {
+    let refused = !status.success() && stderr.contains("unshare: ");
+    if refused {
+        let message = format!("the read-only root is NOT TESTED: {stderr}");
+        assert!(std::env::var_os("REQUIRE_LAB").is_none_or(|v| v != "1"), "{message}");
+        #[allow(clippy::print_stderr, reason = "said where the test's user sees it")]
+        {
+            eprintln!("{message}");
+        }
+    }
+    refused
+}
