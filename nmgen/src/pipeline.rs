@@ -93,7 +93,7 @@ fn converted(
         Ok(configuration) => configuration,
         Err(_) if has_errors => Configuration::default(),
         Err(refusal) => {
-            found.extend(check::refusal(document, refusal));
+            found.extend(check::refusal(document, &refusal));
             Configuration::default()
         }
     };

@@ -44,14 +44,14 @@ pub(super) fn parse(
         }
         Err(first) => {
             let judge: Judge = |value| State::from_value(value).map(drop);
-            report_all(document, first, known, judge, diagnostics);
+            report_all(document, &first, known, judge, diagnostics);
             None
         }
     }
 }
 
 /// The diagnostic for a document that nmstate read but will not convert.
-pub(crate) fn refusal(document: &Document<'_>, refusal: Refusal) -> Vec<Diagnostic> {
+pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Vec<Diagnostic> {
     let judge: Judge = |value| State::from_value(value)?.generate().map(drop);
     let mut diagnostics = Vec::new();
     report_all(document, refusal, Vec::new(), judge, &mut diagnostics);
@@ -69,18 +69,18 @@ fn empty(document: &Document<'_>) -> Diagnostic {
 
 fn report_all(
     document: &Document<'_>,
-    first: Refusal,
+    first: &Refusal,
     known: Vec<Path>,
     judge: Judge,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Ok(mut value) = serde_yaml::from_str::<Value>(&document.source().text) else {
-        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        diagnostics.push(diagnostic(document, &Path::default(), first));
         return;
     };
     let mut verdict = judge(value.clone());
     if verdict.is_ok() {
-        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        diagnostics.push(diagnostic(document, &Path::default(), first));
         return;
     }
     // Paths into the shrinking copy, translated back to the document's own.
@@ -164,6 +164,14 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
             None => diagnostic,
         };
     }
+    if let Some((word, expected)) = unknown_variant(&text) {
+        let message = format!("{path} cannot be \"{}\"", word.escape_debug());
+        let help = match nearest(word, &expected) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("it is one of {}", expected.join(", ")),
+        };
+        return Diagnostic::new(INVALID_VALUE, message, place).help(help);
+    }
     let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
     let rule = match () {
         () if is_missing_field(&text) => MISSING_FIELD,
@@ -184,6 +192,14 @@ fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
     let rest = text.split_once("unknown field `")?.1;
     let (field, rest) = rest.split_once('`')?;
     Some((field, rest.split('`').skip(1).step_by(2).collect()))
+}
+
+/// The same of "unknown variant"; numbers, which the kernel has for the words, are left out.
+fn unknown_variant(text: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = text.split_once("unknown variant `")?.1;
+    let (word, rest) = rest.split_once('`')?;
+    let expected = rest.split('`').skip(1).step_by(2);
+    Some((word, expected.filter(|word| word.parse::<u32>().is_err()).collect()))
 }
 
 fn nearest<'a>(field: &str, expected: &[&'a str]) -> Option<&'a str> {

@@ -22,9 +22,10 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !subject.is_offline() {
         return;
     }
+    let interfaces = subject.root.get("interfaces").map(Node::items).unwrap_or_default();
     for root in ROOTS {
         if let Some(node) = subject.root.get(root) {
-            Walk { way: vec![At::Key(root)], report }.node(node);
+            Walk { interfaces, way: vec![At::Key(root)], report }.node(node);
         }
     }
     for interface in &subject.interfaces {
@@ -90,6 +91,8 @@ enum At<'n> {
 }
 
 struct Walk<'n, 'r, 'd> {
+    /// The items of `interfaces`.
+    interfaces: &'n [Node<'n>],
     /// From the root to here; a path is made of it only for a finding.
     way: Vec<At<'n>>,
     report: &'r mut Report<'d>,
@@ -100,7 +103,7 @@ impl<'n> Walk<'n, '_, '_> {
         match &node.value {
             Value::Scalar { text, .. } => {
                 // Most text is ASCII without any: look at bytes first.
-                if text.bytes().any(|byte| byte < b' ' || byte >= 0x7f) && has_control(text) {
+                if text.bytes().any(|byte| !(b' '..0x7f).contains(&byte)) && has_control(text) {
                     self.add(text);
                 }
             }
@@ -137,27 +140,37 @@ impl<'n> Walk<'n, '_, '_> {
     }
 
     fn path(&self) -> Path {
-        self.way.iter().fold(Path::default(), |path, at| match at {
-            At::Key(key) => path.join(Step::Key((*key).into())),
-            At::Index(index) => path.index(*index),
-        })
+        path_of(&self.way)
+    }
+
+    /// `description of eth0`, or the path where it is of no interface.
+    fn name(&self) -> String {
+        match self.way.as_slice() {
+            [At::Key("interfaces"), At::Index(index), rest @ ..] => {
+                let interface = self.interfaces.get(*index).and_then(|node| node.text_at("name"));
+                let below = path_of(rest);
+                interface
+                    .map_or_else(|| self.path().to_string(), |name| format!("{below} of {name}"))
+            }
+            _ => self.path().to_string(),
+        }
     }
 
     fn add(&mut self, text: &str) {
-        let path = self.path();
+        let (path, name) = (self.path(), self.name());
         let (message, help) = if text.trim_end_matches('\n').contains(['\n', '\r']) {
             (
-                format!("{path} has a line break, which would begin another line of the keyfile"),
+                format!("{name} has a line break, which would begin another line of the keyfile"),
                 "write it in one line",
             )
         } else if text.ends_with('\n') {
             (
-                format!("{path} ends in a line break, which a keyfile cannot hold"),
+                format!("{name} ends in a line break, which a keyfile cannot hold"),
                 "write it in one line, or with \"|-\" or \">-\"",
             )
         } else {
             (
-                format!("{path} has a control character: \"{}\"", cut(text).escape_debug()),
+                format!("{name} has a control character: \"{}\"", cut(text).escape_debug()),
                 "remove it: a keyfile is lines of text",
             )
         };
@@ -169,6 +182,13 @@ impl<'n> Walk<'n, '_, '_> {
         let help = "remove it: a keyfile is lines of text";
         self.report.add_at_key(CONTROL_CHARACTER, &self.path(), message, help);
     }
+}
+
+fn path_of(way: &[At<'_>]) -> Path {
+    way.iter().fold(Path::default(), |path, at| match at {
+        At::Key(key) => path.join(Step::Key((*key).into())),
+        At::Index(index) => path.index(*index),
+    })
 }
 
 fn has_control(text: &str) -> bool {
