@@ -1,6 +1,6 @@
 //! What the suites share.
 
+pub mod examples;
 pub mod fleet;
-pub mod lab;
 pub mod measure;
 pub mod program;
