@@ -175,13 +175,11 @@ fn judged(document: &Value) -> Option<(Value, Vec<(String, String)>)> {
     Some((state, output(&documents::convert("changed.yml", &text))))
 }
 
-/// True in what nmstate is told to leave alone; and, until `absent-offline` says it, in what is to be
-/// removed.
+/// True in what nmstate is told to leave alone.
 fn is_left_alone(document: &Value, path: &[Step]) -> bool {
     (1..path.len()).any(|length| {
         let state = yaml::find(document, &path[..length]).and_then(|value| value.get("state"));
-        let name = state.and_then(Value::as_str);
-        name == Some("ignore") || (name == Some("absent") && !tests::ABSENT_IS_TOLD)
+        state.and_then(Value::as_str) == Some("ignore")
     })
 }
 
