@@ -11,6 +11,7 @@ mod interface;
 mod mac;
 mod mtu;
 pub(crate) mod name;
+mod offline;
 mod ovs;
 mod route;
 mod schema;
@@ -51,6 +52,7 @@ const TOPICS: &[(&[Rule], Check)] = &[
     (route::RULES, route::check),
     (dns::RULES, dns::check),
     (absent::RULES, absent::check),
+    (offline::RULES, offline::check),
 ];
 
 /// Every rule of every stage, each once.

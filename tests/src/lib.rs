@@ -1,6 +1,11 @@
 //! What the suites share.
 
+pub mod documents;
 pub mod examples;
 pub mod fleet;
+pub mod keyfile;
+pub mod lab;
 pub mod measure;
+pub mod mutation;
 pub mod program;
+pub mod yaml;

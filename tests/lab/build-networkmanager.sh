@@ -1,0 +1,71 @@
+#!/bin/sh
+# build-networkmanager.sh DEST : NetworkManager with Open vSwitch, from Debian's source package, as a tree to lay over a root file system.
+# Debian's own build has no OVS plugin, and the plugin alone does not load into it: NM exports only what its own plugins use.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/lib.sh"
+[ $# -eq 1 ] || die "usage: build-networkmanager.sh DEST"
+dest=$1
+
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/lab-nm.XXXXXX")
+chroot=$work/root
+cleanup() {
+    umount -R -l "$chroot/dev" 2>/dev/null || :
+    umount -R -l "$chroot/proc" 2>/dev/null || :
+    # Never remove a tree with the host's /dev still in it.
+    if ! grep -q " $work/" /proc/mounts; then rm -rf "$work"; fi
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+say "building NetworkManager: build tree (about a minute)"
+bootstrap "$chroot" gcc libc6-dev meson ninja-build pkgconf gettext libglib2.0-dev libudev-dev \
+    libsystemd-dev systemd-dev uuid-dev libgnutls28-dev libndp-dev libreadline-dev libjansson-dev \
+    libdbus-1-dev python3 dpkg-dev xz-utils xsltproc perl
+
+for dir in proc dev; do
+    mount --rbind "/$dir" "$chroot/$dir"
+    mount --make-rslave "$chroot/$dir"
+done
+
+# The source comes from wherever the packages came from.
+find "$chroot/etc/apt" \( -name sources.list -o -path '*/sources.list.d/*' \) -type f | while read -r list; do
+    sed -i -e 's/^deb \(.*\)/&\ndeb-src \1/' -e 's/^Types: deb$/Types: deb deb-src/' "$list"
+done
+cp /etc/resolv.conf "$chroot/etc/resolv.conf"
+
+say "building NetworkManager: source and compilation (about two minutes)"
+cat >"$chroot/build.sh" <<'BUILD'
+set -eu
+mkdir /src
+cd /src
+apt-get update -qq
+apt-get source -qq network-manager
+cd network-manager-*/
+libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+meson setup b --prefix=/usr --sysconfdir=/etc --localstatedir=/var --libdir="$libdir" \
+    --libexecdir=libexec --buildtype=plain -Dc_args="-O1 -g0" \
+    -Dsystemdsystemunitdir=/usr/lib/systemd/system -Dsystem_ca_path=/etc/ssl/certs \
+    -Dudev_dir=/usr/lib/udev -Dovs=true -Dwifi=false -Diwd=false -Dmodem_manager=false \
+    -Dofono=false -Dbluez5_dun=false -Dppp=false -Dteamdctl=false -Dnmcli=true -Dnmtui=false \
+    -Dnm_cloud_setup=false -Dintrospection=false -Dvapi=false -Dtests=no -Ddocs=false \
+    -Dlibaudit=no -Dselinux=false -Dpolkit=false -Dconcheck=false -Dlibpsl=false -Dqt=false \
+    -Dcrypto=gnutls -Dsession_tracking=systemd -Dsession_tracking_consolekit=false \
+    -Dsuspend_resume=systemd -Dconfig_dhcp_default=internal -Dconfig_plugins_default=keyfile \
+    -Difupdown=false -Dresolvconf=no -Dnetconfig=no -Diptables=/usr/sbin/iptables \
+    -Dnft=/usr/sbin/nft -Dmodify_system=true -Dreadline=libreadline -Db_lto=false
+ninja -C b
+DESTDIR=/out meson install -C b --no-rebuild --strip --quiet
+BUILD
+if ! chroot "$chroot" sh /build.sh >"$work/log" 2>&1; then
+    tail -n 40 "$work/log" >&2
+    die "NetworkManager did not build (the end of its log is above)"
+fi
+
+# Only what runs: no headers, translations or link-time files.
+mkdir -p "$dest"
+rm -rf "$chroot/out/usr/include" "$chroot/out/usr/share/locale" "$chroot/out/usr/share/doc" \
+    "$chroot/out/usr/share/man" "$chroot/out/var" "$chroot/out/run"
+find "$chroot/out" -name '*.pc' -delete
+cp -a "$chroot/out/." "$dest/"
+[ -n "$(find "$dest" -name 'libnm-device-plugin-ovs.so')" ] || die "the build has no OVS plugin"

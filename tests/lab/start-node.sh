@@ -1,0 +1,32 @@
+#!/bin/sh
+# start-node.sh ROOTFS DISK CGROUP... -- NSPAWN-ARGUMENT... : becomes systemd-nspawn, in a mount namespace and cgroups of its own.
+# The driver calls it by way of `unshare --mount`, and holds the other end of its standard input for as long as the node may run.
+set -eu
+rootfs=$1
+disk=$2
+shift 2
+# Ends the node when the driver ends, however that comes about.
+exec 3<&0 </dev/null
+(
+    cat <&3 >/dev/null
+    while [ "$1" != -- ]; do
+        [ ! -e "$1/cgroup.kill" ] || echo 1 >"$1/cgroup.kill"
+        shift
+    done
+) &
+exec 3<&-
+# nspawn makes cgroups of fixed names beside itself: in one that is ours they are found again.
+while [ "$1" != -- ]; do
+    mkdir -p "$1"
+    echo $$ >"$1/cgroup.procs"
+    shift
+done
+shift
+# nspawn announces what it runs below /run/systemd; the host's own systemd has no part in this.
+mkdir -p /run/systemd
+mount -t tmpfs tmpfs /run/systemd
+mount -t overlay -o "lowerdir=$rootfs,upperdir=$disk/upper,workdir=$disk/work" overlay "$disk/root"
+export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 SYSTEMD_NSPAWN_API_VFS_WRITABLE=network
+exec systemd-nspawn --quiet --register=no --keep-unit --machine=dayone-lab --capability=all \
+    --bind=/dev/net/tun --link-journal=no --resolv-conf=off --timezone=off --console=pipe \
+    --notify-ready=yes --directory="$disk/root" --boot "$@"

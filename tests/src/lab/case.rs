@@ -1,0 +1,168 @@
+//! A node and its peer for the time of one test.
+
+use std::{
+    fs,
+    io::Write,
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use super::{
+    Lab, cgroups,
+    container::{Boot, Container},
+    disk,
+    error::{Error, Result},
+    gateway::Gateway,
+    inside::Inside,
+    netns::{NODE, Netns},
+    node::{Nic, Node},
+    peer::Peer,
+};
+
+/// How long a node may take to boot; 2 s is usual.
+const BOOT: Duration = Duration::from_secs(90);
+
+/// A node that can be booted, its disk and its peer. Everything goes when it is dropped.
+#[derive(Debug)]
+pub struct Case<'lab> {
+    container: Option<Container>,
+    network: Option<Netns>,
+    gateway: Gateway,
+    plugged: Vec<Nic>,
+    node: Node,
+    disk: PathBuf,
+    lab: &'lab Lab,
+}
+
+impl<'lab> Case<'lab> {
+    pub(crate) fn new(lab: &'lab Lab, node: Node, peer: &Peer) -> Result<Self> {
+        let disk = disk::create(&node, lab.rootfs(), lab.state())?;
+        let gateway = Gateway::start(peer, &node.nics, lab.state())?;
+        Ok(Self {
+            container: None,
+            network: None,
+            gateway,
+            plugged: node.nics.clone(),
+            node,
+            disk,
+            lab,
+        })
+    }
+
+    /// Powers the node on and waits until its start-up is over, whether or not every unit succeeded.
+    pub fn boot(&mut self) -> Result<Duration> {
+        let start = Instant::now();
+        self.power_on()?;
+        self.wait_started(BOOT)?;
+        Ok(start.elapsed())
+    }
+
+    /// Powers the node on and returns while it starts up.
+    pub fn power_on(&mut self) -> Result<()> {
+        self.network = None;
+        let network = Netns::create(NODE)?;
+        for nic in &self.plugged {
+            self.gateway.plug(&network, nic)?;
+        }
+        let boot = Boot {
+            node: &self.node,
+            rootfs: self.lab.rootfs(),
+            disk: &self.disk,
+            state: self.lab.state(),
+            netns: &network.path(),
+        };
+        self.container = Some(Container::start(&boot)?);
+        self.network = Some(network);
+        Ok(())
+    }
+
+    /// Waits until systemd has run every job of the start-up.
+    pub fn wait_started(&mut self, limit: Duration) -> Result<()> {
+        self.container.as_mut().ok_or(Error::NotRunning)?.wait_ready(limit)
+    }
+
+    /// Shuts the node down in good order; its disk stays.
+    pub fn shut_down(&mut self) -> Result<()> {
+        self.inside()?.run(&["systemctl", "poweroff", "--no-block"])?.success()?;
+        let mut container = self.container.take().ok_or(Error::NotRunning)?;
+        container.wait_end(BOOT)?;
+        self.power_off()
+    }
+
+    /// Shuts the node down and boots it again from the same disk, with the kernel's network state gone.
+    pub fn reboot(&mut self) -> Result<Duration> {
+        self.shut_down()?;
+        self.boot()
+    }
+
+    /// Cuts the power: nothing in the node gets to know. What was written to its disk stays.
+    pub fn cut_power(&mut self) -> Result<()> {
+        self.container.take().ok_or(Error::NotRunning)?.cut_power()?;
+        self.power_off()
+    }
+
+    /// The inside of the running node.
+    ///
+    /// # Errors
+    /// [`Error::NotRunning`] if it is off.
+    pub fn inside(&self) -> Result<Inside> {
+        self.container.as_ref().map(|it| Inside::new(it.leader())).ok_or(Error::NotRunning)
+    }
+
+    /// The peer.
+    pub fn peer(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// The peer, to change what it does.
+    pub fn peer_mut(&mut self) -> &mut Gateway {
+        &mut self.gateway
+    }
+
+    /// Plugs a further card in, now and for later boots.
+    pub fn plug(&mut self, nic: Nic) -> Result<()> {
+        if let Some(network) = &self.network {
+            self.gateway.plug(network, &nic)?;
+        }
+        self.plugged.push(nic);
+        Ok(())
+    }
+
+    /// Takes a card out, now and for later boots.
+    pub fn unplug(&mut self, nic: &str) {
+        self.gateway.unplug(nic);
+        self.plugged.retain(|plugged| plugged.name != nic);
+    }
+
+    /// What the node and its console said last, for whoever reads a failed case.
+    pub fn report(&self) -> String {
+        let console = self.container.as_ref().map(Container::console).unwrap_or_default();
+        let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=120; \
+                        echo; nmcli device; ip address; ip route";
+        let journal = match self.inside().and_then(|it| it.run(&["sh", "-c", commands])) {
+            Ok(output) => output.stdout,
+            Err(e) => e.to_string(),
+        };
+        format!("--- console\n{console}\n--- node\n{journal}\n---\n")
+    }
+
+    fn power_off(&mut self) -> Result<()> {
+        for nic in &self.plugged {
+            // At once; with the namespace they would go some time later.
+            self.gateway.unplug(&nic.name);
+        }
+        self.network = None;
+        cgroups::remove()
+    }
+}
+
+impl Drop for Case<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = std::io::stderr().write_all(self.report().as_bytes());
+        }
+        self.container = None;
+        let _ = self.power_off();
+        let _ = fs::remove_dir_all(self.lab.state());
+    }
+}

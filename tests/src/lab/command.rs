@@ -1,0 +1,138 @@
+//! Programs on the host, each with a bound on its time.
+
+use std::{
+    fmt,
+    io::Write,
+    process::{Command, ExitStatus, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use super::error::{Error, Result};
+
+/// Interval of the few waits that have no event to wait for.
+const POLL: Duration = Duration::from_millis(20);
+
+/// What a program left.
+#[derive(Debug, Clone)]
+pub struct Output {
+    /// How it ended.
+    pub status: ExitStatus,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+    /// How long it ran.
+    pub took: Duration,
+    command: String,
+}
+
+impl Output {
+    /// The standard output without surrounding white space, if the program succeeded.
+    ///
+    /// # Errors
+    /// [`Error::Failed`] if it did not.
+    pub fn success(self) -> Result<String> {
+        if self.status.success() {
+            return Ok(self.stdout.trim().to_owned());
+        }
+        Err(Error::Failed {
+            command: self.command,
+            status: self.status.to_string(),
+            stderr: [self.stdout, self.stderr].concat(),
+        })
+    }
+}
+
+impl fmt::Display for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`: {}\n{}{}", self.command, self.status, self.stdout, self.stderr)
+    }
+}
+
+/// Runs `command` to its end, or kills it when `limit` is over.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Output> {
+    run_with_input(command, limit, "")
+}
+
+/// The same, with `input` (at most what a pipe holds) on its standard input.
+pub(crate) fn run_with_input(
+    command: &mut Command,
+    limit: Duration,
+    input: &str,
+) -> Result<Output> {
+    let line = line_of(command);
+    let start = Instant::now();
+    command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|source| Error::Spawn { program: line.clone(), source })?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that does not read its input says why on its own.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let pid = pid_of(&child);
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    match receiver.recv_timeout(limit) {
+        Ok(Ok(output)) => Ok(Output {
+            status: output.status,
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+            took: start.elapsed(),
+            command: line,
+        }),
+        Ok(Err(source)) => Err(Error::Spawn { program: line, source }),
+        Err(_) => {
+            // The waiting thread has not reaped it, so the id is still its own.
+            let _ = kill(pid, Signal::SIGKILL);
+            Err(Error::Timeout { what: format!("the end of `{line}`"), after: limit })
+        }
+    }
+}
+
+/// Runs a program that is expected to succeed at once.
+pub(crate) fn quick(program: &str, arguments: &[&str]) -> Result<String> {
+    run(Command::new(program).args(arguments), Duration::from_secs(10))?.success()
+}
+
+/// Asks `probe` until it has an answer; for state that sends no event.
+pub(crate) fn wait_for<T>(
+    what: &str,
+    limit: Duration,
+    mut probe: impl FnMut() -> Result<Option<T>>,
+) -> Result<T> {
+    let start = Instant::now();
+    loop {
+        if let Some(value) = probe()? {
+            return Ok(value);
+        }
+        if start.elapsed() >= limit {
+            return Err(Error::Timeout { what: what.to_owned(), after: start.elapsed() });
+        }
+        thread::sleep(POLL);
+    }
+}
+
+/// The process id in the form that `nix` takes.
+pub(crate) fn pid_of(child: &std::process::Child) -> Pid {
+    // Process ids fit: PID_MAX_LIMIT is 2^22.
+    Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))
+}
+
+fn line_of(command: &Command) -> String {
+    let mut line = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        line.push(' ');
+        line.push_str(&argument.to_string_lossy());
+    }
+    line
+}

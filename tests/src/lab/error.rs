@@ -1,0 +1,123 @@
+//! What can go wrong in the lab itself, one variant per operation.
+
+use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
+
+/// A failure of the lab or of an expectation that a case states by a wait.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The lab cannot run here, and `REQUIRE_LAB=1` asks that it does.
+    #[error("the lab is required (REQUIRE_LAB=1) and cannot run: {0}")]
+    Unavailable(String),
+    /// Another process kept the lab for too long.
+    #[error("another process held the lab for {} s", .0.as_secs())]
+    Busy(Duration),
+    /// A file or directory operation.
+    #[error("{operation} {}", path.display())]
+    File {
+        /// What was attempted, such as "write".
+        operation: &'static str,
+        /// On which path.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A program could not be started.
+    #[error("start {program}")]
+    Spawn {
+        /// The program.
+        program: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A program ran and failed.
+    #[error("`{command}` failed with {status}\n{stderr}")]
+    Failed {
+        /// The command line.
+        command: String,
+        /// Its exit status.
+        status: String,
+        /// What it said.
+        stderr: String,
+    },
+    /// Something awaited did not come.
+    #[error("waited {:.1} s in vain for {what}", after.as_secs_f32())]
+    Timeout {
+        /// What was awaited.
+        what: String,
+        /// How long.
+        after: Duration,
+    },
+    /// A program of the workspace that a case puts into its node.
+    #[error("{} is not built: `cargo build` first", .0.display())]
+    NotBuilt(PathBuf),
+    /// The container ended while it was needed.
+    #[error("the node's container ended ({status})\n{console}")]
+    ContainerEnded {
+        /// Exit status of systemd-nspawn.
+        status: String,
+        /// The end of its console.
+        console: String,
+    },
+    /// An action that needs a running node.
+    #[error("the node is not running")]
+    NotRunning,
+    /// A network namespace could not be entered.
+    #[error("enter the network namespace {name}")]
+    Namespace {
+        /// Name of the namespace.
+        name: String,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The peer's listener.
+    #[error("listen on port {port} in the peer")]
+    Listen {
+        /// TCP port.
+        port: u16,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A process could not be signalled.
+    #[error("send {signal} to process {pid}")]
+    Signal {
+        /// Name of the signal.
+        signal: &'static str,
+        /// The process.
+        pid: i32,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// Output of a program that could not be understood.
+    #[error("cannot read the output of {program}: {problem}")]
+    Output {
+        /// The program.
+        program: &'static str,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// Something of a case is still there after its end.
+    #[error("left behind: {}", .0.join(", "))]
+    Leftovers(Vec<String>),
+}
+
+/// Result of the lab's operations.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn file(
+        operation: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::File { operation, path, source }
+    }
+}
+
+/// The chain of messages in plain text: this is what a test that returns an error prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        self.source().map_or(Ok(()), |source| write!(f, ": {source}"))
+    }
+}

@@ -1,0 +1,263 @@
+//! The peer while it runs.
+
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    net::{IpAddr, SocketAddr, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::Duration,
+};
+
+use super::{
+    command::{run, run_with_input, wait_for},
+    error::{Error, Result},
+    listener::Listener,
+    netns::{Netns, PEER},
+    node::Nic,
+    peer::{Fault, LAN, Peer, ruleset},
+};
+
+/// A lease that the peer has given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lease {
+    /// MAC address of the client.
+    pub mac: String,
+    /// What it got.
+    pub address: IpAddr,
+    /// The client identifier, as dnsmasq writes it (`01:` and the MAC address, mostly).
+    pub client_id: String,
+}
+
+/// The running peer.
+#[derive(Debug)]
+pub struct Gateway {
+    // Before the namespace, so that they end first.
+    dnsmasq: Child,
+    api: Option<Listener>,
+    faults: BTreeSet<Fault>,
+    netns: Netns,
+    peer: Peer,
+    leases: PathBuf,
+}
+
+impl Gateway {
+    pub(crate) fn start(peer: &Peer, nics: &[Nic], state: &Path) -> Result<Self> {
+        let netns = Netns::create(PEER)?;
+        let settings =
+            "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
+        run(netns.command("sh").args(["-c", settings]), Duration::from_secs(5))?.success()?;
+        let mut segments: BTreeSet<&str> = peer.addresses.iter().map(|a| a.0.as_str()).collect();
+        segments.extend(nics.iter().map(|nic| nic.segment.as_str()));
+        for name in segments {
+            add_segment(&netns, name)?;
+        }
+        for (segment, address, prefix) in &peer.addresses {
+            add_address(&netns, segment, *address, *prefix)?;
+        }
+        for address in &peer.api {
+            add_address(&netns, LAN, *address, if address.is_ipv4() { 32 } else { 128 })?;
+        }
+        let api = Listener::start(&netns, peer.api_port)?;
+        let leases = state.join("leases");
+        let dnsmasq = start_dnsmasq(&netns, peer, &leases, &state.join("dnsmasq.log"))?;
+        let gateway = Self {
+            dnsmasq,
+            api: Some(api),
+            faults: BTreeSet::new(),
+            netns,
+            peer: peer.clone(),
+            leases,
+        };
+        let dns = SocketAddr::new(Peer::GATEWAY.into(), 53);
+        wait_for("the peer's name server", Duration::from_secs(5), || {
+            Ok(gateway.connect(dns, Duration::from_secs(1))?.then_some(()))
+        })?;
+        Ok(gateway)
+    }
+
+    /// Switches a fault on or off, at once.
+    pub fn fault(&mut self, fault: Fault, on: bool) -> Result<()> {
+        if on {
+            self.faults.insert(fault)
+        } else {
+            self.faults.remove(&fault)
+        };
+        let faults: Vec<_> = self.faults.iter().copied().collect();
+        let mut nft = self.netns.command("nft");
+        run_with_input(nft.args(["-f", "-"]), Duration::from_secs(5), &ruleset(&faults))?
+            .success()?;
+        Ok(())
+    }
+
+    /// Whether `address` answers an echo request within `limit`; returns as soon as it does.
+    pub fn pings(&self, address: impl Into<IpAddr>, limit: Duration) -> Result<bool> {
+        let address = address.into().to_string();
+        let seconds = limit.as_secs().max(1).to_string();
+        let arguments = ["-n", "-q", "-c1", "-i0.1", "-w", &seconds, &address];
+        let output =
+            run(self.netns.command("ping").args(arguments), limit + Duration::from_secs(5))?;
+        Ok(output.status.success())
+    }
+
+    /// The MAC address that answers ARP or neighbour discovery for `address`, if one does; echo replies are not needed.
+    pub fn mac_of(&self, address: impl Into<IpAddr>) -> Result<Option<String>> {
+        let address = address.into();
+        self.netns.ip(&["neigh", "flush", "to", &address.to_string()])?;
+        self.pings(address, Duration::from_secs(1))?;
+        let neighbour = self.netns.ip(&["neigh", "show", "to", &address.to_string()])?;
+        let mut words = neighbour.split_whitespace();
+        Ok(words.find(|word| *word == "lladdr").and_then(|_| words.next()).map(str::to_owned))
+    }
+
+    /// Whether the node accepts a TCP connection within `limit`.
+    pub fn connect(&self, to: SocketAddr, limit: Duration) -> Result<bool> {
+        self.netns.within(move || TcpStream::connect_timeout(&to, limit).is_ok())
+    }
+
+    /// The leases that are in force.
+    pub fn leases(&self) -> Result<Vec<Lease>> {
+        let text = match fs::read_to_string(&self.leases) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(e) => return Err(Error::file("read", &self.leases)(e)),
+        };
+        // expiry, MAC, address, host name, client id; the lines of DHCPv6 follow after one that begins with "duid".
+        let leases = text.lines().take_while(|line| !line.starts_with("duid")).filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let mac = words.next()?.to_owned();
+            let address = words.next()?.parse().ok()?;
+            Some(Lease { mac, address, client_id: words.nth(1)?.to_owned() })
+        });
+        Ok(leases.collect())
+    }
+
+    /// How many connections the API has accepted.
+    pub fn api_connections(&self) -> usize {
+        self.api.as_ref().map_or(0, Listener::accepted)
+    }
+
+    /// Waits until the API has accepted so many: a client is through a moment before the listener knows.
+    pub fn wait_api_connections(&self, count: usize, limit: Duration) -> Result<()> {
+        wait_for(&format!("connection {count} to the API"), limit, || {
+            Ok((self.api_connections() >= count).then_some(()))
+        })
+    }
+
+    /// Ends the API's listener: connections are refused from now on.
+    pub fn stop_api(&mut self) {
+        self.api = None;
+    }
+
+    /// Starts it again.
+    pub fn start_api(&mut self) -> Result<()> {
+        if self.api.is_none() {
+            self.api = Some(Listener::start(&self.netns, self.peer.api_port)?);
+        }
+        Ok(())
+    }
+
+    /// Plugs or pulls the cable of a card at the peer's end.
+    pub fn carrier(&self, nic: &str, on: bool) -> Result<()> {
+        self.netns.ip(&["link", "set", &port(nic), if on { "up" } else { "down" }])?;
+        Ok(())
+    }
+
+    /// A program of the host that runs in the peer's network namespace.
+    pub fn command(&self, program: &str) -> Command {
+        self.netns.command(program)
+    }
+
+    /// Connects a card of the node that was just made.
+    pub(crate) fn plug(&self, node: &Netns, nic: &Nic) -> Result<()> {
+        let port = port(&nic.name);
+        // A name that a namespace being dismantled still holds.
+        let _ = self.netns.ip(&["link", "del", &port]);
+        node.ip(&[
+            "link", "add", &nic.name, "address", &nic.mac, "type", "veth", "peer", "name", &port,
+            "netns", PEER,
+        ])?;
+        // Packets would reach Open vSwitch's userspace datapath with checksums that are not filled in.
+        run(
+            self.netns.command("ethtool").args(["-K", &port, "tx", "off"]),
+            Duration::from_secs(5),
+        )?
+        .success()?;
+        self.netns.ip(&["link", "set", &port, "master", &nic.segment])?;
+        self.carrier(&nic.name, nic.carrier)
+    }
+
+    /// Takes away what [`Self::plug`] made.
+    pub(crate) fn unplug(&self, nic: &str) {
+        let _ = self.netns.ip(&["link", "del", &port(nic)]);
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.dnsmasq.kill();
+        let _ = self.dnsmasq.wait();
+    }
+}
+
+fn port(nic: &str) -> String {
+    format!("p-{nic}")
+}
+
+fn add_segment(netns: &Netns, name: &str) -> Result<()> {
+    // Ports forward at once, and no snooping decides who hears neighbour discovery.
+    netns.ip(&[
+        "link",
+        "add",
+        name,
+        "type",
+        "bridge",
+        "forward_delay",
+        "0",
+        "mcast_snooping",
+        "0",
+    ])?;
+    netns.ip(&["link", "set", name, "up"])?;
+    Ok(())
+}
+
+fn add_address(netns: &Netns, segment: &str, address: IpAddr, prefix: u8) -> Result<()> {
+    let address = format!("{address}/{prefix}");
+    let nodad: &[&str] = if address.contains(':') { &["nodad"] } else { &[] };
+    netns.ip(&[&["addr", "add", &address, "dev", segment], nodad].concat())?;
+    Ok(())
+}
+
+fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Result<Child> {
+    let api: Vec<String> = peer.api.iter().map(ToString::to_string).collect();
+    let mut arguments = vec![
+        "--keep-in-foreground".to_owned(),
+        "--conf-file=/dev/null".into(),
+        "--pid-file=".into(),
+        "--user=root".into(),
+        "--no-resolv".into(),
+        "--no-hosts".into(),
+        "--bind-dynamic".into(),
+        format!("--interface={LAN}"),
+        "--except-interface=lo".into(),
+        "--local=/lab.test/".into(),
+        format!("--host-record={},{}", Peer::API_NAME, api.join(",")),
+        format!("--dhcp-leasefile={}", leases.display()),
+        "--log-dhcp".into(),
+        "--log-facility=-".into(),
+    ];
+    if let Some((first, last)) = peer.dhcp {
+        // Without the three seconds that it would ping an address before it offers it.
+        arguments.extend(["--no-ping".into(), "--dhcp-authoritative".into()]);
+        arguments.push(format!("--dhcp-range={first},{last},1h"));
+    }
+    if peer.router_advertisements {
+        arguments.push("--enable-ra".into());
+        arguments.push(format!("--dhcp-range={},ra-only,64", "2001:db8::"));
+    }
+    let log = File::create(log).map_err(Error::file("create", log))?;
+    let mut command = netns.command("dnsmasq");
+    command.args(arguments);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().map_err(|source| Error::Spawn { program: "dnsmasq".into(), source })
+}

@@ -1,0 +1,217 @@
+//! What can be done and seen inside a running node.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::{Duration, Instant},
+};
+
+use nix::unistd::Pid;
+use serde_json::{Map, Value};
+
+use super::{
+    command::{Output, run, run_with_input, wait_for},
+    error::{Error, Result},
+};
+
+/// The inside of a running node.
+#[derive(Debug, Clone, Copy)]
+pub struct Inside {
+    leader: Pid,
+}
+
+/// State of a unit, as systemd tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unit {
+    /// `active`, `inactive`, `activating`, `failed` …
+    pub active_state: String,
+    /// `running`, `exited`, `auto-restart` …
+    pub sub_state: String,
+    /// `success`, `exit-code`, `timeout` …
+    pub result: String,
+    /// Exit status of the main process; 0 also when it has not ended.
+    pub exit_status: i32,
+    /// When its main process was started, on the host's monotonic clock; `None` if it never was.
+    pub exec_start: Option<Duration>,
+    /// When the unit became active, on the same clock.
+    pub active_enter: Option<Duration>,
+}
+
+/// One entry of the journal.
+#[derive(Debug, Clone)]
+pub struct Entry(Map<String, Value>);
+
+impl Entry {
+    /// A field, `MESSAGE_ID` say. Binary fields are not text and read as absent.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.0.get(name).and_then(Value::as_str)
+    }
+
+    /// The message.
+    pub fn message(&self) -> &str {
+        self.field("MESSAGE").unwrap_or_default()
+    }
+
+    fn parse(line: &str) -> Result<Self> {
+        serde_json::from_str(line)
+            .map(Self)
+            .map_err(|e| Error::Output { program: "journalctl", problem: e.to_string() })
+    }
+}
+
+impl Inside {
+    pub(crate) fn new(leader: Pid) -> Self {
+        Self { leader }
+    }
+
+    /// A command that runs in the node as root, with the environment of a login and nothing of the host's.
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command
+            .env_clear()
+            .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+            .envs([("HOME", "/root"), ("LANG", "C.UTF-8"), ("TERM", "linux")])
+            .arg(format!("--target={}", self.leader))
+            .args(["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"])
+            .arg("--")
+            .arg(program);
+        command
+    }
+
+    /// Runs a command to its end, at most 30 s.
+    ///
+    /// # Errors
+    /// If it cannot be started or takes longer. How it ended is in the [`Output`].
+    pub fn run(&self, command: &[&str]) -> Result<Output> {
+        self.run_within(command, Duration::from_secs(30))
+    }
+
+    /// The same, with another bound.
+    pub fn run_within(&self, command: &[&str], limit: Duration) -> Result<Output> {
+        let (program, arguments) = command.split_first().unwrap_or((&"true", &[]));
+        run(self.command(program).args(arguments), limit)
+    }
+
+    /// Output of a shell command that must succeed.
+    pub fn sh(&self, command: &str) -> Result<String> {
+        self.run(&["sh", "-euc", command])?.success()
+    }
+
+    /// Content of a file, `None` if it does not exist.
+    pub fn read(&self, path: &str) -> Result<Option<String>> {
+        let output =
+            self.run(&["sh", "-c", "[ -e \"$0\" ] || exit 66; exec cat -- \"$0\"", path])?;
+        if output.status.code() == Some(66) {
+            return Ok(None);
+        }
+        // Not through success(), which trims.
+        if output.status.success() { Ok(Some(output.stdout)) } else { output.success().map(Some) }
+    }
+
+    /// Writes a small file (at most 64 KiB), mode 0644 if it is new.
+    pub fn write(&self, path: &str, content: &str) -> Result<()> {
+        let mut command = self.command("sh");
+        command.args(["-euc", "mkdir -p -- \"${0%/*}\"; cat >\"$0\"", path]);
+        run_with_input(&mut command, Duration::from_secs(10), content)?.success()?;
+        Ok(())
+    }
+
+    /// State of a unit.
+    pub fn unit(&self, name: &str) -> Result<Unit> {
+        let properties = "--property=ActiveState,SubState,Result,ExecMainStatus,\
+                          ExecMainStartTimestampMonotonic,ActiveEnterTimestampMonotonic";
+        let text = self.run(&["systemctl", "show", properties, name])?.success()?;
+        let value = |key: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
+            line.unwrap_or_default().to_owned()
+        };
+        // 0 is systemd's word for never.
+        let time = |key| value(key).parse().ok().filter(|t| *t != 0).map(Duration::from_micros);
+        Ok(Unit {
+            active_state: value("ActiveState"),
+            sub_state: value("SubState"),
+            result: value("Result"),
+            exit_status: value("ExecMainStatus").parse().unwrap_or_default(),
+            exec_start: time("ExecMainStartTimestampMonotonic"),
+            active_enter: time("ActiveEnterTimestampMonotonic"),
+        })
+    }
+
+    /// Waits until a unit is in this active state, `failed` say.
+    pub fn wait_unit(&self, name: &str, active_state: &str, limit: Duration) -> Result<Unit> {
+        wait_for(&format!("{name} to be {active_state}"), limit, || {
+            Ok(Some(self.unit(name)?).filter(|unit| unit.active_state == active_state))
+        })
+    }
+
+    /// Waits until a shell command succeeds and returns its output.
+    pub fn wait_sh(&self, command: &str, limit: Duration) -> Result<String> {
+        wait_for(&format!("`{command}` to succeed in the node"), limit, || {
+            let output = self.run(&["sh", "-euc", command])?;
+            Ok(output.status.success().then(|| output.stdout.trim().to_owned()))
+        })
+    }
+
+    /// Kills a unit's processes with SIGKILL.
+    pub fn kill(&self, unit: &str) -> Result<()> {
+        self.run(&["systemctl", "kill", "--signal=KILL", unit])?.success()?;
+        Ok(())
+    }
+
+    /// The entries of this boot that match, in the words of journalctl (`FIELD=value`, `--unit=`).
+    pub fn journal(&self, matches: &[&str]) -> Result<Vec<Entry>> {
+        let command = ["journalctl", "--boot", "--output=json", "--no-pager", "--quiet", "--all"];
+        let output = self.run(&[&command, matches].concat())?;
+        // No match is an empty answer and a failure to journalctl.
+        output.stdout.lines().map(Entry::parse).collect()
+    }
+
+    /// Waits for an entry, past or to come, that matches and for which `wanted` holds; returns the moment it is written.
+    pub fn wait_journal(
+        &self,
+        matches: &[&str],
+        limit: Duration,
+        wanted: impl Fn(&Entry) -> bool,
+    ) -> Result<Entry> {
+        let start = Instant::now();
+        let mut follow = self
+            .command("journalctl")
+            .args(["--boot", "--follow", "--lines=all", "--output=json", "--quiet", "--all"])
+            .args(matches)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source| Error::Spawn { program: "journalctl".into(), source })?;
+        let (sender, lines) = mpsc::channel();
+        if let Some(output) = follow.stdout.take() {
+            thread::spawn(move || {
+                let all = BufReader::new(output).lines().map_while(std::result::Result::ok);
+                for line in all {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        let found = loop {
+            match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
+                Ok(line) => match Entry::parse(&line) {
+                    Ok(entry) if wanted(&entry) => break Ok(entry),
+                    Ok(_) => {}
+                    Err(e) => break Err(e),
+                },
+                Err(_) => {
+                    let what = format!("a journal entry with {}", matches.join(" "));
+                    break Err(Error::Timeout { what, after: start.elapsed() });
+                }
+            }
+        };
+        // The program that nsenter started is in the node's PID namespace and ends on its closed pipe or with the node.
+        let _ = follow.kill();
+        let _ = follow.wait();
+        found
+    }
+}

@@ -1,0 +1,95 @@
+//! Named network namespaces.
+
+use std::{fs::File, io, path::PathBuf, process::Command, thread};
+
+use nix::{
+    sched::{CloneFlags, setns},
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
+
+use super::{
+    command::quick,
+    error::{Error, Result},
+};
+
+/// The node's namespace.
+pub(crate) const NODE: &str = "dayone-lab-node";
+/// The peer's namespace.
+pub(crate) const PEER: &str = "dayone-lab-peer";
+
+/// A named network namespace; removed on drop.
+#[derive(Debug)]
+pub(crate) struct Netns {
+    name: &'static str,
+}
+
+impl Netns {
+    pub(crate) fn create(name: &'static str) -> Result<Self> {
+        quick("ip", &["netns", "add", name])?;
+        let netns = Self { name };
+        netns.ip(&["link", "set", "lo", "up"])?;
+        Ok(netns)
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        path_of(self.name)
+    }
+
+    /// `ip` inside, with the words of `arguments`.
+    pub(crate) fn ip(&self, arguments: &[&str]) -> Result<String> {
+        quick("ip", &[&["-n", self.name], arguments].concat())
+    }
+
+    /// A program inside; `nsenter`, because `ip netns exec` also replaces /sys.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net={}", self.path().display())).arg(program);
+        command
+    }
+
+    /// Runs `work` on a thread of its own inside: sockets it makes belong to the namespace for good.
+    pub(crate) fn within<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let failed = |source| Error::Namespace { name: self.name.to_owned(), source };
+        let handle = File::open(self.path()).map_err(failed)?;
+        thread::spawn(move || {
+            setns(handle, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)?;
+            Ok(work())
+        })
+        .join()
+        .unwrap_or_else(|_| Err(io::Error::other("the thread panicked")))
+        .map_err(failed)
+    }
+}
+
+impl Drop for Netns {
+    fn drop(&mut self) {
+        let _ = remove(self.name);
+    }
+}
+
+/// Whether the namespace exists.
+pub(crate) fn exists(name: &str) -> bool {
+    path_of(name).exists()
+}
+
+/// Removes it, if it is there.
+pub(crate) fn remove(name: &str) -> Result<()> {
+    if exists(name) {
+        // Ours by the name of the namespace; a run that was killed could not end them.
+        for pid in quick("ip", &["netns", "pids", name])?.split_whitespace() {
+            if let Ok(pid) = pid.parse() {
+                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+            }
+        }
+        quick("ip", &["netns", "del", name])?;
+    }
+    Ok(())
+}
+
+fn path_of(name: &str) -> PathBuf {
+    PathBuf::from("/run/netns").join(name)
+}

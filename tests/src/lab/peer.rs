@@ -1,0 +1,130 @@
+//! What stands at the other end of the node's cables, before it is there.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// The network that cards are on unless they say otherwise.
+pub(crate) const LAN: &str = "lan";
+
+/// Describes the peer: gateway, name server, DHCP server and API of the node.
+#[derive(Debug, Clone)]
+pub struct Peer {
+    pub(crate) addresses: Vec<(String, IpAddr, u8)>,
+    pub(crate) dhcp: Option<(Ipv4Addr, Ipv4Addr)>,
+    pub(crate) router_advertisements: bool,
+    pub(crate) api: Vec<IpAddr>,
+    pub(crate) api_port: u16,
+}
+
+impl Peer {
+    /// The gateway's IPv4 address, in `192.0.2.0/24`.
+    pub const GATEWAY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+    /// The gateway's IPv6 address, in `2001:db8::/64`.
+    pub const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+    /// The API behind the gateway.
+    pub const API: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 10);
+    /// The same for IPv6.
+    pub const API6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 0x10);
+    /// The name that the name server knows for the API.
+    pub const API_NAME: &'static str = "api.lab.test";
+
+    /// Gateway and name server at [`Self::GATEWAY`] and [`Self::GATEWAY6`], the API behind them, no DHCP.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            addresses: vec![
+                (LAN.into(), Self::GATEWAY.into(), 24),
+                (LAN.into(), Self::GATEWAY6.into(), 64),
+            ],
+            dhcp: None,
+            router_advertisements: false,
+            api: vec![Self::API.into(), Self::API6.into()],
+            api_port: 6443,
+        }
+    }
+
+    /// Hands out 192.0.2.100 to 192.0.2.199 by DHCP.
+    #[must_use]
+    pub fn dhcp(mut self) -> Self {
+        self.dhcp = Some((Ipv4Addr::new(192, 0, 2, 100), Ipv4Addr::new(192, 0, 2, 199)));
+        self
+    }
+
+    /// Announces the IPv6 prefix to hosts that configure themselves.
+    #[must_use]
+    pub fn router_advertisements(mut self) -> Self {
+        self.router_advertisements = true;
+        self
+    }
+
+    /// The API at this address instead, 192.0.2.10 for one inside the subnet.
+    #[must_use]
+    pub fn api(mut self, address: IpAddr) -> Self {
+        self.api = vec![address];
+        self
+    }
+
+    /// A further address of the peer on the network `segment`.
+    #[must_use]
+    pub fn address(mut self, segment: &str, address: IpAddr, prefix: u8) -> Self {
+        self.addresses.push((segment.into(), address, prefix));
+        self
+    }
+}
+
+impl Default for Peer {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What the peer does wrong; switched on and off while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// Answers for itself and forwards nothing: the API and all beyond the gateway is silent.
+    DropForwarded,
+    /// Answers ARP and neighbour discovery and drops everything else that the node starts.
+    DropTraffic,
+    /// Answers neither ARP nor neighbour discovery.
+    IgnoreNeighbours,
+    /// Drops echo requests.
+    DropPing,
+    /// Drops DNS queries.
+    DropDns,
+    /// Drops DHCP.
+    DropDhcp,
+}
+
+/// The nftables rules that make these faults.
+pub(crate) fn ruleset(faults: &[Fault]) -> String {
+    // Adding before deleting makes the first call no special case; nft applies the whole as one.
+    let mut rules = String::from(
+        "add table inet lab\ndelete table inet lab\nadd table inet lab\n\
+         add chain inet lab input { type filter hook input priority 0; }\n\
+         add table arp lab\ndelete table arp lab\nadd table arp lab\n\
+         add chain arp lab input { type filter hook input priority 0; }\n\
+         add rule inet lab input icmp type echo-reply accept\n\
+         add rule inet lab input icmpv6 type echo-reply accept\n",
+    );
+    let (gateway, gateway6) = (Peer::GATEWAY, Peer::GATEWAY6);
+    for fault in faults {
+        rules.push_str(&match fault {
+            Fault::DropForwarded => format!(
+                "add rule inet lab input iifname {LAN} ip daddr != {{ {gateway}, 255.255.255.255 }} drop\n\
+                 add rule inet lab input iifname {LAN} ip6 daddr != {{ {gateway6}, fe80::/10, ff00::/8 }} drop\n"
+            ),
+            Fault::DropTraffic => format!(
+                "add rule inet lab input iifname {LAN} icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert, nd-router-solicit }} accept\n\
+                 add rule inet lab input iifname {LAN} drop\n"
+            ),
+            Fault::IgnoreNeighbours => format!(
+                "add rule arp lab input iifname {LAN} drop\n\
+                 add rule inet lab input iifname {LAN} icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} drop\n"
+            ),
+            Fault::DropPing => "add rule inet lab input icmp type echo-request drop\n\
+                 add rule inet lab input icmpv6 type echo-request drop\n".into(),
+            Fault::DropDns => "add rule inet lab input meta l4proto { tcp, udp } th dport 53 drop\n".into(),
+            Fault::DropDhcp => "add rule inet lab input udp dport { 67, 547 } drop\n".into(),
+        });
+    }
+    rules
+}

@@ -1,0 +1,24 @@
+//! The bound on a whole case.
+
+use std::{
+    io::Write,
+    sync::mpsc::{self, RecvTimeoutError, Sender},
+    thread,
+    time::Duration,
+};
+
+use super::cgroups;
+
+/// Kills the node when `limit` is over, unless what is returned is dropped before.
+pub(crate) fn start(limit: Duration) -> Sender<()> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+            let text =
+                format!("lab: the case is over its {} s: killing its node\n", limit.as_secs());
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            let _ = cgroups::kill();
+        }
+    });
+    sender
+}
