@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, net::IpAddr};
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use thiserror::Error;
 use zbus::{
     Connection,
@@ -449,11 +449,12 @@ impl Bus {
 pub(crate) struct Signals(zbus::MessageStream);
 
 impl Signals {
-    /// The next one.
+    /// The next one; those that are already queued count as one.
     pub(crate) async fn changed(&mut self) -> Result<(), BusError> {
-        match self.0.next().await {
-            Some(_) => Ok(()),
-            None => Err(BusError::Closed),
+        if self.0.next().await.is_none() {
+            return Err(BusError::Closed);
         }
+        while let Some(Some(_more)) = self.0.next().now_or_never() {}
+        Ok(())
     }
 }

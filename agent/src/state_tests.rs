@@ -138,7 +138,7 @@ desiredState:
 
 #[test]
 fn says_why_a_document_is_neither() {
-    for text in ["interfaces: [{name: a, type: nonsense-type, mtu: x}]", "[", "capture: [1"] {
+    for text in ["interfaces: [{name: a, type: bond, mtu: [1]}]", "[", "capture: [1"] {
         assert!(Parsed::new(text).is_err(), "{text}");
     }
 }
