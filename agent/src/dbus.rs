@@ -25,6 +25,18 @@ pub(crate) enum BusError {
     RollBackResult { devices: String },
 }
 
+impl BusError {
+    /// NetworkManager went away in the middle: worth asking the one that systemd starts next.
+    pub(crate) fn is_gone(&self) -> bool {
+        let Self::Call { source: zbus::Error::MethodError(name, ..), .. } = self else {
+            return false;
+        };
+        ["NoReply", "ServiceUnknown", "NameHasNoOwner", "Disconnected", "UnknownObject"]
+            .iter()
+            .any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
+    }
+}
+
 /// A checkpoint's object path.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]

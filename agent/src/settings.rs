@@ -277,6 +277,13 @@ mod tests {
     }
 
     #[test]
+    fn the_documented_file_is_the_default() -> Result<(), toml::de::Error> {
+        let documented: Settings = toml::from_str(include_str!("../docs/dayone.toml"))?;
+        assert_eq!(format!("{documented:?}"), format!("{:?}", Settings::default()));
+        Ok(())
+    }
+
+    #[test]
     fn reads_targets() -> Result<(), toml::de::Error> {
         let settings: Settings = toml::from_str(
             "on-failure = \"continue\"\n[wait]\nlink = 0.5\n[[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.5:5000\"\n",
