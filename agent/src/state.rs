@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use nmstate::{
-    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceState, InterfaceType,
-    NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry, RouteRuleState,
-    RouteState,
+    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceIpAddr, InterfaceState,
+    InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry,
+    RouteRuleState, RouteState,
 };
 use thiserror::Error;
 
@@ -132,12 +132,7 @@ impl State {
 
     /// Names in a difference, for a message: interfaces, `routes`, `dns-resolver`, …
     pub(crate) fn subjects(&self) -> Vec<String> {
-        let mut subjects: Vec<String> = self
-            .0
-            .interfaces
-            .iter()
-            .map(|i| format!("{} ({})", i.name(), i.iface_type()))
-            .collect();
+        let mut subjects: Vec<String> = self.0.interfaces.iter().map(subject).collect();
         subjects.extend(
             self.0
                 .routes
@@ -271,6 +266,20 @@ impl State {
     }
 }
 
+/// `br-ex (ovs-interface): ipv4`: an interface with the keys in which it differs.
+fn subject(iface: &Interface) -> String {
+    let name = format!("{} ({})", iface.name(), iface.iface_type());
+    let value = serde_json::to_value(iface).unwrap_or_default();
+    let keys: Vec<&str> = value
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.keys())
+        .map(String::as_str)
+        .filter(|key| !["name", "type", "state"].contains(key))
+        .collect();
+    if keys.is_empty() { name } else { format!("{name}: {}", keys.join(", ")) }
+}
+
 fn interface_wants(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     let base = iface.base_iface();
     let name = iface.name().to_owned();
@@ -335,7 +344,9 @@ fn is_link_local(ip: &IpAddr) -> bool {
 }
 
 /// Addresses of `current` that the document does not list belong to someone else (keepalived),
-/// unless the document says `allow-extra-address: false`.
+/// unless the document says `allow-extra-address: false`. A family whose addresses the kernel has is
+/// enabled, whatever a profile says: with the userspace datapath NetworkManager shows the bridge's
+/// tap device a second time, with a profile it made up before the addresses were there.
 fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkState) {
     for iface in current.interfaces.iter_mut() {
         let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
@@ -347,20 +358,26 @@ fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkStat
             && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
             && want.allow_extra_address != Some(false)
         {
-            list.retain(|a| want_list.iter().any(|w| same_address(w, a)));
-            list.sort_by_key(|a| want_list.iter().position(|w| same_address(w, a)));
+            keep_wanted(list, want_list);
+            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
         }
         if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut())
             && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
             && want.allow_extra_address != Some(false)
         {
-            list.retain(|a| want_list.iter().any(|w| same_address(w, a)));
-            list.sort_by_key(|a| want_list.iter().position(|w| same_address(w, a)));
+            keep_wanted(list, want_list);
+            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
         }
     }
 }
 
-fn same_address(a: &nmstate::InterfaceIpAddr, b: &nmstate::InterfaceIpAddr) -> bool {
+/// Only the wanted addresses, in the wanted order.
+fn keep_wanted(list: &mut Vec<InterfaceIpAddr>, wanted: &[InterfaceIpAddr]) {
+    list.retain(|a| wanted.iter().any(|w| same_address(w, a)));
+    list.sort_by_key(|a| wanted.iter().position(|w| same_address(w, a)));
+}
+
+fn same_address(a: &InterfaceIpAddr, b: &InterfaceIpAddr) -> bool {
     a.ip == b.ip && a.prefix_length == b.prefix_length
 }
 
