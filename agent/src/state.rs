@@ -164,7 +164,9 @@ impl State {
             let v4 = base.and_then(|b| b.ipv4.as_ref()?.addresses.as_ref());
             let v6 = base.and_then(|b| b.ipv6.as_ref()?.addresses.as_ref());
             let has_v4 = v4.is_some_and(|a| !a.is_empty());
-            let has_v6 = v6.is_some_and(|a| a.iter().any(|a| !is_link_local(&a.ip)));
+            let has_v6 = v6.is_some_and(|list| {
+                list.iter().any(|a| !matches!(a.ip, IpAddr::V6(ip) if ip.is_unicast_link_local()))
+            });
             !((d.v4 && has_v4) || (d.v6 && has_v6))
         };
         dynamic.iter().filter(waits).map(|d| d.link.clone()).collect()
@@ -336,13 +338,6 @@ fn is_absent(route: &RouteEntry) -> bool {
     matches!(route.state, Some(RouteState::Absent))
 }
 
-fn is_link_local(ip: &IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
-    }
-}
-
 /// Addresses of `current` that the document does not list belong to someone else (keepalived),
 /// unless the document says `allow-extra-address: false`. A family whose addresses the kernel has is
 /// enabled, whatever a profile says: with the userspace datapath NetworkManager shows the bridge's
@@ -373,12 +368,11 @@ fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkStat
 
 /// Only the wanted addresses, in the wanted order.
 fn keep_wanted(list: &mut Vec<InterfaceIpAddr>, wanted: &[InterfaceIpAddr]) {
-    list.retain(|a| wanted.iter().any(|w| same_address(w, a)));
-    list.sort_by_key(|a| wanted.iter().position(|w| same_address(w, a)));
-}
-
-fn same_address(a: &InterfaceIpAddr, b: &InterfaceIpAddr) -> bool {
-    a.ip == b.ip && a.prefix_length == b.prefix_length
+    let place = |a: &InterfaceIpAddr| {
+        wanted.iter().position(|w| w.ip == a.ip && w.prefix_length == a.prefix_length)
+    };
+    list.retain(|a| place(a).is_some());
+    list.sort_by_key(place);
 }
 
 /// A desired route holds where the kernel has one that agrees in everything the document says;
