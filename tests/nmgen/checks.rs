@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use nmgen::source::{Host, Hosts, Source};
 use tests::examples::{Example, Section, sections};
 use tests::program;
 
@@ -58,6 +59,56 @@ fn fault(section: &Section, example: &Example) -> Option<String> {
         let (rule, info, code) = (&section.rule, example.info.join(" "), output.status.code());
         format!("{rule}, {info}: exit code {code:?}, and\n{stderr}")
     })
+}
+
+/// What can be right on a node, whatever it looks like from elsewhere.
+const FOR_A_NODE: &[&str] = &[
+    "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: eth9}]}",
+    "routes: {config: [{state: absent, next-hop-interface: eth9}]}",
+    "dns-resolver: {config: {server: [192.0.2.53], search: [example.com]}}",
+    "interfaces: [{name: bond0, type: bond, link-aggregation: {options: {arp_ip_target: 192.0.2.1}}}]",
+    "interfaces: [{name: ovs0, type: ovs-interface}]",
+    "interfaces: [{name: eth0.5, type: vlan}]",
+    "interfaces: [{name: eth0, description: \"two\\nlines\"}]",
+    "interfaces: [{name: eth0, ipv4: {address: [{ip: 192.0.2.1, prefix-length: 24}]}}]",
+    "interfaces: [{name: eth0, profile-name: a}, {name: eth1, profile-name: a}]",
+];
+
+#[test]
+fn on_a_node_nothing_is_refused_that_may_be_right_there() {
+    for text in FOR_A_NODE {
+        let found = nmgen::check(&hosts(text));
+        assert!(!found.iter().any(|diagnostic| diagnostic.is_error()), "{text}: {found:?}");
+    }
+}
+
+/// Values that are wrong almost everywhere.
+const ODD: &[&str] =
+    &["[]", "{}", "~", "-1", "99999999999999999999", "'%'", "[[x]]", "{a: {b: c}}"];
+
+#[test]
+fn no_shape_of_a_document_makes_a_rule_panic() {
+    let sections = documented();
+    let examples = sections.iter().flat_map(|section| &section.examples);
+    let mut odd = ODD.iter().cycle();
+    let mut documents = 0;
+    for example in examples.filter(|example| example.is("yaml") && example.is("bad")) {
+        let lines: Vec<&str> = example.text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            let Some((key, _)) = line.split_once(':') else { continue };
+            let changed = format!("{key}: {}", odd.next().unwrap());
+            let mut lines = lines.clone();
+            lines[index] = &changed;
+            drop(nmgen::check(&hosts(&lines.join("\n"))));
+            documents += 1;
+        }
+    }
+    assert!(documents > 500, "{documents}");
+}
+
+fn hosts(text: &str) -> Hosts {
+    let source = Source { name: "a.yml".into(), text: text.into() };
+    Hosts { hosts: vec![Host { name: None, source }], diagnostics: Vec::new() }
 }
 
 fn run(example: &Example) -> Output {

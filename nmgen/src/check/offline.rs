@@ -147,6 +147,10 @@ fn of_interface(interface: &Interface<'_>, report: &mut Report<'_>) {
 
 /// Calls `found` with the path of each value at the end of the keys.
 fn visit(node: &Node<'_>, path: &Path, keys: &[&str], found: &mut impl FnMut(&Path)) {
+    // Most fields are in no document: a path is made only where there is something at its end.
+    if !is_there(node, keys) {
+        return;
+    }
     let Some((first, rest)) = keys.split_first() else { return found(path) };
     if *first == "[]" {
         for (index, item) in node.items().iter().enumerate() {
@@ -154,6 +158,14 @@ fn visit(node: &Node<'_>, path: &Path, keys: &[&str], found: &mut impl FnMut(&Pa
         }
     } else if let Some(below) = node.get(first) {
         visit(below, &path.key(first), rest, found);
+    }
+}
+
+fn is_there(node: &Node<'_>, keys: &[&str]) -> bool {
+    match keys.split_first() {
+        None => true,
+        Some((&"[]", rest)) => node.items().iter().any(|item| is_there(item, rest)),
+        Some((first, rest)) => node.get(first).is_some_and(|below| is_there(below, rest)),
     }
 }
 

@@ -72,8 +72,8 @@ fn without_interface(bridge: &Interface<'_>, interfaces: &HashSet<&str>, report:
     } else {
         (
             format!("ovs-bridge {} has no ovs-interface, so the host is not on it", bridge.name),
-            "declare an ovs-interface, list it as a port and give it the addresses; or say \
-             allow-extra-patch-ports: true if only OVN uses the bridge"
+            "declare an ovs-interface, list it as a port and give it the addresses, unless only OVN uses the \
+             bridge (allow-extra-patch-ports: true)"
                 .to_owned(),
         )
     };

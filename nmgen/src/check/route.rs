@@ -66,13 +66,21 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             on_link.entry(interface).or_default().push(destination);
         }
     }
+    // Of the interfaces that routes leave by; a document may have many routes and many addresses.
+    let mut addresses: HashMap<(&str, Family), Vec<Address>> = HashMap::new();
     for route in &routes {
         let Some(interface) = interface(subject, route, report) else { continue };
         if !family_is_enabled(subject, route, interface, report) {
             continue;
         }
         let on_link = route.interface.and_then(|name| on_link.get(name));
-        gateway(route, interface, on_link.map_or(&[], Vec::as_slice), report);
+        let Some(gateway) = route.gateway else { continue };
+        let family = Family::of(gateway);
+        let addresses = addresses
+            .entry((interface.name, family))
+            .or_insert_with(|| addresses_of(interface, family));
+        let on_link = on_link.map_or(&[][..], Vec::as_slice);
+        check_gateway(route, gateway, interface, addresses, on_link, report);
     }
     defaults(&routes, report);
 }
@@ -211,39 +219,45 @@ fn family_is_enabled(
     is_enabled
 }
 
-fn gateway(
+/// An address and its prefix length.
+type Address = (IpAddr, Option<u64>);
+
+fn addresses_of(interface: &Interface<'_>, family: Family) -> Vec<Address> {
+    let items = family.addresses(interface.node).iter();
+    let address = |item: &Node<'_>| {
+        let length = item.get("prefix-length").and_then(Node::number);
+        Some((item.text_at("ip")?.parse().ok()?, length))
+    };
+    items.filter_map(address).collect()
+}
+
+fn check_gateway(
     route: &Route<'_>,
+    gateway: IpAddr,
     interface: &Interface<'_>,
+    addresses: &[Address],
     on_link: &[(IpAddr, u64)],
     report: &mut Report<'_>,
 ) {
-    let Some(gateway) = route.gateway else { return };
-    let family = Family::of(gateway);
-    let mut has_addresses = false;
-    let mut is_reachable = false;
-    for item in family.addresses(interface.node) {
-        let Some(address) = item.text_at("ip").and_then(|ip| ip.parse::<IpAddr>().ok()) else {
-            continue;
-        };
-        if address == gateway {
-            report.add(
-                GATEWAY_IS_OWN_ADDRESS,
-                &route.path("next-hop-address"),
-                format!("the gateway {gateway} is the address of {} itself", interface.name),
-                "the kernel refuses such a route: give the address of the router",
-            );
-            return;
-        }
-        has_addresses = true;
-        let length = item.get("prefix-length").and_then(Node::number);
-        is_reachable |= length.is_some_and(|length| is_within(gateway, address, length));
+    if addresses.iter().any(|(address, _)| *address == gateway) {
+        report.add(
+            GATEWAY_IS_OWN_ADDRESS,
+            &route.path("next-hop-address"),
+            format!("the gateway {gateway} is the address of {} itself", interface.name),
+            "the kernel refuses such a route: give the address of the router",
+        );
+        return;
     }
+    let is_in = |(address, length): &Address| {
+        length.is_some_and(|length| is_within(gateway, *address, length))
+    };
+    let mut is_reachable = addresses.iter().any(is_in);
     is_reachable |= on_link.iter().any(|(network, length)| is_within(gateway, *network, *length));
     // NetworkManager adds the missing route to the gateway, so it may be meant.
-    if has_addresses
+    if !addresses.is_empty()
         && !is_reachable
         && !is_link_local(gateway)
-        && !family.is_automatic(interface.node)
+        && !Family::of(gateway).is_automatic(interface.node)
     {
         report.add(
             GATEWAY_OUTSIDE_SUBNETS,

@@ -3,10 +3,12 @@
 //! The place is found by asking nmstate again about parts of the document: a part is guilty when the
 //! document without it is no longer refused for the same reason. Nothing here knows NMState's schema.
 
+mod known;
 mod locate;
 
 use serde_yaml::Value;
 
+use self::known::missing_field;
 use self::locate::{guilty, is_missing_field, reason, remove};
 
 use crate::diagnostic::{Diagnostic, Rule};
@@ -44,6 +46,10 @@ pub(super) fn parse(
         }
         Err(first) => {
             let judge: Judge = |value| State::from_value(value).map(drop);
+            // So many are enough to begin with.
+            if known.len() >= MAX_FAULTS {
+                return None;
+            }
             report_all(document, &first, known, judge, diagnostics);
             None
         }
@@ -85,11 +91,8 @@ fn report_all(
     }
     // Paths into the shrinking copy, translated back to the document's own.
     let mut removed: Vec<Path> = Vec::new();
-    for path in last_first(known) {
-        let is_gone = removed.iter().any(|gone| path.starts_with(gone));
-        if verdict.is_err() && !is_gone {
-            (value, verdict) = without(value, path, judge, &mut removed);
-        }
+    if !known.is_empty() {
+        verdict = known::take_out(&mut value, known, judge, &mut removed);
     }
     let mut faults = 0;
     while let Err(refusal) = verdict {
@@ -101,13 +104,6 @@ fn report_all(
         }
         (value, verdict) = without(value, path, judge, &mut removed);
     }
-}
-
-/// From the end of the document to its start, so that taking one out moves none of the others.
-fn last_first(mut paths: Vec<Path>) -> Vec<Path> {
-    paths.sort_unstable_by(|a, b| b.cmp(a));
-    paths.dedup();
-    paths
 }
 
 /// The document without a part, and what nmstate says of that. Where the part is a required field, all
@@ -122,7 +118,7 @@ fn without(
     let verdict = judge(value.clone());
     let required = match (&verdict, path.split_last()) {
         (Err(refusal), Some((Step::Key(key), parent))) => {
-            refusal.0.contains(&format!("missing field `{key}`")).then_some(parent)
+            (missing_field(&refusal.0) == Some(&**key)).then_some(parent)
         }
         _ => None,
     };
