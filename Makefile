@@ -43,7 +43,6 @@ check: toolchain lint tree deny doc test ## Run every test
 
 lint:
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked -p nmgen --all-targets -- -D warnings
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 # What runs in an initramfs must not grow a D-Bus client or a runtime.
