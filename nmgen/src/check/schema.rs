@@ -91,13 +91,19 @@ fn report_all(
     }
     // Paths into the shrinking copy, translated back to the document's own.
     let mut removed: Vec<Path> = Vec::new();
+    let mut taken = Vec::new();
     if !known.is_empty() {
-        verdict = known::take_out(&mut value, known, judge, &mut removed);
+        (taken, verdict) = known::take_out(&mut value, known, judge, &mut removed);
     }
     let mut faults = 0;
     while let Err(refusal) = verdict {
         let path = guilty(&value, &reason(&refusal), judge);
-        diagnostics.push(diagnostic(document, &original(&path, &removed), &refusal));
+        let at = original(&path, &removed);
+        // nmstate tells one fault at a time, so that a field taken out above may come up late.
+        let is_taken = |key: &str| taken.contains(&at.key(key));
+        if !missing_field(&refusal.0).is_some_and(is_taken) {
+            diagnostics.push(diagnostic(document, &at, &refusal));
+        }
         faults += 1;
         if path.steps().is_empty() || faults >= MAX_FAULTS {
             return;

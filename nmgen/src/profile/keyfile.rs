@@ -35,6 +35,7 @@ impl Keyfile {
     /// Reads what nmstate wrote: its values are not escaped.
     pub(crate) fn parse_unescaped(text: &str) -> Result<Self, Malformed> {
         let mut keyfile = Self::default();
+        let mut in_order = true;
         for (index, line) in text.split('\n').enumerate() {
             let number = index + 1;
             if line.chars().any(|c| c.is_control() && c != '\t') {
@@ -48,6 +49,7 @@ impl Keyfile {
                     return Err(Malformed::SectionTwice(name.to_owned()));
                 }
                 keyfile.sections.push(Section { name: name.to_owned(), entries: Vec::new() });
+                in_order = true;
                 continue;
             }
             let (Some((key, value)), Some(section)) =
@@ -58,7 +60,9 @@ impl Keyfile {
             if !is_key(key) {
                 return Err(Malformed::Line(number));
             }
-            if section.get(key).is_some() {
+            // nmstate sorts the keys, and then a key beyond the last is new: a section may have thousands.
+            in_order &= section.entries.last().is_none_or(|(last, _)| last.as_str() < key);
+            if !in_order && section.get(key).is_some() {
                 return Err(Malformed::KeyTwice { section: section.name.clone(), key: key.into() });
             }
             section.entries.push((key.to_owned(), value.to_owned()));

@@ -12,13 +12,14 @@ use crate::state::Refusal;
 const MAX_ROUNDS: usize = 5;
 
 /// What nmstate says of the document without the values at these paths. They are taken out all at once:
-/// each question costs a reading of the whole document. `removed` gets them as [`super::original`] wants.
+/// each question costs a reading of the whole document. `removed` gets them as [`super::original`] wants;
+/// their paths in the document are returned beside the verdict.
 pub(super) fn take_out(
     value: &mut Value,
     known: Vec<Path>,
     judge: Judge,
     removed: &mut Vec<Path>,
-) -> Result<(), Refusal> {
+) -> (Vec<Path>, Result<(), Refusal>) {
     let mut taken: Vec<Path> = Vec::new();
     let mut next = known;
     let mut verdict = Ok(());
@@ -44,7 +45,7 @@ pub(super) fn take_out(
         });
         next = parents.filter(|parent| !parent.steps().is_empty()).collect();
     }
-    verdict
+    (taken, verdict)
 }
 
 /// The field in serde's "missing field `a`".
