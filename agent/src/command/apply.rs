@@ -1,0 +1,314 @@
+//! `dayone apply`: what the service runs.
+
+use std::time::Duration;
+
+use super::{drift, last_good, last_good_state, print, recover, stop_on_signals};
+use crate::{
+    check,
+    document::{self, Document},
+    durable,
+    error::{Error, Exit},
+    log::{Tone, console, message_id},
+    paths::Paths,
+    progress::{Phase, Progress},
+    real::RealNetwork,
+    record::Record,
+    settings::{OnFailure, Settings},
+    state::{Parsed, State},
+    status::{Outcome, StatusFile, create_runtime_dir, now},
+    transaction::{Failure, Probed, Transaction, chain},
+};
+
+/// Runs, tells everyone how it went, and decides whether the boot may go on.
+pub(crate) async fn apply(paths: &Paths, dry_run: bool, retry: bool) -> Result<(), Error> {
+    let settings = Settings::load(paths)?;
+    if dry_run {
+        return dry(paths, &settings).await;
+    }
+    let status = StatusFile::new(paths);
+    let progress = Progress::new({
+        let status = status.clone();
+        move |phase, done| {
+            status.update(|s| {
+                s.phase = Some(phase);
+                s.phases = done.to_vec();
+            });
+            status.write();
+        }
+    });
+    set_undecided(paths, true);
+    let result = decide(paths, &settings, &status, &progress, retry).await;
+    status.update(|s| {
+        s.phases = progress.phases();
+        s.finished = Some(now());
+    });
+    match result {
+        Ok(outcome) => {
+            set_undecided(paths, false);
+            status.update(|s| {
+                s.outcome = outcome;
+                s.exit = Some(Exit::Done as u8);
+            });
+            status.write();
+            succeed(&status, &progress, outcome);
+            Ok(())
+        }
+        Err(error) => {
+            let text = chain(&error);
+            status.update(|s| {
+                s.outcome = outcome_of(&error);
+                s.exit = Some(error.exit() as u8);
+                s.error = Some(text.clone());
+            });
+            status.write();
+            fail(&status, &error, &text);
+            match settings.on_failure {
+                OnFailure::Fail => Err(error),
+                OnFailure::Continue => {
+                    progress.ready(&format!("failed, the boot goes on: {text}"));
+                    Ok(())
+                }
+            }
+        }
+    }
+}
+
+async fn decide(
+    paths: &Paths,
+    settings: &Settings,
+    status: &StatusFile,
+    progress: &Progress,
+    retry: bool,
+) -> Result<Outcome, Error> {
+    let stop = stop_on_signals()?;
+    recover::online(paths, settings, progress, stop.clone()).await?;
+    let start = progress.enter(Phase::Select, settings.wait.hostname.get());
+    let waiting = || {
+        let bound = settings.wait.hostname.get();
+        progress.say(&format!("waiting for a hostname (up to {} s)", bound.as_secs()), bound);
+    };
+    let chosen = document::choose(paths, settings.wait.hostname.get(), waiting).await;
+    progress.leave(Phase::Select, start, chosen.is_ok());
+    let chosen = chosen?;
+    status.update(|s| {
+        s.hostname.clone_from(&chosen.hostname);
+        s.reason.clone_from(&chosen.reason);
+        s.warnings.clone_from(&chosen.warnings);
+        s.document = chosen.document.as_ref().map(|d| d.path.clone());
+        s.digest = chosen.document.as_ref().map(|d| d.digest.to_string());
+    });
+    for warning in &chosen.warnings {
+        tracing::warn!("{warning}");
+    }
+    let Some(document) = chosen.document else { return Ok(Outcome::Nothing) };
+    let mut record = Record::load(paths);
+    if record.in_force(paths, &document.digest)? {
+        return Ok(Outcome::Unchanged);
+    }
+    tracing::info!(document = %document.path.display(), digest = %document.digest, "{}", chosen.reason);
+    let start = progress.enter(Phase::Check, Duration::from_secs(10));
+    let parsed = check::check(&document);
+    progress.leave(Phase::Check, start, parsed.is_ok());
+    let parsed = parsed?;
+    if retry {
+        record.forgive();
+    }
+    give_up(settings, &record, &document)?;
+    remove_mtu_migration(paths)?;
+    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let transaction = Transaction { network: &network, paths, settings, progress, stop };
+    // What cannot be read cannot be taken away; it must not stop a good document either.
+    let previous = last_good_state(paths).unwrap_or_else(|error| {
+        tracing::warn!("{}", chain(&error));
+        None
+    });
+    let mut probed = Probed::default();
+    let result = transaction.run(&document, &parsed, previous.as_ref(), &mut probed).await;
+    status.update(|s| {
+        s.probes_before.clone_from(&probed.before);
+        s.probes_after.clone_from(&probed.after);
+    });
+    let Err(failure) = result else { return Ok(Outcome::Committed) };
+    note_failure(paths, &mut record, &document, &failure);
+    if matches!(failure, Failure::RolledBack { .. } | Failure::RollBackFailed { .. })
+        && let Some(text) = to_last_good(paths, &transaction, &document, previous.as_ref()).await
+    {
+        status.update(|s| s.last_good = Some(text));
+    }
+    Err(failure.into())
+}
+
+/// A document is given up after so many failures that touched the network.
+fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<(), Error> {
+    let count = record.failures_of(&document.digest);
+    if settings.max_attempts == 0 || count < settings.max_attempts {
+        return Ok(());
+    }
+    let last = record.failures.as_ref().map(|f| f.last_error.clone()).unwrap_or_default();
+    Err(Error::GivenUp { digest: document.digest.clone(), count, last })
+}
+
+fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
+    let outcome = match failure {
+        Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
+        Failure::RolledBack { .. } => "rolled-back",
+        Failure::RollBackFailed { .. } => "roll-back-failed",
+    };
+    if let Err(error) = record.failed(paths, document, outcome, &chain(failure)) {
+        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
+    }
+}
+
+/// After a roll back the network is what it was before; where that is not the last good
+/// configuration, that one is applied. `None`: nothing had to be done.
+async fn to_last_good(
+    paths: &Paths,
+    transaction: &Transaction<'_, RealNetwork<'_>>,
+    failed: &Document,
+    state: Option<&State>,
+) -> Option<String> {
+    let (document, parsed) = match last_good(paths) {
+        Ok(found) => found?,
+        Err(error) => return Some(format!("last good is unusable: {}", chain(&error))),
+    };
+    if document.digest == failed.digest {
+        return None;
+    }
+    match drift(transaction.network, state?).await {
+        Ok(None) => return None,
+        Ok(Some((subjects, _))) => {
+            tracing::warn!("last good is not what is running: {}", subjects.join(", "));
+        }
+        Err(error) => return Some(format!("last good cannot be compared: {}", chain(&error))),
+    }
+    Some(match reapply(transaction, &document, &parsed).await {
+        Ok(()) => "the last good configuration was put back".to_owned(),
+        Err(failure) => format!("the last good configuration failed too: {}", chain(&failure)),
+    })
+}
+
+/// Applies a document that is last good already: `applied` becomes its copy again.
+pub(super) async fn reapply(
+    transaction: &Transaction<'_, RealNetwork<'_>>,
+    document: &Document,
+    parsed: &Parsed,
+) -> Result<(), Failure> {
+    transaction.run(document, parsed, None, &mut Probed::default()).await
+}
+
+/// As the script before did, unless the migration is enabled; by links, so without the bus.
+fn remove_mtu_migration(paths: &Paths) -> Result<(), Error> {
+    let Ok(targets) = std::fs::read_dir(paths.units()) else {
+        return Ok(durable::remove(&paths.mtu_migration())?);
+    };
+    let enabled = targets.flatten().any(|t| {
+        let name = t.file_name();
+        let name = name.to_string_lossy();
+        (name.ends_with(".wants") || name.ends_with(".requires"))
+            && t.path().join("mtu-migration.service").symlink_metadata().is_ok()
+    });
+    if enabled { Ok(()) } else { Ok(durable::remove(&paths.mtu_migration())?) }
+}
+
+pub(super) fn set_undecided(paths: &Paths, undecided: bool) {
+    let mark = paths.undecided();
+    let done = if undecided {
+        mark.parent()
+            .map_or(Ok(()), create_runtime_dir)
+            .and_then(|()| durable::write(&mark, b"", 0o644))
+    } else {
+        durable::remove(&mark)
+    };
+    if let Err(error) = done {
+        tracing::warn!("{}", chain(&error));
+    }
+}
+
+async fn dry(paths: &Paths, settings: &Settings) -> Result<(), Error> {
+    let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;
+    let Some(document) = chosen.document else { return print(&format!("{}\n", chosen.reason)) };
+    print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
+    if Record::load(paths).in_force(paths, &document.digest)? {
+        return print("# in force already\n");
+    }
+    let parsed = check::check(&document)?;
+    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    super::diff::print_difference(&network, &parsed).await
+}
+
+fn outcome_of(error: &Error) -> Outcome {
+    match error {
+        Error::Transaction(Failure::RolledBack { .. }) => Outcome::RolledBack,
+        Error::Transaction(Failure::RollBackFailed { .. }) | Error::Recover { .. } => {
+            Outcome::RollBackFailed
+        }
+        Error::GivenUp { .. } => Outcome::GivenUp,
+        Error::Transaction(Failure::Untouched { .. } | Failure::NotRecorded { .. })
+        | Error::Settings(_)
+        | Error::Document(_)
+        | Error::Check(_)
+        | Error::File(_)
+        | Error::Network(_)
+        | Error::State(_)
+        | Error::Runtime(_)
+        | Error::Signals(_)
+        | Error::Output(_)
+        | Error::NoLastGood
+        | Error::NotInForce { .. } => Outcome::Failed,
+    }
+}
+
+fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
+    let s = status.get();
+    let (id, text) = match outcome {
+        Outcome::Committed => (message_id::COMMITTED, "the network is in force"),
+        Outcome::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
+        Outcome::Nothing
+        | Outcome::Running
+        | Outcome::Failed
+        | Outcome::RolledBack
+        | Outcome::RollBackFailed
+        | Outcome::GivenUp => (message_id::NOTHING, "nothing to do"),
+    };
+    let text = format!("{text} ({})", s.reason);
+    // First of all: everything else can wait.
+    progress.ready(&text);
+    tracing::info!(
+        message_id = id,
+        dayone_document = %s.document.as_deref().unwrap_or(std::path::Path::new("")).display(),
+        dayone_digest = s.digest.as_deref().unwrap_or_default(),
+        "{text}"
+    );
+    let tone = if outcome == Outcome::Nothing { Tone::Plain } else { Tone::Good };
+    let mut lines = vec![text];
+    lines.extend(s.probes_after.iter().map(probe_line));
+    console(tone, &lines);
+}
+
+fn probe_line(result: &crate::probe::ProbeResult) -> String {
+    let verdict = if result.ok { "ok" } else { "FAILED" };
+    format!("  {}: {verdict}, {} ({} ms)", result.name, result.detail, result.milliseconds)
+}
+
+fn fail(status: &StatusFile, error: &Error, text: &str) {
+    let s = status.get();
+    let id = match s.outcome {
+        Outcome::RolledBack => message_id::ROLLED_BACK,
+        Outcome::RollBackFailed => message_id::ROLL_BACK_FAILED,
+        Outcome::Failed
+        | Outcome::GivenUp
+        | Outcome::Running
+        | Outcome::Committed
+        | Outcome::Unchanged
+        | Outcome::Nothing => message_id::FAILED,
+    };
+    tracing::error!(
+        message_id = id,
+        dayone_document = %s.document.as_deref().unwrap_or(std::path::Path::new("")).display(),
+        dayone_exit = error.exit() as u8,
+        "{text}"
+    );
+    let mut lines = vec![format!("FAILED: {text}")];
+    lines.extend(s.last_good.clone());
+    console(Tone::Bad, &lines);
+}

@@ -1,0 +1,112 @@
+//! `dayone recover`: undoes what a killed agent or a power cut left open.
+
+use tokio::sync::watch;
+
+use super::apply::set_undecided;
+use crate::{
+    document::Document,
+    error::Error,
+    journal::{self, Journal},
+    log::message_id,
+    ovsdb::Ovsdb,
+    paths::Paths,
+    progress::Progress,
+    real::RealNetwork,
+    record::Record,
+    settings::Settings,
+    transaction::{Probed, Transaction, chain},
+};
+
+/// Early in boot, before NetworkManager: files only, and OVS bridges where OVSDB is up. From then
+/// on the units that would apply the document themselves keep away until it is in force.
+pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
+    set_undecided(paths, true);
+    let Some(journal) = open_journal(paths)? else { return Ok(()) };
+    let same_boot = journal.is_of_this_boot(paths);
+    journal::restore_files(paths, same_boot)?;
+    // The same as online, except that there is no one to ask for profiles: NetworkManager reads
+    // the restored ones when it starts.
+    match Ovsdb::connect(&paths.ovsdb_socket()).await {
+        Ok(mut ovsdb) => match undo_bridges(&mut ovsdb, &journal).await {
+            Ok(()) => {}
+            Err(error) => tracing::warn!("{}", chain(&error)),
+        },
+        // NetworkManager removes bridges of its own that no profile stands for when it starts.
+        Err(error) => tracing::info!("{}; bridges stay as they are", chain(&error)),
+    }
+    note(paths, &journal);
+    journal::close(paths)?;
+    say_recovered(&journal);
+    Ok(())
+}
+
+async fn undo_bridges(
+    ovsdb: &mut Ovsdb,
+    journal: &Journal,
+) -> Result<(), crate::ovsdb::OvsdbError> {
+    let before = &journal.before.bridges;
+    let new: Vec<String> =
+        journal.bridges.iter().filter(|b| !before.iter().any(|o| o.name == **b)).cloned().collect();
+    ovsdb.remove(&new).await?;
+    let now = ovsdb.bridges().await?;
+    for bridge in before.iter().filter(|b| !b.managed) {
+        if !now.iter().any(|n| n.name == bridge.name) {
+            ovsdb.restore(bridge).await?;
+        }
+    }
+    Ok(())
+}
+
+/// At the start of an apply: the agent before us was killed, NetworkManager may be running, and
+/// its checkpoint may be open still.
+pub(super) async fn online(
+    paths: &Paths,
+    settings: &Settings,
+    progress: &Progress,
+    stop: watch::Receiver<bool>,
+) -> Result<(), Error> {
+    let Some(journal) = open_journal(paths)? else { return Ok(()) };
+    tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
+    note(paths, &journal);
+    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let transaction = Transaction { network: &network, paths, settings, progress, stop };
+    let same_boot = journal.is_of_this_boot(paths);
+    transaction
+        .roll_back(&journal.before, &journal.bridges, &Probed::default(), same_boot)
+        .await
+        .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
+    say_recovered(&journal);
+    Ok(())
+}
+
+/// The open journal. One whose document is recorded as committed only lacks its removal.
+fn open_journal(paths: &Paths) -> Result<Option<Journal>, Error> {
+    let Some(journal) = journal::read(paths)? else { return Ok(None) };
+    if Record::load(paths).in_force(paths, &journal.digest)? {
+        journal::close(paths)?;
+        return Ok(None);
+    }
+    Ok(Some(journal))
+}
+
+/// A run that ended in a crash counts: it must not be tried for ever.
+fn note(paths: &Paths, journal: &Journal) {
+    let document = Document {
+        path: journal.source.clone(),
+        text: String::new(),
+        digest: journal.digest.clone(),
+    };
+    let why = "the agent or the machine stopped in the middle";
+    if let Err(error) = Record::load(paths).failed(paths, &document, "interrupted", why) {
+        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
+    }
+}
+
+fn say_recovered(journal: &Journal) {
+    tracing::warn!(
+        message_id = message_id::RECOVERED,
+        dayone_digest = %journal.digest,
+        "an unfinished transaction was undone ({})",
+        journal.source.display()
+    );
+}

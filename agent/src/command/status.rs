@@ -1,0 +1,126 @@
+//! `dayone status`: how it went, and whether it still holds.
+
+use serde::Serialize;
+
+use super::{drift, last_good_state, print};
+use crate::{
+    document,
+    error::Error,
+    paths::Paths,
+    real::RealNetwork,
+    record::Record,
+    settings::Settings,
+    status::{Outcome, Status, StatusFile},
+    transaction::chain,
+};
+
+/// What `--json` prints: the file of this boot and what holds now.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report {
+    #[serde(flatten)]
+    boot: Status,
+    /// The document that is meant for this node now is committed, and `applied` says so.
+    in_force: bool,
+    /// What the current state lacks of it.
+    drift: Vec<String>,
+    /// Why drift is not known.
+    drift_unknown: Option<String>,
+}
+
+/// Prints it; an error unless the node's document is in force.
+pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
+    let settings = Settings::load(paths)?;
+    let boot = StatusFile::load(paths)?.unwrap_or_default();
+    let no_wait = std::time::Duration::ZERO;
+    let chosen = document::choose(paths, no_wait, || {}).await?;
+    let record = Record::load(paths);
+    let in_force = match &chosen.document {
+        Some(document) => record.in_force(paths, &document.digest)?,
+        None => true,
+    };
+    let mut report = Report { boot, in_force, drift: Vec::new(), drift_unknown: None };
+    if chosen.document.is_some() && in_force {
+        match drifted(paths, &settings).await {
+            Ok(subjects) => report.drift = subjects,
+            Err(error) => report.drift_unknown = Some(chain(&error)),
+        }
+    }
+    if json {
+        let text = serde_json::to_string_pretty(&report)
+            .map_err(|source| crate::durable::FileError::Encode { path: paths.status(), source })?;
+        print(&(text + "\n"))?;
+    } else {
+        print(&text(&report, &chosen, &record))?;
+    }
+    let why = if !report.in_force {
+        format!("it is not committed (this boot: {:?})", report.boot.outcome)
+    } else if let Some(why) = &report.drift_unknown {
+        format!("drift is not known: {why}")
+    } else if !report.drift.is_empty() {
+        format!("the current state has drifted: {}", report.drift.join(", "))
+    } else {
+        return Ok(());
+    };
+    Err(Error::NotInForce { why })
+}
+
+async fn drifted(paths: &Paths, settings: &Settings) -> Result<Vec<String>, Error> {
+    let Some(desired) = last_good_state(paths)? else { return Ok(Vec::new()) };
+    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    Ok(drift(&network, &desired).await?.map(|(subjects, _)| subjects).unwrap_or_default())
+}
+
+fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
+    let mut lines = Vec::new();
+    let mut line = |key: &str, value: String| lines.push(format!("{key:>10}: {value}\n"));
+    match &chosen.document {
+        Some(document) => {
+            line("document", document.path.display().to_string());
+            line("digest", document.digest.to_string());
+        }
+        None => line("document", "none".to_owned()),
+    }
+    line("chosen", chosen.reason.clone());
+    for warning in &chosen.warnings {
+        line("warning", warning.clone());
+    }
+    let boot = &report.boot;
+    let outcome = match boot.outcome {
+        Outcome::Running => "running, or never run in this boot",
+        Outcome::Committed => "applied and committed",
+        Outcome::Unchanged => "in force already, nothing done",
+        Outcome::Nothing => "nothing to do",
+        Outcome::Failed => "failed, nothing was changed",
+        Outcome::RolledBack => "failed and rolled back",
+        Outcome::RollBackFailed => "failed, and the roll back failed too",
+        Outcome::GivenUp => "failed too often, not tried again",
+    };
+    line("this boot", outcome.to_owned());
+    for done in &boot.phases {
+        let verdict = if done.ok { "" } else { "  FAILED" };
+        line("phase", format!("{}: {:.1} ms{verdict}", done.phase, done.milliseconds));
+    }
+    for probe in boot.probes_after.iter().chain(&boot.probes_before) {
+        let verdict = if probe.ok { "ok" } else { "no answer" };
+        let text = &probe.detail;
+        line("probe", format!("{}: {verdict}, {text} ({} ms)", probe.name, probe.milliseconds));
+    }
+    if let Some(error) = &boot.error {
+        line("error", error.clone());
+    }
+    if let Some(text) = &boot.last_good {
+        line("last good", text.clone());
+    }
+    if let Some(failures) = &record.failures {
+        line("failures", format!("{} of document {}", failures.count, failures.digest));
+    }
+    let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
+        (false, _, _) => "no".to_owned(),
+        (true, Some(why), _) => format!("committed; drift is not known: {why}"),
+        (true, None, true) => "yes".to_owned(),
+        (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
+    };
+    line("in force", force);
+    lines.concat()
+}

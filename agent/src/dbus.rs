@@ -1,0 +1,447 @@
+//! The only file that names zbus: NetworkManager on the system bus, only the methods in use.
+//! Names and values: NetworkManager's D-Bus API reference.
+
+use std::{collections::HashMap, net::IpAddr};
+
+use futures_util::StreamExt as _;
+use thiserror::Error;
+use zbus::{
+    Connection,
+    zvariant::{ObjectPath, OwnedObjectPath, OwnedValue},
+};
+
+/// What the bus or NetworkManager said no to.
+#[derive(Debug, Error)]
+pub(crate) enum BusError {
+    #[error("cannot connect to the system bus")]
+    Connect { source: zbus::Error },
+    #[error("cannot watch {name} on the bus")]
+    Watch { name: &'static str, source: zbus::Error },
+    #[error("the bus closed the connection")]
+    Closed,
+    #[error("NetworkManager refused {operation}")]
+    Call { operation: &'static str, source: zbus::Error },
+    #[error("NetworkManager could not roll back {devices}")]
+    RollBackResult { devices: String },
+}
+
+/// A checkpoint's object path.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Checkpoint(String);
+
+#[cfg(test)]
+impl Checkpoint {
+    /// For fakes.
+    pub(crate) fn fake(path: &str) -> Self {
+        Self(path.to_owned())
+    }
+}
+
+/// An active connection with its device, as needed to activate it again.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Active {
+    pub(crate) uuid: String,
+    pub(crate) device: String,
+    pub(crate) kind: String,
+}
+
+/// A profile.
+#[derive(Clone, Debug)]
+pub(crate) struct Profile {
+    pub(crate) path: String,
+    pub(crate) id: String,
+}
+
+/// Whether a device is still in NetworkManager's hands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Settled {
+    Yes,
+    No,
+    /// NetworkManager does not know the device (yet).
+    Unknown,
+}
+
+const NM: &str = "org.freedesktop.NetworkManager";
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager",
+    default_service = "org.freedesktop.NetworkManager",
+    default_path = "/org/freedesktop/NetworkManager"
+)]
+trait Manager {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn active_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property)]
+    fn startup(&self) -> zbus::Result<bool>;
+    fn checkpoint_create(
+        &self,
+        devices: &[ObjectPath<'_>],
+        timeout: u32,
+        flags: u32,
+    ) -> zbus::Result<OwnedObjectPath>;
+    fn checkpoint_destroy(&self, checkpoint: &ObjectPath<'_>) -> zbus::Result<()>;
+    fn checkpoint_rollback(
+        &self,
+        checkpoint: &ObjectPath<'_>,
+    ) -> zbus::Result<HashMap<String, u32>>;
+    fn activate_connection(
+        &self,
+        connection: &ObjectPath<'_>,
+        device: &ObjectPath<'_>,
+        specific: &ObjectPath<'_>,
+    ) -> zbus::Result<OwnedObjectPath>;
+    fn get_device_by_ip_iface(&self, name: &str) -> zbus::Result<OwnedObjectPath>;
+    fn get_all_devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Settings",
+    default_service = "org.freedesktop.NetworkManager",
+    default_path = "/org/freedesktop/NetworkManager/Settings"
+)]
+trait ConnectionSettings {
+    fn list_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    fn reload_connections(&self) -> zbus::Result<bool>;
+    fn get_connection_by_uuid(&self, uuid: &str) -> zbus::Result<OwnedObjectPath>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Settings.Connection",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+trait SettingsConnection {
+    fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
+    fn delete(&self) -> zbus::Result<()>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Connection.Active",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+trait ActiveConnection {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn uuid(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"), name = "Type")]
+    fn kind(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn state_flags(&self) -> zbus::Result<u32>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Device",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+trait Device {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn interface(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn state(&self) -> zbus::Result<u32>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn device_type(&self) -> zbus::Result<u32>;
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn get_applied_connection(
+        &self,
+        flags: u32,
+    ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
+}
+
+/// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
+const UNDO_ALL: u32 = 0x02 | 0x04;
+/// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
+const TRACK_DNS: u32 = 0x20;
+/// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by someone else, nothing to activate.
+const EXTERNAL: u32 = 0x80;
+/// `NM_DEVICE_TYPE_OVS_PORT`, `NM_DEVICE_TYPE_OVS_BRIDGE`.
+const OVS_BRIDGE_OR_PORT: [u32; 2] = [25, 26];
+/// `NM_DEVICE_STATE_PREPARE` up to `NM_DEVICE_STATE_SECONDARIES`: being activated.
+const ACTIVATING: std::ops::Range<u32> = 40..100;
+/// `NM_DEVICE_STATE_UNAVAILABLE` and below, without unmanaged (10): not looked at yet.
+const STARTING: [u32; 2] = [0, 20];
+
+fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
+    move |source| BusError::Call { operation, source }
+}
+
+fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
+    ObjectPath::try_from(text).map_err(Into::into)
+}
+
+/// NetworkManager.
+#[derive(Clone)]
+pub(crate) struct Bus {
+    connection: Connection,
+    manager: ManagerProxy<'static>,
+    settings: ConnectionSettingsProxy<'static>,
+}
+
+impl Bus {
+    /// Connects to the system bus; NetworkManager need not be there yet.
+    pub(crate) async fn connect() -> Result<Self, BusError> {
+        let connect = |source| BusError::Connect { source };
+        let connection = Connection::system().await.map_err(connect)?;
+        Ok(Self {
+            manager: ManagerProxy::builder(&connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .build()
+                .await
+                .map_err(connect)?,
+            settings: ConnectionSettingsProxy::builder(&connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .build()
+                .await
+                .map_err(connect)?,
+            connection,
+        })
+    }
+
+    /// Returns when NetworkManager owns its name.
+    pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
+        let watch = |source| BusError::Watch { name: NM, source };
+        let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
+        let mut changes =
+            dbus.receive_name_owner_changed_with_args(&[(0, NM)]).await.map_err(watch)?;
+        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
+        if dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))? {
+            return Ok(());
+        }
+        while let Some(change) = changes.next().await {
+            if change.args().map_err(watch)?.new_owner().is_some() {
+                return Ok(());
+            }
+        }
+        Err(BusError::Closed)
+    }
+
+    /// Signals of NetworkManager's: whoever waits looks at the whole again.
+    pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
+        let watch = |source| BusError::Watch { name: NM, source };
+        let rule = zbus::MatchRule::builder()
+            .msg_type(zbus::message::Type::Signal)
+            .sender(NM)
+            .map_err(watch)?
+            .build();
+        zbus::MessageStream::for_match_rule(rule, &self.connection, Some(256))
+            .await
+            .map(Signals)
+            .map_err(watch)
+    }
+
+    /// Whether NetworkManager is done with the device for now.
+    pub(crate) async fn settled(&self, name: &str) -> Result<Settled, BusError> {
+        let Some(device) = self.device(name).await? else { return Ok(Settled::Unknown) };
+        let state = self.device_proxy(&device).await?.state().await.map_err(call("a query"))?;
+        let starting =
+            STARTING.contains(&state) && self.manager.startup().await.map_err(call("a query"))?;
+        Ok(if ACTIVATING.contains(&state) || starting { Settled::No } else { Settled::Yes })
+    }
+
+    async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {
+        DeviceProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path.to_owned())
+            .map_err(call("a query"))?
+            .build()
+            .await
+            .map_err(call("a query"))
+    }
+
+    /// Object path of a device by interface name. OVS bridges and ports have devices of their own
+    /// that may share the name of an interface; the interface is meant.
+    async fn device(&self, name: &str) -> Result<Option<String>, BusError> {
+        let query = || call("the list of devices");
+        match self.manager.get_device_by_ip_iface(name).await {
+            Ok(path) => {
+                let proxy = self.device_proxy(path.as_str()).await?;
+                if !OVS_BRIDGE_OR_PORT.contains(&proxy.device_type().await.map_err(query())?) {
+                    return Ok(Some(path.to_string()));
+                }
+            }
+            Err(zbus::Error::MethodError(error, ..)) if error.ends_with("UnknownDevice") => {
+                return Ok(None);
+            }
+            Err(source) => return Err(query()(source)),
+        }
+        for path in self.manager.get_all_devices().await.map_err(query())? {
+            let proxy = self.device_proxy(path.as_str()).await?;
+            // One that goes away meanwhile is none.
+            if let (Ok(found), Ok(kind)) = (proxy.interface().await, proxy.device_type().await)
+                && found == name
+                && !OVS_BRIDGE_OR_PORT.contains(&kind)
+            {
+                return Ok(Some(path.to_string()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Addresses that the profile in force on this interface holds.
+    pub(crate) async fn profile_addresses(&self, name: &str) -> Result<Vec<IpAddr>, BusError> {
+        let Some(device) = self.device(name).await? else { return Ok(Vec::new()) };
+        let applied = self.device_proxy(&device).await?.get_applied_connection(0).await;
+        // Without an active profile there are none.
+        let Ok((settings, _)) = applied else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for family in ["ipv4", "ipv6"] {
+            let data = settings.get(family).and_then(|s| s.get("address-data"));
+            let data = data
+                .and_then(|v| v.try_clone().ok())
+                .and_then(|v| Vec::<HashMap<String, OwnedValue>>::try_from(v).ok());
+            found.extend(data.into_iter().flatten().filter_map(|entry| {
+                let text = String::try_from(entry.get("address")?.try_clone().ok()?).ok()?;
+                text.parse::<IpAddr>().ok()
+            }));
+        }
+        Ok(found)
+    }
+
+    /// All checkpoints that exist now.
+    pub(crate) async fn checkpoints(&self) -> Result<Vec<Checkpoint>, BusError> {
+        let paths = self.manager.checkpoints().await.map_err(call("the list of checkpoints"))?;
+        Ok(paths.into_iter().map(|p| Checkpoint(p.to_string())).collect())
+    }
+
+    /// A checkpoint of everything; it rolls back by itself after `timeout` seconds.
+    pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint, BusError> {
+        let path = match self.manager.checkpoint_create(&[], timeout, UNDO_ALL | TRACK_DNS).await {
+            Ok(path) => path,
+            // Before 1.48 the flag is unknown.
+            Err(_) => self
+                .manager
+                .checkpoint_create(&[], timeout, UNDO_ALL)
+                .await
+                .map_err(call("a checkpoint"))?,
+        };
+        Ok(Checkpoint(path.to_string()))
+    }
+
+    /// Makes what happened since the checkpoint permanent.
+    pub(crate) async fn destroy_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), BusError> {
+        let path = path_of(&checkpoint.0).map_err(call("the commit"))?;
+        self.manager.checkpoint_destroy(&path).await.map_err(call("the commit"))
+    }
+
+    /// Rolls back to the checkpoint.
+    pub(crate) async fn roll_back(&self, checkpoint: &Checkpoint) -> Result<(), BusError> {
+        let path = path_of(&checkpoint.0).map_err(call("the roll back"))?;
+        let results =
+            self.manager.checkpoint_rollback(&path).await.map_err(call("the roll back"))?;
+        let failed: Vec<&str> =
+            results.iter().filter(|(_, r)| **r != 0).map(|(d, _)| d.as_str()).collect();
+        if failed.is_empty() {
+            Ok(())
+        } else {
+            Err(BusError::RollBackResult { devices: failed.join(", ") })
+        }
+    }
+
+    /// Active connections that have a profile and a device.
+    pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
+        let query = || call("the list of active connections");
+        let mut all = Vec::new();
+        for path in self.manager.active_connections().await.map_err(query())? {
+            let proxy = ActiveConnectionProxy::builder(&self.connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .path(path)
+                .map_err(query())?
+                .build()
+                .await
+                .map_err(query())?;
+            // One that goes away meanwhile is none.
+            let (Ok(uuid), Ok(kind), Ok(devices), Ok(flags)) = (
+                proxy.uuid().await,
+                proxy.kind().await,
+                proxy.devices().await,
+                proxy.state_flags().await,
+            ) else {
+                continue;
+            };
+            if flags & EXTERNAL != 0 || kind == "loopback" {
+                continue;
+            }
+            for device in devices {
+                if let Ok(device) = self.device_proxy(device.as_str()).await?.interface().await {
+                    all.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Activates a profile again; NetworkManager finds the device.
+    pub(crate) async fn activate(&self, active: &Active) -> Result<(), BusError> {
+        let refused = || call("an activation");
+        let connection =
+            self.settings.get_connection_by_uuid(&active.uuid).await.map_err(refused())?;
+        let none = path_of("/").map_err(refused())?;
+        // OVS bridges and ports share their name with an interface, and virtual devices may not
+        // exist yet: only for a NIC the device has to be said.
+        let device =
+            if active.kind == "802-3-ethernet" { self.device(&active.device).await? } else { None };
+        let device = match &device {
+            Some(path) => path_of(path).map_err(refused())?,
+            None => none.clone(),
+        };
+        self.manager
+            .activate_connection(&connection.as_ref(), &device, &none)
+            .await
+            .map(|_| ())
+            .map_err(refused())
+    }
+
+    /// Reads the profiles on disk again.
+    pub(crate) async fn reload_profiles(&self) -> Result<(), BusError> {
+        self.settings.reload_connections().await.map(|_| ()).map_err(call("to reload profiles"))
+    }
+
+    /// All profiles.
+    pub(crate) async fn profiles(&self) -> Result<Vec<Profile>, BusError> {
+        let query = || call("the list of profiles");
+        let mut all = Vec::new();
+        for path in self.settings.list_connections().await.map_err(query())? {
+            let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
+            let Ok(settings) = settings else { continue };
+            let get = |key: &str| -> Option<String> {
+                let value = settings.get("connection")?.get(key)?;
+                String::try_from(value.try_clone().ok()?).ok()
+            };
+            all.push(Profile { id: get("id").unwrap_or_default(), path: path.to_string() });
+        }
+        Ok(all)
+    }
+
+    /// Deletes a profile; what it brought up goes down.
+    pub(crate) async fn delete_profile(&self, profile: &Profile) -> Result<(), BusError> {
+        self.profile_proxy(&profile.path).await?.delete().await.map_err(call("to delete a profile"))
+    }
+
+    async fn profile_proxy(
+        &self,
+        path: &str,
+    ) -> Result<SettingsConnectionProxy<'static>, BusError> {
+        SettingsConnectionProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path.to_owned())
+            .map_err(call("the list of profiles"))?
+            .build()
+            .await
+            .map_err(call("the list of profiles"))
+    }
+}
+
+/// Signals of NetworkManager's.
+pub(crate) struct Signals(zbus::MessageStream);
+
+impl Signals {
+    /// The next one.
+    pub(crate) async fn changed(&mut self) -> Result<(), BusError> {
+        match self.0.next().await {
+            Some(_) => Ok(()),
+            None => Err(BusError::Closed),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! What ends a run, and with which exit code.
+
+use thiserror::Error;
+
+use crate::{
+    check::CheckError,
+    digest::Digest,
+    document::DocumentError,
+    durable::FileError,
+    network::NetworkError,
+    progress::Phase,
+    settings::SettingsError,
+    state::StateError,
+    transaction::{Failure, PhaseError},
+};
+
+/// The end of a run that is no success.
+#[derive(Debug, Error)]
+pub(crate) enum Error {
+    #[error("the settings cannot be used")]
+    Settings(#[from] SettingsError),
+    #[error("this node's document cannot be chosen")]
+    Document(#[from] DocumentError),
+    #[error("the document does not pass the checks; nothing was changed")]
+    Check(#[from] CheckError),
+    #[error("the state on disk cannot be used")]
+    File(#[from] FileError),
+    #[error("the network cannot be looked at")]
+    Network(#[from] NetworkError),
+    #[error("states cannot be compared")]
+    State(#[from] StateError),
+    #[error("the runtime cannot be started")]
+    Runtime(#[source] std::io::Error),
+    #[error("signals cannot be received")]
+    Signals(#[source] std::io::Error),
+    #[error("the output cannot be written")]
+    Output(#[source] std::io::Error),
+    #[error("the transaction was not committed")]
+    Transaction(#[from] Failure),
+    #[error("what an earlier run left open cannot be undone ({phase})")]
+    Recover { phase: Phase, source: Box<PhaseError> },
+    #[error(
+        "document {digest} failed {count} times and is not tried again until it changes \
+         or `dayone apply --retry` is called; last: {last}"
+    )]
+    GivenUp { digest: Digest, count: u32, last: String },
+    #[error("there is no last good configuration")]
+    NoLastGood,
+    #[error("the document is not in force: {why}")]
+    NotInForce { why: String },
+}
+
+/// The exit codes, both programs' contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done, or nothing to do.
+    Done = 0,
+    /// It failed on this machine.
+    Machine = 1,
+    /// The document or the call is wrong.
+    Input = 2,
+    /// Applied, did not hold, rolled back.
+    RolledBack = 3,
+    /// The roll back failed.
+    RollBackFailed = 4,
+}
+
+impl Error {
+    /// The exit code.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Settings(SettingsError::File(_))
+            | Self::File(_)
+            | Self::Network(_)
+            | Self::State(_)
+            | Self::Runtime(_)
+            | Self::Signals(_)
+            | Self::Output(_)
+            | Self::NoLastGood => Exit::Machine,
+            Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
+            | Self::Check(_) => Exit::Input,
+            Self::Document(error) => match error {
+                DocumentError::TooLarge { .. } | DocumentError::Encoding { .. } => Exit::Input,
+                DocumentError::HostName(_)
+                | DocumentError::List { .. }
+                | DocumentError::Read { .. } => Exit::Machine,
+            },
+            Self::Transaction(failure) => match failure {
+                Failure::Untouched { .. } | Failure::NotRecorded { .. } => Exit::Machine,
+                Failure::RolledBack { .. } => Exit::RolledBack,
+                Failure::RollBackFailed { .. } => Exit::RollBackFailed,
+            },
+            Self::Recover { .. } => Exit::RollBackFailed,
+            Self::GivenUp { .. } | Self::NotInForce { .. } => Exit::RolledBack,
+        }
+    }
+}

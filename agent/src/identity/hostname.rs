@@ -1,0 +1,111 @@
+//! The host name, and the event that it changed.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+use tokio::io::Interest;
+
+use crate::{event_fd, paths::Paths};
+
+/// Why the host name cannot be had.
+#[derive(Debug, Error)]
+pub(crate) enum HostNameError {
+    #[error("cannot ask the kernel for the host name")]
+    Kernel { source: io::Error },
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot watch {path}")]
+    Watch { path: PathBuf, source: io::Error },
+}
+
+/// The kernel's host name, possibly with a domain.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HostName(String);
+
+impl HostName {
+    /// Any text; what cannot name a host is a placeholder.
+    pub(crate) fn new(name: &str) -> Self {
+        Self(name.trim().to_owned())
+    }
+
+    /// The whole name.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Up to the first dot, as `hostname -s` says.
+    pub(crate) fn short(&self) -> &str {
+        self.0.split('.').next().unwrap_or_default()
+    }
+
+    /// Whether no one has named this host yet. Names with a slash cannot be file names and are
+    /// no host names either.
+    pub(crate) fn is_placeholder(&self) -> bool {
+        self.0.contains('/')
+            || matches!(self.short(), "" | "(none)" | "localhost" | "localhost4" | "localhost6")
+    }
+}
+
+/// The host name now. Under a foreign root: that tree's `/proc`, else its `/etc/hostname`.
+pub(crate) fn current(paths: &Paths) -> Result<HostName, HostNameError> {
+    if paths.is_system() {
+        let name = ::hostname::get().map_err(|source| HostNameError::Kernel { source })?;
+        return Ok(HostName::new(&name.to_string_lossy()));
+    }
+    for path in [paths.kernel_hostname(), paths.under("/etc/hostname")] {
+        match std::fs::read_to_string(&path) {
+            Ok(text) => return Ok(HostName::new(&text)),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(HostNameError::Read { path, source }),
+        }
+    }
+    Ok(HostName::new(""))
+}
+
+/// Returns when the kernel's host name is no longer `old`. Whoever sets it (hostnamed,
+/// NetworkManager, a script) does so through the kernel, which wakes pollers of its sysctl
+/// (`proc_sys_poll`, Linux 3.3); so nothing has to be on the bus yet.
+pub(crate) async fn wait_for_change(
+    paths: &Paths,
+    old: &HostName,
+) -> Result<HostName, HostNameError> {
+    let path = paths.kernel_hostname();
+    let watch = |source| HostNameError::Watch { path: path.clone(), source };
+    loop {
+        // Opened before the name is read: a change in between is reported as an event.
+        let file = std::fs::File::open(&path).map_err(watch)?;
+        read_once(&file, &path)?;
+        let now = current(paths)?;
+        if now != *old {
+            return Ok(now);
+        }
+        let fd = event_fd::watch(file, Interest::PRIORITY | Interest::ERROR).map_err(watch)?;
+        let _ready = fd.ready(Interest::PRIORITY | Interest::ERROR).await.map_err(watch)?;
+    }
+}
+
+/// A poll reports changes since the last read of the open file.
+fn read_once(mut file: &std::fs::File, path: &Path) -> Result<(), HostNameError> {
+    use io::Read as _;
+    let mut text = String::new();
+    file.read_to_string(&mut text)
+        .map(|_| ())
+        .map_err(|source| HostNameError::Read { path: path.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HostName;
+
+    #[test]
+    fn short_name_and_placeholders() {
+        assert_eq!(HostName::new("worker-0.example.org\n").short(), "worker-0");
+        for placeholder in ["", "localhost", "localhost.localdomain", "(none)", "../x"] {
+            assert!(HostName::new(placeholder).is_placeholder(), "{placeholder}");
+        }
+        assert!(!HostName::new("localhost-1").is_placeholder());
+    }
+}

@@ -1,0 +1,107 @@
+//! The journal with structured fields where a service, else stderr.
+
+use std::{
+    fs::File,
+    io::{IsTerminal as _, Write as _},
+};
+
+use tracing_subscriber::{
+    Layer as _, filter::LevelFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+};
+
+/// One id per outcome, for `journalctl MESSAGE_ID=…` and catalog entries.
+pub(crate) mod message_id {
+    /// The document was committed.
+    pub(crate) const COMMITTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e01";
+    /// The document was in force already.
+    pub(crate) const UNCHANGED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e02";
+    /// No document is for this node.
+    pub(crate) const NOTHING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e03";
+    /// It failed before anything was changed.
+    pub(crate) const FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e04";
+    /// It was rolled back.
+    pub(crate) const ROLLED_BACK: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e05";
+    /// The roll back failed.
+    pub(crate) const ROLL_BACK_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e06";
+    /// An unfinished transaction was undone.
+    pub(crate) const RECOVERED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
+}
+
+/// Whether systemd started us: stderr goes to the journal then.
+pub(crate) fn is_service() -> bool {
+    std::env::var_os("JOURNAL_STREAM").is_some() || std::env::var_os("NOTIFY_SOCKET").is_some()
+}
+
+/// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info.
+pub(crate) fn start() {
+    let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
+    let level = level.unwrap_or(LevelFilter::INFO);
+    let ours = tracing_subscriber::filter::Targets::new()
+        .with_default(level.min(LevelFilter::WARN))
+        .with_target("dayone", level)
+        .with_target("nmstate", if level > LevelFilter::INFO { level } else { LevelFilter::WARN });
+    let journal = if is_service() { tracing_journald::layer().ok() } else { None };
+    match journal {
+        Some(journal) => {
+            let journal = journal
+                .with_field_prefix(None)
+                .with_syslog_identifier("dayone".to_owned())
+                .with_filter(ours);
+            tracing_subscriber::registry().with(journal).init();
+        }
+        None => {
+            let plain = tracing_subscriber::fmt::layer()
+                .with_writer(std::io::stderr)
+                .with_ansi(std::io::stderr().is_terminal())
+                .with_target(false)
+                .without_time()
+                .with_filter(ours);
+            tracing_subscriber::registry().with(plain).init();
+        }
+    }
+}
+
+/// How a line on the console is to be taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Plain,
+}
+
+/// A short line for whoever looks at the screen of a node without a network: on the console
+/// where a service, else on stderr. Colour only where there is a terminal.
+pub(crate) fn console(tone: Tone, lines: &[String]) {
+    if is_service() {
+        // A node without a console is normal; the journal has it all.
+        if let Ok(mut file) = File::options().write(true).open("/dev/console") {
+            let colour = file.is_terminal();
+            let _ = file.write_all(summary(tone, lines, colour).as_bytes());
+        }
+    } else {
+        let mut stderr = std::io::stderr();
+        let colour = stderr.is_terminal();
+        let _ = stderr.write_all(summary(tone, lines, colour).as_bytes());
+    }
+}
+
+fn summary(tone: Tone, lines: &[String], colour: bool) -> String {
+    let (start, end) = match (colour, tone) {
+        (true, Tone::Good) => ("\x1b[32m", "\x1b[0m"),
+        (true, Tone::Bad) => ("\x1b[1;31m", "\x1b[0m"),
+        (true, Tone::Plain) | (false, _) => ("", ""),
+    };
+    lines.iter().map(|line| format!("{start}dayone:{end} {line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tone, summary};
+
+    #[test]
+    fn colour_only_where_asked() {
+        let lines = ["a".to_owned(), "b".to_owned()];
+        assert_eq!(summary(Tone::Bad, &lines, false), "dayone: a\ndayone: b\n");
+        assert!(summary(Tone::Bad, &lines, true).starts_with("\x1b[1;31mdayone:\x1b[0m a"));
+    }
+}

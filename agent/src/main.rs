@@ -1,0 +1,85 @@
+//! Applies an OpenShift node's network as one transaction, early in boot.
+
+mod check;
+mod cli;
+mod command;
+mod copies;
+mod dbus;
+mod digest;
+mod document;
+mod durable;
+mod error;
+mod event_fd;
+mod identity;
+mod journal;
+mod log;
+mod netlink;
+mod network;
+mod ovsdb;
+mod paths;
+mod probe;
+mod progress;
+mod real;
+mod record;
+mod select;
+mod settings;
+mod state;
+mod status;
+mod takeover;
+mod transaction;
+mod wants;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{
+    cli::{Cli, Command},
+    error::{Error, Exit},
+    paths::Paths,
+};
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, everything else is a wrong call.
+            let code = if error.use_stderr() { Exit::Input } else { Exit::Done };
+            let _ = error.print();
+            return ExitCode::from(code as u8);
+        }
+    };
+    log::start();
+    let result = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Runtime)
+        .and_then(|runtime| {
+            let result = runtime.block_on(run(&cli));
+            // A name being resolved somewhere must not keep the process.
+            runtime.shutdown_background();
+            result
+        });
+    match result {
+        Ok(()) => ExitCode::from(Exit::Done as u8),
+        Err(error) => {
+            // `apply` has told everyone already; a person at a terminal is told here.
+            if !log::is_service() {
+                let text = format!("FAILED: {}", transaction::chain(&error));
+                log::console(log::Tone::Bad, &[text]);
+            }
+            ExitCode::from(error.exit() as u8)
+        }
+    }
+}
+
+async fn run(cli: &Cli) -> Result<(), Error> {
+    let paths = Paths::new(&cli.root);
+    match cli.command {
+        Command::Apply { dry_run, retry } => command::apply(&paths, dry_run, retry).await,
+        Command::Recover => command::recover(&paths).await,
+        Command::Status { json } => command::status(&paths, json).await,
+        Command::Diff => command::diff(&paths).await,
+        Command::Rollback => command::rollback(&paths).await,
+    }
+}

@@ -1,0 +1,393 @@
+//! The only file that names rtnetlink: links, addresses, default routes, neighbours, and events.
+
+use std::net::IpAddr;
+
+use futures_util::{StreamExt as _, TryStreamExt as _};
+use rtnetlink::{
+    Handle, IpVersion, MulticastGroup, RouteMessageBuilder,
+    packet_core::NetlinkMessage,
+    packet_route::{
+        AddressFamily, RouteNetlinkMessage,
+        address::{
+            AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope,
+        },
+        link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage, Prop},
+        neighbour::{
+            NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
+        },
+        route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType},
+    },
+    sys::SocketAddr,
+};
+use thiserror::Error;
+
+use crate::{
+    paths::Paths,
+    wants::{LinkRef, OnLink},
+};
+
+/// What the kernel said no to.
+#[derive(Debug, Error)]
+pub(crate) enum NetlinkError {
+    #[error("cannot open a netlink socket")]
+    Open { source: std::io::Error },
+    #[error("cannot list links")]
+    Links { source: rtnetlink::Error },
+    #[error("cannot list addresses")]
+    Addresses { source: rtnetlink::Error },
+    #[error("cannot list routes")]
+    Routes { source: rtnetlink::Error },
+    #[error("cannot put the address {address} back")]
+    AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
+    #[error("cannot list neighbours")]
+    Neighbours { source: rtnetlink::Error },
+    #[error("cannot ask for the neighbour {ip}")]
+    Solicit { ip: IpAddr, source: rtnetlink::Error },
+    #[error("netlink events ended")]
+    EventsEnded,
+}
+
+/// A network device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Link {
+    pub(crate) index: u32,
+    pub(crate) name: String,
+    pub(crate) alt_names: Vec<String>,
+    pub(crate) mac: Option<String>,
+    pub(crate) permanent_mac: Option<String>,
+    /// A NIC, as far as the kernel tells (a veth is one to NMState).
+    pub(crate) physical: bool,
+}
+
+impl Link {
+    /// Whether the document's reference means this link.
+    pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
+        match wanted {
+            LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
+            LinkRef::Mac(mac) => [&self.permanent_mac, &self.mac]
+                .into_iter()
+                .flatten()
+                .any(|m| m.eq_ignore_ascii_case(mac)),
+        }
+    }
+}
+
+/// An address of the kernel's, complete enough to be put back.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) on: OnLink,
+    /// Not usable yet (duplicate address detection).
+    pub(crate) tentative: bool,
+    /// Duplicate address detection failed.
+    pub(crate) duplicate: bool,
+    /// From the network, so with a limited life.
+    pub(crate) dynamic: bool,
+    /// Host and link scopes are nobody's configuration.
+    pub(crate) global: bool,
+    message: AddressMessage,
+}
+
+/// A default route of the main table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DefaultRoute {
+    pub(crate) gateway: IpAddr,
+    pub(crate) index: u32,
+    pub(crate) link: String,
+}
+
+/// State of a neighbour entry, as far as a probe cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neighbour {
+    Answers,
+    Unknown,
+    Failed,
+}
+
+/// A connection to the kernel.
+#[derive(Clone, Debug)]
+pub(crate) struct Netlink {
+    handle: Handle,
+}
+
+/// Changes of links, addresses, routes and neighbours; their content does not matter: whoever
+/// waits looks at the whole again.
+pub(crate) struct Events {
+    receiver:
+        futures_channel::mpsc::UnboundedReceiver<(NetlinkMessage<RouteNetlinkMessage>, SocketAddr)>,
+}
+
+impl Events {
+    /// Subscribes.
+    pub(crate) fn subscribe() -> Result<Self, NetlinkError> {
+        let groups = [
+            MulticastGroup::Link,
+            MulticastGroup::Ipv4Ifaddr,
+            MulticastGroup::Ipv6Ifaddr,
+            MulticastGroup::Ipv4Route,
+            MulticastGroup::Ipv6Route,
+            MulticastGroup::Neigh,
+        ];
+        let (connection, _handle, receiver) = rtnetlink::new_multicast_connection(&groups)
+            .map_err(|source| NetlinkError::Open { source })?;
+        tokio::spawn(connection);
+        Ok(Self { receiver })
+    }
+
+    /// The next change; changes that are already queued count as one.
+    pub(crate) async fn changed(&mut self) -> Result<(), NetlinkError> {
+        if self.receiver.next().await.is_none() {
+            return Err(NetlinkError::EventsEnded);
+        }
+        while let Ok(_more) = self.receiver.try_recv() {}
+        Ok(())
+    }
+}
+
+impl Netlink {
+    /// Connects.
+    pub(crate) fn connect() -> Result<Self, NetlinkError> {
+        let (connection, handle, _) =
+            rtnetlink::new_connection().map_err(|source| NetlinkError::Open { source })?;
+        tokio::spawn(connection);
+        Ok(Self { handle })
+    }
+
+    /// All links.
+    pub(crate) async fn links(&self) -> Result<Vec<Link>, NetlinkError> {
+        let messages: Vec<LinkMessage> = self
+            .handle
+            .link()
+            .get()
+            .execute()
+            .try_collect()
+            .await
+            .map_err(|source| NetlinkError::Links { source })?;
+        Ok(messages.into_iter().map(link).collect())
+    }
+
+    /// All addresses, of both families.
+    pub(crate) async fn addresses(&self) -> Result<Vec<Address>, NetlinkError> {
+        let links = self.links().await?;
+        let messages: Vec<AddressMessage> = self
+            .handle
+            .address()
+            .get()
+            .execute()
+            .try_collect()
+            .await
+            .map_err(|source| NetlinkError::Addresses { source })?;
+        Ok(messages.into_iter().filter_map(|m| address(m, &links)).collect())
+    }
+
+    /// Puts an address back as it was: label, scope, flags and lifetimes.
+    pub(crate) async fn put_back(&self, address: &Address) -> Result<(), NetlinkError> {
+        let Some(link) = self.links().await?.into_iter().find(|l| l.name == address.on.link) else {
+            // The interface itself is gone on purpose; so is what was on it.
+            return Ok(());
+        };
+        let mut message = address.message.clone();
+        message.header.index = link.index;
+        let mut request =
+            self.handle.address().add(link.index, address.on.ip, address.on.prefix).replace();
+        *request.message_mut() = message;
+        request.execute().await.map_err(|source| NetlinkError::AddAddress {
+            address: Box::new(address.on.clone()),
+            source,
+        })
+    }
+
+    /// Default routes with a next hop.
+    pub(crate) async fn default_routes(&self) -> Result<Vec<DefaultRoute>, NetlinkError> {
+        let links = self.links().await?;
+        let mut found = Vec::new();
+        for version in [IpVersion::V4, IpVersion::V6] {
+            let query = match version {
+                IpVersion::V4 => RouteMessageBuilder::<std::net::Ipv4Addr>::new().build(),
+                IpVersion::V6 => RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
+            };
+            let routes: Vec<RouteMessage> = self
+                .handle
+                .route()
+                .get(query)
+                .execute()
+                .try_collect()
+                .await
+                .map_err(|source| NetlinkError::Routes { source })?;
+            found.extend(routes.iter().filter_map(|r| default_route(r, &links)));
+        }
+        Ok(found)
+    }
+
+    /// Makes the kernel look for a neighbour anew. An old entry is no proof, so it is dropped.
+    pub(crate) async fn solicit(&self, index: u32, ip: IpAddr) -> Result<(), NetlinkError> {
+        if let Some(entry) = self.neighbour_entry(index, ip).await? {
+            // It may have gone by itself meanwhile.
+            let _ = self.handle.neighbours().del(entry).execute().await;
+        }
+        self.handle
+            .neighbours()
+            .add(index, ip)
+            .state(NeighbourState::None)
+            .flags(NeighbourFlags::Use)
+            .replace()
+            .execute()
+            .await
+            .map_err(|source| NetlinkError::Solicit { ip, source })
+    }
+
+    /// What the kernel knows of a neighbour.
+    pub(crate) async fn neighbour(
+        &self,
+        index: u32,
+        ip: IpAddr,
+    ) -> Result<Neighbour, NetlinkError> {
+        let entry = self.neighbour_entry(index, ip).await?;
+        Ok(match entry.map(|e| e.header.state) {
+            Some(
+                NeighbourState::Reachable
+                | NeighbourState::Stale
+                | NeighbourState::Delay
+                | NeighbourState::Probe
+                | NeighbourState::Permanent
+                | NeighbourState::Noarp,
+            ) => Neighbour::Answers,
+            Some(NeighbourState::Failed) => Neighbour::Failed,
+            #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+            _ => Neighbour::Unknown,
+        })
+    }
+
+    async fn neighbour_entry(
+        &self,
+        index: u32,
+        ip: IpAddr,
+    ) -> Result<Option<NeighbourMessage>, NetlinkError> {
+        let family = if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        let entries: Vec<NeighbourMessage> = self
+            .handle
+            .neighbours()
+            .get()
+            .set_address_family(family)
+            .execute()
+            .try_collect()
+            .await
+            .map_err(|source| NetlinkError::Neighbours { source })?;
+        let wanted = match ip {
+            IpAddr::V4(ip) => NeighbourAddress::Inet(ip),
+            IpAddr::V6(ip) => NeighbourAddress::Inet6(ip),
+        };
+        Ok(entries.into_iter().find(|entry| {
+            entry.header.ifindex == index
+                && entry.attributes.contains(&NeighbourAttribute::Destination(wanted.clone()))
+        }))
+    }
+}
+
+/// MAC addresses of physical NICs as `aa-bb-cc-dd-ee-ff`, from the kernel or a tree's `/sys`.
+pub(crate) async fn physical_macs(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
+    if !paths.is_system() {
+        return Ok(macs_in_tree(paths));
+    }
+    let links = Netlink::connect()?.links().await?;
+    Ok(links
+        .into_iter()
+        .filter(|l| l.physical)
+        .filter_map(|l| l.permanent_mac.or(l.mac))
+        .map(|mac| mac.replace(':', "-"))
+        .collect())
+}
+
+fn macs_in_tree(paths: &Paths) -> Vec<String> {
+    let Ok(listing) = std::fs::read_dir(paths.sys_net()) else { return Vec::new() };
+    listing
+        .flatten()
+        .filter(|e| e.file_name() != "lo" && e.path().join("device").exists())
+        .filter_map(|e| std::fs::read_to_string(e.path().join("address")).ok())
+        .map(|mac| mac.trim().to_ascii_lowercase().replace(':', "-"))
+        .collect()
+}
+
+fn link(message: LinkMessage) -> Link {
+    let mut link = Link { index: message.header.index, ..Link::default() };
+    let mut kind = None;
+    for attribute in message.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            LinkAttribute::IfName(name) => link.name = name,
+            LinkAttribute::Address(mac) => link.mac = mac_text(&mac),
+            LinkAttribute::PermAddress(mac) => link.permanent_mac = mac_text(&mac),
+            LinkAttribute::PropList(props) => {
+                link.alt_names.extend(props.into_iter().filter_map(|p| match p {
+                    Prop::AltIfName(name) => Some(name),
+                    _ => None,
+                }));
+            }
+            LinkAttribute::LinkInfo(infos) => {
+                kind = infos.into_iter().find_map(|i| match i {
+                    LinkInfo::Kind(kind) => Some(kind),
+                    _ => None,
+                });
+            }
+            _ => {}
+        }
+    }
+    link.physical = message.header.link_layer_type == LinkLayerType::Ether
+        && !message.header.flags.contains(LinkFlags::Loopback)
+        && matches!(kind, None | Some(InfoKind::Veth));
+    link
+}
+
+fn mac_text(bytes: &[u8]) -> Option<String> {
+    let known = bytes.len() == 6 && bytes.iter().any(|b| *b != 0);
+    known.then(|| bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"))
+}
+
+fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
+    let header = &message.header;
+    let link = links.iter().find(|l| l.index == header.index)?.name.clone();
+    let mut ip = None;
+    let mut flags = AddressFlags::from_bits_retain(u32::from(header.flags.bits()));
+    for attribute in &message.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            // For IPv4 the local address is ours; the other may be the peer's.
+            AddressAttribute::Local(local) => ip = Some(*local),
+            AddressAttribute::Address(address) => ip = ip.or(Some(*address)),
+            AddressAttribute::Flags(all) => flags = *all,
+            _ => {}
+        }
+    }
+    let prefix = header.prefix_len;
+    Some(Address {
+        on: OnLink { link, ip: ip?, prefix },
+        tentative: flags.contains(AddressFlags::Tentative),
+        duplicate: flags.contains(AddressFlags::Dadfailed),
+        dynamic: !header.flags.contains(AddressHeaderFlags::Permanent),
+        global: header.scope == AddressScope::Universe,
+        message,
+    })
+}
+
+fn default_route(route: &RouteMessage, links: &[Link]) -> Option<DefaultRoute> {
+    let header = &route.header;
+    if header.destination_prefix_length != 0
+        || header.kind != RouteType::Unicast
+        || header.table != RouteHeader::RT_TABLE_MAIN
+    {
+        return None;
+    }
+    let mut gateway = None;
+    let mut index = None;
+    for attribute in &route.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            RouteAttribute::Gateway(RouteAddress::Inet(ip)) => gateway = Some(IpAddr::V4(*ip)),
+            RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => gateway = Some(IpAddr::V6(*ip)),
+            RouteAttribute::Oif(oif) => index = Some(*oif),
+            _ => {}
+        }
+    }
+    let index = index?;
+    let link = links.iter().find(|l| l.index == index)?.name.clone();
+    Some(DefaultRoute { gateway: gateway?, index, link })
+}

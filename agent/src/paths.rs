@@ -1,0 +1,140 @@
+//! Every path the agent reads or writes, relocated by one root.
+
+use std::path::{Path, PathBuf};
+
+/// The root that all paths below are relative to; `/` on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Paths {
+    root: PathBuf,
+}
+
+impl Paths {
+    /// Paths under `root`.
+    pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// `absolute` (a path that starts with `/`) as seen under the root.
+    pub(crate) fn under(&self, absolute: &str) -> PathBuf {
+        self.root.join(absolute.trim_start_matches('/'))
+    }
+
+    /// Whether this is the running system and not a tree prepared elsewhere.
+    pub(crate) fn is_system(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The agent's settings.
+    pub(crate) fn settings(&self) -> PathBuf {
+        self.under("/etc/dayone/dayone.toml")
+    }
+
+    /// Where MachineConfigs put the documents of all nodes of a role.
+    pub(crate) fn documents(&self) -> PathBuf {
+        self.under("/etc/nmstate/openshift")
+    }
+
+    /// The byte copy of the document in force, which other tools look at.
+    pub(crate) fn applied(&self) -> PathBuf {
+        self.documents().join("applied")
+    }
+
+    /// The agent's durable state.
+    pub(crate) fn state_dir(&self) -> PathBuf {
+        self.under("/var/lib/dayone")
+    }
+
+    /// The open transaction: journal and copies. Exists only while one is open.
+    pub(crate) fn transaction(&self) -> PathBuf {
+        self.state_dir().join("transaction")
+    }
+
+    /// What was committed, and what failed how often.
+    pub(crate) fn record(&self) -> PathBuf {
+        self.state_dir().join("record.json")
+    }
+
+    /// One JSON object a line: every finished transaction, newest last.
+    pub(crate) fn history(&self) -> PathBuf {
+        self.state_dir().join("history.jsonl")
+    }
+
+    /// The document of the last committed transaction.
+    pub(crate) fn last_good(&self) -> PathBuf {
+        self.state_dir().join("last-good.yml")
+    }
+
+    /// The desired state that the last good document resolved to (captures filled in).
+    pub(crate) fn last_good_state(&self) -> PathBuf {
+        self.state_dir().join("last-good.resolved.yml")
+    }
+
+    /// The status of this boot.
+    pub(crate) fn status(&self) -> PathBuf {
+        self.under("/run/dayone/status.json")
+    }
+
+    /// Exists from early boot until the node's document is in force; while it does, the units
+    /// that would apply the same document or build another bridge keep away (see `systemd/`).
+    pub(crate) fn undecided(&self) -> PathBuf {
+        self.under("/run/dayone/undecided")
+    }
+
+    /// Files and directories that a transaction may change, copied before and restored on undo.
+    /// `(path, survives a reboot)`.
+    pub(crate) fn protected(&self) -> [(PathBuf, bool); 6] {
+        [
+            (self.under("/etc/NetworkManager/system-connections"), true),
+            (self.under("/run/NetworkManager/system-connections"), false),
+            (self.under("/var/lib/NetworkManager/NetworkManager-intern.conf"), true),
+            (self.under("/etc/hostname"), true),
+            (self.under("/etc/NetworkManager/dispatcher.d"), true),
+            (self.under("/etc/systemd/network"), true),
+        ]
+    }
+
+    /// OVSDB's socket.
+    pub(crate) fn ovsdb_socket(&self) -> PathBuf {
+        self.under("/run/openvswitch/db.sock")
+    }
+
+    /// The kernel's host name; poll reports a change.
+    pub(crate) fn kernel_hostname(&self) -> PathBuf {
+        self.under("/proc/sys/kernel/hostname")
+    }
+
+    /// An id of this boot.
+    pub(crate) fn boot_id(&self) -> PathBuf {
+        self.under("/proc/sys/kernel/random/boot_id")
+    }
+
+    /// Network devices.
+    pub(crate) fn sys_net(&self) -> PathBuf {
+        self.under("/sys/class/net")
+    }
+
+    /// DMI identity.
+    pub(crate) fn dmi(&self, attribute: &str) -> PathBuf {
+        self.under("/sys/class/dmi/id").join(attribute)
+    }
+
+    /// Name servers in use.
+    pub(crate) fn resolv_conf(&self) -> PathBuf {
+        self.under("/etc/resolv.conf")
+    }
+
+    /// The API's address, where the installer knows it.
+    pub(crate) fn apiserver_env(&self) -> PathBuf {
+        self.under("/etc/kubernetes/apiserver-url.env")
+    }
+
+    /// Left by the cluster network operator for an MTU change.
+    pub(crate) fn mtu_migration(&self) -> PathBuf {
+        self.under("/etc/cno/mtu-migration")
+    }
+
+    /// Units enabled by links.
+    pub(crate) fn units(&self) -> PathBuf {
+        self.under("/etc/systemd/system")
+    }
+}

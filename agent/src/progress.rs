@@ -1,0 +1,134 @@
+//! What the agent is doing, told to systemd, the journal and `status.json`.
+
+use std::{
+    cell::RefCell,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A phase of the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Phase {
+    Select,
+    Recover,
+    Check,
+    Ready,
+    Snapshot,
+    Journal,
+    Baseline,
+    Checkpoint,
+    TakeOver,
+    Apply,
+    Verify,
+    Probe,
+    Commit,
+    Record,
+    RollBack,
+    Restored,
+    LastGood,
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Select => "choosing the document",
+            Self::Recover => "undoing an unfinished transaction",
+            Self::Check => "checking the document",
+            Self::Ready => "waiting for what the document needs",
+            Self::Snapshot => "looking at what is there",
+            Self::Journal => "opening the journal",
+            Self::Baseline => "probing the old network",
+            Self::Checkpoint => "creating a checkpoint",
+            Self::TakeOver => "taking over what other tools left",
+            Self::Apply => "applying the document",
+            Self::Verify => "verifying the new network",
+            Self::Probe => "probing the new network",
+            Self::Commit => "committing",
+            Self::Record => "recording",
+            Self::RollBack => "rolling back",
+            Self::Restored => "verifying that the old network is back",
+            Self::LastGood => "returning to the last good configuration",
+        })
+    }
+}
+
+/// A finished phase.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub(crate) phase: Phase,
+    pub(crate) ok: bool,
+    pub(crate) milliseconds: f64,
+}
+
+/// systemd's watch is extended by a phase's bound and this.
+const MARGIN: Duration = Duration::from_secs(15);
+
+type OnPhase = Box<dyn Fn(Phase, &[Done])>;
+
+/// The teller. `changed` writes `status.json`; it is told the phase that begins.
+pub(crate) struct Progress {
+    done: RefCell<Vec<Done>>,
+    notify: bool,
+    on_phase: OnPhase,
+}
+
+impl Progress {
+    /// Tells systemd where it listens, and `on_phase`.
+    pub(crate) fn new(on_phase: impl Fn(Phase, &[Done]) + 'static) -> Self {
+        let notify = std::env::var_os("NOTIFY_SOCKET").is_some();
+        Self { done: RefCell::default(), notify, on_phase: Box::new(on_phase) }
+    }
+
+    /// A teller that tells no one.
+    #[cfg(test)]
+    pub(crate) fn silent() -> Self {
+        Self { done: RefCell::default(), notify: false, on_phase: Box::new(|_, _| {}) }
+    }
+
+    /// A phase begins; it takes at most `bound`.
+    pub(crate) fn enter(&self, phase: Phase, bound: Duration) -> Instant {
+        self.say(&phase.to_string(), bound);
+        tracing::debug!(dayone_phase = %phase, "begins");
+        (self.on_phase)(phase, &self.done.borrow());
+        Instant::now()
+    }
+
+    /// The phase that began at `start` ended.
+    pub(crate) fn leave(&self, phase: Phase, start: Instant, ok: bool) {
+        let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
+        tracing::info!(dayone_phase = %phase, ok, milliseconds, "{phase}: {milliseconds:.1} ms");
+        self.done.borrow_mut().push(Done { phase, ok, milliseconds });
+    }
+
+    /// A line for `systemctl status`; nothing new for at most `bound`.
+    pub(crate) fn say(&self, text: &str, bound: Duration) {
+        if !self.notify {
+            return;
+        }
+        let extend = u32::try_from((bound + MARGIN).as_micros()).unwrap_or(u32::MAX);
+        let states = [
+            sd_notify::NotifyState::Status(text),
+            sd_notify::NotifyState::ExtendTimeoutUsec(extend),
+        ];
+        if let Err(error) = sd_notify::notify(&states) {
+            tracing::debug!(error = %error, "systemd does not listen");
+        }
+    }
+
+    /// The boot may go on.
+    pub(crate) fn ready(&self, text: &str) {
+        if self.notify {
+            let states = [sd_notify::NotifyState::Status(text), sd_notify::NotifyState::Ready];
+            if let Err(error) = sd_notify::notify(&states) {
+                tracing::warn!(error = %error, "systemd could not be told READY");
+            }
+        }
+    }
+
+    /// All phases so far.
+    pub(crate) fn phases(&self) -> Vec<Done> {
+        self.done.borrow().clone()
+    }
+}

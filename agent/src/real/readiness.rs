@@ -1,0 +1,143 @@
+//! Waiting for events: NetworkManager on the bus, OVSDB's socket, links, devices settled.
+
+use std::{future::Future, os::fd::AsFd as _, path::Path, time::Duration};
+
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use tokio::{io::Interest, time::Instant};
+
+use super::RealNetwork;
+use crate::{
+    dbus::{BusError, Settled},
+    event_fd,
+    netlink::Events,
+    network::NetworkError,
+    ovsdb::Ovsdb,
+    settings::Seconds,
+    wants::{LinkRef, Wants},
+};
+
+type Say<'a> = &'a dyn Fn(&str, Duration);
+
+pub(super) async fn ready(
+    net: &RealNetwork<'_>,
+    wants: &Wants,
+    say: Say<'_>,
+) -> Result<(), NetworkError> {
+    let manager = async {
+        Ok(awaited("NetworkManager", net.wait.network_manager, say, net.bus.network_manager())
+            .await??)
+    };
+    let ovsdb = async {
+        if wants.ovs {
+            let path = net.paths.ovsdb_socket();
+            awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await??;
+        }
+        Ok(())
+    };
+    let links = async {
+        let all = wants.needed.iter().map(|link| async move {
+            let what = format!("link {link}");
+            awaited(&what, net.wait.link, say, link_there(net, link)).await?
+        });
+        futures_util::future::try_join_all(all).await
+    };
+    let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
+    for name in names {
+        let what = format!("NetworkManager to be done with {name}");
+        match awaited(&what, net.wait.device_settled, say, settled(net, &name)).await {
+            Ok(done) => done?,
+            // The document is about to change it anyway.
+            Err(late) => tracing::warn!("{late}; going on"),
+        }
+    }
+    Ok(())
+}
+
+/// `work`, at most `bound`, while `what` is said to be awaited, once a second.
+async fn awaited<T>(
+    what: &str,
+    bound: Seconds,
+    say: Say<'_>,
+    work: impl Future<Output = T>,
+) -> Result<T, NetworkError> {
+    let bound = bound.get();
+    let start = Instant::now();
+    let mut work = std::pin::pin!(work);
+    let mut tick = tokio::time::interval_at(start, Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return Ok(done),
+            _ = tick.tick() => {
+                let waited = start.elapsed();
+                if waited >= bound {
+                    let seconds = bound.as_secs_f64();
+                    return Err(NetworkError::NotReady { what: what.to_owned(), seconds });
+                }
+                let text =
+                    format!("waiting for {what} ({} s of {})", waited.as_secs(), bound.as_secs());
+                say(&text, bound.saturating_sub(waited));
+            }
+        }
+    }
+}
+
+/// The kernel's name of the link, once it is there.
+async fn link_there(net: &RealNetwork<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
+    let find = async || -> Result<Option<String>, NetworkError> {
+        let links = net.netlink.links().await?;
+        Ok(links.into_iter().find(|l| l.is(wanted)).map(|l| l.name))
+    };
+    if let Some(name) = find().await? {
+        return Ok(name);
+    }
+    let mut events = Events::subscribe()?;
+    loop {
+        if let Some(name) = find().await? {
+            return Ok(name);
+        }
+        events.changed().await?;
+    }
+}
+
+async fn settled(net: &RealNetwork<'_>, name: &str) -> Result<(), BusError> {
+    if net.bus.settled(name).await? == Settled::Yes {
+        return Ok(());
+    }
+    let mut signals = net.bus.signals().await?;
+    loop {
+        if net.bus.settled(name).await? == Settled::Yes {
+            return Ok(());
+        }
+        signals.changed().await?;
+    }
+}
+
+/// Returns when the socket accepts a connection. The file appears a moment before the daemon
+/// listens; a refused connection is therefore tried again at the next change of the directory
+/// (the daemon writes its pid file after) or after a moment.
+async fn socket(path: &Path) -> Result<(), NetworkError> {
+    let watch = |source: std::io::Error| NetworkError::Watch { path: path.to_path_buf(), source };
+    loop {
+        if Ovsdb::connect(path).await.is_ok() {
+            return Ok(());
+        }
+        let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)
+            .map_err(|e| watch(e.into()))?;
+        let flags =
+            AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO | AddWatchFlags::IN_ATTRIB;
+        // The nearest directory that exists: the socket's, or the one it will be made in.
+        let dir = path.ancestors().skip(1).find(|d| d.is_dir()).unwrap_or(Path::new("/"));
+        inotify.add_watch(dir, flags).map_err(|e| watch(e.into()))?;
+        if Ovsdb::connect(path).await.is_ok() {
+            return Ok(());
+        }
+        let fd = inotify.as_fd().try_clone_to_owned().map_err(watch)?;
+        let fd = event_fd::watch(fd, Interest::READABLE).map_err(watch)?;
+        let refused = path.exists();
+        tokio::select! {
+            ready = fd.readable() => drop(ready.map_err(watch)?),
+            () = tokio::time::sleep(Duration::from_millis(50)), if refused => {}
+        }
+    }
+}

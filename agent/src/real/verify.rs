@@ -1,0 +1,90 @@
+//! Verification by events: after each change of the kernel's or NetworkManager's the cheap
+//! questions first (are the static addresses there and usable?), then nmstate's whole view.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::RealNetwork;
+use crate::{
+    netlink::{Address, Events},
+    network::NetworkError,
+    state::State,
+    wants::Wants,
+};
+
+/// Looked at again after this, event or none: NetworkManager finishes some things (DNS, profile
+/// flags) without a signal we subscribe to.
+const AT_LEAST: Duration = Duration::from_millis(500);
+
+/// Events come in bursts; the burst is let pass before the expensive look.
+const BURST: Duration = Duration::from_millis(5);
+
+pub(super) async fn verify(
+    net: &RealNetwork<'_>,
+    desired: &State,
+    wants: &Wants,
+    bound: Duration,
+) -> Result<(), NetworkError> {
+    let deadline = Instant::now() + bound;
+    let mut events = Events::subscribe()?;
+    let mut signals = net.bus.signals().await?;
+    loop {
+        let lacking = match look(net, desired, wants).await {
+            Ok(()) => return Ok(()),
+            Err(fatal @ NetworkError::Duplicate { .. }) => return Err(fatal),
+            Err(lacking) => lacking,
+        };
+        tracing::debug!("{lacking}");
+        let again = (Instant::now() + AT_LEAST).min(deadline);
+        tokio::select! {
+            changed = events.changed() => changed?,
+            changed = signals.changed() => changed?,
+            () = tokio::time::sleep_until(again) => {}
+        }
+        if Instant::now() >= deadline {
+            return Err(lacking);
+        }
+        tokio::time::sleep(BURST).await;
+    }
+}
+
+async fn look(net: &RealNetwork<'_>, desired: &State, wants: &Wants) -> Result<(), NetworkError> {
+    net.put_foreign_back().await?;
+    let addresses = net.netlink.addresses().await?;
+    if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
+    {
+        return Err(NetworkError::Duplicate { address: address.on.clone() });
+    }
+    let missing = missing(wants, &addresses);
+    if !missing.is_empty() {
+        return Err(NetworkError::Missing { subjects: missing.join(", ") });
+    }
+    let current = State::retrieve().await?;
+    let waiting = current.without_address(&wants.dynamic);
+    if !waiting.is_empty() {
+        return Err(NetworkError::NoLease { links: waiting.join(", ") });
+    }
+    match desired.missing_in(&current)? {
+        None => Ok(()),
+        Some(diff) => {
+            if let Ok(yaml) = diff.to_yaml() {
+                tracing::debug!(difference = %yaml, "the current state lacks something");
+            }
+            Err(NetworkError::Missing { subjects: diff.subjects().join(", ") })
+        }
+    }
+}
+
+/// Static addresses that are not there or not usable yet. A document that names its interface by
+/// MAC address has another name for it than the kernel, so the address alone counts.
+fn missing(wants: &Wants, addresses: &[Address]) -> Vec<String> {
+    wants
+        .addresses
+        .iter()
+        .filter(|w| {
+            !addresses.iter().any(|a| a.on.ip == w.ip && a.on.prefix == w.prefix && !a.tentative)
+        })
+        .map(ToString::to_string)
+        .collect()
+}

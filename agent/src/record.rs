@@ -1,0 +1,216 @@
+//! What was committed, what failed how often, and the history.
+
+use std::{
+    io::Write as _,
+    path::PathBuf,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    digest::Digest,
+    document::Document,
+    durable::{self, FileError, Staged},
+    paths::Paths,
+};
+
+/// A committed document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Committed {
+    pub(crate) digest: Digest,
+    pub(crate) source: PathBuf,
+    /// Seconds since 1970.
+    pub(crate) at: u64,
+}
+
+/// Failures of one document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failures {
+    pub(crate) digest: Digest,
+    pub(crate) count: u32,
+    pub(crate) last_error: String,
+}
+
+/// `record.json`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Record {
+    pub(crate) committed: Option<Committed>,
+    pub(crate) failures: Option<Failures>,
+}
+
+/// A line of the history.
+#[derive(Debug, Serialize)]
+struct Entry<'a> {
+    at: u64,
+    digest: &'a Digest,
+    source: &'a std::path::Path,
+    outcome: &'a str,
+    error: Option<&'a str>,
+}
+
+/// Lines of history that are kept.
+const HISTORY: usize = 200;
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
+
+impl Record {
+    /// The record; an unreadable one is as none, loudly: it must not keep a node from booting.
+    pub(crate) fn load(paths: &Paths) -> Self {
+        match durable::read_json(&paths.record()) {
+            Ok(record) => record.unwrap_or_default(),
+            Err(error) => {
+                tracing::warn!(error = %error, "the record is unreadable; starting a new one");
+                Self::default()
+            }
+        }
+    }
+
+    /// Whether `digest` is in force: committed, and `applied` still says so.
+    pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool, FileError> {
+        let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);
+        Ok(committed
+            && durable::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
+    }
+
+    /// How often this document failed.
+    pub(crate) fn failures_of(&self, digest: &Digest) -> u32 {
+        self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
+    }
+
+    /// Counts a failure.
+    pub(crate) fn failed(
+        &mut self,
+        paths: &Paths,
+        document: &Document,
+        outcome: &str,
+        error: &str,
+    ) -> Result<(), FileError> {
+        let count = self.failures_of(&document.digest) + 1;
+        let last_error = error.to_owned();
+        self.failures = Some(Failures { digest: document.digest.clone(), count, last_error });
+        durable::create_dir(&paths.state_dir())?;
+        durable::write_json(&paths.record(), self, 0o600)?;
+        append(paths, document, outcome, Some(error))
+    }
+
+    /// Forgets failures, for `--retry`.
+    pub(crate) fn forgive(&mut self) {
+        self.failures = None;
+    }
+}
+
+/// Everything a commit writes, on disk already, lacking only the renames.
+pub(crate) struct Commit {
+    document: Document,
+    files: Vec<Staged>,
+}
+
+impl Commit {
+    /// Stages `applied`, last good and the record. `resolved` is the state a policy came to.
+    pub(crate) fn stage(
+        paths: &Paths,
+        document: &Document,
+        resolved: &str,
+    ) -> Result<Self, FileError> {
+        let source = document.path.clone();
+        let committed = Committed { digest: document.digest.clone(), source, at: now() };
+        let record = Record { committed: Some(committed), failures: None };
+        let record = serde_json::to_vec_pretty(&record)
+            .map_err(|source| FileError::Encode { path: paths.record(), source })?;
+        durable::create_dir(&paths.state_dir())?;
+        let bytes = document.text.as_bytes();
+        Ok(Self {
+            document: document.clone(),
+            // The record last: it is what makes the rest count.
+            files: vec![
+                Staged::new(&paths.last_good_state(), resolved.as_bytes(), 0o600)?,
+                Staged::new(&paths.last_good(), bytes, 0o600)?,
+                Staged::new(&paths.applied(), bytes, 0o644)?,
+                Staged::new(&paths.record(), &record, 0o600)?,
+            ],
+        })
+    }
+
+    /// Puts them in place.
+    pub(crate) fn put(self, paths: &Paths) -> Result<(), FileError> {
+        for file in self.files {
+            file.put()?;
+        }
+        append(paths, &self.document, "committed", None)
+    }
+}
+
+/// The history is for people: bounded, and rewritten as a whole.
+fn append(
+    paths: &Paths,
+    document: &Document,
+    outcome: &str,
+    error: Option<&str>,
+) -> Result<(), FileError> {
+    let path = paths.history();
+    let entry =
+        Entry { at: now(), digest: &document.digest, source: &document.path, outcome, error };
+    let line = serde_json::to_string(&entry)
+        .map_err(|source| FileError::Encode { path: path.clone(), source })?;
+    let old = durable::read(&path)?.unwrap_or_default();
+    let old = String::from_utf8_lossy(&old);
+    let lines: Vec<&str> = old.lines().collect();
+    let keep = &lines[lines.len().saturating_sub(HISTORY - 1)..];
+    let mut text = Vec::new();
+    for line in keep.iter().copied().chain([line.as_str()]) {
+        // Writing to a Vec cannot fail.
+        let _ = writeln!(text, "{line}");
+    }
+    durable::write(&path, &text, 0o600)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Commit, Record};
+    use crate::{digest::Digest, document::Document, paths::Paths};
+
+    fn document(text: &str) -> Document {
+        Document {
+            path: "/etc/nmstate/openshift/cluster.yml".into(),
+            text: text.to_owned(),
+            digest: Digest::of(text.as_bytes()),
+        }
+    }
+
+    #[test]
+    fn in_force_after_commit_until_applied_changes() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.documents())?;
+        let doc = document("interfaces: []");
+        Record::default().failed(&paths, &doc, "rolled-back", "why")?;
+        assert_eq!(Record::load(&paths).failures_of(&doc.digest), 1);
+        let staged = Commit::stage(&paths, &doc, "")?;
+        assert!(!paths.applied().exists());
+        staged.put(&paths)?;
+        let record = Record::load(&paths);
+        assert!(record.in_force(&paths, &doc.digest)?);
+        assert_eq!(record.failures_of(&doc.digest), 0);
+        std::fs::write(paths.applied(), "other")?;
+        assert!(!record.in_force(&paths, &doc.digest)?);
+        assert_eq!(std::fs::read_to_string(paths.history())?.lines().count(), 2);
+        Ok(())
+    }
+
+    #[test]
+    fn failures_are_of_one_document() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let mut record = Record::default();
+        for _ in 0..3 {
+            record.failed(&paths, &document("a"), "rolled-back", "why")?;
+        }
+        assert_eq!(record.failures_of(&Digest::of(b"a")), 3);
+        assert_eq!(record.failures_of(&Digest::of(b"b")), 0);
+        Ok(())
+    }
+}

@@ -1,0 +1,295 @@
+//! `/etc/dayone/dayone.toml`: optional, and every key has a default.
+
+use std::{path::PathBuf, time::Duration};
+
+use serde::Deserialize;
+use thiserror::Error;
+
+use crate::{
+    durable::{self, FileError},
+    paths::Paths,
+};
+
+/// Why the settings cannot be used.
+#[derive(Debug, Error)]
+pub(crate) enum SettingsError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{path} is not UTF-8")]
+    Encoding { path: PathBuf, source: std::string::FromUtf8Error },
+    #[error("{path} is not valid")]
+    Parse { path: PathBuf, source: toml::de::Error },
+}
+
+/// A whole or fractional number of seconds, not negative, at most a day.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(try_from = "f64")]
+pub(crate) struct Seconds(f64);
+
+/// A duration outside 0..=86400 s.
+#[derive(Debug, Error)]
+#[error("{0} is not between 0 and 86400 seconds")]
+pub(crate) struct NotSeconds(f64);
+
+impl TryFrom<f64> for Seconds {
+    type Error = NotSeconds;
+    fn try_from(value: f64) -> Result<Self, NotSeconds> {
+        if (0.0..=86_400.0).contains(&value) { Ok(Self(value)) } else { Err(NotSeconds(value)) }
+    }
+}
+
+impl From<Seconds> for Duration {
+    fn from(value: Seconds) -> Self {
+        Self::from_secs_f64(value.0)
+    }
+}
+
+impl Seconds {
+    /// As a duration.
+    pub(crate) fn get(self) -> Duration {
+        self.into()
+    }
+}
+
+/// What to do with a boot whose network did not come up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum OnFailure {
+    /// Fail before READY: what requires the unit does not start.
+    #[default]
+    Fail,
+    /// Say so, and let the boot go on with the old network.
+    Continue,
+}
+
+/// When a probe decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Policy {
+    /// Must answer after the change.
+    Required,
+    /// Must answer after the change if it did before.
+    IfItWorkedBefore,
+    /// Not asked.
+    Off,
+}
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Settings {
+    /// `fail` (default) or `continue`.
+    pub(crate) on_failure: OnFailure,
+    /// Failures after which a document is not tried again; 0 means never give up. Default 3.
+    pub(crate) max_attempts: u32,
+    /// Bounds of the waits.
+    pub(crate) wait: Wait,
+    /// Bounds of the phases.
+    pub(crate) timeout: Timeouts,
+    /// Probes.
+    pub(crate) probe: Probes,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            on_failure: OnFailure::default(),
+            max_attempts: 3,
+            wait: Wait::default(),
+            timeout: Timeouts::default(),
+            probe: Probes::default(),
+        }
+    }
+}
+
+/// How long something is awaited before the transaction, in seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Wait {
+    /// A host name other than localhost, where host files exist. Default 60.
+    pub(crate) hostname: Seconds,
+    /// NetworkManager on the bus. Default 60.
+    pub(crate) network_manager: Seconds,
+    /// NetworkManager done with the start-up of a named device; past it the agent goes on.
+    /// Default 15.
+    pub(crate) device_settled: Seconds,
+    /// OVSDB, where the document names OVS. Default 30.
+    pub(crate) ovsdb: Seconds,
+    /// Each link that the document names. Default 60.
+    pub(crate) link: Seconds,
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Self {
+            hostname: Seconds(60.0),
+            network_manager: Seconds(60.0),
+            device_settled: Seconds(15.0),
+            ovsdb: Seconds(30.0),
+            link: Seconds(60.0),
+        }
+    }
+}
+
+/// The bound of each phase, in seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Timeouts {
+    /// Reading what is there. Default 20.
+    pub(crate) snapshot: Seconds,
+    /// Probes before the change. Default 5.
+    pub(crate) baseline: Seconds,
+    /// Creating a checkpoint, or committing it. Default 20.
+    pub(crate) checkpoint: Seconds,
+    /// Taking over what other tools left. Default 30.
+    pub(crate) take_over: Seconds,
+    /// Handing the document to NetworkManager. Default 120.
+    pub(crate) apply: Seconds,
+    /// Until the current state has what the document asks for. Default 60.
+    pub(crate) verify: Seconds,
+    /// All probes together. Default 30.
+    pub(crate) probe: Seconds,
+    /// Each of the steps of a roll back. Default 60.
+    pub(crate) roll_back: Seconds,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            snapshot: Seconds(20.0),
+            baseline: Seconds(5.0),
+            checkpoint: Seconds(20.0),
+            take_over: Seconds(30.0),
+            apply: Seconds(120.0),
+            verify: Seconds(60.0),
+            probe: Seconds(30.0),
+            roll_back: Seconds(60.0),
+        }
+    }
+}
+
+/// Which probes decide.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Probes {
+    /// Default gateways. Default `if-it-worked-before`; one that the document names is required
+    /// unless this is `off`.
+    pub(crate) gateway: Policy,
+    /// Any configured name server answers. Default `if-it-worked-before`.
+    pub(crate) dns: Policy,
+    /// The name that is asked for; any answer counts. Default `.` (the root's name servers).
+    pub(crate) dns_name: String,
+    /// The API accepts a connection. Default `if-it-worked-before`.
+    pub(crate) api: Policy,
+    /// `host:port`; default from `/etc/kubernetes/apiserver-url.env`.
+    pub(crate) api_address: Option<String>,
+    /// Own targets.
+    pub(crate) target: Vec<Target>,
+}
+
+impl Default for Probes {
+    fn default() -> Self {
+        Self {
+            gateway: Policy::IfItWorkedBefore,
+            dns: Policy::IfItWorkedBefore,
+            dns_name: ".".to_owned(),
+            api: Policy::IfItWorkedBefore,
+            api_address: None,
+            target: Vec::new(),
+        }
+    }
+}
+
+/// `[[probe.target]]`: a name, one of `tcp` and `http`, and a policy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "RawTarget")]
+pub(crate) struct Target {
+    /// Shown in results.
+    pub(crate) name: String,
+    /// What to reach.
+    pub(crate) reach: Reach,
+    /// Default `required`.
+    pub(crate) policy: Policy,
+}
+
+/// What an own probe reaches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// `host:port` accepts a connection.
+    Tcp(String),
+    /// `http://host[:port]/path` answers with a status below 500.
+    Http(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct RawTarget {
+    name: String,
+    tcp: Option<String>,
+    http: Option<String>,
+    #[serde(default = "required")]
+    policy: Policy,
+}
+
+/// A target that says neither or both of `tcp` and `http`.
+#[derive(Debug, Error)]
+#[error("probe target {0} needs exactly one of tcp and http")]
+pub(crate) struct NotATarget(String);
+
+impl TryFrom<RawTarget> for Target {
+    type Error = NotATarget;
+    fn try_from(raw: RawTarget) -> Result<Self, NotATarget> {
+        let RawTarget { name, tcp, http, policy } = raw;
+        let reach = match (tcp, http) {
+            (Some(address), None) => Reach::Tcp(address),
+            (None, Some(url)) => Reach::Http(url),
+            (None, None) | (Some(_), Some(_)) => return Err(NotATarget(name)),
+        };
+        Ok(Self { name, reach, policy })
+    }
+}
+
+fn required() -> Policy {
+    Policy::Required
+}
+
+impl Settings {
+    /// The file's settings, or the defaults where there is no file.
+    pub(crate) fn load(paths: &Paths) -> Result<Self, SettingsError> {
+        let path = paths.settings();
+        let Some(bytes) = durable::read(&path)? else { return Ok(Self::default()) };
+        let text = String::from_utf8(bytes)
+            .map_err(|source| SettingsError::Encoding { path: path.clone(), source })?;
+        toml::from_str(&text).map_err(|source| SettingsError::Parse { path, source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OnFailure, Policy, Reach, Settings};
+
+    #[test]
+    fn every_key_has_a_default() -> Result<(), toml::de::Error> {
+        let settings: Settings = toml::from_str("")?;
+        assert_eq!(settings.max_attempts, 3);
+        assert_eq!(settings.on_failure, OnFailure::Fail);
+        Ok(())
+    }
+
+    #[test]
+    fn reads_targets() -> Result<(), toml::de::Error> {
+        let settings: Settings = toml::from_str(
+            "on-failure = \"continue\"\n[wait]\nlink = 0.5\n[[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.5:5000\"\n",
+        )?;
+        assert!(matches!(&settings.probe.target[0].reach, Reach::Tcp(t) if t == "192.0.2.5:5000"));
+        assert_eq!(settings.probe.target[0].policy, Policy::Required);
+        Ok(())
+    }
+
+    #[test]
+    fn refuses_what_it_does_not_know() {
+        assert!(toml::from_str::<Settings>("on-falure = \"continue\"").is_err());
+        assert!(toml::from_str::<Settings>("[wait]\nlink = -1").is_err());
+        assert!(toml::from_str::<Settings>("[wait]\nlnik = 1").is_err());
+    }
+}

@@ -1,0 +1,144 @@
+use super::{Parsed, State};
+use crate::wants::LinkRef;
+
+const BR_EX: &str = "
+interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+  ipv4: {enabled: false}
+  ipv6: {enabled: false}
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  copy-mac-from: eno1
+  bridge:
+    port: [{name: eno1}, {name: br-ex}]
+- name: br-ex
+  type: ovs-interface
+  state: up
+  copy-mac-from: eno1
+  ipv4:
+    enabled: true
+    dhcp: false
+    address: [{ip: 192.0.2.10, prefix-length: 24}]
+  ipv6: {enabled: false}
+dns-resolver: {config: {server: [192.0.2.1]}}
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
+";
+
+const DUMMY: &str = "
+interfaces:
+- name: d0
+  type: dummy
+  state: up
+  ipv4:
+    enabled: true
+    address: [{ip: 192.0.2.10, prefix-length: 24}]
+";
+
+type Result<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn state(text: &str) -> Result<State> {
+    Ok(Parsed::new(text)?.resolve(None)?)
+}
+
+#[test]
+fn wants_of_br_ex() -> Result {
+    let wants = state(BR_EX)?.wants();
+    assert_eq!(wants.needed, [LinkRef::Name("eno1".to_owned())]);
+    assert!(wants.ovs);
+    assert_eq!(wants.bridges, ["br-ex"]);
+    assert_eq!(wants.addresses.len(), 1);
+    assert_eq!(wants.gateways[0].ip.to_string(), "192.0.2.1");
+    assert_eq!(wants.name_servers.len(), 1);
+    Ok(())
+}
+
+#[test]
+fn undeclared_ports_and_base_interfaces_are_needed() -> Result {
+    let wants =
+        state("interfaces: [{name: v, type: vlan, state: up, vlan: {base-iface: eno9, id: 5}}]")?
+            .wants();
+    assert_eq!(wants.needed, [LinkRef::Name("eno9".to_owned())]);
+    Ok(())
+}
+
+#[test]
+fn an_address_of_someone_else_is_no_drift_but_a_lost_one_is() -> Result {
+    let desired = state(DUMMY)?;
+    let with_vip = state(&DUMMY.replace(
+        "address: [",
+        "dhcp: false\n    address: [{ip: 192.0.2.99, prefix-length: 32}, ",
+    ))?;
+    assert!(desired.missing_in(&with_vip)?.is_none());
+    let lost = state(&DUMMY.replace("192.0.2.10", "192.0.2.99"))?;
+    let diff = desired.missing_in(&lost)?;
+    assert_eq!(diff.map(|d| d.subjects()), Some(vec!["d0 (dummy)".to_owned()]));
+    Ok(())
+}
+
+#[test]
+fn a_default_route_with_filled_in_defaults_is_no_drift() -> Result {
+    let desired = state(
+        "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0}]}",
+    )?;
+    let current = state(&format!(
+        "{DUMMY}routes: {{running: [{{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0, metric: 48, table-id: 254}}]}}"
+    ))?;
+    assert!(desired.missing_in(&current)?.is_none());
+    assert!(desired.missing_in(&state(DUMMY)?)?.is_some());
+    Ok(())
+}
+
+#[test]
+fn replacing_takes_away_what_is_no_longer_mentioned() -> Result {
+    let yaml = state(DUMMY)?.replacing(&state(BR_EX)?).to_yaml()?;
+    assert_eq!(yaml.matches("state: absent").count(), 3, "{yaml}");
+    assert!(yaml.contains("dns-resolver"), "{yaml}");
+    Ok(())
+}
+
+#[test]
+fn replacing_takes_away_a_changed_gateway() -> Result {
+    let new = BR_EX.replace("next-hop-address: 192.0.2.1", "next-hop-address: 192.0.2.2");
+    let yaml = state(&new)?.replacing(&state(BR_EX)?).to_yaml()?;
+    assert!(yaml.contains("next-hop-address: 192.0.2.1"), "{yaml}");
+    assert!(yaml.contains("next-hop-address: 192.0.2.2"), "{yaml}");
+    assert_eq!(yaml.matches("state: absent").count(), 1, "{yaml}");
+    Ok(())
+}
+
+#[test]
+fn replacing_by_the_same_changes_nothing() -> Result {
+    assert!(!state(BR_EX)?.replacing(&state(BR_EX)?).to_yaml()?.contains("absent"));
+    Ok(())
+}
+
+#[test]
+fn policies_are_resolved_against_a_given_state() -> Result {
+    let policy = "
+capture:
+  nic: interfaces.name == \"d0\"
+desiredState:
+  interfaces:
+  - name: d0
+    type: dummy
+    state: up
+    mtu: 1400
+";
+    let parsed = Parsed::new(policy)?;
+    assert!(parsed.needs_current());
+    let desired = parsed.resolve(Some(&state(DUMMY)?))?;
+    assert_eq!(desired.subjects(), ["d0 (dummy)"]);
+    Ok(())
+}
+
+#[test]
+fn says_why_a_document_is_neither() {
+    for text in ["interfaces: [{name: a, type: nonsense-type, mtu: x}]", "[", "capture: [1"] {
+        assert!(Parsed::new(text).is_err(), "{text}");
+    }
+}

@@ -1,0 +1,126 @@
+//! `/run/dayone/status.json`: what this boot came to. Schema: `agent/docs/status.schema.json`.
+
+use std::{
+    cell::RefCell,
+    path::PathBuf,
+    rc::Rc,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    durable,
+    paths::Paths,
+    probe::ProbeResult,
+    progress::{Done, Phase},
+};
+
+/// The schema's version.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// How far it got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Outcome {
+    /// Not finished.
+    #[default]
+    Running,
+    /// Applied and committed in this run.
+    Committed,
+    /// In force already.
+    Unchanged,
+    /// No document is for this node.
+    Nothing,
+    /// Failed, and nothing was changed.
+    Failed,
+    /// Failed, and the old network is back.
+    RolledBack,
+    /// Failed, and the old network is not back.
+    RollBackFailed,
+    /// Failed too often to be tried again.
+    GivenUp,
+}
+
+/// The file.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(crate) struct Status {
+    pub(crate) schema: u32,
+    pub(crate) outcome: Outcome,
+    /// The exit code, where finished.
+    pub(crate) exit: Option<u8>,
+    /// The phase that runs, or the last one.
+    pub(crate) phase: Option<Phase>,
+    pub(crate) hostname: String,
+    pub(crate) document: Option<PathBuf>,
+    pub(crate) digest: Option<String>,
+    /// Why this document.
+    pub(crate) reason: String,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) phases: Vec<Done>,
+    pub(crate) probes_before: Vec<ProbeResult>,
+    pub(crate) probes_after: Vec<ProbeResult>,
+    /// The chain of causes.
+    pub(crate) error: Option<String>,
+    /// What came of the return to last good.
+    pub(crate) last_good: Option<String>,
+    /// Milliseconds since 1970.
+    pub(crate) started: u64,
+    pub(crate) finished: Option<u64>,
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// The status and its file; clones are the same one.
+#[derive(Clone)]
+pub(crate) struct StatusFile {
+    paths: Paths,
+    status: Rc<RefCell<Status>>,
+}
+
+impl StatusFile {
+    /// A new run's.
+    pub(crate) fn new(paths: &Paths) -> Self {
+        let status = Status { schema: SCHEMA, started: now(), ..Status::default() };
+        Self { paths: paths.clone(), status: Rc::new(RefCell::new(status)) }
+    }
+
+    /// The status of this boot, if any run wrote one.
+    pub(crate) fn load(paths: &Paths) -> Result<Option<Status>, durable::FileError> {
+        durable::read_json(&paths.status())
+    }
+
+    /// Changes it.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut Status)) {
+        change(&mut self.status.borrow_mut());
+    }
+
+    /// A copy.
+    pub(crate) fn get(&self) -> Status {
+        self.status.borrow().clone()
+    }
+
+    /// Writes it. A run does not fail because it cannot say how it goes.
+    pub(crate) fn write(&self) {
+        let path = self.paths.status();
+        let written = path
+            .parent()
+            .map_or(Ok(()), create_runtime_dir)
+            .and_then(|()| durable::write_json(&path, &*self.status.borrow(), 0o644));
+        if let Err(error) = written {
+            tracing::warn!(error = %error, "the status cannot be written");
+        }
+    }
+}
+
+/// Readable for everyone: monitoring is not root.
+pub(crate) fn create_runtime_dir(path: &std::path::Path) -> Result<(), durable::FileError> {
+    std::fs::create_dir_all(path)
+        .map_err(|source| durable::FileError::CreateDir { path: path.to_path_buf(), source })
+}
