@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, net::IpAddr};
 
-use futures_util::StreamExt as _;
+use futures_util::{FutureExt as _, StreamExt as _};
 use thiserror::Error;
 use zbus::{
     Connection,
@@ -23,6 +23,18 @@ pub(crate) enum BusError {
     Call { operation: &'static str, source: zbus::Error },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
+}
+
+impl BusError {
+    /// NetworkManager went away in the middle: worth asking the one that systemd starts next.
+    pub(crate) fn is_gone(&self) -> bool {
+        let Self::Call { source: zbus::Error::MethodError(name, ..), .. } = self else {
+            return false;
+        };
+        ["NoReply", "ServiceUnknown", "NameHasNoOwner", "Disconnected", "UnknownObject"]
+            .iter()
+            .any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
+    }
 }
 
 /// A checkpoint's object path.
@@ -115,6 +127,8 @@ trait ConnectionSettings {
 trait SettingsConnection {
     fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
     fn delete(&self) -> zbus::Result<()>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn flags(&self) -> zbus::Result<u32>;
 }
 
 #[zbus::proxy(
@@ -156,6 +170,9 @@ const UNDO_ALL: u32 = 0x02 | 0x04;
 const TRACK_DNS: u32 = 0x20;
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by someone else, nothing to activate.
 const EXTERNAL: u32 = 0x80;
+/// `NM_SETTINGS_CONNECTION_FLAG_NM_GENERATED | …_VOLATILE | …_EXTERNAL`: NetworkManager's own
+/// picture of a device that it did not configure.
+const NOT_CONFIGURED: u32 = 0x02 | 0x04 | 0x08;
 /// `NM_DEVICE_TYPE_OVS_PORT`, `NM_DEVICE_TYPE_OVS_BRIDGE`.
 const OVS_BRIDGE_OR_PORT: [u32; 2] = [25, 26];
 /// `NM_DEVICE_STATE_PREPARE` up to `NM_DEVICE_STATE_SECONDARIES`: being activated.
@@ -398,13 +415,20 @@ impl Bus {
         self.settings.reload_connections().await.map(|_| ()).map_err(call("to reload profiles"))
     }
 
-    /// All profiles.
+    /// All profiles that someone configured.
     pub(crate) async fn profiles(&self) -> Result<Vec<Profile>, BusError> {
         let query = || call("the list of profiles");
         let mut all = Vec::new();
         for path in self.settings.list_connections().await.map_err(query())? {
-            let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
-            let Ok(settings) = settings else { continue };
+            let proxy = self.profile_proxy(path.as_str()).await?;
+            // One that goes away meanwhile is none.
+            let (Ok(settings), Ok(flags)) = (proxy.get_settings().await, proxy.flags().await)
+            else {
+                continue;
+            };
+            if flags & NOT_CONFIGURED != 0 {
+                continue;
+            }
             let get = |key: &str| -> Option<String> {
                 let value = settings.get("connection")?.get(key)?;
                 String::try_from(value.try_clone().ok()?).ok()
@@ -437,11 +461,12 @@ impl Bus {
 pub(crate) struct Signals(zbus::MessageStream);
 
 impl Signals {
-    /// The next one.
+    /// The next one; those that are already queued count as one.
     pub(crate) async fn changed(&mut self) -> Result<(), BusError> {
-        match self.0.next().await {
-            Some(_) => Ok(()),
-            None => Err(BusError::Closed),
+        if self.0.next().await.is_none() {
+            return Err(BusError::Closed);
         }
+        while let Some(Some(_more)) = self.0.next().now_or_never() {}
+        Ok(())
     }
 }

@@ -37,7 +37,12 @@ pub(crate) fn start() {
     let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
     let level = level.unwrap_or(LevelFilter::INFO);
     let ours = tracing_subscriber::filter::Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
+        // Libraries cry at normal things (a device without Wi-Fi, a closed subscription).
+        .with_default(if level > LevelFilter::INFO {
+            LevelFilter::WARN
+        } else {
+            LevelFilter::ERROR
+        })
         .with_target("dayone", level)
         .with_target("nmstate", if level > LevelFilter::INFO { level } else { LevelFilter::WARN });
     let journal = if is_service() { tracing_journald::layer().ok() } else { None };

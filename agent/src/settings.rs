@@ -18,7 +18,7 @@ pub(crate) enum SettingsError {
     #[error("{path} is not UTF-8")]
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
     #[error("{path} is not valid")]
-    Parse { path: PathBuf, source: toml::de::Error },
+    Parse { path: PathBuf, source: Box<toml::de::Error> },
 }
 
 /// A whole or fractional number of seconds, not negative, at most a day.
@@ -260,7 +260,7 @@ impl Settings {
         let Some(bytes) = durable::read(&path)? else { return Ok(Self::default()) };
         let text = String::from_utf8(bytes)
             .map_err(|source| SettingsError::Encoding { path: path.clone(), source })?;
-        toml::from_str(&text).map_err(|source| SettingsError::Parse { path, source })
+        toml::from_str(&text).map_err(|e| SettingsError::Parse { path, source: Box::new(e) })
     }
 }
 
@@ -273,6 +273,13 @@ mod tests {
         let settings: Settings = toml::from_str("")?;
         assert_eq!(settings.max_attempts, 3);
         assert_eq!(settings.on_failure, OnFailure::Fail);
+        Ok(())
+    }
+
+    #[test]
+    fn the_documented_file_is_the_default() -> Result<(), toml::de::Error> {
+        let documented: Settings = toml::from_str(include_str!("../docs/dayone.toml"))?;
+        assert_eq!(format!("{documented:?}"), format!("{:?}", Settings::default()));
         Ok(())
     }
 

@@ -354,7 +354,7 @@ fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkStat
             && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
             && want.allow_extra_address != Some(false)
         {
-            list.retain(|a| want_list.iter().any(|w| same_address(w, a)) || is_link_local(&a.ip));
+            list.retain(|a| want_list.iter().any(|w| same_address(w, a)));
             list.sort_by_key(|a| want_list.iter().position(|w| same_address(w, a)));
         }
     }

@@ -81,6 +81,20 @@ fn an_address_of_someone_else_is_no_drift_but_a_lost_one_is() -> Result {
 }
 
 #[test]
+fn a_link_local_address_of_the_kernels_is_no_drift() -> Result {
+    let dual = DUMMY.replace(
+        "  ipv4:",
+        "  ipv6:\n    enabled: true\n    dhcp: false\n    autoconf: false\n    address: [{ip: '2001:db8::10', prefix-length: 64}]\n  ipv4:",
+    );
+    let current = dual.replace(
+        "address: [{ip: '2001",
+        "address: [{ip: 'fe80::1', prefix-length: 64}, {ip: '2001",
+    );
+    assert!(state(&dual)?.missing_in(&state(&current)?)?.is_none());
+    Ok(())
+}
+
+#[test]
 fn a_default_route_with_filled_in_defaults_is_no_drift() -> Result {
     let desired = state(
         "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0}]}",
@@ -138,7 +152,7 @@ desiredState:
 
 #[test]
 fn says_why_a_document_is_neither() {
-    for text in ["interfaces: [{name: a, type: nonsense-type, mtu: x}]", "[", "capture: [1"] {
+    for text in ["interfaces: [{name: a, type: bond, mtu: [1]}]", "[", "capture: [1"] {
         assert!(Parsed::new(text).is_err(), "{text}");
     }
 }

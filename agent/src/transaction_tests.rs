@@ -1,1 +1,338 @@
+//! The transaction over a fake network that fails or hangs at every step.
 
+use std::{cell::RefCell, time::Duration};
+
+use tokio::sync::watch;
+
+use super::{Failure, PhaseError, Probed, Transaction};
+use crate::{
+    dbus::{BusError, Checkpoint, Profile},
+    digest::Digest,
+    document::Document,
+    durable::FileError,
+    journal,
+    network::{Before, Network, NetworkError},
+    paths::Paths,
+    probe::{Probe, ProbeResult},
+    progress::{Phase, Progress},
+    record::Record,
+    settings::Settings,
+    state::{Parsed, State},
+    takeover::Leftovers,
+    wants::{Gateway, Wants},
+};
+
+/// A step of the fake's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Ready,
+    Snapshot,
+    Leftovers,
+    Checkpoint,
+    TakeOver,
+    Apply,
+    Verify,
+    Commit,
+    RollBack,
+    Restored,
+}
+
+const BEFORE_CHANGE: [Step; 2] = [Step::Ready, Step::Snapshot];
+const CHANGE: [Step; 6] =
+    [Step::Leftovers, Step::Checkpoint, Step::TakeOver, Step::Apply, Step::Verify, Step::Commit];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    Fails,
+    Hangs,
+}
+
+/// Remembers what it was asked, and misbehaves where told.
+#[derive(Default)]
+struct Fake {
+    faults: Vec<(Step, How)>,
+    /// Probes of these names do not answer, before or after.
+    deaf_before: Vec<&'static str>,
+    deaf_after: Vec<&'static str>,
+    steps: RefCell<Vec<Step>>,
+    /// Sends the stop signal at this step.
+    stop_at: Option<(Step, watch::Sender<bool>)>,
+}
+
+impl Fake {
+    fn with(faults: &[(Step, How)]) -> Self {
+        Self { faults: faults.to_vec(), ..Self::default() }
+    }
+
+    async fn step(&self, step: Step) -> Result<(), NetworkError> {
+        self.steps.borrow_mut().push(step);
+        if let Some((at, stop)) = &self.stop_at
+            && *at == step
+        {
+            let _ = stop.send(true);
+            std::future::pending::<()>().await;
+        }
+        match self.faults.iter().find(|(s, _)| *s == step) {
+            Some((_, How::Fails)) => Err(BusError::Closed.into()),
+            Some((_, How::Hangs)) => std::future::pending().await,
+            None => Ok(()),
+        }
+    }
+
+    fn did(&self, step: Step) -> bool {
+        self.steps.borrow().contains(&step)
+    }
+}
+
+impl Network for Fake {
+    async fn ready(&self, _: &Wants, _: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
+        self.step(Step::Ready).await
+    }
+    async fn current(&self) -> Result<State, NetworkError> {
+        Ok(State::default())
+    }
+    async fn snapshot(&self, _: &Wants) -> Result<Before, NetworkError> {
+        self.step(Step::Snapshot).await?;
+        let ip = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
+        Ok(Before { gateways: vec![Gateway { link: None, ip }], ..Before::default() })
+    }
+    async fn probe(&self, probes: &[Probe], _: Duration) -> Vec<ProbeResult> {
+        let changed = self.did(Step::Apply) && !self.did(Step::RollBack);
+        let deaf = if changed { &self.deaf_after } else { &self.deaf_before };
+        let answer = |p: &Probe| ProbeResult {
+            name: p.name.clone(),
+            ok: !deaf.contains(&p.name.as_str()),
+            detail: "fake".to_owned(),
+            milliseconds: 1,
+        };
+        probes.iter().map(answer).collect()
+    }
+    async fn leftovers(&self, _: &Wants, _: &Before) -> Result<Leftovers, NetworkError> {
+        self.step(Step::Leftovers).await?;
+        let profile = Profile { path: "/p".to_owned(), id: "ovs-if-br-ex".to_owned() };
+        Ok(Leftovers { profiles: vec![profile], bridges: Vec::new() })
+    }
+    async fn checkpoint(&self, _: u32) -> Result<Checkpoint, NetworkError> {
+        self.step(Step::Checkpoint).await?;
+        Ok(Checkpoint::fake("/1"))
+    }
+    async fn take_over(&self, _: &Leftovers) -> Result<(), NetworkError> {
+        self.step(Step::TakeOver).await
+    }
+    async fn apply(
+        &self,
+        _: &State,
+        held: Option<&Checkpoint>,
+        _: u32,
+    ) -> Result<(), NetworkError> {
+        assert!(held.is_some());
+        self.step(Step::Apply).await
+    }
+    async fn verify(&self, _: &State, _: &Wants, _: Duration) -> Result<(), NetworkError> {
+        self.step(Step::Verify).await
+    }
+    async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
+        self.step(Step::Commit).await
+    }
+    async fn roll_back(
+        &self,
+        _: &Before,
+        bridges: &[String],
+        restore_files: &dyn Fn() -> Result<bool, FileError>,
+        _: Duration,
+    ) -> Result<(), NetworkError> {
+        assert_eq!(bridges, ["br-ex"]);
+        self.step(Step::RollBack).await?;
+        restore_files()?;
+        Ok(())
+    }
+    async fn restored(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
+        self.step(Step::Restored).await
+    }
+}
+
+const DOCUMENT: &str = "
+interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge: {port: [{name: eno1}]}
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
+";
+
+struct Bench {
+    _root: tempfile::TempDir,
+    paths: Paths,
+}
+
+impl Bench {
+    fn new() -> Result<Self, std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.documents())?;
+        let profiles = paths.under("/etc/NetworkManager/system-connections");
+        std::fs::create_dir_all(&profiles)?;
+        std::fs::write(profiles.join("day1.nmconnection"), "old")?;
+        Ok(Self { _root: root, paths })
+    }
+
+    async fn run(&self, network: &Fake, probed: &mut Probed) -> Result<(), Failure> {
+        let stop = match &network.stop_at {
+            Some((_, sender)) => sender.subscribe(),
+            None => watch::channel(false).1,
+        };
+        let settings = Settings::default();
+        let progress = Progress::silent();
+        let transaction = Transaction {
+            network,
+            paths: &self.paths,
+            settings: &settings,
+            progress: &progress,
+            stop,
+        };
+        let document = Document {
+            path: self.paths.documents().join("cluster.yml"),
+            text: DOCUMENT.to_owned(),
+            digest: Digest::of(DOCUMENT.as_bytes()),
+        };
+        let Ok(parsed) = Parsed::new(DOCUMENT) else { unreachable!("the document is valid") };
+        transaction.run(&document, &parsed, None, probed).await
+    }
+
+    fn committed(&self) -> bool {
+        self.paths.applied().exists() && Record::load(&self.paths).committed.is_some()
+    }
+
+    fn journal_is_open(&self) -> bool {
+        journal::read(&self.paths).is_ok_and(|j| j.is_some())
+    }
+}
+
+type Tested = Result<(), Box<dyn std::error::Error>>;
+
+#[tokio::test(start_paused = true)]
+async fn a_good_run_commits_and_closes_the_journal() -> Tested {
+    let bench = Bench::new()?;
+    let network = Fake::default();
+    bench.run(&network, &mut Probed::default()).await?;
+    assert!(bench.committed() && !bench.journal_is_open());
+    assert!(!network.did(Step::RollBack));
+    let all = [&BEFORE_CHANGE[..], &CHANGE[..]].concat();
+    assert_eq!(*network.steps.borrow(), all);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_the_change_a_failure_touches_nothing() -> Tested {
+    for step in BEFORE_CHANGE {
+        for how in [How::Fails, How::Hangs] {
+            let bench = Bench::new()?;
+            let network = Fake::with(&[(step, how)]);
+            let result = bench.run(&network, &mut Probed::default()).await;
+            assert!(matches!(result, Err(Failure::Untouched { .. })), "{step:?} {how:?}");
+            assert!(!network.did(Step::RollBack) && !network.did(Step::Apply));
+            assert!(!bench.committed() && !bench.journal_is_open());
+            // What was staged is gone too.
+            assert_eq!(std::fs::read_dir(bench.paths.documents())?.count(), 0);
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn during_the_change_every_failure_rolls_back() -> Tested {
+    for step in CHANGE {
+        for how in [How::Fails, How::Hangs] {
+            let bench = Bench::new()?;
+            let network = Fake::with(&[(step, how)]);
+            let result = bench.run(&network, &mut Probed::default()).await;
+            let Err(Failure::RolledBack { source, .. }) = result else {
+                return Err(format!("{step:?} {how:?}: {result:?}").into());
+            };
+            let hung = matches!(*source, PhaseError::TimedOut { .. });
+            assert_eq!(hung, how == How::Hangs, "{step:?}");
+            assert!(network.did(Step::RollBack) && network.did(Step::Restored));
+            assert!(!bench.committed() && !bench.journal_is_open(), "{step:?}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_roll_back_keeps_both_errors_and_the_journal() -> Tested {
+    for (step, phase) in [(Step::RollBack, Phase::RollBack), (Step::Restored, Phase::Restored)] {
+        for how in [How::Fails, How::Hangs] {
+            let bench = Bench::new()?;
+            let network = Fake::with(&[(Step::Verify, How::Fails), (step, how)]);
+            let result = bench.run(&network, &mut Probed::default()).await;
+            let Err(error @ Failure::RollBackFailed { .. }) = result else {
+                return Err(format!("{step:?} {how:?}: {result:?}").into());
+            };
+            let text = super::chain(&error);
+            assert!(text.contains(&phase.to_string()), "{text}");
+            assert!(text.contains(&Phase::Verify.to_string()), "{text}");
+            assert!(bench.journal_is_open() && !bench.committed());
+            // The proof is tried even after a roll back that said it failed.
+            assert!(network.did(Step::Restored));
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_signal_in_any_step_rolls_back() -> Tested {
+    for step in CHANGE {
+        let bench = Bench::new()?;
+        let network = Fake { stop_at: Some((step, watch::channel(false).0)), ..Fake::default() };
+        let result = bench.run(&network, &mut Probed::default()).await;
+        let Err(Failure::RolledBack { source, .. }) = result else {
+            return Err(format!("{step:?}: {result:?}").into());
+        };
+        assert!(matches!(*source, PhaseError::Stopped));
+        assert!(network.did(Step::Restored) && !bench.committed());
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_gateway_rolls_back_and_is_named() -> Tested {
+    let bench = Bench::new()?;
+    let network = Fake { deaf_after: vec!["gateway 192.0.2.1"], ..Fake::default() };
+    let mut probed = Probed::default();
+    let Err(error @ Failure::RolledBack { .. }) = bench.run(&network, &mut probed).await else {
+        return Err("it was committed".into());
+    };
+    assert!(super::chain(&error).contains("probe gateway 192.0.2.1 failed"));
+    assert!(probed.after.iter().any(|p| !p.ok));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_did_not_answer_before_need_not_after() -> Tested {
+    let bench = Bench::new()?;
+    let network = Fake { deaf_before: vec!["dns"], deaf_after: vec!["dns"], ..Fake::default() };
+    bench.run(&network, &mut Probed::default()).await?;
+    let bench = Bench::new()?;
+    let network = Fake { deaf_after: vec!["dns"], ..Fake::default() };
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::RolledBack { .. })));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_space_for_the_journal_nothing_is_touched() -> Tested {
+    let bench = Bench::new()?;
+    // A file where the directory has to be: as a full or read-only file system, also for root.
+    std::fs::create_dir_all(bench.paths.under("/var/lib"))?;
+    std::fs::write(bench.paths.state_dir(), "")?;
+    let network = Fake::default();
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::Untouched { phase: Phase::Journal, .. })));
+    assert!(!network.did(Step::Leftovers));
+    Ok(())
+}

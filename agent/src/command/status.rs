@@ -101,10 +101,12 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
         let verdict = if done.ok { "" } else { "  FAILED" };
         line("phase", format!("{}: {:.1} ms{verdict}", done.phase, done.milliseconds));
     }
-    for probe in boot.probes_after.iter().chain(&boot.probes_before) {
-        let verdict = if probe.ok { "ok" } else { "no answer" };
-        let text = &probe.detail;
-        line("probe", format!("{}: {verdict}, {text} ({} ms)", probe.name, probe.milliseconds));
+    for (key, probes) in [("before", &boot.probes_before), ("probe", &boot.probes_after)] {
+        for probe in probes {
+            let verdict = if probe.ok { "ok" } else { "no answer" };
+            let text = &probe.detail;
+            line(key, format!("{}: {verdict}, {text} ({} ms)", probe.name, probe.milliseconds));
+        }
     }
     if let Some(error) = &boot.error {
         line("error", error.clone());

@@ -14,7 +14,11 @@ use tokio::{
 use super::Answer;
 use crate::paths::Paths;
 
-const BOUND: Duration = Duration::from_secs(2);
+/// Of one attempt by either transport.
+const BOUND: Duration = Duration::from_secs(1);
+
+/// A lost datagram is sent again after this.
+const AGAIN: Duration = Duration::from_millis(200);
 
 /// Asks the document's servers and those in `resolv.conf` at once.
 pub(super) async fn any(servers: &[IpAddr], name: &str, paths: &Paths) -> Answer {
@@ -85,11 +89,15 @@ async fn udp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> {
     };
     let socket = UdpSocket::bind((any, 0)).await?;
     socket.connect(server).await?;
-    socket.send(query).await?;
     let mut answer = vec![0; 4096];
-    let length = socket.recv(&mut answer).await?;
-    answer.truncate(length);
-    Ok(answer)
+    // The caller bounds the whole.
+    loop {
+        socket.send(query).await?;
+        if let Ok(length) = tokio::time::timeout(AGAIN, socket.recv(&mut answer)).await {
+            answer.truncate(length?);
+            return Ok(answer);
+        }
+    }
 }
 
 async fn tcp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> {

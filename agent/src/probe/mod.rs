@@ -152,13 +152,17 @@ async fn until_answer(kind: &Kind, bound: Duration, paths: &Paths, netlink: &Net
         match tokio::time::timeout_at(deadline, once(kind, paths, netlink)).await {
             Ok(Ok(detail)) => return Ok(detail),
             Ok(Err(detail)) => last = Some(detail),
-            Err(_) => return Err(last.unwrap_or_else(|| "no answer".to_owned())),
+            Err(_) => return Err(last.unwrap_or_else(|| silence(bound))),
         }
         if tokio::time::Instant::now() + AGAIN >= deadline {
-            return Err(last.unwrap_or_else(|| "no answer".to_owned()));
+            return Err(last.unwrap_or_else(|| silence(bound)));
         }
         tokio::time::sleep(AGAIN).await;
     }
+}
+
+fn silence(bound: Duration) -> String {
+    format!("no answer within {:.1} s", bound.as_secs_f64())
 }
 
 async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Answer {

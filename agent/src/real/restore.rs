@@ -22,12 +22,7 @@ pub(super) async fn roll_back(
     step: Duration,
 ) -> Result<(), NetworkError> {
     let mut errors: Vec<NetworkError> = Vec::new();
-    // A dead NetworkManager is started again by systemd and takes its checkpoints with it.
-    keep(
-        &mut errors,
-        bounded("NetworkManager", step, async { Ok(net.bus.network_manager().await?) }).await,
-    );
-    let checkpoints = bounded("the checkpoints", step, async {
+    let checkpoints = patient(net, "the checkpoints", step, async || {
         for checkpoint in net.own_checkpoints(before).await? {
             tracing::info!(?checkpoint, "rolling back");
             net.bus.roll_back(&checkpoint).await?;
@@ -39,13 +34,14 @@ pub(super) async fn roll_back(
     match restore_files() {
         Ok(false) => {}
         Ok(true) => {
-            let reload = async { Ok(net.bus.reload_profiles().await?) };
-            keep(&mut errors, bounded("the profiles", step, reload).await);
+            let reload = async || Ok(net.bus.reload_profiles().await?);
+            keep(&mut errors, patient(net, "the profiles", step, reload).await);
         }
         Err(error) => errors.push(error.into()),
     }
     keep(&mut errors, bounded("removed bridges", step, return_bridges(net, before)).await);
-    keep(&mut errors, bounded("the old profiles", step, reactivate(net, before)).await);
+    let old = async || reactivate(net, before).await;
+    keep(&mut errors, patient(net, "the old profiles", step, old).await);
     keep(&mut errors, bounded("new bridges", step, remove_new(net, before, bridges)).await);
     let count = errors.len();
     match errors.into_iter().next() {
@@ -72,6 +68,30 @@ async fn bounded(
             Err(NetworkError::NotReady { what: what.to_owned(), seconds: bound.as_secs_f64() })
         }
     }
+}
+
+/// Work with NetworkManager that is done again where NetworkManager dies in the middle: systemd
+/// starts another one, which has no checkpoint any more and reads the profiles from disk.
+async fn patient(
+    net: &RealNetwork<'_>,
+    what: &str,
+    bound: Duration,
+    work: impl AsyncFn() -> Result<(), NetworkError>,
+) -> Result<(), NetworkError> {
+    bounded(what, bound, async {
+        loop {
+            net.bus.network_manager().await?;
+            match work().await {
+                Err(NetworkError::Bus(error)) if error.is_gone() => {
+                    tracing::info!("NetworkManager went away; waiting for it");
+                    // The name of a dead process may be owned for a moment still.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+                done => return done,
+            }
+        }
+    })
+    .await
 }
 
 /// Bridges that were taken over without a profile behind them.
