@@ -357,6 +357,7 @@ async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let done = work.await;
     let name = serde_json::to_string(&phase).unwrap_or_default();
     if std::env::var("DAYONE_HOLD_AT").is_ok_and(|at| name == format!("\"{at}\"")) {
+        tracing::warn!(dayone_held = true, "held after {phase}");
         std::future::pending::<()>().await;
     }
     done
