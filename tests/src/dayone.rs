@@ -204,10 +204,9 @@ pub struct Mark(String);
 pub fn mark(inside: &Inside) -> Result<Mark> {
     let text = inside.sh("journalctl --quiet --no-pager --lines=1 --show-cursor --output=cat")?;
     let cursor = text.lines().last().and_then(|line| line.strip_prefix("-- cursor: "));
-    cursor.map(|cursor| Mark(format!("--after-cursor={cursor}"))).ok_or(Error::Output {
-        program: "journalctl",
-        problem: "no cursor".into(),
-    })
+    cursor
+        .map(|cursor| Mark(format!("--after-cursor={cursor}")))
+        .ok_or(Error::Output { program: "journalctl", problem: "no cursor".into() })
 }
 
 /// Outcomes have ids of one family; the last of it tells of a recovery, which is no outcome.
@@ -239,6 +238,38 @@ pub fn attempt(inside: &Inside) -> Result<Outcome> {
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block kubelet.service")?;
     outcome(inside, Some(&mark))
+}
+
+/// Settings that make what fails fail soon, and that let one document fail often.
+pub const HASTE: &str = "\
+max-attempts = 0
+[wait]
+link = 2
+ovsdb = 2
+[timeout]
+probe = 2
+verify = 10
+roll-back = 20
+";
+
+/// Has the agent probe the peer's API.
+pub const APISERVER: (&str, &str) = (
+    "/etc/kubernetes/apiserver-url.env",
+    "KUBERNETES_SERVICE_HOST='198.51.100.10'\nKUBERNETES_SERVICE_PORT='6443'\n",
+);
+
+/// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
+/// What someone else may change at any time (lifetimes, indices) is not in it.
+pub fn picture(inside: &Inside) -> Result<String> {
+    inside.sh(
+        "cd /etc/NetworkManager/system-connections; \
+         for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
+         ls /run/NetworkManager/system-connections | grep -v ^lo.nmconnection || :; \
+         for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
+         ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | sort; ip -6 route show default | sort; \
+         cat /etc/resolv.conf; \
+         nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | sort",
+    )
 }
 
 /// Whether kubelet's stand-in has ever run since the boot.
