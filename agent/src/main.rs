@@ -63,10 +63,13 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
-            // `apply` has told everyone already; a person at a terminal is told here.
-            if !log::is_service() {
-                let text = format!("FAILED: {}", transaction::chain(&error));
-                log::console(log::Tone::Bad, &[text]);
+            // What the service does tells the journal and the console by itself.
+            if !matches!(cli.command, Command::Apply { dry_run: false, .. }) {
+                let text = transaction::chain(&error);
+                if log::is_service() {
+                    tracing::error!("{text}");
+                }
+                log::console(log::Tone::Bad, &[format!("FAILED: {text}")]);
             }
             ExitCode::from(error.exit() as u8)
         }

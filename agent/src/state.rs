@@ -3,9 +3,9 @@
 use std::net::IpAddr;
 
 use nmstate::{
-    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceState, InterfaceType,
-    NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry, RouteRuleState,
-    RouteState,
+    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceIpAddr, InterfaceState,
+    InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry,
+    RouteRuleState, RouteState,
 };
 use thiserror::Error;
 
@@ -132,12 +132,7 @@ impl State {
 
     /// Names in a difference, for a message: interfaces, `routes`, `dns-resolver`, …
     pub(crate) fn subjects(&self) -> Vec<String> {
-        let mut subjects: Vec<String> = self
-            .0
-            .interfaces
-            .iter()
-            .map(|i| format!("{} ({})", i.name(), i.iface_type()))
-            .collect();
+        let mut subjects: Vec<String> = self.0.interfaces.iter().map(subject).collect();
         subjects.extend(
             self.0
                 .routes
@@ -169,7 +164,9 @@ impl State {
             let v4 = base.and_then(|b| b.ipv4.as_ref()?.addresses.as_ref());
             let v6 = base.and_then(|b| b.ipv6.as_ref()?.addresses.as_ref());
             let has_v4 = v4.is_some_and(|a| !a.is_empty());
-            let has_v6 = v6.is_some_and(|a| a.iter().any(|a| !is_link_local(&a.ip)));
+            let has_v6 = v6.is_some_and(|list| {
+                list.iter().any(|a| !matches!(a.ip, IpAddr::V6(ip) if ip.is_unicast_link_local()))
+            });
             !((d.v4 && has_v4) || (d.v6 && has_v6))
         };
         dynamic.iter().filter(waits).map(|d| d.link.clone()).collect()
@@ -271,6 +268,20 @@ impl State {
     }
 }
 
+/// `br-ex (ovs-interface): ipv4`: an interface with the keys in which it differs.
+fn subject(iface: &Interface) -> String {
+    let name = format!("{} ({})", iface.name(), iface.iface_type());
+    let value = serde_json::to_value(iface).unwrap_or_default();
+    let keys: Vec<&str> = value
+        .as_object()
+        .into_iter()
+        .flat_map(|map| map.keys())
+        .map(String::as_str)
+        .filter(|key| !["name", "type", "state"].contains(key))
+        .collect();
+    if keys.is_empty() { name } else { format!("{name}: {}", keys.join(", ")) }
+}
+
 fn interface_wants(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     let base = iface.base_iface();
     let name = iface.name().to_owned();
@@ -327,15 +338,10 @@ fn is_absent(route: &RouteEntry) -> bool {
     matches!(route.state, Some(RouteState::Absent))
 }
 
-fn is_link_local(ip: &IpAddr) -> bool {
-    match ip {
-        IpAddr::V4(ip) => ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_unicast_link_local(),
-    }
-}
-
 /// Addresses of `current` that the document does not list belong to someone else (keepalived),
-/// unless the document says `allow-extra-address: false`.
+/// unless the document says `allow-extra-address: false`. A family whose addresses the kernel has is
+/// enabled, whatever a profile says: with the userspace datapath NetworkManager shows the bridge's
+/// tap device a second time, with a profile it made up before the addresses were there.
 fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkState) {
     for iface in current.interfaces.iter_mut() {
         let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
@@ -347,21 +353,26 @@ fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkStat
             && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
             && want.allow_extra_address != Some(false)
         {
-            list.retain(|a| want_list.iter().any(|w| same_address(w, a)));
-            list.sort_by_key(|a| want_list.iter().position(|w| same_address(w, a)));
+            keep_wanted(list, want_list);
+            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
         }
         if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut())
             && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
             && want.allow_extra_address != Some(false)
         {
-            list.retain(|a| want_list.iter().any(|w| same_address(w, a)));
-            list.sort_by_key(|a| want_list.iter().position(|w| same_address(w, a)));
+            keep_wanted(list, want_list);
+            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
         }
     }
 }
 
-fn same_address(a: &nmstate::InterfaceIpAddr, b: &nmstate::InterfaceIpAddr) -> bool {
-    a.ip == b.ip && a.prefix_length == b.prefix_length
+/// Only the wanted addresses, in the wanted order.
+fn keep_wanted(list: &mut Vec<InterfaceIpAddr>, wanted: &[InterfaceIpAddr]) {
+    let place = |a: &InterfaceIpAddr| {
+        wanted.iter().position(|w| w.ip == a.ip && w.prefix_length == a.prefix_length)
+    };
+    list.retain(|a| place(a).is_some());
+    list.sort_by_key(place);
 }
 
 /// A desired route holds where the kernel has one that agrees in everything the document says;

@@ -76,7 +76,7 @@ fn an_address_of_someone_else_is_no_drift_but_a_lost_one_is() -> Result {
     assert!(desired.missing_in(&with_vip)?.is_none());
     let lost = state(&DUMMY.replace("192.0.2.10", "192.0.2.99"))?;
     let diff = desired.missing_in(&lost)?;
-    assert_eq!(diff.map(|d| d.subjects()), Some(vec!["d0 (dummy)".to_owned()]));
+    assert_eq!(diff.map(|d| d.subjects()), Some(vec!["d0 (dummy): ipv4".to_owned()]));
     Ok(())
 }
 
@@ -146,7 +146,7 @@ desiredState:
     let parsed = Parsed::new(policy)?;
     assert!(parsed.needs_current());
     let desired = parsed.resolve(Some(&state(DUMMY)?))?;
-    assert_eq!(desired.subjects(), ["d0 (dummy)"]);
+    assert_eq!(desired.subjects(), ["d0 (dummy): mtu"]);
     Ok(())
 }
 

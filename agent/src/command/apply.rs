@@ -21,9 +21,8 @@ use crate::{
 
 /// Runs, tells everyone how it went, and decides whether the boot may go on.
 pub(crate) async fn apply(paths: &Paths, dry_run: bool, retry: bool) -> Result<(), Error> {
-    let settings = Settings::load(paths)?;
     if dry_run {
-        return dry(paths, &settings).await;
+        return dry(paths, &Settings::load(paths)?).await;
     }
     let status = StatusFile::new(paths);
     let progress = Progress::new({
@@ -37,7 +36,14 @@ pub(crate) async fn apply(paths: &Paths, dry_run: bool, retry: bool) -> Result<(
         }
     });
     set_undecided(paths, true);
-    let result = decide(paths, &settings, &status, &progress, retry).await;
+    let (settings, result) = match Settings::load(paths) {
+        Ok(settings) => {
+            let result = decide(paths, &settings, &status, &progress, retry).await;
+            (settings, result)
+        }
+        // Unusable settings cannot have said that the boot is to go on.
+        Err(error) => (Settings::default(), Err(error.into())),
+    };
     status.update(|s| {
         s.phases = progress.phases();
         s.finished = Some(now());

@@ -69,7 +69,7 @@ async fn look(net: &RealNetwork<'_>, desired: &State, wants: &Wants) -> Result<(
         None => Ok(()),
         Some(diff) => {
             if let Ok(yaml) = diff.to_yaml() {
-                tracing::debug!(difference = %yaml, "the current state lacks something");
+                tracing::debug!("the current state lacks:\n{yaml}");
             }
             Err(NetworkError::Missing { subjects: diff.subjects().join(", ") })
         }

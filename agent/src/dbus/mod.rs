@@ -1,5 +1,7 @@
-//! The only file that names zbus: NetworkManager on the system bus, only the methods in use.
+//! The only place that names zbus: NetworkManager on the system bus.
 //! Names and values: NetworkManager's D-Bus API reference.
+
+mod proxies;
 
 use std::{collections::HashMap, net::IpAddr};
 
@@ -7,20 +9,25 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use thiserror::Error;
 use zbus::{
     Connection,
-    zvariant::{ObjectPath, OwnedObjectPath, OwnedValue},
+    zvariant::{ObjectPath, OwnedValue},
+};
+
+use self::proxies::{
+    ActiveConnectionProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
+    SettingsConnectionProxy,
 };
 
 /// What the bus or NetworkManager said no to.
 #[derive(Debug, Error)]
 pub(crate) enum BusError {
     #[error("cannot connect to the system bus")]
-    Connect { source: zbus::Error },
+    Connect { source: Box<zbus::Error> },
     #[error("cannot watch {name} on the bus")]
-    Watch { name: &'static str, source: zbus::Error },
+    Watch { name: &'static str, source: Box<zbus::Error> },
     #[error("the bus closed the connection")]
     Closed,
     #[error("NetworkManager refused {operation}")]
-    Call { operation: &'static str, source: zbus::Error },
+    Call { operation: &'static str, source: Box<zbus::Error> },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
 }
@@ -28,9 +35,8 @@ pub(crate) enum BusError {
 impl BusError {
     /// NetworkManager went away in the middle: worth asking the one that systemd starts next.
     pub(crate) fn is_gone(&self) -> bool {
-        let Self::Call { source: zbus::Error::MethodError(name, ..), .. } = self else {
-            return false;
-        };
+        let Self::Call { source, .. } = self else { return false };
+        let zbus::Error::MethodError(name, ..) = &**source else { return false };
         ["NoReply", "ServiceUnknown", "NameHasNoOwner", "Disconnected", "UnknownObject"]
             .iter()
             .any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
@@ -76,94 +82,6 @@ pub(crate) enum Settled {
 
 const NM: &str = "org.freedesktop.NetworkManager";
 
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager",
-    default_service = "org.freedesktop.NetworkManager",
-    default_path = "/org/freedesktop/NetworkManager"
-)]
-trait Manager {
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn active_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-    #[zbus(property)]
-    fn startup(&self) -> zbus::Result<bool>;
-    fn checkpoint_create(
-        &self,
-        devices: &[ObjectPath<'_>],
-        timeout: u32,
-        flags: u32,
-    ) -> zbus::Result<OwnedObjectPath>;
-    fn checkpoint_destroy(&self, checkpoint: &ObjectPath<'_>) -> zbus::Result<()>;
-    fn checkpoint_rollback(
-        &self,
-        checkpoint: &ObjectPath<'_>,
-    ) -> zbus::Result<HashMap<String, u32>>;
-    fn activate_connection(
-        &self,
-        connection: &ObjectPath<'_>,
-        device: &ObjectPath<'_>,
-        specific: &ObjectPath<'_>,
-    ) -> zbus::Result<OwnedObjectPath>;
-    fn get_device_by_ip_iface(&self, name: &str) -> zbus::Result<OwnedObjectPath>;
-    fn get_all_devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-}
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.Settings",
-    default_service = "org.freedesktop.NetworkManager",
-    default_path = "/org/freedesktop/NetworkManager/Settings"
-)]
-trait ConnectionSettings {
-    fn list_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-    fn reload_connections(&self) -> zbus::Result<bool>;
-    fn get_connection_by_uuid(&self, uuid: &str) -> zbus::Result<OwnedObjectPath>;
-}
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.Settings.Connection",
-    default_service = "org.freedesktop.NetworkManager"
-)]
-trait SettingsConnection {
-    fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
-    fn delete(&self) -> zbus::Result<()>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn flags(&self) -> zbus::Result<u32>;
-}
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.Connection.Active",
-    default_service = "org.freedesktop.NetworkManager"
-)]
-trait ActiveConnection {
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn uuid(&self) -> zbus::Result<String>;
-    #[zbus(property(emits_changed_signal = "false"), name = "Type")]
-    fn kind(&self) -> zbus::Result<String>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn state_flags(&self) -> zbus::Result<u32>;
-}
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.Device",
-    default_service = "org.freedesktop.NetworkManager"
-)]
-trait Device {
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn interface(&self) -> zbus::Result<String>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn state(&self) -> zbus::Result<u32>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn device_type(&self) -> zbus::Result<u32>;
-    #[allow(clippy::type_complexity, reason = "the method's own type")]
-    fn get_applied_connection(
-        &self,
-        flags: u32,
-    ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
-}
-
 /// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
@@ -181,7 +99,7 @@ const ACTIVATING: std::ops::Range<u32> = 40..100;
 const STARTING: [u32; 2] = [0, 20];
 
 fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
-    move |source| BusError::Call { operation, source }
+    move |e| BusError::Call { operation, source: Box::new(e) }
 }
 
 fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
@@ -199,7 +117,7 @@ pub(crate) struct Bus {
 impl Bus {
     /// Connects to the system bus; NetworkManager need not be there yet.
     pub(crate) async fn connect() -> Result<Self, BusError> {
-        let connect = |source| BusError::Connect { source };
+        let connect = |e| BusError::Connect { source: Box::new(e) };
         let connection = Connection::system().await.map_err(connect)?;
         Ok(Self {
             manager: ManagerProxy::builder(&connection)
@@ -218,7 +136,7 @@ impl Bus {
 
     /// Returns when NetworkManager owns its name.
     pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
-        let watch = |source| BusError::Watch { name: NM, source };
+        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let mut changes =
             dbus.receive_name_owner_changed_with_args(&[(0, NM)]).await.map_err(watch)?;
@@ -236,7 +154,7 @@ impl Bus {
 
     /// Signals of NetworkManager's: whoever waits looks at the whole again.
     pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
-        let watch = |source| BusError::Watch { name: NM, source };
+        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
             .sender(NM)

@@ -1,0 +1,93 @@
+//! NetworkManager's interfaces, with only the methods in use.
+
+use std::collections::HashMap;
+
+use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager",
+    default_service = "org.freedesktop.NetworkManager",
+    default_path = "/org/freedesktop/NetworkManager"
+)]
+pub(super) trait Manager {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn active_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property)]
+    fn startup(&self) -> zbus::Result<bool>;
+    fn checkpoint_create(
+        &self,
+        devices: &[ObjectPath<'_>],
+        timeout: u32,
+        flags: u32,
+    ) -> zbus::Result<OwnedObjectPath>;
+    fn checkpoint_destroy(&self, checkpoint: &ObjectPath<'_>) -> zbus::Result<()>;
+    fn checkpoint_rollback(
+        &self,
+        checkpoint: &ObjectPath<'_>,
+    ) -> zbus::Result<HashMap<String, u32>>;
+    fn activate_connection(
+        &self,
+        connection: &ObjectPath<'_>,
+        device: &ObjectPath<'_>,
+        specific: &ObjectPath<'_>,
+    ) -> zbus::Result<OwnedObjectPath>;
+    fn get_device_by_ip_iface(&self, name: &str) -> zbus::Result<OwnedObjectPath>;
+    fn get_all_devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Settings",
+    default_service = "org.freedesktop.NetworkManager",
+    default_path = "/org/freedesktop/NetworkManager/Settings"
+)]
+pub(super) trait ConnectionSettings {
+    fn list_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    fn reload_connections(&self) -> zbus::Result<bool>;
+    fn get_connection_by_uuid(&self, uuid: &str) -> zbus::Result<OwnedObjectPath>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Settings.Connection",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait SettingsConnection {
+    fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
+    fn delete(&self) -> zbus::Result<()>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn flags(&self) -> zbus::Result<u32>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Connection.Active",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait ActiveConnection {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn uuid(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"), name = "Type")]
+    fn kind(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn state_flags(&self) -> zbus::Result<u32>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Device",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait Device {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn interface(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn state(&self) -> zbus::Result<u32>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn device_type(&self) -> zbus::Result<u32>;
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn get_applied_connection(
+        &self,
+        flags: u32,
+    ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
+}
