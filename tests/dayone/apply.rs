@@ -95,7 +95,8 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         let inside = in_force(case, &[address], HOST_FILE, &text)?;
         // The card had it before the bridge did.
         for device in ["eno1", "br-ex"] {
-            let (who, lease) = (format!("dhcp4 ({device})"), format!("new lease, address={address}"));
+            let (who, lease) =
+                (format!("dhcp4 ({device})"), format!("new lease, address={address}"));
             let manager = ["_SYSTEMD_UNIT=NetworkManager.service"];
             inside.wait_journal(&manager, SOON, |it| {
                 it.message().contains(&who) && it.message().contains(&lease)

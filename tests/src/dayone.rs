@@ -200,6 +200,13 @@ impl Outcome {
 #[derive(Debug, Clone)]
 pub struct Mark(String);
 
+impl Mark {
+    /// What makes journalctl show only what is new.
+    pub fn argument(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The present end of the journal.
 pub fn mark(inside: &Inside) -> Result<Mark> {
     let text = inside.sh("journalctl --quiet --no-pager --lines=1 --show-cursor --output=cat")?;
@@ -231,12 +238,19 @@ pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
     Ok(Outcome { entry, exit: exit.unwrap_or(-1) })
 }
 
-/// Starts kubelet's stand-in, and the agent with it as it is required; returns how the agent's attempt ended.
-pub fn attempt(inside: &Inside) -> Result<Outcome> {
+/// Starts kubelet's stand-in, and the agent with it as it is required. The mark is from before that.
+pub fn start(inside: &Inside) -> Result<Mark> {
     // Otherwise systemd's own next try could come in between.
-    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone.service; systemctl reset-failed")?;
+    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone.service; \
+         systemctl reset-failed")?;
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block kubelet.service")?;
+    Ok(mark)
+}
+
+/// The same, to the end of the agent's attempt.
+pub fn attempt(inside: &Inside) -> Result<Outcome> {
+    let mark = start(inside)?;
     outcome(inside, Some(&mark))
 }
 
