@@ -273,7 +273,7 @@ pub const APISERVER: (&str, &str) = (
 );
 
 /// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
-/// What someone else may change at any time (lifetimes, indices) is not in it.
+/// What changes by itself (lifetimes, indices, NetworkManager's own profiles of lo and of a bridge's tun device) is not in it.
 pub fn picture(inside: &Inside) -> Result<String> {
     inside.sh(
         "cd /etc/NetworkManager/system-connections; \
@@ -282,7 +282,7 @@ pub fn picture(inside: &Inside) -> Result<String> {
          for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
          ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | sort; ip -6 route show default | sort; \
          cat /etc/resolv.conf; \
-         nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | sort",
+         nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | grep -v -e :tun: -e :loopback: | sort",
     )
 }
 
