@@ -1,5 +1,9 @@
-//! The checks before anything is touched: the one place that calls the rules.
+//! The checks before anything is touched: the one place that calls nmgen's rules.
 
+use nmgen::{
+    diagnostic::{Diagnostic, Severity},
+    source::{Host, Hosts, Source},
+};
 use thiserror::Error;
 
 use crate::{
@@ -12,10 +16,71 @@ use crate::{
 pub(crate) enum CheckError {
     #[error("{path} is not valid")]
     Parse { path: std::path::PathBuf, source: StateError },
+    #[error("{}", in_one_line(.0))]
+    Refused(Vec<Diagnostic>),
 }
 
-/// Parses and checks.
+/// Parses and checks. Warnings go to the log; they stop nothing.
 pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
-    Parsed::new(&document.text)
-        .map_err(|source| CheckError::Parse { path: document.path.clone(), source })
+    let parsed = Parsed::new(&document.text)
+        .map_err(|source| CheckError::Parse { path: document.path.clone(), source });
+    // What a policy becomes is known only on the node; nmstate alone judges it.
+    if let Ok(Parsed::Policy(_)) = parsed {
+        return parsed;
+    }
+    let name = document.path.display().to_string().into();
+    let source = Source { name, text: document.text.as_str().into() };
+    let host = Host { name: None, source };
+    let found = nmgen::check(&Hosts { hosts: vec![host], diagnostics: Vec::new() });
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|d| d.rule.severity == Severity::Error);
+    for warning in warnings {
+        tracing::warn!(dayone_rule = warning.rule.name, "{}", one_line(&warning));
+    }
+    if errors.is_empty() { parsed } else { Err(CheckError::Refused(errors)) }
+}
+
+fn in_one_line(errors: &[Diagnostic]) -> String {
+    errors.iter().map(one_line).collect::<Vec<_>>().join("; ")
+}
+
+/// `FILE:LINE:COLUMN: MESSAGE [RULE]`
+fn one_line(diagnostic: &Diagnostic) -> String {
+    let place = &diagnostic.place;
+    let position = place.position.as_ref().map(|p| format!(":{}:{}", p.start.line, p.start.column));
+    let rule = diagnostic.rule.name;
+    format!("{}{}: {} [{rule}]", place.file, position.unwrap_or_default(), diagnostic.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(text: &str) -> Result<Parsed, CheckError> {
+        let digest = crate::digest::Digest::of(text.as_bytes());
+        check(&Document { path: "worker-0.yml".into(), text: text.to_owned(), digest })
+    }
+
+    #[test]
+    fn an_error_names_file_line_and_column() {
+        let text = "interfaces:\n- name: v\n  type: vlan\n  vlan: {base-iface: eth0, id: 5000}\n";
+        let error = checked(text).expect_err("VLAN 5000 passed");
+        let expected = "worker-0.yml:4:32: VLAN id 5000 is not in 1..=4094 [vlan-id-range]";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
+    fn what_works_on_a_node_is_not_refused() {
+        // Neither the port nor the base interface is declared, one interface is removed.
+        let text = "interfaces:\n- {name: old0, type: dummy, state: absent}\n\
+             - name: br-ex\n  type: ovs-bridge\n  bridge: {port: [{name: eth9}, {name: br-ex}]}\n\
+             - {name: br-ex, type: ovs-interface, copy-mac-from: eth9, ipv4: {enabled: true, dhcp: true}}\n";
+        assert!(checked(text).is_ok());
+    }
+
+    #[test]
+    fn a_policy_is_left_to_nmstate() {
+        let text = "capture:\n  gw: routes.running.destination==\"0.0.0.0/0\"\ndesiredState:\n  interfaces: []\n";
+        assert!(matches!(checked(text), Ok(Parsed::Policy(_))));
+    }
 }

@@ -1,10 +1,23 @@
 //! The checks: one file a topic, one rule a fault. They see the document with its positions; whether
 //! it is NMState at all is nmstate's decision ([`schema`]).
 
+mod absent;
+mod address;
+mod bond;
+mod controller;
+mod dns;
 pub(crate) mod fleet;
+mod interface;
+mod mac;
+mod mtu;
 pub(crate) mod name;
+mod offline;
+mod ovs;
+mod route;
 mod schema;
 mod subject;
+mod text;
+mod vlan;
 
 use self::subject::{Report, Subject};
 use crate::diagnostic::{Diagnostic, Rule};
@@ -25,7 +38,22 @@ pub(crate) enum Purpose {
 type Check = fn(&Subject<'_>, &mut Report<'_>);
 
 /// Every topic: its rules and what finds them.
-const TOPICS: &[(&[Rule], Check)] = &[(name::RULES, name::check)];
+const TOPICS: &[(&[Rule], Check)] = &[
+    (name::RULES, name::check),
+    (interface::RULES, interface::check),
+    (text::RULES, text::check),
+    (mac::RULES, mac::check),
+    (mtu::RULES, mtu::check),
+    (vlan::RULES, vlan::check),
+    (address::RULES, address::check),
+    (controller::RULES, controller::check),
+    (bond::RULES, bond::check),
+    (ovs::RULES, ovs::check),
+    (route::RULES, route::check),
+    (dns::RULES, dns::check),
+    (absent::RULES, absent::check),
+    (offline::RULES, offline::check),
+];
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {
@@ -47,11 +75,11 @@ pub(crate) fn document(
     purpose: Purpose,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<State> {
-    let state = schema::parse(document, diagnostics);
     let subject = Subject::new(document, purpose);
     let mut report = Report::new(document, diagnostics);
     for (_, check) in TOPICS {
         check(&subject, &mut report);
     }
-    state
+    let faults = report.into_faults();
+    schema::parse(document, faults, diagnostics)
 }

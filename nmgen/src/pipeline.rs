@@ -91,8 +91,9 @@ fn converted(
     let mut found = Vec::new();
     let configuration = match profile::convert(document, state, &mut found) {
         Ok(configuration) => configuration,
+        Err(_) if has_errors => Configuration::default(),
         Err(refusal) => {
-            found.extend(check::refusal(document, refusal));
+            found.extend(check::refusal(document, &refusal));
             Configuration::default()
         }
     };

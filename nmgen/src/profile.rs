@@ -2,10 +2,11 @@
 
 mod carry;
 mod keyfile;
+mod repair;
 mod verify;
 
 pub use self::keyfile::{Keyfile, Section};
-pub(crate) use self::verify::{PROFILE_MISSING, UNSAFE_PROFILE};
+pub(crate) use self::verify::{PROFILE_MISSING, ROUTE_RULE_LOST, UNSAFE_PROFILE};
 
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::Document;
@@ -15,7 +16,8 @@ pub(crate) const COPY_MAC_FROM: Rule = Rule::warning("copy-mac-from-unknown");
 pub(crate) const ALT_NAMES: Rule = Rule::warning("alt-names-without-mac");
 
 /// What can be found only by converting.
-pub(crate) const RULES: &[Rule] = &[COPY_MAC_FROM, ALT_NAMES, UNSAFE_PROFILE, PROFILE_MISSING];
+pub(crate) const RULES: &[Rule] =
+    &[COPY_MAC_FROM, ALT_NAMES, UNSAFE_PROFILE, PROFILE_MISSING, ROUTE_RULE_LOST];
 
 /// A NetworkManager connection profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,11 +69,16 @@ pub(crate) fn convert(
     let interfaces = state.interfaces();
     carry::copy_mac_from(document, &mut state, &interfaces, diagnostics);
     let mut profiles = Vec::new();
-    for generated in state.generate()? {
+    let (generated, rules_missing) = repair::generate(&state)?;
+    for generated in generated {
         match verify::profile(&generated) {
             Ok(profile) => profiles.push(profile),
             Err(reason) => diagnostics.push(verify::unsafe_profile(document, &generated, &reason)),
         }
+    }
+    repair::all(&mut profiles);
+    if rules_missing > 0 {
+        diagnostics.push(verify::rules_lost(document, rules_missing));
     }
     verify::all_there(document, &interfaces, &profiles, diagnostics);
     Ok(Configuration { profiles, files: carry::files(document, &state, &interfaces, diagnostics) })

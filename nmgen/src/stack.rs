@@ -41,11 +41,21 @@ const WITH_BASE: &[&str] = &[
     "xfrm",
 ];
 
+/// Where a bond has its ports; the second list, where there is one, has the same names as the first.
+const BOND_PORTS: &[&str] = &["port", "ports", "ports-config"];
+
+/// True for the types that have ports.
+pub(crate) fn is_controller(kind: &str) -> bool {
+    matches!(kind, "bond" | "linux-bridge" | "ovs-bridge" | "vrf" | "hsr")
+}
+
 /// Every interface that this one stands on, in the order of the document.
 pub(crate) fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
-    listed(interface, &["link-aggregation"], &["port", "ports", "slaves"], &mut found);
-    listed(interface, &["vrf"], &["port", "ports"], &mut found);
+    for section in ["link-aggregation", "bond"] {
+        listed(interface, section, BOND_PORTS, &mut found);
+    }
+    listed(interface, "vrf", &["port", "ports"], &mut found);
     bridge_ports(interface, &mut found);
     for key in ["port1", "port2"] {
         named(interface, &["hsr", key], Role::Port, &mut found);
@@ -73,20 +83,20 @@ fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {
         for (index, port) in list.items().iter().enumerate() {
             let steps = [Step::Key("bridge".into()), Step::Key(key.into()), Step::Index(index)];
             // An OVS bond is a port that the bridge makes of other interfaces.
-            let inner = ["link-aggregation"];
-            let bond_ports = ["port", "ports", "slaves"]
-                .iter()
-                .find_map(|key| Some((*key, port.at(&inner)?.get(key)?)));
+            let bond_ports = ["link-aggregation", "bond"].into_iter().find_map(|section| {
+                let bond = port.get(section)?;
+                let key = BOND_PORTS.iter().find(|key| bond.get(key).is_some())?;
+                Some((section, *key, bond.get(key)?))
+            });
             match bond_ports {
                 None => {
                     let Some(name) = port.text_at("name") else { continue };
                     let steps = steps.into_iter().chain([Step::Key("name".into())]).collect();
                     found.push(Reference { name, role: Role::Port, steps });
                 }
-                Some((key, ports)) => {
-                    let steps = steps
-                        .into_iter()
-                        .chain([Step::Key("link-aggregation".into()), Step::Key(key.into())]);
+                Some((section, key, ports)) => {
+                    let steps =
+                        steps.into_iter().chain([Step::Key(section.into()), Step::Key(key.into())]);
                     items(ports, &steps.collect::<Vec<_>>(), found);
                 }
             }
@@ -96,16 +106,13 @@ fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {
 
 fn listed<'a>(
     interface: &'a Node<'_>,
-    section: &[&str],
+    section: &str,
     keys: &[&str],
     found: &mut Vec<Reference<'a>>,
 ) {
-    let Some(section_node) = interface.at(section) else { return };
-    for key in keys {
-        let Some(list) = section_node.get(key) else { continue };
-        let steps: Vec<Step> =
-            section.iter().chain([key]).map(|key| Step::Key((*key).into())).collect();
-        items(list, &steps, found);
+    let Some(node) = interface.get(section) else { return };
+    if let Some((key, list)) = keys.iter().find_map(|key| Some((key, node.get(key)?))) {
+        items(list, &[Step::Key(section.into()), Step::Key((*key).into())], found);
     }
 }
 

@@ -68,6 +68,12 @@ impl State {
         self.0.hostname.as_ref()?.config.as_deref().filter(|name| !name.is_empty())
     }
 
+    /// How many rules for routes are to be there, equal ones once.
+    pub(crate) fn route_rule_count(&self) -> usize {
+        let rules = self.0.rules.config.iter().flatten().filter(|rule| rule.state.is_none());
+        rules.collect::<std::collections::HashSet<_>>().len()
+    }
+
     pub(crate) fn interfaces(&self) -> Vec<InterfaceSummary> {
         self.0.interfaces.to_vec().into_iter().map(summary).collect()
     }

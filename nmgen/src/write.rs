@@ -176,8 +176,9 @@ fn directory_flags() -> OFlag {
 }
 
 fn not_directory(path: String, errno: Errno) -> Error {
-    match errno {
-        Errno::ELOOP | Errno::ENOTDIR => Error::TargetNotDirectory { path, source: errno.into() },
-        errno => Error::CreateDirectory { path, source: errno.into() },
+    if matches!(errno, Errno::ELOOP | Errno::ENOTDIR) {
+        Error::TargetNotDirectory { path, source: errno.into() }
+    } else {
+        Error::CreateDirectory { path, source: errno.into() }
     }
 }

@@ -1,7 +1,12 @@
 //! What the suites share.
 
 pub mod dayone;
+pub mod documents;
+pub mod examples;
 pub mod fleet;
+pub mod keyfile;
 pub mod lab;
 pub mod measure;
+pub mod mutation;
 pub mod program;
+pub mod yaml;

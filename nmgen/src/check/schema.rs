@@ -28,8 +28,13 @@ const MAX_FAULTS: usize = 100;
 /// nmstate's answer to a part of the document.
 type Judge = fn(Value) -> Result<(), Refusal>;
 
-/// Lets nmstate read the document. Each fault is reported once, then taken out to find the next.
-pub(super) fn parse(document: &Document<'_>, diagnostics: &mut Vec<Diagnostic>) -> Option<State> {
+/// Lets nmstate read the document. Each fault is reported once, then taken out to find the next; what
+/// stands at the paths in `known` is taken out first, since rules have reported it in better words.
+pub(super) fn parse(
+    document: &Document<'_>,
+    known: Vec<Path>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Option<State> {
     match State::parse(&document.source().text) {
         Ok(state) => {
             if state.is_empty() {
@@ -39,17 +44,17 @@ pub(super) fn parse(document: &Document<'_>, diagnostics: &mut Vec<Diagnostic>) 
         }
         Err(first) => {
             let judge: Judge = |value| State::from_value(value).map(drop);
-            report_all(document, first, judge, diagnostics);
+            report_all(document, &first, known, judge, diagnostics);
             None
         }
     }
 }
 
 /// The diagnostic for a document that nmstate read but will not convert.
-pub(crate) fn refusal(document: &Document<'_>, refusal: Refusal) -> Vec<Diagnostic> {
+pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Vec<Diagnostic> {
     let judge: Judge = |value| State::from_value(value)?.generate().map(drop);
     let mut diagnostics = Vec::new();
-    report_all(document, refusal, judge, &mut diagnostics);
+    report_all(document, refusal, Vec::new(), judge, &mut diagnostics);
     diagnostics
 }
 
@@ -64,29 +69,45 @@ fn empty(document: &Document<'_>) -> Diagnostic {
 
 fn report_all(
     document: &Document<'_>,
-    first: Refusal,
+    first: &Refusal,
+    known: Vec<Path>,
     judge: Judge,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let Ok(mut value) = serde_yaml::from_str::<Value>(&document.source().text) else {
-        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        diagnostics.push(diagnostic(document, &Path::default(), first));
         return;
     };
     let mut verdict = judge(value.clone());
     if verdict.is_ok() {
-        diagnostics.push(diagnostic(document, &Path::default(), &first));
+        diagnostics.push(diagnostic(document, &Path::default(), first));
         return;
     }
     // Paths into the shrinking copy, translated back to the document's own.
     let mut removed: Vec<Path> = Vec::new();
+    for path in last_first(known) {
+        let is_gone = removed.iter().any(|gone| path.starts_with(gone));
+        if verdict.is_err() && !is_gone {
+            (value, verdict) = without(value, path, judge, &mut removed);
+        }
+    }
+    let mut faults = 0;
     while let Err(refusal) = verdict {
         let path = guilty(&value, &reason(&refusal), judge);
         diagnostics.push(diagnostic(document, &original(&path, &removed), &refusal));
-        if path.steps().is_empty() || removed.len() + 1 >= MAX_FAULTS {
+        faults += 1;
+        if path.steps().is_empty() || faults >= MAX_FAULTS {
             return;
         }
         (value, verdict) = without(value, path, judge, &mut removed);
     }
+}
+
+/// From the end of the document to its start, so that taking one out moves none of the others.
+fn last_first(mut paths: Vec<Path>) -> Vec<Path> {
+    paths.sort_unstable_by(|a, b| b.cmp(a));
+    paths.dedup();
+    paths
 }
 
 /// The document without a part, and what nmstate says of that. Where the part is a required field, all
@@ -143,6 +164,14 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
             None => diagnostic,
         };
     }
+    if let Some((word, expected)) = unknown_variant(&text) {
+        let message = format!("{path} cannot be \"{}\"", word.escape_debug());
+        let help = match nearest(word, &expected) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => format!("it is one of {}", expected.join(", ")),
+        };
+        return Diagnostic::new(INVALID_VALUE, message, place).help(help);
+    }
     let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
     let rule = match () {
         () if is_missing_field(&text) => MISSING_FIELD,
@@ -163,6 +192,14 @@ fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
     let rest = text.split_once("unknown field `")?.1;
     let (field, rest) = rest.split_once('`')?;
     Some((field, rest.split('`').skip(1).step_by(2).collect()))
+}
+
+/// The same of "unknown variant"; numbers, which the kernel has for the words, are left out.
+fn unknown_variant(text: &str) -> Option<(&str, Vec<&str>)> {
+    let rest = text.split_once("unknown variant `")?.1;
+    let (word, rest) = rest.split_once('`')?;
+    let expected = rest.split('`').skip(1).step_by(2);
+    Some((word, expected.filter(|word| word.parse::<u32>().is_err()).collect()))
 }
 
 fn nearest<'a>(field: &str, expected: &[&'a str]) -> Option<&'a str> {

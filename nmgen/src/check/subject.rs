@@ -1,8 +1,11 @@
 //! What a check looks at, and where it puts what it finds.
 
+use std::collections::HashMap;
+
 use super::Purpose;
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::document::{Document, Node, Path};
+use crate::stack::{self, Reference, Role};
 
 /// A document and its interfaces.
 pub(crate) struct Subject<'a> {
@@ -10,6 +13,12 @@ pub(crate) struct Subject<'a> {
     pub(crate) purpose: Purpose,
     /// Every item of `interfaces` that is a mapping with a name, in the document's order.
     pub(crate) interfaces: Vec<Interface<'a>>,
+    /// What the interfaces that are up stand on, with the index of the interface that says so.
+    pub(crate) references: Vec<(usize, Reference<'a>)>,
+    /// Interfaces of the kernel by everything that nmstate finds them by.
+    by_name: HashMap<&'a str, usize>,
+    /// The first controller that lists a port.
+    controllers: HashMap<&'a str, usize>,
 }
 
 /// An interface of the document.
@@ -24,7 +33,7 @@ pub(crate) struct Interface<'a> {
     pub(crate) state: &'a str,
 }
 
-impl Interface<'_> {
+impl<'a> Interface<'a> {
     /// True unless it is to be removed, taken down or left alone.
     pub(crate) fn is_up(&self) -> bool {
         self.state == "up"
@@ -32,6 +41,26 @@ impl Interface<'_> {
 
     pub(crate) fn is_absent(&self) -> bool {
         self.state == "absent"
+    }
+
+    /// False for what lives in a database or a daemon only, and may bear the name of another interface.
+    pub(crate) fn in_kernel(&self) -> bool {
+        !matches!(self.kind, "ovs-bridge" | "ipsec")
+    }
+
+    /// A network card, as far as the document tells.
+    pub(crate) fn is_hardware(&self) -> bool {
+        matches!(self.kind, "ethernet" | "infiniband" | "unknown")
+    }
+
+    /// The path of a value below the interface.
+    pub(crate) fn path_to(&self, keys: &[&str]) -> Path {
+        keys.iter().fold(self.path.clone(), |path, key| path.key(key))
+    }
+
+    /// The first of these sections that is there, with its name: NMState has aliases.
+    pub(crate) fn section(&self, keys: &[&'static str]) -> Option<(&'static str, &'a Node<'a>)> {
+        keys.iter().find_map(|key| Some((*key, self.node.get(key)?)))
     }
 }
 
@@ -49,33 +78,116 @@ impl<'a> Subject<'a> {
                 state: node.text_at("state").unwrap_or("up"),
             })
         });
-        Self { root, purpose, interfaces: interfaces.collect() }
+        let interfaces: Vec<Interface<'a>> = interfaces.collect();
+        let references: Vec<(usize, Reference<'a>)> = interfaces
+            .iter()
+            .enumerate()
+            .filter(|(_, interface)| interface.is_up())
+            .flat_map(|(index, interface)| {
+                stack::below(interface.node).into_iter().map(move |reference| (index, reference))
+            })
+            .collect();
+        let by_name = by_name(&interfaces);
+        let controllers = controllers(&interfaces, &references);
+        Self { root, purpose, interfaces, references, by_name, controllers }
     }
 
-    /// The first interface with this name.
-    pub(crate) fn interface(&self, name: &str) -> Option<&Interface<'a>> {
-        self.interfaces.iter().find(|interface| interface.name == name)
+    pub(crate) fn is_offline(&self) -> bool {
+        self.purpose == Purpose::Offline
     }
+
+    /// The interface of the kernel with this name, profile name or alternative name.
+    pub(crate) fn interface(&self, name: &str) -> Option<&Interface<'a>> {
+        self.by_name.get(name).map(|index| &self.interfaces[*index])
+    }
+
+    /// The interface that a name in another one stands for.
+    pub(crate) fn referenced(&self, reference: &Reference<'_>) -> Option<&Interface<'a>> {
+        self.interface(reference.name)
+    }
+
+    /// Its index in [`Self::interfaces`].
+    pub(crate) fn referenced_index(&self, reference: &Reference<'_>) -> Option<usize> {
+        self.by_name.get(reference.name).copied()
+    }
+
+    /// The controller that this interface belongs to.
+    pub(crate) fn controller_of(&self, name: &str) -> Option<&Interface<'a>> {
+        self.controllers.get(name).map(|index| &self.interfaces[*index])
+    }
+
+    /// The rule as it is offline; on the node, where what is missing here may be found, a warning.
+    pub(crate) fn unless_on_node(&self, rule: Rule) -> Rule {
+        if self.is_offline() { rule } else { Rule { severity: Severity::Warning, ..rule } }
+    }
+}
+
+fn by_name<'a>(interfaces: &[Interface<'a>]) -> HashMap<&'a str, usize> {
+    let mut by_name = HashMap::with_capacity(interfaces.len());
+    let in_kernel = || interfaces.iter().enumerate().filter(|(_, i)| i.in_kernel());
+    for (index, interface) in in_kernel() {
+        by_name.entry(interface.name).or_insert(index);
+    }
+    for (index, interface) in in_kernel() {
+        if let Some(name) = interface.node.text_at("profile-name") {
+            by_name.entry(name).or_insert(index);
+        }
+        let alt_names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+        for name in alt_names.iter().filter_map(|entry| entry.text_at("name")) {
+            by_name.entry(name).or_insert(index);
+        }
+    }
+    by_name
+}
+
+fn controllers<'a>(
+    interfaces: &[Interface<'a>],
+    references: &[(usize, Reference<'a>)],
+) -> HashMap<&'a str, usize> {
+    let mut controllers = HashMap::new();
+    for (index, reference) in references {
+        if reference.role == Role::Port {
+            controllers.entry(reference.name).or_insert(*index);
+        }
+    }
+    let mut by_name = HashMap::new();
+    for (index, interface) in interfaces.iter().enumerate() {
+        if interface.is_up() && stack::is_controller(interface.kind) {
+            by_name.entry(interface.name).or_insert(index);
+        }
+    }
+    for interface in interfaces {
+        let controller = interface.node.text_at("controller").and_then(|name| by_name.get(name));
+        if let Some(index) = controller {
+            controllers.entry(interface.name).or_insert(*index);
+        }
+    }
+    controllers
 }
 
 /// Collects findings; the place is taken from the path.
 pub(crate) struct Report<'a> {
     document: &'a Document<'a>,
     diagnostics: &'a mut Vec<Diagnostic>,
+    /// The values that cannot be used: what nmstate says of them is known already.
+    faults: Vec<Path>,
 }
 
 impl<'a> Report<'a> {
     pub(crate) fn new(document: &'a Document<'a>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
-        Self { document, diagnostics }
+        Self { document, diagnostics, faults: Vec::new() }
     }
 
     /// A finding about the value at `path`.
     pub(crate) fn add(&mut self, rule: Rule, path: &Path, message: impl Into<String>, help: &str) {
+        if rule.severity == Severity::Error {
+            self.faults.push(path.clone());
+        }
         let place = self.document.place_at(path);
         self.diagnostics.push(Diagnostic::new(rule, message, place).help(help));
     }
 
-    /// A finding about a key rather than its value.
+    /// A finding about a key rather than its value: what is missing below it, or the key itself.
     pub(crate) fn add_at_key(
         &mut self,
         rule: Rule,
@@ -92,6 +204,13 @@ impl<'a> Report<'a> {
 
     /// The line on which the value at `path` stands.
     pub(crate) fn line(&self, path: &Path) -> u32 {
-        self.document.root.find(path).map_or(1, |node| node.span.start.line)
+        let value = self.document.root.find(path).map(|node| node.span.start.line);
+        let key = self.document.key_span(path).map(|span| span.start.line);
+        key.or(value).unwrap_or(1)
+    }
+
+    /// The values that errors were reported for.
+    pub(crate) fn into_faults(self) -> Vec<Path> {
+        self.faults
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One step down.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
     /// Into a mapping.
     Key(Box<str>),
@@ -12,7 +12,7 @@ pub enum Step {
 }
 
 /// From the document's root to a value.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Path(Vec<Step>);
 
 impl Path {

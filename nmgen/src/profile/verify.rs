@@ -9,6 +9,7 @@ use crate::state::{Generated, InterfaceSummary};
 
 pub(crate) const UNSAFE_PROFILE: Rule = Rule::error("unsafe-profile");
 pub(crate) const PROFILE_MISSING: Rule = Rule::error("profile-missing");
+pub(crate) const ROUTE_RULE_LOST: Rule = Rule::error("route-rule-lost");
 
 /// Why a generated profile must not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,6 +55,14 @@ pub(super) fn unsafe_profile(
         format!("the profile {} is not written: {reason}", generated.file_name),
         document.place_at(&Path::default().key("interfaces")),
     )
+}
+
+/// nmstate found no profile for some of the rules for routes, and said nothing.
+pub(super) fn rules_lost(document: &Document<'_>, missing: usize) -> Diagnostic {
+    let place = document.place_at(&Path::default().key("route-rules").key("config"));
+    let message = format!("{missing} of these rules are in no profile");
+    Diagnostic::new(ROUTE_RULE_LOST, message, place)
+        .help("give an interface that has routes an ipv4 or ipv6 section, as the rule needs")
 }
 
 /// Every interface that should be there has a profile, and no two profiles share a file.

@@ -1,0 +1,179 @@
+//! An interface as a whole: given once, and with what makes its type.
+
+use std::collections::HashMap;
+
+use super::name::name_problem;
+use super::subject::{Interface, Report, Subject};
+use crate::diagnostic::Rule;
+use crate::document::Node;
+
+const INTERFACE_TWICE: Rule = Rule::warning("interface-twice");
+const PROFILE_NAME_TWICE: Rule = Rule::error("profile-name-twice");
+const SECTION_MISSING: Rule = Rule::warning("section-missing");
+const TYPE_WITHOUT_PROFILE: Rule = Rule::error("type-without-profile");
+const IDENTIFIER_INCOMPLETE: Rule = Rule::error("identifier-incomplete");
+const ALT_NAME: Rule = Rule::error("alt-name-invalid");
+
+pub(super) const RULES: &[Rule] = &[
+    INTERFACE_TWICE,
+    PROFILE_NAME_TWICE,
+    SECTION_MISSING,
+    TYPE_WITHOUT_PROFILE,
+    IDENTIFIER_INCOMPLETE,
+    ALT_NAME,
+];
+
+/// What nmstate's offline conversion has a profile for. It takes anything else for an Ethernet card, and
+/// leaves the name out.
+const TYPES: &[&str] = &[
+    "bond",
+    "dummy",
+    "ethernet",
+    "hsr",
+    "infiniband",
+    "ip-tunnel",
+    "ipsec",
+    "ipvlan",
+    "linux-bridge",
+    "loopback",
+    "mac-vlan",
+    "mac-vtap",
+    "macsec",
+    "ovs-bridge",
+    "ovs-interface",
+    "unknown",
+    "veth",
+    "vlan",
+    "vrf",
+    "vxlan",
+];
+
+/// Types of which the profile is nothing without the section of the same name.
+const WITH_SECTION: &[&str] =
+    &["vlan", "vxlan", "mac-vlan", "mac-vtap", "macsec", "ipvlan", "vrf", "hsr"];
+
+/// ALTIFNAMSIZ of the kernel, without the NUL.
+const MAX_ALT_NAME: usize = 127;
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut names: HashMap<(&str, bool), &Interface<'_>> = HashMap::new();
+    let mut ids: HashMap<String, &Interface<'_>> = HashMap::new();
+    for interface in &subject.interfaces {
+        alt_names(interface, report);
+        if let Some(first) = names.get(&(interface.name, interface.in_kernel())) {
+            twice(interface, first, report);
+            continue;
+        }
+        names.insert((interface.name, interface.in_kernel()), interface);
+        if !subject.is_offline() || !matches!(interface.state, "up" | "down") {
+            continue;
+        }
+        section(interface, report);
+        matches_everything(interface, report);
+        match ids.get(&profile_id(interface)) {
+            None => {
+                ids.insert(profile_id(interface), interface);
+            }
+            Some(first) => profile_twice(interface, first, report),
+        }
+    }
+}
+
+fn twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
+    let line = report.line(&first.path.key("name"));
+    report.add(
+        INTERFACE_TWICE,
+        &interface.path.key("name"),
+        format!("{} is here again; it was first given on line {line}", interface.name),
+        "nmstate takes one of the two: put everything into one",
+    );
+}
+
+/// nmstate's `connection.id`, and so the name of the file.
+fn profile_id(interface: &Interface<'_>) -> String {
+    match (interface.node.text_at("profile-name"), interface.kind) {
+        (Some(name), _) => name.to_owned(),
+        (None, "ovs-bridge") => format!("{}-br", interface.name),
+        (None, "ovs-interface") => format!("{}-if", interface.name),
+        (None, _) => interface.name.to_owned(),
+    }
+}
+
+fn profile_twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
+    let id = profile_id(interface);
+    let key = |it: &Interface<'_>| {
+        if it.node.get("profile-name").is_some() { "profile-name" } else { "name" }
+    };
+    let line = report.line(&first.path.key(key(first)));
+    report.add(
+        PROFILE_NAME_TWICE,
+        &interface.path.key(key(interface)),
+        format!(
+            "the profiles of {} and {} (line {line}) would both be {}.nmconnection",
+            interface.name,
+            first.name,
+            id.escape_debug()
+        ),
+        "give one of them another profile-name",
+    );
+}
+
+fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
+    if WITH_SECTION.contains(&interface.kind) && interface.node.get(interface.kind).is_none() {
+        report.add(
+            SECTION_MISSING,
+            &interface.path.key("type"),
+            format!("{} is of type {} and has no section {}", interface.name, interface.kind, interface.kind),
+            "on a node nmstate takes what is missing from the interface; offline the profile is incomplete",
+        );
+    }
+}
+
+/// A profile of a card that names no card is for every card.
+fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
+    if !TYPES.contains(&interface.kind) {
+        report.add(
+            TYPE_WITHOUT_PROFILE,
+            &interface.path.key("type"),
+            format!(
+                "nmstate makes no profile of type {} for {}",
+                interface.kind.escape_debug(),
+                interface.name
+            ),
+            "it would make one that any Ethernet card takes; leave the interface out of this document",
+        );
+    }
+    let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {
+        return;
+    };
+    if interface.node.get(key).is_none() {
+        report.add(
+            IDENTIFIER_INCOMPLETE,
+            &interface.path.key("identifier"),
+            format!("{} is to be found by its {key}, which is not given", interface.name),
+            "without it any card would take the profile",
+        );
+    }
+}
+
+fn alt_names(interface: &Interface<'_>, report: &mut Report<'_>) {
+    let names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+    for (index, entry) in names.iter().enumerate() {
+        let Some(name) = entry.text_at("name") else { continue };
+        let problem = match name_problem(name) {
+            None if name.len() > MAX_ALT_NAME => "it is longer than 127 bytes",
+            None => continue,
+            Some(problem) => problem,
+        };
+        report.add(
+            ALT_NAME,
+            &interface.path.key("alt-names").index(index).key("name"),
+            format!(
+                "\"{}\" cannot be another name of {}: {problem}",
+                name.escape_debug(),
+                interface.name
+            ),
+            "use letters, digits, '-', '_' and '.'",
+        );
+    }
+}

@@ -1,0 +1,290 @@
+//! Routes: their interface, their gateway, and addresses that can be read.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+
+use super::address::{Family, is_link_local, is_within};
+use super::subject::{Interface, Report, Subject};
+use crate::diagnostic::Rule;
+use crate::document::{Node, Path};
+
+const ROUTE_SYNTAX: Rule = Rule::error("route-syntax");
+const ROUTE_WITHOUT_INTERFACE: Rule = Rule::error("route-without-interface");
+const ROUTE_INTERFACE_UNDECLARED: Rule = Rule::error("route-interface-undeclared");
+const ROUTE_FAMILY_DISABLED: Rule = Rule::error("route-family-disabled");
+const GATEWAY_OUTSIDE_SUBNETS: Rule = Rule::warning("gateway-outside-subnets");
+const GATEWAY_IS_OWN_ADDRESS: Rule = Rule::error("gateway-is-own-address");
+const DEFAULT_ROUTE_TWICE: Rule = Rule::warning("default-route-twice");
+
+pub(super) const RULES: &[Rule] = &[
+    ROUTE_SYNTAX,
+    ROUTE_WITHOUT_INTERFACE,
+    ROUTE_INTERFACE_UNDECLARED,
+    ROUTE_FAMILY_DISABLED,
+    GATEWAY_OUTSIDE_SUBNETS,
+    GATEWAY_IS_OWN_ADDRESS,
+    DEFAULT_ROUTE_TWICE,
+];
+
+/// A route that is to be there.
+struct Route<'s> {
+    /// `routes.config[N]`.
+    index: usize,
+    node: &'s Node<'s>,
+    destination: Option<(IpAddr, u64)>,
+    /// `None` also for `0.0.0.0` and `::`, which mean that there is none.
+    gateway: Option<IpAddr>,
+    interface: Option<&'s str>,
+}
+
+impl Route<'_> {
+    fn path(&self, key: &str) -> Path {
+        Path::default().key("routes").key("config").index(self.index).key(key)
+    }
+
+    /// For messages.
+    fn name(&self) -> String {
+        match self.node.text_at("destination") {
+            Some(destination) => format!("the route to {}", destination.escape_debug()),
+            None => "the route".to_owned(),
+        }
+    }
+}
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let list = subject.root.at(&["routes", "config"]).map(Node::items).unwrap_or_default();
+    let routes: Vec<Route<'_>> = list
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| !matches!(node.text_at("state"), Some("absent" | "ignore")))
+        .map(|(index, node)| route(index, node, report))
+        .collect();
+    // Networks that a route without a gateway makes reachable, by interface.
+    let mut on_link: HashMap<&str, Vec<(IpAddr, u64)>> = HashMap::new();
+    for route in routes.iter().filter(|route| route.gateway.is_none()) {
+        if let (Some(destination), Some(interface)) = (route.destination, route.interface) {
+            on_link.entry(interface).or_default().push(destination);
+        }
+    }
+    for route in &routes {
+        let Some(interface) = interface(subject, route, report) else { continue };
+        if !family_is_enabled(subject, route, interface, report) {
+            continue;
+        }
+        let on_link = route.interface.and_then(|name| on_link.get(name));
+        gateway(route, interface, on_link.map_or(&[], Vec::as_slice), report);
+    }
+    defaults(&routes, report);
+}
+
+fn route<'s>(index: usize, node: &'s Node<'s>, report: &mut Report<'_>) -> Route<'s> {
+    let route = Route { index, node, destination: None, gateway: None, interface: None };
+    let text = |key: &str| node.text_at(key).filter(|text| !text.is_empty());
+    let destination = text("destination").and_then(|text| {
+        network(text).or_else(|| syntax(&route, "destination", text, "a network", report))
+    });
+    let gateway = text("next-hop-address").and_then(|text| {
+        text.parse::<IpAddr>()
+            .ok()
+            .or_else(|| syntax(&route, "next-hop-address", text, "an IP address", report))
+    });
+    if let Some(source) = text("source").filter(|source| source.parse::<IpAddr>().is_err()) {
+        syntax::<()>(&route, "source", source, "an IP address", report);
+    }
+    if let (Some((destination, _)), Some(gateway)) = (destination, gateway)
+        && Family::of(destination) != Family::of(gateway)
+        && !gateway.is_unspecified()
+        // RFC 5549: an IPv4 route by way of an IPv6 neighbour.
+        && gateway.is_ipv4()
+    {
+        report.add(
+            ROUTE_SYNTAX,
+            &route.path("next-hop-address"),
+            format!("{} cannot go by way of the IPv4 address {gateway}", route.name()),
+            "give the gateway in the same protocol as the destination",
+        );
+    }
+    let gateway = gateway.filter(|gateway| !gateway.is_unspecified());
+    let interface = text("next-hop-interface");
+    Route { destination, gateway, interface, ..route }
+}
+
+/// `address/length`, or an address alone.
+fn network(text: &str) -> Option<(IpAddr, u64)> {
+    let (address, length) = text.split_once('/').map_or((text, None), |(a, l)| (a, Some(l)));
+    let address: IpAddr = address.parse().ok()?;
+    let max = Family::of(address).max_prefix();
+    let length = length.map_or(Some(max), |length| length.parse().ok())?;
+    (length <= max).then_some((address, length))
+}
+
+fn syntax<T>(
+    route: &Route<'_>,
+    key: &str,
+    text: &str,
+    what: &str,
+    report: &mut Report<'_>,
+) -> Option<T> {
+    report.add(
+        ROUTE_SYNTAX,
+        &route.path(key),
+        format!("\"{}\" is not {what}", text.escape_debug()),
+        "networks are written 192.0.2.0/24 and 2001:db8::/64, addresses without the length",
+    );
+    None
+}
+
+/// The interface that the route leaves by, if it is one that can be judged.
+fn interface<'s>(
+    subject: &'s Subject<'_>,
+    route: &Route<'_>,
+    report: &mut Report<'_>,
+) -> Option<&'s Interface<'s>> {
+    let is_unicast = route.node.get("route-type").is_none();
+    let Some(name) = route.interface else {
+        if is_unicast {
+            report.add_at_key(
+                ROUTE_WITHOUT_INTERFACE,
+                &route.path("destination"),
+                format!("{} does not say by which interface it leaves", route.name()),
+                "add next-hop-interface: nmstate keeps a route in the profile of its interface",
+            );
+        }
+        return None;
+    };
+    let found = subject.interface(name);
+    if let Some(found) = found.filter(|found| !matches!(found.state, "absent" | "ignore")) {
+        return Some(found);
+    }
+    if name != "lo" {
+        let is_bridge = subject.interfaces.iter().any(|i| i.name == name && !i.in_kernel());
+        let message = match found {
+            Some(found) => {
+                format!("{} leaves by {name}, whose state is {}", route.name(), found.state)
+            }
+            None if is_bridge => {
+                format!("{} leaves by {name}, which is an ovs-bridge only", route.name())
+            }
+            None => format!("{} leaves by {name}, which is not in this document", route.name()),
+        };
+        let help = if is_bridge {
+            "declare an ovs-interface of the bridge, with the addresses, and name it here"
+        } else if subject.is_offline() {
+            "offline there is no profile to keep the route in: declare the interface"
+        } else {
+            "the interface has to be on the node; declare it, if only with name, type and state"
+        };
+        let rule = subject.unless_on_node(ROUTE_INTERFACE_UNDECLARED);
+        report.add(rule, &route.path("next-hop-interface"), message, help);
+    }
+    None
+}
+
+/// nmstate refuses a route on an interface without the protocol.
+fn family_is_enabled(
+    subject: &Subject<'_>,
+    route: &Route<'_>,
+    interface: &Interface<'_>,
+    report: &mut Report<'_>,
+) -> bool {
+    let Some((destination, _)) = route.destination else { return false };
+    let family = Family::of(destination);
+    let enabled = interface.node.at(&[family.key(), "enabled"]).map(Node::boolean);
+    let is_enabled = match enabled {
+        Some(enabled) => enabled != Some(false),
+        // On the node the interface keeps what it has.
+        None => !subject.is_offline() || interface.kind == "loopback",
+    };
+    if !is_enabled {
+        report.add(
+            ROUTE_FAMILY_DISABLED,
+            &route.path("next-hop-interface"),
+            format!(
+                "{} needs {} on {}, which does not have it",
+                route.name(),
+                family.name(),
+                interface.name
+            ),
+            "enable the protocol on the interface, or choose another interface",
+        );
+    }
+    is_enabled
+}
+
+fn gateway(
+    route: &Route<'_>,
+    interface: &Interface<'_>,
+    on_link: &[(IpAddr, u64)],
+    report: &mut Report<'_>,
+) {
+    let Some(gateway) = route.gateway else { return };
+    let family = Family::of(gateway);
+    let mut has_addresses = false;
+    let mut is_reachable = false;
+    for item in family.addresses(interface.node) {
+        let Some(address) = item.text_at("ip").and_then(|ip| ip.parse::<IpAddr>().ok()) else {
+            continue;
+        };
+        if address == gateway {
+            report.add(
+                GATEWAY_IS_OWN_ADDRESS,
+                &route.path("next-hop-address"),
+                format!("the gateway {gateway} is the address of {} itself", interface.name),
+                "the kernel refuses such a route: give the address of the router",
+            );
+            return;
+        }
+        has_addresses = true;
+        let length = item.get("prefix-length").and_then(Node::number);
+        is_reachable |= length.is_some_and(|length| is_within(gateway, address, length));
+    }
+    is_reachable |= on_link.iter().any(|(network, length)| is_within(gateway, *network, *length));
+    // NetworkManager adds the missing route to the gateway, so it may be meant.
+    if has_addresses
+        && !is_reachable
+        && !is_link_local(gateway)
+        && !family.is_automatic(interface.node)
+    {
+        report.add(
+            GATEWAY_OUTSIDE_SUBNETS,
+            &route.path("next-hop-address"),
+            format!("the gateway {gateway} is outside every subnet of {}", interface.name),
+            "check the gateway and the prefix lengths; if it is meant, add a route to it without a gateway",
+        );
+    }
+}
+
+fn defaults(routes: &[Route<'_>], report: &mut Report<'_>) {
+    let mut first: HashMap<(Family, Option<u64>, Option<u64>), &Route<'_>> = HashMap::new();
+    for route in routes {
+        // Routes with a weight share the traffic.
+        if route.destination.is_none_or(|(_, length)| length != 0)
+            || route.node.get("weight").is_some()
+        {
+            continue;
+        }
+        let (Some((destination, _)), Some(interface)) = (route.destination, route.interface) else {
+            continue;
+        };
+        // 0 and 254 are the main table; -1 is the usual metric.
+        let table = route.node.get("table-id").and_then(Node::number);
+        let table = table.filter(|table| !matches!(table, 0 | 254));
+        let metric = route.node.get("metric").and_then(Node::number);
+        match first.get(&(Family::of(destination), table, metric)) {
+            None => {
+                first.insert((Family::of(destination), table, metric), route);
+            }
+            Some(other) if other.interface == Some(interface) && other.gateway == route.gateway => {}
+            Some(other) => report.add(
+                DEFAULT_ROUTE_TWICE,
+                &route.path("destination"),
+                format!(
+                    "a second {} default route with the same metric, by {interface}; the first is on line {}",
+                    Family::of(destination).name(),
+                    report.line(&other.path("destination"))
+                ),
+                "give the one that is to be preferred a lower metric, or both a weight",
+            ),
+        }
+    }
+}

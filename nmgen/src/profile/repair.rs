@@ -1,0 +1,138 @@
+//! Puts right what nmstate's offline conversion writes in a form that NetworkManager cannot read, or
+//! differently on each run. `doc/differences.md` lists every case.
+
+use super::Profile;
+use super::keyfile::{Keyfile, Section};
+use crate::state::{Generated, Refusal, State};
+
+const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
+const RULE: &str = "routing-rule";
+const MAIN_TABLE: &str = "254";
+/// Each attempt misses a possible holder with a chance of at most one half.
+const MAX_ATTEMPTS: usize = 16;
+
+pub(super) fn all(profiles: &mut [Profile]) {
+    for profile in &mut *profiles {
+        group_address(&mut profile.keyfile);
+    }
+    for family in FAMILIES {
+        routing_rules(profiles, family);
+    }
+}
+
+/// nmstate's profiles, with every rule for routes where that can be had.
+///
+/// It drops a rule without a word if the interface that chance made its holder has no address section
+/// of the rule's family, so it is asked again. The number is what is still missing then.
+pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal> {
+    let wanted = state.route_rule_count();
+    let mut missing = 0;
+    let mut generated = Vec::new();
+    for _ in 0..MAX_ATTEMPTS {
+        generated = state.generate()?;
+        missing = wanted.saturating_sub(generated.iter().map(rule_count).sum());
+        if missing == 0 {
+            break;
+        }
+    }
+    Ok((generated, missing))
+}
+
+fn rule_count(generated: &Generated) -> usize {
+    generated.text.lines().filter(|line| line.starts_with(RULE)).count()
+}
+
+/// nmstate writes the bytes as a list of numbers; NetworkManager wants `01:80:C2:00:00:04`.
+fn group_address(keyfile: &mut Keyfile) {
+    let bridges = keyfile.sections.iter_mut().filter(|section| section.name == "bridge");
+    for (_, value) in
+        bridges.flat_map(|section| &mut section.entries).filter(|(key, _)| key == "group-address")
+    {
+        let bytes: Result<Vec<u8>, _> = value.split(';').map(str::parse::<u8>).collect();
+        if let Ok(bytes) = bytes {
+            let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            *value = pairs.join(":");
+        }
+    }
+}
+
+/// nmstate keeps rules in a hash set, and takes any interface that has routes in a rule's table to hold
+/// the rule. Both are chance; here it is the first such profile, and the rules are in the order of
+/// their priorities.
+fn routing_rules(profiles: &mut [Profile], family: &str) {
+    let mut held: Vec<(usize, String)> = Vec::new();
+    for (index, profile) in profiles.iter_mut().enumerate() {
+        let Some(section) = section_mut(&mut profile.keyfile, family) else { continue };
+        let (rules, others) = std::mem::take(&mut section.entries)
+            .into_iter()
+            .partition(|(k, _)| k.starts_with(RULE));
+        section.entries = others;
+        let rules: Vec<(String, String)> = rules;
+        held.extend(rules.into_iter().map(|(_, rule)| (index, rule)));
+    }
+    if held.is_empty() {
+        return;
+    }
+    for (holder, rule) in &mut held {
+        *holder = chosen(profiles, family, *holder, rule);
+    }
+    held.sort_by_cached_key(|(holder, rule)| (*holder, priority(rule), rule.clone()));
+    let mut numbered = std::iter::repeat_n(0_usize, profiles.len()).collect::<Vec<_>>();
+    for (holder, rule) in held {
+        let Some(section) = section_mut(&mut profiles[holder].keyfile, family) else { continue };
+        section.entries.push((format!("{RULE}{}", numbered[holder]), rule));
+        numbered[holder] += 1;
+        // Sorted like everything that nmstate writes.
+        section.entries.sort();
+    }
+}
+
+fn section_mut<'k>(keyfile: &'k mut Keyfile, name: &str) -> Option<&'k mut Section> {
+    keyfile.sections.iter_mut().find(|section| section.name == name)
+}
+
+/// The profile that is to hold the rule, given the one that nmstate chose.
+fn chosen(profiles: &[Profile], family: &str, holder: usize, rule: &str) -> usize {
+    // An interface that the rule names is not chance.
+    if word_after(rule, "iif").is_some() {
+        return holder;
+    }
+    let table = word_after(rule, "table").unwrap_or(MAIN_TABLE);
+    let is_candidate = |profile: &Profile| has_routes(profile) && uses(profile, family, table);
+    if !is_candidate(&profiles[holder]) {
+        return holder;
+    }
+    let first = |enabled: bool| {
+        profiles.iter().position(|profile| {
+            let method = profile.keyfile.get(family, "method");
+            is_candidate(profile) && (method != Some("disabled")) == enabled
+        })
+    };
+    first(true).or_else(|| first(false)).unwrap_or(holder)
+}
+
+fn has_routes(profile: &Profile) -> bool {
+    FAMILIES.iter().any(|family| profile.keyfile.get(family, "route0").is_some())
+}
+
+/// True when the profile has a route in this table, or takes its automatic ones into it.
+fn uses(profile: &Profile, family: &str, table: &str) -> bool {
+    let Some(section) = profile.keyfile.section(family) else { return false };
+    let option = format!("table={table}");
+    section.get("route-table").unwrap_or(MAIN_TABLE) == table
+        || section.entries.iter().any(|(key, value)| {
+            key.starts_with("route")
+                && key.ends_with("_options")
+                && value.split(',').any(|entry| entry == option)
+        })
+}
+
+fn priority(rule: &str) -> u32 {
+    word_after(rule, "priority").and_then(|word| word.parse().ok()).unwrap_or(u32::MAX)
+}
+
+fn word_after<'r>(rule: &'r str, name: &str) -> Option<&'r str> {
+    let mut words = rule.split(' ');
+    words.find(|word| *word == name)?;
+    words.next()
+}

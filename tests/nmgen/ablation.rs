@@ -1,0 +1,219 @@
+//! No silent loss: another value in any field gives another output, or a diagnostic says that it does not.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+
+use self::Fault::{NoOtherValue, Silent};
+use nmgen::diagnostic::Diagnostic;
+use serde_yaml::Value;
+use tests::documents::{self, Document};
+use tests::mutation::Seen;
+use tests::yaml::{self, Step};
+
+/// Fields that may stay without effect and without a word, by document (`*`: any) and shape of the path.
+const MAY_STAY: &[(&str, &str, Fault, &str)] = &[
+    ("static-dual-stack.yml", "description", Silent, "a comment on the document asks for nothing"),
+    (
+        "ovs-bond.yml",
+        "interfaces[].ipv4.enabled",
+        Silent,
+        "IPv4 without an address is none, on a node too",
+    ),
+    ("*", "interfaces[].type", Silent, "veth and ethernet are one type with two names"),
+    ("*", "interfaces[].type", NoOtherValue, "the other sections and fields go with the type"),
+    ("br-ex-dhcp.yml", "interfaces[].ipv4.enabled", NoOtherValue, "br-ex needs DHCP for its ports"),
+    ("br-ex-dhcp.yml", "interfaces[].ipv6.enabled", NoOtherValue, "see the one above"),
+    (
+        "loopback.yml",
+        "interfaces[].ipv4.enabled",
+        NoOtherValue,
+        "nmstate has no loopback without IP",
+    ),
+    ("*", "interfaces[].ipv6.autoconf", NoOtherValue, "nmstate has autoconf with DHCP only"),
+    ("*", "interfaces[].bridge.port[].vlan.mode", NoOtherValue, "goes with tag and trunk-tags"),
+    ("*", "interfaces[].bridge.port[].vlan.enable-native", NoOtherValue, "goes with mode and tag"),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    /// Another value gives the same output, and no diagnostic is at the field.
+    Silent,
+    /// nmstate refuses every other value that was tried.
+    NoOtherValue,
+}
+
+#[test]
+fn no_field_is_lost_in_silence() {
+    let documents = documents::all();
+    let seen = Seen::gather(&documents);
+    let mut faults: BTreeMap<(String, String), Fault> = BTreeMap::new();
+    for document in &documents {
+        ablate(document, &seen, &mut faults);
+    }
+    let is_listed = |document: &str, shape: &str, fault: &Fault| {
+        MAY_STAY
+            .iter()
+            .any(|(d, s, f, _)| (*d == "*" || *d == document) && *s == shape && f == fault)
+    };
+    let unlisted: Vec<String> = faults
+        .iter()
+        .filter(|((document, shape), fault)| !is_listed(document, shape, fault))
+        .map(|((document, shape), fault)| format!("{document}: {shape}: {fault:?}"))
+        .collect();
+    assert!(unlisted.is_empty(), "{} faults:\n{}", unlisted.len(), unlisted.join("\n"));
+    let needed = |document: &str, shape: &str, fault: Fault| {
+        faults
+            .iter()
+            .any(|((d, s), f)| (document == "*" || document == d) && shape == s && fault == *f)
+    };
+    let stale: Vec<_> = MAY_STAY.iter().filter(|(d, s, f, _)| !needed(d, s, *f)).collect();
+    assert!(stale.is_empty(), "listed, and not needed: {stale:?}");
+}
+
+fn ablate(document: &Document, seen: &Seen, faults: &mut BTreeMap<(String, String), Fault>) {
+    let original: Value = serde_yaml::from_str(&document.text).unwrap();
+    // Written by serde_yaml like the changed ones, one scalar a line.
+    let text = serde_yaml::to_string(&original).unwrap();
+    let diagnostics = documents::convert(&document.name, &text).diagnostics;
+    for (path, value) in yaml::leaves(&original) {
+        if is_told(&original, &path, &diagnostics) || is_left_alone(&original, &path) {
+            continue;
+        }
+        let others = seen.others(&original, &path, &value);
+        let fault = match try_others(&original, &path, &value, &others) {
+            Tried::Differs => continue,
+            Tried::Same => Fault::Silent,
+            // Where other fields forbid every other value, in a smaller document.
+            Tried::Refused => {
+                let mut smaller = smaller(&original, &path).into_iter();
+                if smaller.any(|less| try_others(&less, &path, &value, &others) == Tried::Differs) {
+                    continue;
+                }
+                Fault::NoOtherValue
+            }
+        };
+        faults.insert((document.name.clone(), yaml::shape(&path)), fault);
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Tried {
+    /// Another value gives another output.
+    Differs,
+    /// Another value gives the same output.
+    Same,
+    /// nmstate refuses all of them.
+    Refused,
+}
+
+fn try_others(document: &Value, path: &[Step], value: &Value, others: &[Value]) -> Tried {
+    let Some((state, output)) = judged(document) else { return Tried::Refused };
+    let mut tried = Tried::Refused;
+    for other in others {
+        let one = yaml::replaced(document, path, other.clone());
+        let everywhere = yaml::renamed(document, value, other);
+        for changed in [one, everywhere] {
+            match judged(&changed) {
+                Some((other_state, other_output)) if other_state != state => {
+                    if other_output != output {
+                        return Tried::Differs;
+                    }
+                    tried = Tried::Same;
+                }
+                _ => {}
+            }
+        }
+    }
+    tried
+}
+
+/// The document without what usually forbids another value: the sections beside the interfaces, and
+/// each of the field's neighbours, or all of those next to it.
+fn smaller(document: &Value, path: &[Step]) -> Vec<Value> {
+    let mut found = Vec::new();
+    let only_section: Vec<Step> = path.iter().take(1).cloned().collect();
+    let interfaces = [Step::Key("interfaces".to_owned())];
+    let mut less = document.clone();
+    less.as_mapping_mut().unwrap().retain(|key, _| {
+        [&only_section[..], &interfaces]
+            .iter()
+            .any(|kept| matches!(kept.first(), Some(Step::Key(name)) if key.as_str() == Some(name)))
+    });
+    for depth in (1..path.len()).rev() {
+        let Some(Value::Mapping(neighbours)) = yaml::find(document, &path[..depth]) else {
+            continue;
+        };
+        for key in neighbours.keys().filter_map(Value::as_str) {
+            if matches!(&path[depth], Step::Key(own) if own == key) {
+                continue;
+            }
+            let mut without = less.clone();
+            if let Some(Value::Mapping(mapping)) = yaml::find_mut(&mut without, &path[..depth]) {
+                mapping.shift_remove(key);
+            }
+            found.push(without);
+        }
+    }
+    let parent = path.iter().rposition(|step| matches!(step, Step::Key(_))).unwrap_or_default();
+    let mut alone = less.clone();
+    if let Some(Value::Mapping(mapping)) = yaml::find_mut(&mut alone, &path[..parent]) {
+        mapping
+            .retain(|key, _| matches!(&path[parent], Step::Key(own) if key.as_str() == Some(own)));
+    }
+    found.extend([less, alone]);
+    found
+}
+
+/// What nmstate understands and what nmgen makes of it; `None` where nmstate does not convert it.
+fn judged(document: &Value) -> Option<(Value, Vec<(String, String)>)> {
+    let state: nmstate::NetworkState = serde_yaml::from_value(document.clone()).ok()?;
+    state.gen_conf().ok()?;
+    let text = serde_yaml::to_string(document).unwrap();
+    // Its own comparison leaves out the metric of a route.
+    let state = serde_yaml::to_value(&state).unwrap();
+    Some((state, output(&documents::convert("changed.yml", &text))))
+}
+
+/// True in what nmstate is told to leave alone.
+fn is_left_alone(document: &Value, path: &[Step]) -> bool {
+    (1..path.len()).any(|length| {
+        let state = yaml::find(document, &path[..length]).and_then(|value| value.get("state"));
+        state.and_then(Value::as_str) == Some("ignore")
+    })
+}
+
+fn output(outcome: &nmgen::Outcome) -> Vec<(String, String)> {
+    let files = nmgen::target::files(&outcome.hosts);
+    files.into_iter().map(|file| (file.path(), file.content)).collect()
+}
+
+/// True when a diagnostic is at the field, at a section that it is in, or at the `state` of the thing
+/// that it describes.
+fn is_told(document: &Value, path: &[Step], diagnostics: &[Diagnostic]) -> bool {
+    let lines: Vec<u32> = diagnostics
+        .iter()
+        .filter_map(|found| found.place.position.as_ref().map(|position| position.start.line))
+        .collect();
+    (1..=path.len()).any(|length| {
+        let part = &path[..length];
+        let at = |path: &[Step]| lines.contains(&line(document, path));
+        if matches!(part.last(), Some(Step::Key(_))) || length == path.len() {
+            return at(part);
+        }
+        let state = [part, &[Step::Key("state".to_owned())]].concat();
+        yaml::find(document, &state).is_some() && at(&state)
+    })
+}
+
+/// The line on which the key or list item of this path stands in what serde_yaml writes.
+fn line(document: &Value, path: &[Step]) -> u32 {
+    const MARK: &str = "here-it-stands";
+    let mut marked = yaml::replaced(document, path, MARK.into());
+    if path.is_empty() {
+        marked = MARK.into();
+    }
+    let text = serde_yaml::to_string(&marked).unwrap();
+    let before = text.split(MARK).next().unwrap_or_default();
+    before.matches('\n').count() as u32 + 1
+}

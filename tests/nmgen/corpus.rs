@@ -1,0 +1,174 @@
+//! nmgen's profiles are the library's, but for the differences in `nmgen/doc/differences.md`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+
+use nmgen::profile::Profile;
+use tests::documents::{self, Document};
+use tests::keyfile::{self, Sections};
+
+/// As the table names them.
+const ESCAPING: &str = "escaping";
+const COPY_MAC_FROM: &str = "copy-mac-from";
+const GROUP_ADDRESS: &str = "group-address";
+const ROUTING_RULES: &str = "routing-rules";
+
+#[test]
+fn profiles_are_the_librarys_but_for_the_table() {
+    let mut seen = BTreeSet::new();
+    for document in documents::all() {
+        compare(&document, &mut seen);
+    }
+    assert_eq!(seen, table(), "the differences seen, and those in differences.md");
+}
+
+#[test]
+fn the_same_document_gives_the_same_bytes() {
+    for document in documents::all() {
+        let first = document.convert();
+        for _ in 0..20 {
+            let again = document.convert();
+            assert_eq!(texts(&again), texts(&first), "{}", document.name);
+            assert_eq!(again.diagnostics, first.diagnostics, "{}", document.name);
+        }
+    }
+}
+
+/// The first column of the table.
+fn table() -> BTreeSet<String> {
+    let path = tests::program::root().join("nmgen/doc/differences.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split_once('`'));
+    rows.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn texts(outcome: &nmgen::Outcome) -> Vec<(String, String)> {
+    let profiles = outcome.hosts.iter().flat_map(|host| &host.configuration.profiles);
+    profiles.map(|profile| (profile.file_name(), profile.keyfile.render())).collect()
+}
+
+fn compare(document: &Document, seen: &mut BTreeSet<String>) {
+    let state: nmstate::NetworkState = serde_yaml::from_str(&document.text).unwrap();
+    let library = match state.gen_conf() {
+        Ok(mut files) => files.remove("NetworkManager").unwrap_or_default(),
+        Err(error) => {
+            // The one thing that the library refuses and nmgen converts.
+            assert!(error.msg().contains("Failed to find mac address"), "{error}");
+            seen.insert(COPY_MAC_FROM.to_owned());
+            return;
+        }
+    };
+    let outcome = document.convert();
+    let ours = &outcome.hosts[0].configuration.profiles;
+    let names = |files: Vec<&str>| files.join(" ");
+    let our_names: Vec<String> = ours.iter().map(Profile::file_name).collect();
+    assert_eq!(
+        names(our_names.iter().map(String::as_str).collect()),
+        names(library.iter().map(|(name, _)| name.as_str()).collect()),
+        "{}: files",
+        document.name
+    );
+    for (profile, (name, text)) in ours.iter().zip(&library) {
+        let at = format!("{}: {name}", document.name);
+        let rendered = profile.keyfile.render();
+        let written = keyfile::parse(&rendered);
+        if rendered == *text {
+            continue;
+        }
+        let mut theirs = keyfile::parse(text);
+        // What the file says, once read, must be what nmgen means.
+        assert_eq!(unescaped(&written), sections(profile), "{at}: escaped wrongly");
+        if sections(profile) != written {
+            seen.insert(ESCAPING.to_owned());
+        }
+        let mut ours = sections(profile);
+        accept_copied_mac(document, &mut ours, &mut theirs, seen);
+        accept_group_address(&ours, &mut theirs, seen);
+        accept_routing_rules(&mut ours, &mut theirs);
+        assert_eq!(ours, theirs, "{at}");
+    }
+    if assert_same_rules(ours, &library, &document.name) > 1 {
+        seen.insert(ROUTING_RULES.to_owned());
+    }
+}
+
+fn sections(profile: &Profile) -> Sections {
+    let sections = profile.keyfile.sections.iter();
+    sections.map(|section| (section.name.clone(), section.entries.clone())).collect()
+}
+
+fn unescaped(sections: &Sections) -> Sections {
+    let mut sections = sections.clone();
+    for (_, value) in sections.iter_mut().flat_map(|(_, entries)| entries) {
+        *value = keyfile::unescape(value);
+    }
+    sections
+}
+
+fn value<'s>(sections: &'s Sections, section: &str, key: &str) -> Option<&'s str> {
+    let (_, entries) = sections.iter().find(|(name, _)| name == section)?;
+    entries.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+fn take(sections: &mut Sections, section: &str, key: &str) -> Option<String> {
+    let (_, entries) = sections.iter_mut().find(|(name, _)| name == section)?;
+    let index = entries.iter().position(|(name, _)| name == key)?;
+    let (_, value) = entries.remove(index);
+    sections.retain(|(name, entries)| name != section || !entries.is_empty());
+    Some(value)
+}
+
+/// An ovs-interface that the library left without the MAC address that its bridge copies.
+fn accept_copied_mac(
+    document: &Document,
+    ours: &mut Sections,
+    theirs: &mut Sections,
+    seen: &mut BTreeSet<String>,
+) {
+    let key = ("ethernet", "cloned-mac-address");
+    let is_ours = value(ours, "connection", "type") == Some("ovs-interface")
+        && document.text.contains("copy-mac-from")
+        && value(theirs, key.0, key.1).is_none();
+    if is_ours && take(ours, key.0, key.1).is_some() {
+        theirs.retain(|(name, entries)| name != key.0 || !entries.is_empty());
+        seen.insert(COPY_MAC_FROM.to_owned());
+    }
+}
+
+/// Bytes as decimal numbers against the same bytes as a MAC address.
+fn accept_group_address(ours: &Sections, theirs: &mut Sections, seen: &mut BTreeSet<String>) {
+    let Some(address) = value(ours, "bridge", "group-address").map(str::to_owned) else { return };
+    let bytes: Vec<String> =
+        address.split(':').map(|byte| u8::from_str_radix(byte, 16).unwrap().to_string()).collect();
+    let entries = theirs.iter_mut().flat_map(|(_, entries)| entries);
+    for (_, value) in
+        entries.filter(|(key, value)| key == "group-address" && *value == bytes.join(";"))
+    {
+        value.clone_from(&address);
+        seen.insert(GROUP_ADDRESS.to_owned());
+    }
+}
+
+/// Which profile holds a rule, and in which order, is chance in the library, so that the two may be equal
+/// in one run.
+fn accept_routing_rules(ours: &mut Sections, theirs: &mut Sections) {
+    for (_, entries) in ours.iter_mut().chain(theirs) {
+        entries.retain(|(key, _)| !key.starts_with("routing-rule"));
+    }
+}
+
+/// The library may have lost some by chance; nmgen must have all that it kept. How many nmgen has.
+fn assert_same_rules(ours: &[Profile], library: &[(String, String)], at: &str) -> usize {
+    let is_rule = |(key, _): &(String, String)| key.starts_with("routing-rule");
+    let rules = |files: Vec<Sections>| -> Vec<String> {
+        let entries = files.into_iter().flatten().flat_map(|(_, entries)| entries);
+        let mut rules: Vec<String> = entries.filter(is_rule).map(|(_, value)| value).collect();
+        rules.sort();
+        rules
+    };
+    let theirs = rules(library.iter().map(|(_, text)| keyfile::parse(text)).collect());
+    let ours = rules(ours.iter().map(sections).collect());
+    assert!(theirs.iter().all(|rule| ours.contains(rule)), "{at}: {theirs:?} against {ours:?}");
+    ours.len()
+}

@@ -1,0 +1,147 @@
+//! `generate -o` writes below its target and nowhere else, for its owner only, and leaves nothing behind.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+use tests::program;
+
+const DOCUMENT: &str = "\
+hostname: {config: worker-0}
+interfaces:
+- {name: eth0, type: ethernet, state: up, mac-address: 52:54:00:12:34:01, alt-names: [{name: uplink}]}
+- {name: eth1, type: ethernet, state: up}
+";
+const FILES: [&str; 4] =
+    ["eth0.nmconnection", "eth1.nmconnection", "etc/hostname", "etc/systemd/network/70-eth0.link"];
+
+/// A directory with the document, and beside it what must stay as it is.
+struct Place {
+    directory: TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("state.yml"), DOCUMENT).unwrap();
+        fs::create_dir(directory.path().join("elsewhere")).unwrap();
+        fs::write(directory.path().join("elsewhere/file"), "untouched").unwrap();
+        Self { directory }
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn generate(&self) -> Output {
+        Command::new(program::nmgen())
+            .current_dir(self.directory.path())
+            .args(["generate", "-o", "target", "state.yml"])
+            .output()
+            .unwrap()
+    }
+
+    fn assert_elsewhere_untouched(&self) {
+        let found = tree(&self.path("elsewhere"));
+        assert_eq!(found.keys().collect::<Vec<_>>(), ["file"]);
+        assert_eq!(fs::read_to_string(self.path("elsewhere/file")).unwrap(), "untouched");
+    }
+}
+
+/// Every file and directory below, with its mode; links are not followed.
+fn tree(directory: &Path) -> BTreeMap<String, u32> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let name = path.strip_prefix(directory).unwrap().to_str().unwrap().to_owned();
+            found.insert(name, metadata.permissions().mode() & 0o7777);
+            if metadata.is_dir() {
+                open.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn files_and_directories_are_for_their_owner_only() {
+    let place = Place::new();
+    let output = place.generate();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let found = tree(&place.path("target"));
+    let files: Vec<&String> =
+        found.iter().filter(|(_, mode)| **mode == 0o600).map(|f| f.0).collect();
+    let mut expected = FILES;
+    expected.sort_unstable();
+    assert_eq!(files, expected);
+    let directories: Vec<&String> =
+        found.iter().filter(|(_, mode)| **mode == 0o700).map(|f| f.0).collect();
+    assert_eq!(directories, ["etc", "etc/systemd", "etc/systemd/network"]);
+    assert_eq!(found.len(), files.len() + directories.len(), "nothing else, no temporary file");
+    let target = fs::metadata(place.path("target")).unwrap();
+    assert_eq!(target.permissions().mode() & 0o7777, 0o700);
+}
+
+#[test]
+fn a_second_run_replaces_the_files_and_leaves_nothing_behind() {
+    let place = Place::new();
+    assert!(place.generate().status.success());
+    let first = tree(&place.path("target"));
+    fs::write(place.path("target/eth1.nmconnection"), "old").unwrap();
+    fs::set_permissions(place.path("target/eth1.nmconnection"), fs::Permissions::from_mode(0o644))
+        .unwrap();
+    assert!(place.generate().status.success());
+    assert_eq!(tree(&place.path("target")), first);
+    assert_ne!(fs::read_to_string(place.path("target/eth1.nmconnection")).unwrap(), "old");
+}
+
+#[test]
+fn a_link_in_place_of_a_file_is_replaced_and_not_followed() {
+    for file in FILES {
+        let place = Place::new();
+        let path = place.path("target").join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(place.path("elsewhere/file"), &path).unwrap();
+        assert!(place.generate().status.success(), "{file}");
+        assert!(fs::symlink_metadata(&path).unwrap().is_file(), "{file}");
+        place.assert_elsewhere_untouched();
+    }
+}
+
+#[test]
+fn a_link_in_place_of_a_directory_is_refused() {
+    for directory in ["", "etc", "etc/systemd", "etc/systemd/network"] {
+        let place = Place::new();
+        let path = place.path("target").join(directory);
+        let path: std::path::PathBuf = path.components().collect();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(place.path("elsewhere"), &path).unwrap();
+        let output = place.generate();
+        assert_eq!(output.status.code(), Some(1), "{directory}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(message.contains("symbolic links in a target are not followed"), "{message}");
+        place.assert_elsewhere_untouched();
+        let left = tree(&place.directory.path().join("."));
+        let is_ours = |name: &&String| name.contains("nmconnection") || name.ends_with("hostname");
+        assert_eq!(left.keys().find(is_ours), None, "nothing is written in part: {left:?}");
+    }
+}
+
+#[test]
+fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("target/eth1.nmconnection/full")).unwrap();
+    let output = place.generate();
+    assert_eq!(output.status.code(), Some(1));
+    let found = tree(&place.path("target"));
+    let temporary = found.keys().find(|name| name.rsplit('/').next().unwrap().starts_with('.'));
+    assert_eq!(temporary, None, "{found:?}");
+}

@@ -1,0 +1,79 @@
+//! The NMState documents that suites run on: the project's fixtures, and those of others in the corpus.
+
+use std::path::{Path, PathBuf};
+
+use crate::program::root;
+
+/// A document and the file that it came from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The file's name, without directories.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The project's own documents; nmstate converts every one of them.
+pub fn fixtures() -> Vec<Document> {
+    let found = documents_in(&root().join("tests/fixtures/states"));
+    assert!(!found.is_empty(), "tests/fixtures/states has no documents");
+    found
+}
+
+/// Documents that this project did not write, from `$SHARED/corpus`; `../shared` by default. Where they
+/// are missing it says so, and fails if `REQUIRE_LAB=1`.
+pub fn corpus() -> Vec<Document> {
+    let shared = std::env::var_os("SHARED").map(PathBuf::from);
+    let directory = shared.unwrap_or_else(|| root().join("../shared")).join("corpus");
+    let found = documents_in(&directory.join("nmstate-examples"));
+    if found.is_empty() {
+        skipped(&format!("no corpus in {}: set SHARED", directory.display()));
+    }
+    found
+}
+
+/// Both, fixtures first.
+pub fn all() -> Vec<Document> {
+    let mut documents = fixtures();
+    documents.extend(corpus());
+    documents
+}
+
+/// Says that a part of a suite cannot run here.
+///
+/// # Panics
+/// If `REQUIRE_LAB=1`: then everything has to run.
+pub fn skipped(reason: &str) {
+    let required = std::env::var_os("REQUIRE_LAB").is_some_and(|value| value == "1");
+    assert!(!required, "cannot run, and REQUIRE_LAB=1: {reason}");
+    // Straight to the descriptor: the test harness captures what eprintln! prints.
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("SKIPPED: {reason}\n"));
+}
+
+fn documents_in(directory: &Path) -> Vec<Document> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut found: Vec<Document> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let name = path.file_name()?.to_str()?.to_owned();
+            let text = std::fs::read_to_string(&path).ok()?;
+            name.ends_with(".yml").then_some(Document { name, text })
+        })
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+impl Document {
+    /// Converts it with the library, in this process.
+    pub fn convert(&self) -> nmgen::Outcome {
+        convert(&self.name, &self.text)
+    }
+}
+
+/// Converts one document with the library, in this process.
+pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
+    let source = nmgen::source::Source { name: name.into(), text: text.into() };
+    let host = nmgen::source::Host { name: None, source };
+    nmgen::convert(&nmgen::source::Hosts { hosts: vec![host], diagnostics: Vec::new() })
+}
