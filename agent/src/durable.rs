@@ -63,15 +63,7 @@ impl Staged {
 
     /// Puts the file in its place.
     pub(crate) fn put(self) -> Result<(), FileError> {
-        fs::rename(&self.temporary, &self.target).map_err(|source| FileError::Rename {
-            from: self.temporary.clone(),
-            to: self.target.clone(),
-            source,
-        })?;
-        match self.target.parent() {
-            Some(dir) => sync_dir(dir),
-            None => Ok(()),
-        }
+        rename(&self.temporary, &self.target)
     }
 }
 
@@ -90,6 +82,19 @@ fn temporary_for(target: &Path) -> PathBuf {
 /// Replaces `target` by `bytes`, durably.
 pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     Staged::new(target, bytes, mode)?.put()
+}
+
+/// Renames a directory or file, durably.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(|source| FileError::Rename {
+        from: from.to_path_buf(),
+        to: to.to_path_buf(),
+        source,
+    })?;
+    match to.parent() {
+        Some(dir) => sync_dir(dir),
+        None => Ok(()),
+    }
 }
 
 /// Creates `path` and its parents, 0700 where they are new.

@@ -1,18 +1,22 @@
 //! The open transaction on disk: what is being tried, what was there, copies of the files.
 //!
-//! The directory appears by one rename after everything in it is synced, and goes by one rename;
-//! so a power cut leaves either no transaction or a complete one.
+//! The directory appears by one rename after everything in it is synced, and goes by one rename
+//! (to nothing, or to `committed`, see `commit`); so a power cut leaves either no transaction or a
+//! complete one.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    commit::{self, Commit},
     copies,
     digest::Digest,
+    document::Document,
     durable::{self, FileError},
     network::Before,
     paths::Paths,
+    probe::ProbeResult,
 };
 
 /// `journal.json`.
@@ -30,6 +34,9 @@ pub(crate) struct Journal {
     pub(crate) bridges: Vec<String>,
     /// What was there.
     pub(crate) before: Before,
+    /// What answered then: after a roll back the gateway must again.
+    #[serde(default)]
+    pub(crate) probes: Vec<ProbeResult>,
 }
 
 const VERSION: u32 = 1;
@@ -38,12 +45,13 @@ impl Journal {
     /// A journal for this boot.
     pub(crate) fn new(
         paths: &Paths,
-        digest: Digest,
-        source: PathBuf,
+        document: &Document,
         bridges: Vec<String>,
         before: Before,
+        probes: Vec<ProbeResult>,
     ) -> Self {
-        Self { version: VERSION, boot_id: boot_id(paths), digest, source, bridges, before }
+        let (digest, source) = (document.digest.clone(), document.path.clone());
+        Self { version: VERSION, boot_id: boot_id(paths), digest, source, bridges, before, probes }
     }
 
     /// Whether it was opened in this boot.
@@ -56,15 +64,22 @@ fn boot_id(paths: &Paths) -> String {
     std::fs::read_to_string(paths.boot_id()).unwrap_or_default().trim().to_owned()
 }
 
-/// Copies the files and opens the transaction.
-pub(crate) fn open(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
+/// Copies the files, stages the commit and opens the transaction.
+pub(crate) fn open(
+    paths: &Paths,
+    journal: &Journal,
+    document: &Document,
+    resolved: &str,
+) -> Result<Commit, FileError> {
     let place = paths.transaction();
     let new = place.with_extension("new");
     durable::remove(&new)?;
     durable::create_dir(&new)?;
     copies::save(paths, &new.join("files"))?;
     durable::write_json(&new.join("journal.json"), journal, 0o600)?;
-    rename(&new, &place)
+    let commit = commit::stage(paths, &new, document, resolved)?;
+    durable::rename(&new, &place)?;
+    Ok(commit)
 }
 
 /// The open transaction, if there is one.
@@ -86,40 +101,34 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
     let place = paths.transaction();
     let done = place.with_extension("done");
     durable::remove(&done)?;
-    rename(&place, &done)?;
+    durable::rename(&place, &done)?;
     durable::remove(&done)
-}
-
-fn rename(from: &std::path::Path, to: &std::path::Path) -> Result<(), FileError> {
-    std::fs::rename(from, to).map_err(|source| FileError::Rename {
-        from: from.to_path_buf(),
-        to: to.to_path_buf(),
-        source,
-    })?;
-    match to.parent() {
-        Some(dir) => durable::sync_dir(dir),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Journal, close, open, read};
-    use crate::{digest::Digest, network::Before, paths::Paths};
+    use crate::{digest::Digest, document::Document, network::Before, paths::Paths};
 
     #[test]
     fn opens_reads_and_closes() -> Result<(), Box<dyn std::error::Error>> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         assert!(read(&paths)?.is_none());
+        std::fs::create_dir_all(paths.documents())?;
+        let document = Document {
+            path: "/etc/nmstate/openshift/a.yml".into(),
+            text: "x".to_owned(),
+            digest: Digest::of(b"x"),
+        };
         let journal = Journal::new(
             &paths,
-            Digest::of(b"x"),
-            "/etc/nmstate/openshift/a.yml".into(),
+            &document,
             vec!["br-ex".to_owned()],
             Before::default(),
+            Vec::new(),
         );
-        open(&paths, &journal)?;
+        drop(open(&paths, &journal, &document, "")?);
         let back = read(&paths)?.ok_or("no journal")?;
         assert_eq!(back.bridges, ["br-ex"]);
         assert!(back.is_of_this_boot(&paths));

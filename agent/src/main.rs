@@ -3,6 +3,7 @@
 mod check;
 mod cli;
 mod command;
+mod commit;
 mod copies;
 mod dbus;
 mod digest;

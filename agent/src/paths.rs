@@ -49,6 +49,11 @@ impl Paths {
         self.state_dir().join("transaction")
     }
 
+    /// A decided commit whose files are not all in place. Exists for a moment only.
+    pub(crate) fn committed(&self) -> PathBuf {
+        self.state_dir().join("committed")
+    }
+
     /// What was committed, and what failed how often.
     pub(crate) fn record(&self) -> PathBuf {
         self.state_dir().join("record.json")

@@ -2,7 +2,7 @@
 
 use std::{
     io::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     digest::Digest,
     document::Document,
-    durable::{self, FileError, Staged},
+    durable::{self, FileError},
     paths::Paths,
 };
 
@@ -45,7 +45,7 @@ pub(crate) struct Record {
 struct Entry<'a> {
     at: u64,
     digest: &'a Digest,
-    source: &'a std::path::Path,
+    source: &'a Path,
     outcome: &'a str,
     error: Option<&'a str>,
 }
@@ -94,7 +94,13 @@ impl Record {
         self.failures = Some(Failures { digest: document.digest.clone(), count, last_error });
         durable::create_dir(&paths.state_dir())?;
         durable::write_json(&paths.record(), self, 0o600)?;
-        append(paths, document, outcome, Some(error))
+        append(paths, &document.digest, &document.path, outcome, Some(error))
+    }
+
+    /// The record of a commit of `document`, now.
+    pub(crate) fn of(document: &Document) -> Self {
+        let (digest, source) = (document.digest.clone(), document.path.clone());
+        Self { committed: Some(Committed { digest, source, at: now() }), failures: None }
     }
 
     /// Forgets failures, for `--retry`.
@@ -103,57 +109,16 @@ impl Record {
     }
 }
 
-/// Everything a commit writes, on disk already, lacking only the renames.
-pub(crate) struct Commit {
-    document: Document,
-    files: Vec<Staged>,
-}
-
-impl Commit {
-    /// Stages `applied`, last good and the record. `resolved` is the state a policy came to.
-    pub(crate) fn stage(
-        paths: &Paths,
-        document: &Document,
-        resolved: &str,
-    ) -> Result<Self, FileError> {
-        let source = document.path.clone();
-        let committed = Committed { digest: document.digest.clone(), source, at: now() };
-        let record = Record { committed: Some(committed), failures: None };
-        let record = serde_json::to_vec_pretty(&record)
-            .map_err(|source| FileError::Encode { path: paths.record(), source })?;
-        durable::create_dir(&paths.state_dir())?;
-        let bytes = document.text.as_bytes();
-        Ok(Self {
-            document: document.clone(),
-            // The record last: it is what makes the rest count.
-            files: vec![
-                Staged::new(&paths.last_good_state(), resolved.as_bytes(), 0o600)?,
-                Staged::new(&paths.last_good(), bytes, 0o600)?,
-                Staged::new(&paths.applied(), bytes, 0o644)?,
-                Staged::new(&paths.record(), &record, 0o600)?,
-            ],
-        })
-    }
-
-    /// Puts them in place.
-    pub(crate) fn put(self, paths: &Paths) -> Result<(), FileError> {
-        for file in self.files {
-            file.put()?;
-        }
-        append(paths, &self.document, "committed", None)
-    }
-}
-
 /// The history is for people: bounded, and rewritten as a whole.
-fn append(
+pub(crate) fn append(
     paths: &Paths,
-    document: &Document,
+    digest: &Digest,
+    source: &Path,
     outcome: &str,
     error: Option<&str>,
 ) -> Result<(), FileError> {
     let path = paths.history();
-    let entry =
-        Entry { at: now(), digest: &document.digest, source: &document.path, outcome, error };
+    let entry = Entry { at: now(), digest, source, outcome, error };
     let line = serde_json::to_string(&entry)
         .map_err(|source| FileError::Encode { path: path.clone(), source })?;
     let old = durable::read(&path)?.unwrap_or_default();
@@ -170,7 +135,7 @@ fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::{Commit, Record};
+    use super::Record;
     use crate::{digest::Digest, document::Document, paths::Paths};
 
     fn document(text: &str) -> Document {
@@ -179,26 +144,6 @@ mod tests {
             text: text.to_owned(),
             digest: Digest::of(text.as_bytes()),
         }
-    }
-
-    #[test]
-    fn in_force_after_commit_until_applied_changes() -> Result<(), Box<dyn std::error::Error>> {
-        let root = tempfile::tempdir()?;
-        let paths = Paths::new(root.path());
-        std::fs::create_dir_all(paths.documents())?;
-        let doc = document("interfaces: []");
-        Record::default().failed(&paths, &doc, "rolled-back", "why")?;
-        assert_eq!(Record::load(&paths).failures_of(&doc.digest), 1);
-        let staged = Commit::stage(&paths, &doc, "")?;
-        assert!(!paths.applied().exists());
-        staged.put(&paths)?;
-        let record = Record::load(&paths);
-        assert!(record.in_force(&paths, &doc.digest)?);
-        assert_eq!(record.failures_of(&doc.digest), 0);
-        std::fs::write(paths.applied(), "other")?;
-        assert!(!record.in_force(&paths, &doc.digest)?);
-        assert_eq!(std::fs::read_to_string(paths.history())?.lines().count(), 2);
-        Ok(())
     }
 
     #[test]

@@ -9,6 +9,7 @@ use thiserror::Error;
 use tokio::sync::watch;
 
 use crate::{
+    commit::Commit,
     document::Document,
     durable::FileError,
     journal::{self, Journal},
@@ -16,7 +17,6 @@ use crate::{
     paths::Paths,
     probe::{self, ProbeResult},
     progress::{Phase, Progress},
-    record::Commit,
     settings::Settings,
     state::{Parsed, State, StateError},
     wants::Wants,
@@ -61,8 +61,8 @@ pub(crate) enum Failure {
         roll_back_phase: Phase,
         roll_back: Box<PhaseError>,
     },
-    /// Committed, but not everything could be written down.
-    #[error("the network is committed, but {phase} failed")]
+    /// In force and decided so on disk; what could not be written the next start writes.
+    #[error("the network is in force, but {phase} failed; the next start finishes it")]
     NotRecorded { phase: Phase, source: Box<PhaseError> },
 }
 
@@ -113,8 +113,16 @@ impl<N: Network> Transaction<'_, N> {
         let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
         let prepared = self.prepare(document, parsed, probed).await.map_err(untouched)?;
         // From here on every way out leads through the roll back or the record.
-        match self.change(&prepared, previous, probed).await {
-            Ok(()) => self.record(prepared.commit),
+        let changed = match self.change(&prepared, previous, probed).await {
+            // NetworkManager has committed; whether that counts is decided here. A way back is
+            // there still: the journal needs no checkpoint.
+            Ok(()) => self.step(Phase::Record, || prepared.commit.decide(self.paths)),
+            failed => failed,
+        };
+        match changed {
+            Ok(()) => self
+                .step(Phase::Record, || prepared.commit.finish(self.paths))
+                .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) }),
             Err((phase, source)) => {
                 tracing::error!(dayone_phase = %phase, "{phase}: {}", chain(&source));
                 self.undo(&prepared.before, &prepared.wants.bridges, probed, phase, source).await
@@ -156,18 +164,13 @@ impl<N: Network> Transaction<'_, N> {
                 Ok::<_, PhaseError>(self.network.probe(&baseline, t.baseline.get()).await)
             })
             .await?;
-        let journal = Journal::new(
-            self.paths,
-            document.digest.clone(),
-            document.path.clone(),
-            wants.bridges.clone(),
-            before.clone(),
-        );
         let commit = self
             .phase(Phase::Journal, t.snapshot.get(), async {
-                let commit = Commit::stage(self.paths, document, &desired.to_yaml()?)?;
-                journal::open(self.paths, &journal)?;
-                Ok::<_, PhaseError>(commit)
+                let (before, probes) = (before.clone(), probed.before.clone());
+                let bridges = wants.bridges.clone();
+                let journal = Journal::new(self.paths, document, bridges, before, probes);
+                let resolved = desired.to_yaml()?;
+                Ok::<_, PhaseError>(journal::open(self.paths, &journal, document, &resolved)?)
             })
             .await?;
         Ok(Prepared { desired, wants, before, plan, commit })
@@ -213,11 +216,10 @@ impl<N: Network> Transaction<'_, N> {
         self.phase(Phase::Commit, t.checkpoint.get(), self.network.commit(before)).await
     }
 
-    fn record(&self, commit: Commit) -> Result<(), Failure> {
-        let start = self.progress.enter(Phase::Record, GRACE);
-        let done = commit.put(self.paths).and_then(|()| journal::close(self.paths));
-        self.progress.leave(Phase::Record, start, done.is_ok());
-        done.map_err(|e| Failure::NotRecorded { phase: Phase::Record, source: Box::new(e.into()) })
+    /// A phase that only writes files.
+    fn step(&self, phase: Phase, work: impl FnOnce() -> Result<(), FileError>) -> Phased<()> {
+        let start = self.progress.enter(phase, GRACE);
+        self.finish(phase, start, work().map_err(PhaseError::File))
     }
 
     /// Undoes an open transaction, keeping the error that led here.
@@ -357,6 +359,7 @@ async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let done = work.await;
     let name = serde_json::to_string(&phase).unwrap_or_default();
     if std::env::var("DAYONE_HOLD_AT").is_ok_and(|at| name == format!("\"{at}\"")) {
+        tracing::warn!(dayone_held = true, "held after {phase}");
         std::future::pending::<()>().await;
     }
     done

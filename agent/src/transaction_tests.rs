@@ -336,3 +336,38 @@ async fn without_space_for_the_journal_nothing_is_touched() -> Tested {
     assert!(!network.did(Step::Leftovers));
     Ok(())
 }
+
+/// The disk breaks between NetworkManager's commit and the decision: everything back.
+#[tokio::test(start_paused = true)]
+async fn a_commit_that_cannot_be_decided_is_rolled_back() -> Tested {
+    let bench = Bench::new()?;
+    // Something in the way of the deciding rename.
+    std::fs::create_dir_all(bench.paths.committed().join("x"))?;
+    let network = Fake::default();
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::RolledBack { phase: Phase::Record, .. })), "{result:?}");
+    assert!(network.did(Step::Commit) && network.did(Step::Restored));
+    assert!(!bench.committed() && !bench.journal_is_open());
+    assert!(!bench.paths.applied().exists());
+    Ok(())
+}
+
+/// The disk breaks after the decision: nothing is undone, and the next start finishes it.
+#[tokio::test(start_paused = true)]
+async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
+    for obstacle in [Paths::applied, Paths::last_good, Paths::record] {
+        let bench = Bench::new()?;
+        let obstacle = obstacle(&bench.paths);
+        std::fs::create_dir_all(obstacle.join("x"))?;
+        let network = Fake::default();
+        let result = bench.run(&network, &mut Probed::default()).await;
+        assert!(matches!(result, Err(Failure::NotRecorded { .. })), "{result:?}");
+        assert!(!network.did(Step::RollBack) && !bench.journal_is_open());
+        std::fs::remove_dir_all(obstacle)?;
+        crate::commit::finish(&bench.paths)?;
+        assert!(bench.committed() && !bench.paths.committed().exists());
+        let digest = Digest::of(DOCUMENT.as_bytes());
+        assert!(Record::load(&bench.paths).in_force(&bench.paths, &digest)?);
+    }
+    Ok(())
+}

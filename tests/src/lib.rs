@@ -1,5 +1,6 @@
 //! What the suites share.
 
+pub mod dayone;
 pub mod documents;
 pub mod examples;
 pub mod fleet;

@@ -43,6 +43,44 @@ pub fn nmgen_ramdisk() -> &'static Path {
     })
 }
 
+/// `dayone`, as developers build it and with the phases it can be made to stop in.
+#[derive(Debug)]
+pub struct Agent {
+    /// The program.
+    pub plain: PathBuf,
+    /// The same with its feature `fault-injection`.
+    pub held: PathBuf,
+}
+
+/// Both builds of the agent.
+///
+/// # Panics
+/// When one cannot be built.
+pub fn dayone() -> &'static Agent {
+    static PROGRAM: OnceLock<Agent> = OnceLock::new();
+    PROGRAM.get_or_init(|| {
+        let place = ["debug", "dayone"];
+        let built = build(&["-p", "agent", "--features", "fault-injection"], None, &place);
+        // The two share a name: what the next build replaces is kept under another.
+        let held = built.with_file_name("dayone-fault-injection");
+        let linked = std::fs::copy(&built, &held);
+        assert!(linked.is_ok(), "copy {}: {linked:?}", built.display());
+        Agent { plain: build(&["-p", "agent"], None, &place), held }
+    })
+}
+
+/// `dayone` as nodes run it, and the program of nmstate's own `apply()` that it is measured against.
+///
+/// # Panics
+/// When they cannot be built.
+pub fn dayone_release() -> (PathBuf, PathBuf) {
+    let example = ["--bin", "dayone", "--example", "nmstate_apply"];
+    let arguments = [&["-p", "agent", "--release"], &example[..]].concat();
+    let dayone = build(&arguments, None, &["release", "dayone"]);
+    let nmstate = dayone.with_file_name("examples").join("nmstate_apply");
+    (dayone, nmstate)
+}
+
 fn build(arguments: &[&str], rustflags: Option<&str>, place: &[&str]) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(root()).args(["build", "--quiet", "--locked"]).args(arguments);

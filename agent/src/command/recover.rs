@@ -4,6 +4,7 @@ use tokio::sync::watch;
 
 use super::apply::set_undecided;
 use crate::{
+    commit,
     document::Document,
     error::Error,
     journal::{self, Journal},
@@ -71,22 +72,19 @@ pub(super) async fn online(
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
     let same_boot = journal.is_of_this_boot(paths);
+    let probed = Probed { before: journal.probes.clone(), after: Vec::new() };
     transaction
-        .roll_back(&journal.before, &journal.bridges, &Probed::default(), same_boot)
+        .roll_back(&journal.before, &journal.bridges, &probed, same_boot)
         .await
         .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
     say_recovered(&journal);
     Ok(())
 }
 
-/// The open journal. One whose document is recorded as committed only lacks its removal.
+/// The open journal; a commit that was decided is finished first.
 fn open_journal(paths: &Paths) -> Result<Option<Journal>, Error> {
-    let Some(journal) = journal::read(paths)? else { return Ok(None) };
-    if Record::load(paths).in_force(paths, &journal.digest)? {
-        journal::close(paths)?;
-        return Ok(None);
-    }
-    Ok(Some(journal))
+    commit::finish(paths)?;
+    Ok(journal::read(paths)?)
 }
 
 /// A run that ended in a crash counts: it must not be tried for ever.

@@ -1,0 +1,17 @@
+//! What the agent is measured against: the nmstate crate's own `apply()`, with its own
+//! verification, of the document on standard input. Prints the milliseconds it took.
+
+#![allow(clippy::print_stdout, reason = "a program of the benchmark")]
+
+use std::{io::Read as _, time::Instant};
+
+use nmstate::NetworkState;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let start = Instant::now();
+    NetworkState::new_from_yaml(&text)?.apply()?;
+    println!("{:.1}", start.elapsed().as_secs_f64() * 1e3);
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! A commit on disk, decided by one durable rename.
+//!
+//! What a commit writes is staged inside the open transaction's directory, before anything is
+//! changed. NetworkManager commits first; then that directory is renamed from `transaction` to
+//! `committed`. A run that ends before the rename, however it ends, is rolled back by the next
+//! start; after it the document is in force, and the next start moves into place what is not yet.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    document::Document,
+    durable::{self, FileError, Staged},
+    paths::Paths,
+    record::{self, Record},
+    transaction::chain,
+};
+
+/// Everything a commit writes, on disk already, lacking only the renames.
+#[derive(Debug)]
+pub(crate) struct Commit {
+    /// Beside its place: it may be on another file system. Goes when this is dropped unused.
+    applied: Staged,
+}
+
+/// Stages last good and the record in `dir`, and `applied`. `resolved` is the state that a policy
+/// came to.
+pub(crate) fn stage(
+    paths: &Paths,
+    dir: &Path,
+    document: &Document,
+    resolved: &str,
+) -> Result<Commit, FileError> {
+    let bytes = document.text.as_bytes();
+    let staged = |place: &Path| dir.join(place.file_name().unwrap_or_default());
+    durable::write(&staged(&paths.last_good_state()), resolved.as_bytes(), 0o600)?;
+    durable::write(&staged(&paths.last_good()), bytes, 0o600)?;
+    durable::write_json(&staged(&paths.record()), &Record::of(document), 0o600)?;
+    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, 0o644)? })
+}
+
+impl Commit {
+    /// The decision: from here on the document is in force.
+    pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
+        durable::rename(&paths.transaction(), &paths.committed())
+    }
+
+    /// Puts everything in its place. What fails is left to the next start.
+    pub(crate) fn finish(self, paths: &Paths) -> Result<(), FileError> {
+        self.applied.put()?;
+        finish(paths)
+    }
+}
+
+/// Finishes a commit that was decided; does nothing where none was. May be cut anywhere and done
+/// again: the record goes last, since it is what makes the rest count.
+pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
+    let dir = paths.committed();
+    if !dir.exists() {
+        return Ok(());
+    }
+    move_in(&dir, paths.last_good_state())?;
+    move_in(&dir, paths.last_good())?;
+    if let Some(text) = durable::read(&paths.last_good())?
+        && durable::read(&paths.applied())?.as_ref() != Some(&text)
+    {
+        durable::write(&paths.applied(), &text, 0o644)?;
+    }
+    if move_in(&dir, paths.record())? {
+        durable::sync_dir(&paths.state_dir())?;
+        note(paths);
+    }
+    durable::remove(&dir)
+}
+
+/// Moves a staged file to its place; `false` where that was done before.
+fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
+    let from = dir.join(place.file_name().unwrap_or_default());
+    match std::fs::rename(&from, &place) {
+        Ok(()) => Ok(true),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(FileError::Rename { from, to: place, source }),
+    }
+}
+
+/// A line of history; the commit counts without it.
+fn note(paths: &Paths) {
+    let Some(committed) = Record::load(paths).committed else { return };
+    let noted = record::append(paths, &committed.digest, &committed.source, "committed", None);
+    if let Err(error) = noted {
+        tracing::warn!("the history is not complete: {}", chain(&error));
+    }
+}
+
+#[cfg(test)]
+#[path = "commit_tests.rs"]
+mod tests;

@@ -1,0 +1,97 @@
+//! A power cut at every point between NetworkManager's commit and the last rename.
+
+use std::fs;
+
+use super::{Commit, finish};
+use crate::{
+    digest::Digest,
+    document::Document,
+    journal::{self, Journal},
+    network::Before,
+    paths::Paths,
+    record::Record,
+};
+
+type Tested = Result<(), Box<dyn std::error::Error>>;
+
+fn document(text: &str) -> Document {
+    Document {
+        path: "/etc/nmstate/openshift/cluster.yml".into(),
+        text: text.to_owned(),
+        digest: Digest::of(text.as_bytes()),
+    }
+}
+
+fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error::Error>> {
+    let journal = Journal::new(paths, document, Vec::new(), Before::default(), Vec::new());
+    Ok(journal::open(paths, &journal, document, "resolved")?)
+}
+
+/// A node whose document \"old\" is in force.
+fn node() -> Result<(tempfile::TempDir, Paths), Box<dyn std::error::Error>> {
+    let root = tempfile::tempdir()?;
+    let paths = Paths::new(root.path());
+    fs::create_dir_all(paths.documents())?;
+    let commit = open(&paths, &document("old"))?;
+    commit.decide(&paths)?;
+    commit.finish(&paths)?;
+    Ok((root, paths))
+}
+
+fn in_force(paths: &Paths, text: &str) -> Result<bool, Box<dyn std::error::Error>> {
+    let record = Record::load(paths).in_force(paths, &Digest::of(text.as_bytes()))?;
+    Ok(record && fs::read_to_string(paths.last_good())? == text)
+}
+
+#[test]
+fn a_commit_leaves_only_what_it_wrote() -> Tested {
+    let (_root, paths) = node()?;
+    assert!(in_force(&paths, "old")?);
+    assert_eq!(fs::read_to_string(paths.last_good_state())?, "resolved");
+    assert_eq!(fs::read_dir(paths.state_dir())?.count(), 4);
+    assert_eq!(fs::read_dir(paths.documents())?.count(), 1);
+    assert_eq!(fs::read_to_string(paths.history())?.lines().count(), 1);
+    fs::write(paths.applied(), "other")?;
+    assert!(!in_force(&paths, "old")?);
+    Ok(())
+}
+
+#[test]
+fn cut_before_the_decision_the_old_document_stays_in_force() -> Tested {
+    let (_root, paths) = node()?;
+    // Cut: nothing is dropped.
+    std::mem::forget(open(&paths, &document("new"))?);
+    finish(&paths)?;
+    assert!(journal::read(&paths)?.is_some(), "the next start rolls back");
+    assert!(in_force(&paths, "old")? && !in_force(&paths, "new")?);
+    journal::close(&paths)?;
+    assert!(in_force(&paths, "old")?);
+    Ok(())
+}
+
+#[test]
+fn cut_after_the_decision_the_new_document_comes_in_force() -> Tested {
+    for moved in 0..=5 {
+        let (_root, paths) = node()?;
+        let commit = open(&paths, &document("new"))?;
+        commit.decide(&paths)?;
+        let dir = paths.committed();
+        let steps: [&dyn Fn() -> std::io::Result<()>; 5] = [
+            &|| fs::rename(paths.documents().join(".applied.dayone"), paths.applied()),
+            &|| fs::rename(dir.join("last-good.resolved.yml"), paths.last_good_state()),
+            &|| fs::rename(dir.join("last-good.yml"), paths.last_good()),
+            &|| fs::rename(dir.join("record.json"), paths.record()),
+            &|| fs::remove_file(dir.join("journal.json")),
+        ];
+        for step in &steps[..moved] {
+            step()?;
+        }
+        std::mem::forget(commit);
+        assert!(journal::read(&paths)?.is_none(), "nothing is rolled back any more");
+        finish(&paths)?;
+        assert!(in_force(&paths, "new")?, "cut after {moved}");
+        assert!(!dir.exists());
+        finish(&paths)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,128 @@
+//! A document in the field's shape, put in force at boot before kubelet starts.
+
+use std::net::IpAddr;
+
+use tests::{
+    dayone::{
+        ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
+        day_one_dhcp, outcome, worker,
+    },
+    lab::{Case, Error, Inside, Lab, Peer},
+};
+
+/// What every document here must come to: kubelet after the agent, on a br-ex that has the card's MAC address.
+fn in_force(
+    case: &Case<'_>,
+    addresses: &[IpAddr],
+    file: &str,
+    text: &str,
+) -> Result<Inside, Error> {
+    let inside = case.inside()?;
+    let outcome = outcome(&inside, None)?;
+    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    for address in addresses {
+        assert!(case.peer().pings(*address, SOON)?, "{address}");
+        assert_eq!(case.peer().mac_of(*address)?.as_deref(), Some(MAC), "{address}");
+    }
+    assert_eq!(inside.sh("cat /sys/class/net/br-ex/address")?, MAC);
+    assert_eq!(inside.sh("ip -oneline address show dev eno1 scope global")?, "");
+    let (dayone, kubelet) = (inside.unit("dayone.service")?, inside.unit("kubelet.service")?);
+    assert_eq!((&*dayone.active_state, &*kubelet.active_state), ("active", "active"));
+    assert!(dayone.active_enter.is_some());
+    assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
+    let seen = inside.read("/run/lab-kubelet/addresses")?.unwrap_or_default();
+    for address in addresses {
+        assert!(seen.contains(&format!("\"local\":\"{address}\"")), "{address} in {seen}");
+    }
+    let routes = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
+    assert!(routes.contains("\"default\"") && routes.contains("\"br-ex\""), "{routes}");
+    assert_eq!(inside.read(APPLIED)?.as_deref(), Some(text));
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(status.stdout.contains(file), "{status}");
+    Ok(inside)
+}
+
+#[test]
+fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &text, 0o644)
+        .file(APISERVER.0, APISERVER.1, 0o644)
+        .machine_config_operator();
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
+        assert!(case.peer().api_connections() >= 1);
+        let status = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+        for probe in ["gateway 192.0.2.1", "dns", "api"] {
+            assert!(status.contains(&format!("\"name\": \"{probe}\"")), "{probe} in {status}");
+        }
+        inside.wait_sh("getent ahosts api.lab.test", SOON)?;
+        // The operator's units ran after the agent, found the document applied and did nothing.
+        inside.wait_unit("ovs-configuration.service", "active", SOON)?;
+        let dayone = inside.unit("dayone.service")?;
+        for (unit, did) in [
+            ("nmstate-configuration", format!("nothing: {HOST_FILE} is applied\n")),
+            ("ovs-configuration", "nothing: br-ex belongs to NMState\n".into()),
+        ] {
+            assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, Some(did));
+            let unit = inside.unit(&format!("{unit}.service"))?;
+            assert!(unit.exec_start > dayone.active_enter, "{unit:?} {dayone:?}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn dhcp_keeps_its_lease() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut document = Document::new();
+    document.ip =
+        "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
+    document.rest.clear();
+    let text = document.text();
+    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        case.boot()?;
+        let leases = case.peer().leases()?;
+        assert_eq!(leases.len(), 1, "{leases:?}");
+        assert_eq!(leases[0].mac, MAC);
+        assert_eq!(leases[0].client_id, format!("01:{MAC}"));
+        let address = leases[0].address;
+        let inside = in_force(case, &[address], HOST_FILE, &text)?;
+        // The card had it before the bridge did.
+        for device in ["eno1", "br-ex"] {
+            let (who, lease) =
+                (format!("dhcp4 ({device})"), format!("new lease, address={address}"));
+            let manager = ["_SYSTEMD_UNIT=NetworkManager.service"];
+            inside.wait_journal(&manager, SOON, |it| {
+                it.message().contains(&who) && it.message().contains(&lease)
+            })?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn dual_stack_from_cluster_yml() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut document = Document::new().with(
+        "  ipv6:\n    enabled: false\n",
+        "  ipv6:\n    enabled: true\n    autoconf: false\n    dhcp: false\n    address:\n    - ip: 2001:db8::10\n      prefix-length: 64\n",
+    );
+    document.rest.push_str(
+        "  - destination: ::/0\n    next-hop-address: 2001:db8::1\n    next-hop-interface: br-ex\n",
+    );
+    let text = document.text();
+    let node = worker().keyfile("eno1", DAY_ONE).file(CLUSTER, &text, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = in_force(case, &[ADDRESS.into(), ADDRESS6.into()], CLUSTER, &text)?;
+        assert!(inside.sh("ip -6 route show default")?.contains("via 2001:db8::1 dev br-ex"));
+        inside.sh("timeout 3 bash -c ': </dev/tcp/2001:db8:1::10/6443'")?;
+        Ok(())
+    })
+}

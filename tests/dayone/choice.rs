@@ -1,0 +1,148 @@
+//! Which document is this node's.
+
+use std::net::Ipv4Addr;
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON, agent, attempt,
+        outcome, picture, worker,
+    },
+    lab::{Error, Lab, Nic, Node, Peer},
+};
+
+const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 20);
+
+/// The document with [`OTHER`] as the node's address.
+fn other() -> Document {
+    Document::new().with("192.0.2.10", "192.0.2.20")
+}
+
+#[test]
+fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    // Each has what the other has not.
+    let mut host = Document::new();
+    host.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
+    let host = host.text();
+    let mut cluster = other();
+    cluster.rest.push_str("  - destination: 203.0.113.128/25\n    next-hop-address: 192.0.2.3\n    next-hop-interface: br-ex\n");
+    let cluster = cluster.text();
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &host, 0o644)
+        .file(CLUSTER, &cluster, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        assert!(first.text().contains("host file for short hostname worker-0"), "{}", first.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let routes = inside.sh("ip route")?;
+        assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
+        assert!(!routes.contains("203.0.113.128/25"), "{routes}");
+        assert!(!inside.sh("ip address")?.contains("192.0.2.20"));
+        // An empty host file is none: from here on the node is cluster.yml's.
+        inside.sh(&format!(": >{HOST_FILE}"))?;
+        case.reboot()?;
+        let inside = case.inside()?;
+        let second = outcome(&inside, None)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert!(second.text().contains("cluster.yml"), "{}", second.text());
+        assert_eq!(inside.read(APPLIED)?, Some(cluster));
+        assert!(case.peer().pings(OTHER, SOON)?);
+        let routes = inside.sh("ip route")?;
+        assert!(routes.contains("203.0.113.128/25 via 192.0.2.3"), "{routes}");
+        assert!(!routes.contains("203.0.113.0/24"), "stale: {routes}");
+        assert!(!inside.sh("ip address")?.contains("192.0.2.10/"), "stale address");
+        assert!(
+            !inside.sh("cat /etc/NetworkManager/system-connections/*")?.contains("192.0.2.10/")
+        );
+        assert!(inside.sh("dayone status")?.contains("worker-0.yml is empty and counts as absent"));
+        Ok(())
+    })
+}
+
+#[test]
+fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(
+        "/etc/nmstate/openshift/worker-1.yml",
+        &Document::new().text(),
+        0o644,
+    );
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let outcome = outcome(&inside, None)?;
+        assert_eq!(outcome.exit, 0);
+        assert!(
+            outcome.text().contains("nothing to do (no document is for this node)"),
+            "{}",
+            outcome.text()
+        );
+        assert_eq!(inside.wait_unit("kubelet.service", "active", SOON)?.result, "success");
+        let before = picture(&inside)?;
+        assert!(before.contains(DAY_ONE), "{before}");
+        assert!(!before.contains("br-ex"), "{before}");
+        inside.sh("systemctl restart dayone.service")?;
+        assert_eq!(picture(&inside)?, before);
+        assert_eq!(inside.read(APPLIED)?, None);
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        assert!(status.stdout.contains("no document is for this node"), "{status}");
+        Ok(())
+    })
+}
+
+#[test]
+fn localhost_waits_for_its_name() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = agent(Node::new("localhost").nic(Nic::new("eno1", MAC)))
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &other().text(), 0o644)
+        .file(CLUSTER, &Document::new().text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let said =
+            "systemctl show --property=StatusText dayone.service | grep 'waiting for a hostname'";
+        inside.wait_sh(said, 3 * SOON)?;
+        assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
+        inside.sh("hostnamectl set-hostname worker-0.lab.test")?;
+        let outcome = outcome(&inside, None)?;
+        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        let why = "host file for short hostname worker-0; waited ";
+        assert!(outcome.text().contains(why), "{}", outcome.text());
+        assert!(case.peer().pings(OTHER, SOON)?);
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        Ok(())
+    })
+}
+
+#[test]
+fn hardware_names_the_node_where_its_hostname_does_not() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let by_mac = "/etc/nmstate/openshift/52-54-00-00-00-01.yml";
+    let node = agent(Node::new("unknown").nic(Nic::new("eno1", MAC)))
+        .keyfile("eno1", DAY_ONE)
+        .dmi("SN-1234", "4c4c4544-0000-1000-8000-000000000001")
+        .file(by_mac, &Document::new().text(), 0o644)
+        .file("/etc/nmstate/openshift/SN-1234.yml", &other().text(), 0o644)
+        .file(CLUSTER, &Document::new().with("192.0.2.10", "192.0.2.30").text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        assert!(first.text().contains("MAC address 52-54-00-00-00-01"), "{}", first.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        inside.sh(&format!("rm {by_mac}"))?;
+        let second = attempt(&inside)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert!(second.text().contains("DMI serial or UUID SN-1234"), "{}", second.text());
+        assert!(case.peer().pings(OTHER, SOON)?);
+        Ok(())
+    })
+}

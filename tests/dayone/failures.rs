@@ -1,0 +1,193 @@
+//! Each failure ends with the old network back, the cause in a message, the right exit code, and kubelet not started.
+
+use tests::{
+    dayone::{
+        ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
+        attempt, kubelet_ran, mark, outcome, picture, start, worker,
+    },
+    lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
+};
+
+/// A node in a hurry whose API can be probed.
+fn node(document: &str) -> Node {
+    worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, document, 0o644)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(APISERVER.0, APISERVER.1, 0o644)
+}
+
+/// Checks what every failure must come to; `before` is the [`picture`] of the old network.
+fn failed(
+    case: &Case<'_>,
+    outcome: &Outcome,
+    exit: i32,
+    cause: &str,
+    before: &str,
+) -> Result<(), Error> {
+    let inside = case.inside()?;
+    assert!(outcome.text().contains(cause), "{cause} in: {}", outcome.text());
+    assert_eq!(outcome.exit, exit, "{}", outcome.text());
+    assert!(case.peer().pings(ADDRESS, SOON)?, "after {cause}");
+    assert_eq!(picture(&inside)?, before, "after {cause}");
+    assert!(!kubelet_ran(&inside)?, "after {cause}");
+    assert_ne!(inside.unit("kubelet.service")?.active_state, "active", "after {cause}");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    Ok(())
+}
+
+/// Writes the document and has the agent try it.
+fn try_document(inside: &Inside, document: &str) -> Result<Outcome, Error> {
+    inside.write(HOST_FILE, document)?;
+    attempt(inside)
+}
+
+fn wrong_gateway() -> String {
+    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+}
+
+#[test]
+fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = node(&wrong_gateway()).machine_config_operator();
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        let before = picture(&inside)?;
+        assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+        failed(case, &first, 3, "gateway 192.0.2.254", &before)?;
+        // systemd tries again, and it comes out the same; in the end the agent gives the document up.
+        let again = mark(&inside)?;
+        let second = outcome(&inside, Some(&again))?;
+        failed(case, &second, 3, "gateway 192.0.2.254", &before)?;
+        inside.sh("systemctl stop dayone.service")?;
+        // Their turn comes now that the agent's is over, and they keep their hands off.
+        for unit in ["nmstate-configuration", "ovs-configuration"] {
+            let skipped =
+                format!("systemctl show --property=ConditionResult {unit}.service | grep =no");
+            inside.wait_sh(&skipped, SOON)?;
+            let start = inside.run(&["systemctl", "start", &format!("{unit}.service")])?;
+            assert!(start.status.success(), "{start}");
+            assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, None);
+        }
+        assert_eq!(inside.read(APPLIED)?, None);
+        assert_eq!(picture(&inside)?, before);
+        Ok(())
+    })
+}
+
+#[test]
+fn each_cause_is_named_and_undone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    let missing = Document::new().nic("eno9").text();
+    lab.run(node(&missing), &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        let before = picture(&inside)?;
+        assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+        failed(case, &first, 1, "link eno9", &before)?;
+
+        let invalid = good.replace("type: ovs-bridge", "type: ovs-bridge\n  mtu: many");
+        let it = try_document(&inside, &invalid)?;
+        failed(case, &it, 2, HOST_FILE, &before)?;
+
+        let refused = good.replace("datapath: netdev", "datapath: netdev\n      fail-mode: bogus");
+        let it = try_document(&inside, &refused)?;
+        failed(case, &it, 3, "fail-mode", &before)?;
+
+        // The gateway goes on answering ARP, and that is all it does from here on.
+        inside.write(HOST_FILE, &good)?;
+        let mark = start(&inside)?;
+        journal_open(&inside, &mark)?;
+        case.peer_mut().fault(Fault::DropTraffic, true)?;
+        let it = outcome(&inside, Some(&mark))?;
+        case.peer_mut().fault(Fault::DropTraffic, false)?;
+        failed(case, &it, 3, "probe api failed", &before)?;
+
+        inside.sh("systemctl stop openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service")?;
+        let it = try_document(&inside, &good)?;
+        inside.sh("systemctl start openvswitch-switch.service")?;
+        failed(case, &it, 1, "Open vSwitch's database", &before)?;
+
+        inside.sh("mount -t tmpfs -o size=32k tmpfs /var/lib/dayone; dd if=/dev/zero of=/var/lib/dayone/full bs=32k count=2 2>/dev/null || :")?;
+        let it = try_document(&inside, &good)?;
+        inside.sh("systemctl stop dayone.service; umount /var/lib/dayone")?;
+        failed(case, &it, 1, "No space left on device", &before)?;
+
+        inside.sh("systemctl stop dayone.service kubelet.service")?;
+        inside.sh("mount -t overlay -o ro,lowerdir=/etc:/lab overlay /etc")?;
+        let it = attempt(&inside)?;
+        inside.sh("systemctl stop dayone.service; umount /etc")?;
+        failed(case, &it, 1, "Read-only file system", &before)?;
+
+        // After all of it, the same document without the cause.
+        let it = try_document(&inside, &good)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*good));
+        Ok(())
+    })
+}
+
+/// Returns when the agent is about to change the network: the old one was probed already.
+fn journal_open(inside: &Inside, mark: &tests::dayone::Mark) -> Result<(), Error> {
+    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+    inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("opening the journal"))?;
+    Ok(())
+}
+
+#[test]
+fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    // First nothing, so that the old network is there to be looked at.
+    lab.run(node(""), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        let before = picture(&inside)?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        // In the node itself: a moment later would be another phase.
+        let kill = "pid=$(systemctl show --property=MainPID --value NetworkManager.service); \
+                    until [ -e /etc/NetworkManager/system-connections/br-ex-br.nmconnection ]; do :; done; \
+                    kill -KILL $pid";
+        let mut killer = inside.command("sh").args(["-c", kill]).spawn().map_err(|source| {
+            Error::Spawn { program: "sh".into(), source }
+        })?;
+        let mark = start(&inside)?;
+        let it = outcome(&inside, Some(&mark))?;
+        assert!(killer.wait().is_ok_and(|status| status.success()));
+        failed(case, &it, 3, "applying the document failed", &before)
+    })
+}
+
+#[test]
+fn last_good_is_in_force_after_a_failure() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(node(&good), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        let before = picture(&inside)?;
+        assert!(
+            before.contains("bridge br-ex br-ex eno1") || before.contains("bridge br-ex eno1"),
+            "{before}"
+        );
+        let it = try_document(&inside, &wrong_gateway())?;
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)?;
+        assert_eq!(inside.read(APPLIED)?, Some(good));
+        // The failed document is still the node's: the next boot tries it, and returns again.
+        case.shut_down()?;
+        case.power_on()?;
+        let inside = case.inside()?;
+        let it = outcome(&inside, None)?;
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)
+    })
+}

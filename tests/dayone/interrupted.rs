@@ -1,0 +1,154 @@
+//! The agent is killed, stopped or loses power in the middle, and the old network comes back.
+
+use std::path::Path;
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
+        kubelet_ran, outcome, picture, start, with_program,
+    },
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    program,
+};
+
+/// Makes the agent stop and wait after a phase.
+const HOLD: &str = "/etc/dayone/hold";
+
+/// A node whose agent can be made to stop after a phase; it boots without a document.
+fn node() -> Node {
+    let held: &Path = &program::dayone().held;
+    with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), held)
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(
+            "/etc/systemd/system/dayone.service.d/hold.conf",
+            "[Service]\nEnvironmentFile=-/etc/dayone/hold\n",
+            0o644,
+        )
+        .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
+}
+
+/// Boots without a document and returns what the network is then.
+fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    assert_eq!(outcome(&inside, None)?.exit, 0);
+    inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+    let before = picture(&inside)?;
+    assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+    Ok((inside, before))
+}
+
+/// Starts the agent and returns when it has done the work of `phase` and waits.
+fn hold(inside: &Inside, phase: &str) -> Result<Mark, Error> {
+    inside.write(HOLD, &format!("DAYONE_HOLD_AT={phase}\n"))?;
+    let mark = start(inside)?;
+    held(inside, Some(&mark))?;
+    Ok(mark)
+}
+
+fn held(inside: &Inside, mark: Option<&Mark>) -> Result<(), Error> {
+    let after = mark.iter().map(|mark| mark.argument());
+    let own: Vec<&str> = after.chain(["SYSLOG_IDENTIFIER=dayone"]).collect();
+    inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
+    Ok(())
+}
+
+/// The old network is there as it was, and kubelet has not run.
+fn old_network_is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    assert!(case.peer().pings(ADDRESS, SOON)?, "{after}");
+    assert_eq!(picture(&inside)?, before, "{after}");
+    assert_eq!(inside.read(APPLIED)?, None, "{after}");
+    assert!(!kubelet_ran(&inside)?, "{after}");
+    Ok(())
+}
+
+#[test]
+fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        for (phase, document, changed) in [
+            ("ready", &good, false),
+            ("snapshot", &good, false),
+            ("baseline", &good, false),
+            ("journal", &good, false),
+            ("apply", &good, true),
+            ("verify", &good, true),
+            ("probe", &good, true),
+            ("commit", &good, true),
+            ("roll-back", &wrong, false),
+            ("restored", &wrong, false),
+        ] {
+            inside.write(HOST_FILE, document)?;
+            let killed = hold(&inside, phase)?;
+            if changed {
+                assert_ne!(picture(&inside)?, before, "{phase} changed nothing");
+            }
+            // What it tries when it is started again must not hide what it undoes.
+            inside.write(HOST_FILE, "interfaces: many\n")?;
+            inside.sh(&format!("rm {HOLD}"))?;
+            inside.kill("dayone.service")?;
+            let manager = [killed.argument(), "_PID=1", "UNIT=dayone.service"];
+            inside.wait_journal(&manager, SOON, |it| it.field("EXIT_CODE") == Some("killed"))?;
+            let again = start(&inside)?;
+            let it = outcome(&inside, Some(&again))?;
+            assert_eq!(it.exit, 2, "after {phase}: {}", it.text());
+            old_network_is_back(case, &before, phase)?;
+        }
+        inside.write(HOST_FILE, &good)?;
+        let again = start(&inside)?;
+        let it = outcome(&inside, Some(&again))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn power_cut_while_it_applies() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        inside.write(HOST_FILE, &good)?;
+        hold(&inside, "verify")?;
+        assert!(!picture(&inside)?.contains(DAY_ONE));
+        inside.write(HOST_FILE, "")?;
+        inside.sh("sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let inside = case.inside()?;
+        let undone = inside.journal(&["MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07"])?;
+        assert_eq!(undone.len(), 1, "{undone:?}");
+        // With no document left kubelet starts, as it does on a node that has none.
+        inside.sh("rm -r /run/lab-kubelet")?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        old_network_is_back(case, &before, "the power cut")
+    })
+}
+
+#[test]
+fn stopped_by_systemds_timeout() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        // An agent that hangs without a sign of life.
+        let silent = "[Service]\nUnsetEnvironment=NOTIFY_SOCKET\nTimeoutStartSec=5\n";
+        inside.write("/etc/systemd/system/dayone.service.d/silent.conf", silent)?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        inside.sh("systemctl daemon-reload")?;
+        let mark = hold(&inside, "apply")?;
+        assert_ne!(picture(&inside)?, before);
+        let it = outcome(&inside, Some(&mark))?;
+        assert!(it.text().contains("was stopped by a signal"), "{}", it.text());
+        assert_eq!(it.exit, 3, "{}", it.text());
+        let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
+        inside.wait_journal(&manager, SOON, |it| it.message().contains("result 'timeout'"))?;
+        old_network_is_back(case, &before, "the timeout")
+    })
+}

@@ -1,0 +1,27 @@
+//! The units as systemd sees them.
+
+use tests::{
+    dayone::worker,
+    lab::{Error, Lab, Peer},
+};
+
+#[test]
+fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(worker().machine_config_operator(), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        for unit in ["dayone.service", "dayone-recover.service"] {
+            let verify = inside.run(&["systemd-analyze", "verify", "--man=no", unit])?;
+            assert!(verify.status.success(), "{verify}");
+            assert_eq!((&*verify.stdout, &*verify.stderr), ("", ""));
+            // Kept in the output of the run: how much of the node each can reach.
+            let security = inside.run(&["systemd-analyze", "security", "--no-pager", unit])?;
+            assert!(security.status.success(), "{security}");
+            let level = security.stdout.lines().last().unwrap_or_default();
+            println!("{level}");
+            assert!(level.contains("Overall exposure level"), "{security}");
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,292 @@
+//! A node with the agent: its documents, its profiles of day one, and what an attempt came to.
+
+use std::time::Duration;
+
+use crate::{
+    lab::{Entry, Error, Inside, Nic, Node, Result},
+    program,
+};
+
+/// MAC address of the node's card.
+pub const MAC: &str = "52:54:00:00:00:01";
+/// Its static address.
+pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 10);
+/// The same for IPv6.
+pub const ADDRESS6: std::net::Ipv6Addr =
+    std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x10);
+/// What takes this long has failed.
+pub const SOON: Duration = Duration::from_secs(10);
+/// The bound on one attempt of the agent, roll back included.
+pub const ATTEMPT: Duration = Duration::from_secs(60);
+/// The host file of `worker-0`.
+pub const HOST_FILE: &str = "/etc/nmstate/openshift/worker-0.yml";
+/// The document for nodes without a host file.
+pub const CLUSTER: &str = "/etc/nmstate/openshift/cluster.yml";
+/// The copy of the document in force.
+pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
+
+/// Profile of the ramdisk: the card itself has the static address.
+pub const DAY_ONE: &str = "\
+[connection]
+id=eno1
+uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001
+type=ethernet
+interface-name=eno1
+
+[ipv4]
+method=manual
+address1=192.0.2.10/24,192.0.2.1
+dns=192.0.2.1;
+
+[ipv6]
+method=disabled
+";
+
+/// The same with DHCP.
+pub fn day_one_dhcp() -> String {
+    DAY_ONE.split("\n[ipv4]").next().unwrap_or_default().to_owned()
+        + "\n[ipv4]\nmethod=auto\ndhcp-client-id=mac\n\n[ipv6]\nmethod=disabled\n"
+}
+
+/// A document in the field's shape: br-ex on one card, its address on the OVS interface.
+#[derive(Debug, Clone)]
+pub struct Document {
+    nic: String,
+    /// IP of the OVS interface, as it stands in the document.
+    pub ip: String,
+    /// Name server and routes, as they stand in the document.
+    pub rest: String,
+}
+
+impl Document {
+    /// Static IPv4, name server and default route.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            nic: "eno1".into(),
+            ip: "  ipv4:
+    enabled: true
+    dhcp: false
+    address:
+    - ip: 192.0.2.10
+      prefix-length: 24
+  ipv6:
+    enabled: false
+"
+            .into(),
+            rest: "\
+dns-resolver:
+  config:
+    server:
+    - 192.0.2.1
+routes:
+  config:
+  - destination: 0.0.0.0/0
+    next-hop-address: 192.0.2.1
+    next-hop-interface: br-ex
+"
+            .into(),
+        }
+    }
+
+    /// On another card.
+    #[must_use]
+    pub fn nic(mut self, nic: &str) -> Self {
+        self.nic = nic.into();
+        self
+    }
+
+    /// With `from` replaced in the IP, name server and routes.
+    ///
+    /// # Panics
+    /// If `from` does not occur: the case would not state what it means to.
+    #[must_use]
+    pub fn with(mut self, from: &str, to: &str) -> Self {
+        assert!(self.ip.contains(from) || self.rest.contains(from), "{from} is not there");
+        self.ip = self.ip.replace(from, to);
+        self.rest = self.rest.replace(from, to);
+        self
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let Self { nic, ip, rest } = self;
+        format!(
+            "\
+interfaces:
+- name: {nic}
+  type: ethernet
+  state: up
+  ipv4:
+    enabled: false
+  ipv6:
+    enabled: false
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  copy-mac-from: {nic}
+  bridge:
+    options:
+      datapath: netdev
+    port:
+    - name: {nic}
+    - name: br-ex
+- name: br-ex
+  type: ovs-interface
+  state: up
+  copy-mac-from: {nic}
+{ip}{rest}"
+        )
+    }
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// `worker-0` with one card, the agent enabled as its `[Install]` sections say, and kubelet's stand-in.
+#[must_use]
+pub fn worker() -> Node {
+    agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
+}
+
+/// Adds the agent and kubelet's stand-in.
+#[must_use]
+pub fn agent(node: Node) -> Node {
+    with_program(node, &program::dayone().plain)
+}
+
+/// Adds another build of the agent, and kubelet's stand-in.
+#[must_use]
+pub fn with_program(node: Node, program: &std::path::Path) -> Node {
+    let installed = [
+        ("kubelet-dependencies.target.requires", "dayone.service"),
+        ("kubelet.service.requires", "dayone.service"),
+        ("multi-user.target.wants", "dayone.service"),
+        ("sysinit.target.wants", "dayone-recover.service"),
+    ];
+    let node = node.bind(program, "/usr/bin/dayone").tree(program::root().join("systemd"));
+    installed
+        .iter()
+        .fold(node, |node, (directory, unit)| {
+            node.link(
+                &format!("/etc/systemd/system/{directory}/{unit}"),
+                &format!("/usr/lib/systemd/system/{unit}"),
+            )
+        })
+        .kubelet()
+}
+
+/// How the agent's attempt ended, in its own words.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The entry of the journal.
+    pub entry: Entry,
+    /// Exit status; 0 for a success.
+    pub exit: i32,
+}
+
+impl Outcome {
+    /// The message.
+    pub fn text(&self) -> &str {
+        self.entry.message()
+    }
+}
+
+/// A position in the journal: what comes after it is new.
+#[derive(Debug, Clone)]
+pub struct Mark(String);
+
+impl Mark {
+    /// What makes journalctl show only what is new.
+    pub fn argument(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The present end of the journal.
+pub fn mark(inside: &Inside) -> Result<Mark> {
+    let text = inside.sh("journalctl --quiet --no-pager --lines=1 --show-cursor --output=cat")?;
+    let cursor = text.lines().last().and_then(|line| line.strip_prefix("-- cursor: "));
+    cursor
+        .map(|cursor| Mark(format!("--after-cursor={cursor}")))
+        .ok_or(Error::Output { program: "journalctl", problem: "no cursor".into() })
+}
+
+/// Outcomes have ids of one family; the last of it tells of a recovery, which is no outcome.
+fn is_outcome(entry: &Entry) -> bool {
+    let id = entry.field("MESSAGE_ID").unwrap_or_default();
+    id.starts_with("6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0") && !id.ends_with("07")
+}
+
+/// Waits for the end of an attempt: the first in this boot, or the first after `mark`.
+pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
+    let after: Vec<&str> = mark.iter().map(|mark| mark.0.as_str()).collect();
+    let own = [&after[..], &["SYSLOG_IDENTIFIER=dayone"]].concat();
+    let entry = inside.wait_journal(&own, ATTEMPT, is_outcome)?;
+    if entry.field("DAYONE_EXIT").is_none() {
+        return Ok(Outcome { entry, exit: 0 });
+    }
+    // What systemd saw is what counts.
+    let manager = [&after[..], &["_PID=1", "UNIT=dayone.service"]].concat();
+    let ended =
+        inside.wait_journal(&manager, SOON, |entry| entry.field("EXIT_STATUS").is_some())?;
+    let exit = ended.field("EXIT_STATUS").and_then(|status| status.parse().ok());
+    Ok(Outcome { entry, exit: exit.unwrap_or(-1) })
+}
+
+/// Starts kubelet's stand-in, and the agent with it as it is required. The mark is from before that.
+pub fn start(inside: &Inside) -> Result<Mark> {
+    // Otherwise systemd's own next try could come in between.
+    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone.service; \
+         systemctl reset-failed")?;
+    let mark = mark(inside)?;
+    inside.sh("systemctl start --no-block kubelet.service")?;
+    Ok(mark)
+}
+
+/// The same, to the end of the agent's attempt.
+pub fn attempt(inside: &Inside) -> Result<Outcome> {
+    let mark = start(inside)?;
+    outcome(inside, Some(&mark))
+}
+
+/// Settings that make what fails fail soon, and that let one document fail often.
+pub const HASTE: &str = "\
+max-attempts = 0
+[wait]
+link = 2
+ovsdb = 2
+[timeout]
+probe = 2
+verify = 10
+roll-back = 20
+";
+
+/// Has the agent probe the peer's API.
+pub const APISERVER: (&str, &str) = (
+    "/etc/kubernetes/apiserver-url.env",
+    "KUBERNETES_SERVICE_HOST='198.51.100.10'\nKUBERNETES_SERVICE_PORT='6443'\n",
+);
+
+/// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
+/// What changes by itself (lifetimes, indices, NetworkManager's own profiles of lo and of a bridge's tun device) is not in it.
+pub fn picture(inside: &Inside) -> Result<String> {
+    inside.sh(
+        "cd /etc/NetworkManager/system-connections; \
+         for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
+         ls /run/NetworkManager/system-connections | grep -v ^lo.nmconnection || :; \
+         for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
+         ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | sort; ip -6 route show default | sort; \
+         cat /etc/resolv.conf; \
+         nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | grep -v -e :tun: -e :loopback: | sort",
+    )
+}
+
+/// Whether kubelet's stand-in has ever run since the boot.
+pub fn kubelet_ran(inside: &Inside) -> Result<bool> {
+    Ok(inside.read("/run/lab-kubelet/started")?.is_some())
+}
