@@ -37,6 +37,8 @@ manuals: toolchain ## Write man pages and shell completions to target/manuals
 demo: toolchain ## Show the main job on real input
 	$(CARGO) build --locked --quiet -p nmgen
 	@NMGEN=target/debug/nmgen OUT=$(OUT) sh tests/demo
+	$(CARGO) build --locked --quiet -p agent
+	$(CARGO) run --locked --quiet -p tests --example lab-demo
 
 check: toolchain lint tree deny doc test ## Run every test
 	@echo "make check: all passed"
@@ -61,7 +63,8 @@ doc:
 
 test:
 	./tests/install-packages network-manager
-	$(CARGO) test --locked --workspace
+	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
+	$(CARGO) test --locked -p agent
 
 bench: toolchain ## Measure 1,000 hosts in one call against one process a host
 	$(CARGO) bench --locked -p tests --bench hosts

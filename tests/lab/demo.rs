@@ -1,0 +1,82 @@
+//! `make demo`, second part: a node in the lab gets its br-ex, and then a broken document.
+
+#![allow(clippy::print_stdout, reason = "a program for people to read")]
+
+use std::{
+    io::Write,
+    net::{IpAddr, Ipv4Addr},
+    process::{Command, ExitCode, Stdio},
+};
+
+use tests::{
+    dayone::{ADDRESS, APISERVER, DAY_ONE, Document, HASTE, HOST_FILE, attempt, outcome, worker},
+    lab::{Case, Error, Inside, Lab, Peer},
+    program,
+};
+
+const API: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 10));
+
+fn main() -> ExitCode {
+    let shown = Lab::open().and_then(|lab| match lab {
+        Some(lab) => show(&lab),
+        None => {
+            println!("\n== the agent is not shown: the lab is not available (the reason is above)");
+            Ok(())
+        }
+    });
+    match shown {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(e) => {
+            let _ = writeln!(std::io::stderr(), "demo: {e:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn show(lab: &Lab) -> Result<(), Error> {
+    let good = Document::new().text();
+    println!("\n== the node worker-0: eno1 has a static address; its host file asks for br-ex");
+    tree(&good);
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &good, 0o644)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(APISERVER.0, APISERVER.1, 0o644);
+    lab.run(node, &Peer::new().api(API), |case| {
+        println!("\n== it boots: real systemd, NetworkManager and Open vSwitch in a container");
+        case.boot()?;
+        let inside = case.inside()?;
+        println!("dayone: {}", outcome(&inside, None)?.text());
+        told(case, &inside)?;
+        println!("\n== the same node with a gateway that does not exist");
+        let broken = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop");
+        inside.write(HOST_FILE, &broken.text())?;
+        println!("dayone: {}", attempt(&inside)?.text());
+        told(case, &inside)
+    })
+}
+
+fn tree(document: &str) {
+    let child = Command::new(program::nmgen()).args(["show", "-"]).stdin(Stdio::piped()).spawn();
+    if let Ok(mut child) = child {
+        if let Some(mut stdin) = child.stdin.take() {
+            let _ = stdin.write_all(document.as_bytes());
+        }
+        let _ = child.wait();
+    }
+}
+
+/// What the node and its peer see.
+fn told(case: &Case<'_>, inside: &Inside) -> Result<(), Error> {
+    println!("\n$ dayone status");
+    print!("{}", inside.run(&["dayone", "status"])?.stdout);
+    println!("\n$ ip -brief address; systemctl is-active kubelet");
+    println!("{}", inside.sh("ip -brief -4 address; systemctl is-active kubelet.service || true")?);
+    println!("\npeer$ ping -c 3 {ADDRESS}");
+    let mut ping = case.peer().command("ping");
+    let pinged = ping.args(["-n", "-c", "3", "-i", "0.2"]).arg(ADDRESS.to_string()).output();
+    if let Ok(output) = pinged {
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+    }
+    Ok(())
+}
