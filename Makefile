@@ -66,8 +66,9 @@ test:
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 
-bench: toolchain ## Measure 1,000 hosts in one call against one process a host
+bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone in the lab
 	$(CARGO) bench --locked -p tests --bench hosts
+	$(CARGO) bench --locked -p tests --bench dayone-apply
 
 install: all ramdisk manuals ## Install below DESTDIR
 	install -Dm755 target/release/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen

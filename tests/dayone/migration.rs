@@ -91,8 +91,9 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         for theirs in ["ovs-port-", "ovs-if-", "br-ex.nmconnection"] {
             assert!(!profiles.contains(theirs), "{theirs} in {profiles}");
         }
-        // And it is the document's own that a boot brings up.
-        case.reboot()?;
+        // And it is the document's own bridge that a boot brings up.
+        case.cut_power()?;
+        case.boot()?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert_eq!(case.inside()?.sh("ovs-vsctl list-br")?, "br-ex");
         Ok(())

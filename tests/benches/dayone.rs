@@ -1,0 +1,112 @@
+//! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
+//! verification. Prints ratios of one run; asserts nothing about time.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
+
+use std::time::Duration;
+
+use tests::{
+    dayone::{DAY_ONE, Document, SOON, mark, outcome, with_program},
+    lab::{Case, Inside, Lab, Nic, Node, Peer},
+    program,
+};
+
+/// The least of so many runs: what disturbs a measurement only ever adds.
+const RUNS: usize = 5;
+const PROFILES: &str = "/etc/NetworkManager/system-connections";
+const HOST_FILE: &str = tests::dayone::HOST_FILE;
+
+fn main() {
+    let Some(lab) = Lab::open().unwrap() else { return };
+    let (dayone, nmstate) = program::dayone_release();
+    let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
+    let node = with_program(node, &dayone)
+        .keyfile("eno1", DAY_ONE)
+        .bind(nmstate, "/usr/local/bin/nmstate-apply");
+    lab.run(node, &Peer::new(), measure).unwrap();
+}
+
+fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    inside.sh("systemctl stop kubelet.service")?;
+    let document = Document::new().text();
+    inside.write("/root/document.yml", &document)?;
+
+    let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside, &document)).collect::<Result<_, _>>()?;
+    // The profiles of the last run are the floor's.
+    inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
+    let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
+    let nmstate: Vec<_> = (0..RUNS).map(|_| nmstate(&inside)).collect::<Result<_, _>>()?;
+
+    println!("static br-ex on one card, least of {RUNS} runs in one container");
+    let (agent, floor, nmstate) = (least(&agent), least(&floor), least(&nmstate));
+    println!("NetworkManager's floor (reload to address)    {:>7.0} ms", millis(floor));
+    println!("dayone (exec to READY, probes included)       {:>7.0} ms", millis(agent));
+    println!("nmstate's apply() with its own verification   {:>7.0} ms", millis(nmstate));
+    println!("dayone / floor    {:.2} (at most 2)", agent.as_secs_f64() / floor.as_secs_f64());
+    println!("dayone / nmstate  {:.2} (at most 0.33)", agent.as_secs_f64() / nmstate.as_secs_f64());
+    Ok(())
+}
+
+fn least(runs: &[Duration]) -> Duration {
+    runs.iter().min().copied().unwrap_or_default()
+}
+
+fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Back to day one: the card has the address, there is no bridge, and the agent has never run.
+fn reset(inside: &Inside) -> Result<(), tests::lab::Error> {
+    inside.sh(&format!(
+        "systemctl stop dayone.service; rm -rf /var/lib/dayone/* /etc/nmstate/openshift/*; rm -f {PROFILES}/*"
+    ))?;
+    let file = format!("{PROFILES}/eno1.nmconnection");
+    inside.sh(&format!("umask 077; touch {file}"))?;
+    inside.write(&file, DAY_ONE)?;
+    inside.sh("nmcli connection reload; nmcli --wait 20 connection up eno1 >/dev/null")?;
+    inside.wait_sh("! ovs-vsctl br-exists br-ex && ! ip link show br-ex 2>/dev/null", SOON)?;
+    inside.wait_sh("ping -n -q -c1 -W1 192.0.2.1", SOON)?;
+    Ok(())
+}
+
+/// From exec to READY, as systemd saw them.
+fn agent(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error> {
+    reset(inside)?;
+    inside.write(HOST_FILE, document)?;
+    let mark = mark(inside)?;
+    inside.sh("systemctl start dayone.service")?;
+    let outcome = outcome(inside, Some(&mark))?;
+    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    let unit = inside.unit("dayone.service")?;
+    Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
+}
+
+/// From `nmcli connection reload` to the address on br-ex, with the same profiles in place.
+fn floor(inside: &Inside) -> Result<Duration, tests::lab::Error> {
+    reset(inside)?;
+    // The card's own profile goes, and with it its address; what then comes up is the bridge.
+    inside.sh(&format!("cp -a /root/profiles/. {PROFILES}/"))?;
+    nanoseconds(
+        inside,
+        "a=$(date +%s%N); nmcli connection reload; nmcli --wait 0 connection up br-ex-if; \
+         nmcli --wait 0 connection up eno1; \
+         until ip -4 -oneline address show dev br-ex 2>/dev/null | grep -q 192.0.2.10; do :; done; \
+         b=$(date +%s%N); echo $((b - a))",
+    )
+}
+
+fn nanoseconds(inside: &Inside, script: &str) -> Result<Duration, tests::lab::Error> {
+    let text = inside.sh(script)?;
+    Ok(Duration::from_nanos(text.lines().last().unwrap_or_default().parse().unwrap()))
+}
+
+/// The call alone, as the program that makes it measures it.
+fn nmstate(inside: &Inside) -> Result<Duration, tests::lab::Error> {
+    reset(inside)?;
+    let text = inside.sh("nmstate-apply </root/document.yml")?;
+    Ok(Duration::from_secs_f64(
+        text.lines().last().unwrap_or_default().parse::<f64>().unwrap() / 1e3,
+    ))
+}
