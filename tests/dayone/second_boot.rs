@@ -1,5 +1,7 @@
 //! A boot of a node whose document is in force already.
 
+#![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
+
 use std::{net::Ipv4Addr, time::Duration};
 
 use tests::{

@@ -1,5 +1,7 @@
 //! The units as systemd sees them.
 
+#![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
+
 use tests::{
     dayone::worker,
     lab::{Error, Lab, Peer},
