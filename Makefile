@@ -52,9 +52,9 @@ lint:
 
 # What runs in an initramfs must not grow a D-Bus client or a runtime.
 tree:
-	@for crate in tokio zbus nispor; do \
-	  if $(CARGO) tree --locked -p nmgen -e normal --prefix none | grep -q "^$$crate "; then \
-	    echo "nmgen depends on $$crate" >&2; exit 1; fi; done
+	@crates=$$($(CARGO) tree --locked -p nmgen -e normal --prefix none) || exit 1; \
+	for crate in tokio zbus nispor; do \
+	  if echo "$$crates" | grep -q "^$$crate "; then echo "nmgen depends on $$crate" >&2; exit 1; fi; done
 	@echo "nmgen: no tokio, zbus or nispor"
 
 deny:
