@@ -33,29 +33,34 @@ impl Outcome {
 
 /// Checks documents that are to be applied on a node, without converting them.
 pub fn check(hosts: &Hosts) -> Vec<Diagnostic> {
-    run(hosts, Purpose::Apply).diagnostics
+    run(hosts, Purpose::Apply, drop)
+}
+
+/// What [`convert`] would say, without keeping what the hosts become.
+pub fn diagnose(hosts: &Hosts) -> Vec<Diagnostic> {
+    run(hosts, Purpose::Offline, drop)
 }
 
 /// Checks and converts every host, and checks the hosts against each other.
 pub fn convert(hosts: &Hosts) -> Outcome {
-    run(hosts, Purpose::Offline)
+    let mut converted = Vec::with_capacity(hosts.hosts.len());
+    let diagnostics = run(hosts, Purpose::Offline, |host| converted.push(host));
+    Outcome { hosts: converted, diagnostics }
 }
 
-fn run(hosts: &Hosts, purpose: Purpose) -> Outcome {
-    let mut outcome = Outcome {
-        hosts: Vec::with_capacity(hosts.hosts.len()),
-        diagnostics: hosts.diagnostics.clone(),
-    };
+/// Hands over each host as soon as it is done: a fleet need not be in memory at once.
+fn run(hosts: &Hosts, purpose: Purpose, mut done: impl FnMut(Converted)) -> Vec<Diagnostic> {
+    let mut all = hosts.diagnostics.clone();
     let mut facts = Vec::new();
     for host in &hosts.hosts {
         let mut diagnostics = Vec::new();
         let configuration = one(host, purpose, &mut diagnostics, &mut facts);
-        outcome.diagnostics.append(&mut diagnostics);
-        outcome.hosts.push(Converted { host: host.name.clone(), configuration });
+        all.append(&mut diagnostics);
+        done(Converted { host: host.name.clone(), configuration });
     }
-    fleet::check(&facts, &mut outcome.diagnostics);
-    outcome.diagnostics.sort_by_cached_key(Diagnostic::sort_key);
-    outcome
+    fleet::check(&facts, &mut all);
+    all.sort_by_cached_key(Diagnostic::sort_key);
+    all
 }
 
 fn one(

@@ -8,12 +8,12 @@ use crate::{pipeline, source};
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
     let hosts = source::load(&arguments.source)?;
-    let outcome = pipeline::convert(&hosts);
+    let diagnostics = pipeline::diagnose(&hosts);
     match arguments.format {
-        Format::Text => output::diagnostics(&outcome.diagnostics),
-        Format::Json => output::text(&to_json(&outcome.diagnostics))?,
+        Format::Text => output::diagnostics(&diagnostics),
+        Format::Json => output::text(&to_json(&diagnostics))?,
     }
-    Ok(verdict(&outcome.diagnostics, arguments.deny_warnings))
+    Ok(verdict(&diagnostics, arguments.deny_warnings))
 }
 
 /// An error, or a warning where they are denied, makes the input wrong.

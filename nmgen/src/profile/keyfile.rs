@@ -38,7 +38,9 @@ impl Keyfile {
         let mut in_order = true;
         for (index, line) in text.split('\n').enumerate() {
             let number = index + 1;
-            if line.chars().any(|c| c.is_control() && c != '\t') {
+            // Most lines are ASCII: bytes tell at once.
+            let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+            if !is_plain && line.chars().any(|c| c.is_control() && c != '\t') {
                 return Err(Malformed::Control(number));
             }
             if line.is_empty() {
