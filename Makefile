@@ -15,8 +15,10 @@ RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
 
 .PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install clean
 
-all: toolchain ## Build the programs for pipelines
+# One after the other: built together, nmgen would be linked with what only the agent needs.
+all: toolchain ## Build the programs
 	$(CARGO) build --locked --release -p nmgen
+	$(CARGO) build --locked --release -p agent
 
 help: ## Show this
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
@@ -33,6 +35,7 @@ ramdisk: toolchain ## Build the static program for an initramfs
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
 	$(CARGO) run --locked --quiet -p nmgen --example manuals -- target/manuals
+	$(CARGO) run --locked --quiet -p agent --example manuals -- target/manuals
 
 demo: toolchain ## Show the main job on real input
 	$(CARGO) build --locked --quiet -p nmgen
@@ -71,11 +74,17 @@ bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone in the lab
 install: all ramdisk manuals ## Install below DESTDIR
 	install -Dm755 target/release/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
-	for page in target/manuals/*.1; do \
-	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man1/$${page##*/}; done
-	install -Dm644 target/manuals/nmgen.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/nmgen
-	install -Dm644 target/manuals/_nmgen $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_nmgen
-	install -Dm644 target/manuals/nmgen.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/nmgen.fish
+	install -Dm755 target/release/dayone $(DESTDIR)$(PREFIX)/bin/dayone
+	for page in target/manuals/*.[158]; do \
+	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	for name in nmgen dayone; do \
+	  install -Dm644 target/manuals/$$name.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$name; \
+	  install -Dm644 target/manuals/_$$name $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$name; \
+	  install -Dm644 target/manuals/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish; done
+	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
+	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file; done
+	install -Dm644 agent/docs/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
+	install -Dm644 agent/docs/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
 

@@ -22,7 +22,7 @@ pub(crate) struct Commit {
     applied: Staged,
 }
 
-/// Stages last good and the record in `dir`, and `applied`. `resolved` is the state that a policy
+/// Stages last good and the record in `dir`, which is new, and `applied`. `resolved` is the state that a policy
 /// came to.
 pub(crate) fn stage(
     paths: &Paths,
@@ -32,9 +32,9 @@ pub(crate) fn stage(
 ) -> Result<Commit, FileError> {
     let bytes = document.text.as_bytes();
     let staged = |place: &Path| dir.join(place.file_name().unwrap_or_default());
-    durable::write(&staged(&paths.last_good_state()), resolved.as_bytes(), 0o600)?;
-    durable::write(&staged(&paths.last_good()), bytes, 0o600)?;
-    durable::write_json(&staged(&paths.record()), &Record::of(document), 0o600)?;
+    durable::write_new(&staged(&paths.last_good_state()), resolved.as_bytes())?;
+    durable::write_new(&staged(&paths.last_good()), bytes)?;
+    durable::write_new_json(&staged(&paths.record()), &Record::of(document))?;
     Ok(Commit { applied: Staged::new(&paths.applied(), bytes, 0o644)? })
 }
 

@@ -39,7 +39,8 @@ pub(crate) fn save(paths: &Paths, to: &Path) -> Result<(), FileError> {
         let store = to.join(i.to_string());
         manifest.push(save_one(path, &store)?);
     }
-    durable::write_json(&to.join(MANIFEST), &manifest, 0o600)
+    durable::write_new_json(&to.join(MANIFEST), &manifest)?;
+    durable::sync_dir(to)
 }
 
 fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
@@ -51,6 +52,7 @@ fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
     };
     if meta.is_file() {
         let saved = copy(path, store, "file")?;
+        durable::sync_dir(store)?;
         return Ok(Was::File(saved));
     }
     if !meta.is_dir() {
@@ -62,6 +64,9 @@ fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         all.push(copy(&file, store, &name)?);
     }
+    if !all.is_empty() {
+        durable::sync_dir(store)?;
+    }
     Ok(Was::Directory(all))
 }
 
@@ -70,7 +75,7 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
     durable::create_dir(store)?;
-    durable::write(&store.join(name), &bytes, 0o600)?;
+    durable::write_new(&store.join(name), &bytes)?;
     Ok(Saved { name: name.to_owned(), mode })
 }
 

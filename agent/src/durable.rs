@@ -84,6 +84,22 @@ pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileEr
     Staged::new(target, bytes, mode)?.put()
 }
 
+/// Writes a file into a directory that nothing refers to yet: synced itself, its name only with
+/// the directory, by whoever makes it.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
+}
+
+/// JSON, as [`write_new`].
+pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
+    write_new(path, &encode(path, value)?)
+}
+
 /// Renames a directory or file, durably.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     fs::rename(from, to).map_err(|source| FileError::Rename {
@@ -157,10 +173,14 @@ pub(crate) fn write_json<T: serde::Serialize>(
     value: &T,
     mode: u32,
 ) -> Result<(), FileError> {
+    write(path, &encode(path, value)?, mode)
+}
+
+fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileError> {
     let mut bytes = serde_json::to_vec_pretty(value)
         .map_err(|source| FileError::Encode { path: path.to_path_buf(), source })?;
     bytes.push(b'\n');
-    write(path, &bytes, mode)
+    Ok(bytes)
 }
 
 #[cfg(test)]

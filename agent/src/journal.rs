@@ -76,8 +76,9 @@ pub(crate) fn open(
     durable::remove(&new)?;
     durable::create_dir(&new)?;
     copies::save(paths, &new.join("files"))?;
-    durable::write_json(&new.join("journal.json"), journal, 0o600)?;
+    durable::write_new_json(&new.join("journal.json"), journal)?;
     let commit = commit::stage(paths, &new, document, resolved)?;
+    durable::sync_dir(&new)?;
     durable::rename(&new, &place)?;
     Ok(commit)
 }

@@ -64,8 +64,8 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
-            // What the service does tells the journal and the console by itself.
-            if !matches!(cli.command, Command::Apply { dry_run: false, .. }) {
+            // What changes the network tells the journal and the console by itself.
+            if !matches!(cli.command, Command::Apply { dry_run: false, .. } | Command::Rollback) {
                 let text = transaction::chain(&error);
                 if log::is_service() {
                     tracing::error!("{text}");

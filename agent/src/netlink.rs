@@ -117,17 +117,25 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    /// Subscribes.
+    /// Subscribes to all of them.
     pub(crate) fn subscribe() -> Result<Self, NetlinkError> {
-        let groups = [
+        Self::of(&[
             MulticastGroup::Link,
             MulticastGroup::Ipv4Ifaddr,
             MulticastGroup::Ipv6Ifaddr,
             MulticastGroup::Ipv4Route,
             MulticastGroup::Ipv6Route,
             MulticastGroup::Neigh,
-        ];
-        let (connection, _handle, receiver) = rtnetlink::new_multicast_connection(&groups)
+        ])
+    }
+
+    /// Subscribes to addresses, and to links as they come and go with these.
+    pub(crate) fn addresses() -> Result<Self, NetlinkError> {
+        Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Ifaddr, MulticastGroup::Ipv6Ifaddr])
+    }
+
+    fn of(groups: &[MulticastGroup]) -> Result<Self, NetlinkError> {
+        let (connection, _handle, receiver) = rtnetlink::new_multicast_connection(groups)
             .map_err(|source| NetlinkError::Open { source })?;
         tokio::spawn(connection);
         Ok(Self { receiver })

@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::{
     dbus::{Active, BusError, Checkpoint},
     durable::FileError,
+    identity::HostNameError,
     netlink::NetlinkError,
     ovsdb::{Bridge, OvsdbError},
     probe::{Probe, ProbeResult},
@@ -30,6 +31,8 @@ pub(crate) enum NetworkError {
     State(#[from] StateError),
     #[error(transparent)]
     File(#[from] FileError),
+    #[error(transparent)]
+    HostName(#[from] HostNameError),
     #[error("cannot watch {path}")]
     Watch { path: std::path::PathBuf, source: std::io::Error },
     #[error("{what} did not come within {seconds:.0} s")]
@@ -60,6 +63,8 @@ pub(crate) struct Before {
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// OVS bridges.
     pub(crate) bridges: Vec<Bridge>,
+    /// The running host name, where the document sets one: any other change of it is not ours.
+    pub(crate) hostname: Option<String>,
 }
 
 /// How the network is changed and looked at.

@@ -283,6 +283,23 @@ mod tests {
         Ok(())
     }
 
+    /// The file is also what `dayone.toml(5)` is made from: a key that it lacks is undocumented.
+    #[test]
+    fn every_key_is_documented() {
+        let documented = include_str!("../docs/dayone.toml");
+        let default = format!("{:?}", Settings::default());
+        let words = default.split(|c: char| !(c.is_ascii_alphanumeric() || "_:".contains(c)));
+        for field in words.filter_map(|word| word.strip_suffix(':')) {
+            let key = field.replace('_', "-");
+            let is_said = documented.lines().any(|line| {
+                let line = line.trim_start_matches("# ");
+                line.starts_with(&format!("{key} = "))
+                    || [format!("[{key}]"), format!("[[probe.{key}]]")].contains(&line.to_owned())
+            });
+            assert!(is_said, "{key} is not documented");
+        }
+    }
+
     #[test]
     fn reads_targets() -> Result<(), toml::de::Error> {
         let settings: Settings = toml::from_str(

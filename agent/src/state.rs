@@ -192,6 +192,7 @@ impl State {
         }
         let servers = self.0.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
         wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
+        wants.hostname = self.0.hostname.is_some();
         wants.needed.dedup();
         wants.ovs |= !wants.bridges.is_empty();
         if wants.makes_links {

@@ -19,6 +19,7 @@ use crate::{
     progress::{Phase, Progress},
     settings::Settings,
     state::{Parsed, State, StateError},
+    takeover::Leftovers,
     wants::Wants,
 };
 
@@ -154,16 +155,20 @@ impl<N: Network> Transaction<'_, N> {
             wants = desired.wants();
             self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
         }
-        let before =
-            self.phase(Phase::Snapshot, t.snapshot.get(), self.network.snapshot(&wants)).await?;
         let plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
-        let baseline = probe::baseline(&plan);
-        probed.before = self
-            .phase(Phase::Baseline, t.baseline.get() + GRACE, async {
-                Ok::<_, PhaseError>(self.network.probe(&baseline, t.baseline.get()).await)
-            })
-            .await?;
+        let asked = probe::baseline(&plan);
+        // Neither needs the other, and the probes mostly wait for answers.
+        let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
+            let before = self.network.snapshot(&wants).await?;
+            let leftovers = self.network.leftovers(&wants, &before).await?;
+            Ok::<_, NetworkError>((before, leftovers))
+        });
+        let baseline = self.phase(Phase::Baseline, t.baseline.get() + GRACE, async {
+            Ok::<_, PhaseError>(self.network.probe(&asked, t.baseline.get()).await)
+        });
+        let ((before, leftovers), answers) = tokio::try_join!(snapshot, baseline)?;
+        probed.before = answers;
         let commit = self
             .phase(Phase::Journal, t.snapshot.get(), async {
                 let (before, probes) = (before.clone(), probed.before.clone());
@@ -173,7 +178,7 @@ impl<N: Network> Transaction<'_, N> {
                 Ok::<_, PhaseError>(journal::open(self.paths, &journal, document, &resolved)?)
             })
             .await?;
-        Ok(Prepared { desired, wants, before, plan, commit })
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
     }
 
     async fn change(
@@ -182,21 +187,18 @@ impl<N: Network> Transaction<'_, N> {
         previous: Option<&State>,
         probed: &mut Probed,
     ) -> Phased<()> {
-        let Prepared { desired, wants, before, plan, commit: _ } = prepared;
+        let Prepared { desired, wants, before, leftovers, plan, commit: _ } = prepared;
         let t = &self.settings.timeout;
         let whole = [t.take_over, t.apply, t.verify, t.probe, t.checkpoint];
         let whole: Duration = whole.iter().map(|s| s.get()).sum();
         let seconds = u32::try_from(whole.as_secs() + 10).unwrap_or(u32::MAX);
-        let leftovers = self
-            .phase(Phase::Snapshot, t.snapshot.get(), self.network.leftovers(wants, before))
-            .await?;
         let mut held = None;
         if !leftovers.is_empty() {
             let bound = t.checkpoint.get();
             let checkpoint =
                 self.phase(Phase::Checkpoint, bound, self.network.checkpoint(seconds)).await?;
             held = Some(checkpoint);
-            self.phase(Phase::TakeOver, t.take_over.get(), self.network.take_over(&leftovers))
+            self.phase(Phase::TakeOver, t.take_over.get(), self.network.take_over(leftovers))
                 .await?;
         }
         let full = previous.map(|p| desired.replacing(p));
@@ -332,6 +334,7 @@ struct Prepared {
     desired: State,
     wants: Wants,
     before: Before,
+    leftovers: Leftovers,
     plan: Vec<probe::Probe>,
     commit: Commit,
 }

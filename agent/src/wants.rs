@@ -78,6 +78,8 @@ pub(crate) struct Wants {
     pub(crate) gateways: Vec<Gateway>,
     /// Name servers that the document names.
     pub(crate) name_servers: Vec<IpAddr>,
+    /// Whether it sets the host name.
+    pub(crate) hostname: bool,
     /// Rare interface types and settings whose links come up only while applying (SR-IOV).
     pub(crate) makes_links: bool,
 }

@@ -2,20 +2,20 @@
 
 use std::time::Duration;
 
-use super::{drift, last_good, last_good_state, print, recover, stop_on_signals};
+use super::{drift, last_good, last_good_state, outcome, print, recover, stop_on_signals};
 use crate::{
-    check,
+    check, dbus,
     document::{self, Document},
     durable,
-    error::{Error, Exit},
-    log::{Tone, console, message_id},
+    error::Error,
+    log,
     paths::Paths,
     progress::{Phase, Progress},
     real::RealNetwork,
     record::Record,
     settings::{OnFailure, Settings},
     state::{Parsed, State},
-    status::{Outcome, StatusFile, create_runtime_dir, now},
+    status::{Outcome, StatusFile, create_runtime_dir},
     transaction::{Failure, Probed, Transaction, chain},
 };
 
@@ -24,17 +24,10 @@ pub(crate) async fn apply(paths: &Paths, dry_run: bool, retry: bool) -> Result<(
     if dry_run {
         return dry(paths, &Settings::load(paths)?).await;
     }
-    let status = StatusFile::new(paths);
-    let progress = Progress::new({
-        let status = status.clone();
-        move |phase, done| {
-            status.update(|s| {
-                s.phase = Some(phase);
-                s.phases = done.to_vec();
-            });
-            status.write();
-        }
-    });
+    // Read before this run's status takes its place.
+    let failed_before = StatusFile::load(paths)
+        .is_ok_and(|earlier| earlier.and_then(|s| s.exit).is_some_and(|exit| exit != 0));
+    let (status, progress) = outcome::told(paths);
     set_undecided(paths, true);
     let (settings, result) = match Settings::load(paths) {
         Ok(settings) => {
@@ -44,38 +37,23 @@ pub(crate) async fn apply(paths: &Paths, dry_run: bool, retry: bool) -> Result<(
         // Unusable settings cannot have said that the boot is to go on.
         Err(error) => (Settings::default(), Err(error.into())),
     };
-    status.update(|s| {
-        s.phases = progress.phases();
-        s.finished = Some(now());
-    });
-    match result {
-        Ok(outcome) => {
-            set_undecided(paths, false);
-            status.update(|s| {
-                s.outcome = outcome;
-                s.exit = Some(Exit::Done as u8);
-            });
-            status.write();
-            succeed(&status, &progress, outcome);
+    match outcome::tell(&status, &progress, result, || set_undecided(paths, false)) {
+        Ok(()) => {
+            if failed_before
+                && log::is_service()
+                && let Err(error) = dbus::start_what_waited().await
+            {
+                tracing::warn!("{}", chain(&error));
+            }
             Ok(())
         }
-        Err(error) => {
-            let text = chain(&error);
-            status.update(|s| {
-                s.outcome = outcome_of(&error);
-                s.exit = Some(error.exit() as u8);
-                s.error = Some(text.clone());
-            });
-            status.write();
-            fail(&status, &error, &text);
-            match settings.on_failure {
-                OnFailure::Fail => Err(error),
-                OnFailure::Continue => {
-                    progress.ready(&format!("failed, the boot goes on: {text}"));
-                    Ok(())
-                }
+        Err(error) => match settings.on_failure {
+            OnFailure::Fail => Err(error),
+            OnFailure::Continue => {
+                progress.ready(&format!("failed, the boot goes on: {}", chain(&error)));
+                Ok(())
             }
-        }
+        },
     }
 }
 
@@ -187,7 +165,7 @@ async fn to_last_good(
         }
         Err(error) => return Some(format!("last good cannot be compared: {}", chain(&error))),
     }
-    Some(match reapply(transaction, &document, &parsed).await {
+    Some(match reapply(transaction, &document, &parsed, &mut Probed::default()).await {
         Ok(()) => "the last good configuration was put back".to_owned(),
         Err(failure) => format!("the last good configuration failed too: {}", chain(&failure)),
     })
@@ -198,8 +176,9 @@ pub(super) async fn reapply(
     transaction: &Transaction<'_, RealNetwork<'_>>,
     document: &Document,
     parsed: &Parsed,
+    probed: &mut Probed,
 ) -> Result<(), Failure> {
-    transaction.run(document, parsed, None, &mut Probed::default()).await
+    transaction.run(document, parsed, None, probed).await
 }
 
 /// As the script before did, unless the migration is enabled; by links, so without the bus.
@@ -240,81 +219,4 @@ async fn dry(paths: &Paths, settings: &Settings) -> Result<(), Error> {
     let parsed = check::check(&document)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     super::diff::print_difference(&network, &parsed).await
-}
-
-fn outcome_of(error: &Error) -> Outcome {
-    match error {
-        Error::Transaction(Failure::RolledBack { .. }) => Outcome::RolledBack,
-        Error::Transaction(Failure::RollBackFailed { .. }) | Error::Recover { .. } => {
-            Outcome::RollBackFailed
-        }
-        Error::GivenUp { .. } => Outcome::GivenUp,
-        Error::Transaction(Failure::Untouched { .. } | Failure::NotRecorded { .. })
-        | Error::Settings(_)
-        | Error::Document(_)
-        | Error::Check(_)
-        | Error::File(_)
-        | Error::Network(_)
-        | Error::State(_)
-        | Error::Runtime(_)
-        | Error::Signals(_)
-        | Error::Output(_)
-        | Error::NoLastGood
-        | Error::NotInForce { .. } => Outcome::Failed,
-    }
-}
-
-fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
-    let s = status.get();
-    let (id, text) = match outcome {
-        Outcome::Committed => (message_id::COMMITTED, "the network is in force"),
-        Outcome::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
-        Outcome::Nothing
-        | Outcome::Running
-        | Outcome::Failed
-        | Outcome::RolledBack
-        | Outcome::RollBackFailed
-        | Outcome::GivenUp => (message_id::NOTHING, "nothing to do"),
-    };
-    let text = format!("{text} ({})", s.reason);
-    // First of all: everything else can wait.
-    progress.ready(&text);
-    tracing::info!(
-        message_id = id,
-        dayone_document = %s.document.as_deref().unwrap_or(std::path::Path::new("")).display(),
-        dayone_digest = s.digest.as_deref().unwrap_or_default(),
-        "{text}"
-    );
-    let tone = if outcome == Outcome::Nothing { Tone::Plain } else { Tone::Good };
-    let mut lines = vec![text];
-    lines.extend(s.probes_after.iter().map(probe_line));
-    console(tone, &lines);
-}
-
-fn probe_line(result: &crate::probe::ProbeResult) -> String {
-    let verdict = if result.ok { "ok" } else { "FAILED" };
-    format!("  {}: {verdict}, {} ({} ms)", result.name, result.detail, result.milliseconds)
-}
-
-fn fail(status: &StatusFile, error: &Error, text: &str) {
-    let s = status.get();
-    let id = match s.outcome {
-        Outcome::RolledBack => message_id::ROLLED_BACK,
-        Outcome::RollBackFailed => message_id::ROLL_BACK_FAILED,
-        Outcome::Failed
-        | Outcome::GivenUp
-        | Outcome::Running
-        | Outcome::Committed
-        | Outcome::Unchanged
-        | Outcome::Nothing => message_id::FAILED,
-    };
-    tracing::error!(
-        message_id = id,
-        dayone_document = %s.document.as_deref().unwrap_or(std::path::Path::new("")).display(),
-        dayone_exit = error.exit() as u8,
-        "{text}"
-    );
-    let mut lines = vec![format!("FAILED: {text}")];
-    lines.extend(s.last_good.clone());
-    console(Tone::Bad, &lines);
 }

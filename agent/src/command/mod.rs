@@ -2,6 +2,7 @@
 
 mod apply;
 mod diff;
+mod outcome;
 mod recover;
 mod rollback;
 mod status;
@@ -23,6 +24,7 @@ use crate::{
     error::Error,
     network::Network as _,
     paths::Paths,
+    record::Record,
     state::{Parsed, State},
 };
 
@@ -55,8 +57,14 @@ fn last_good(paths: &Paths) -> Result<Option<(Document, Parsed)>, Error> {
     if !path.exists() {
         return Ok(None);
     }
-    let document = Document::read(path)?;
+    let mut document = Document::read(path)?;
     let parsed = check::check(&document)?;
+    // Its place on disk is a copy; what people know is the file it came from.
+    if let Some(committed) = Record::load(paths).committed
+        && committed.digest == document.digest
+    {
+        document.path = committed.source;
+    }
     Ok(Some((document, parsed)))
 }
 

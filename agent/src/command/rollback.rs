@@ -1,27 +1,46 @@
 //! `dayone rollback`: the last good configuration, again.
 
-use super::{apply::reapply, last_good, recover, stop_on_signals};
+use super::{apply::reapply, last_good, outcome, recover, stop_on_signals};
 use crate::{
     error::Error,
-    log::{Tone, console},
     paths::Paths,
     progress::Progress,
     real::RealNetwork,
     settings::Settings,
-    transaction::Transaction,
+    status::{Outcome, StatusFile},
+    transaction::{Probed, Transaction},
 };
 
-/// Applies the last good document as a transaction.
+/// Applies the last good document as a transaction, and tells it as `apply` does.
 pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
-    let progress = Progress::new(|_, _| {});
+    let (status, progress) = outcome::told(paths);
+    let result = back(paths, &settings, &status, &progress).await;
+    outcome::tell(&status, &progress, result, || {})
+}
+
+async fn back(
+    paths: &Paths,
+    settings: &Settings,
+    status: &StatusFile,
+    progress: &Progress,
+) -> Result<Outcome, Error> {
     let stop = stop_on_signals()?;
-    recover::online(paths, &settings, &progress, stop.clone()).await?;
+    recover::online(paths, settings, progress, stop.clone()).await?;
     let (document, parsed) = last_good(paths)?.ok_or(Error::NoLastGood)?;
+    status.update(|s| {
+        s.reason = "the last good configuration, by dayone rollback".to_owned();
+        s.document = Some(document.path.clone());
+        s.digest = Some(document.digest.to_string());
+    });
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    let transaction =
-        Transaction { network: &network, paths, settings: &settings, progress: &progress, stop };
-    reapply(&transaction, &document, &parsed).await?;
-    console(Tone::Good, &["the last good configuration is in force".to_owned()]);
-    Ok(())
+    let transaction = Transaction { network: &network, paths, settings, progress, stop };
+    let mut probed = Probed::default();
+    let result = reapply(&transaction, &document, &parsed, &mut probed).await;
+    status.update(|s| {
+        s.probes_before = probed.before;
+        s.probes_after = probed.after;
+    });
+    result?;
+    Ok(Outcome::Committed)
 }

@@ -1,21 +1,24 @@
-//! The only place that names zbus: NetworkManager on the system bus.
+//! The only place that names zbus: NetworkManager and systemd on the system bus.
 //! Names and values: NetworkManager's D-Bus API reference.
 
 mod proxies;
+mod systemd;
 
 use std::{collections::HashMap, net::IpAddr};
 
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
 use thiserror::Error;
 use zbus::{
     Connection,
-    zvariant::{ObjectPath, OwnedValue},
+    zvariant::{ObjectPath, OwnedObjectPath, OwnedValue},
 };
 
 use self::proxies::{
     ActiveConnectionProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
     SettingsConnectionProxy,
 };
+
+pub(crate) use self::systemd::start_what_waited;
 
 /// What the bus or NetworkManager said no to.
 #[derive(Debug, Error)]
@@ -28,6 +31,8 @@ pub(crate) enum BusError {
     Closed,
     #[error("NetworkManager refused {operation}")]
     Call { operation: &'static str, source: Box<zbus::Error> },
+    #[error("systemd cannot be asked to start what waited")]
+    Systemd { source: Box<zbus::Error> },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
 }
@@ -277,8 +282,8 @@ impl Bus {
     /// Active connections that have a profile and a device.
     pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
         let query = || call("the list of active connections");
-        let mut all = Vec::new();
-        for path in self.manager.active_connections().await.map_err(query())? {
+        let paths = self.manager.active_connections().await.map_err(query())?;
+        let one = async |path: OwnedObjectPath| -> Result<Vec<Active>, BusError> {
             let proxy = ActiveConnectionProxy::builder(&self.connection)
                 .cache_properties(zbus::proxy::CacheProperties::No)
                 .path(path)
@@ -287,24 +292,21 @@ impl Bus {
                 .await
                 .map_err(query())?;
             // One that goes away meanwhile is none.
-            let (Ok(uuid), Ok(kind), Ok(devices), Ok(flags)) = (
-                proxy.uuid().await,
-                proxy.kind().await,
-                proxy.devices().await,
-                proxy.state_flags().await,
-            ) else {
-                continue;
-            };
+            let answers =
+                tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());
+            let Ok((uuid, kind, devices, flags)) = answers else { return Ok(Vec::new()) };
             if flags & EXTERNAL != 0 || kind == "loopback" {
-                continue;
+                return Ok(Vec::new());
             }
+            let mut found = Vec::new();
             for device in devices {
                 if let Ok(device) = self.device_proxy(device.as_str()).await?.interface().await {
-                    all.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
+                    found.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
                 }
             }
-        }
-        Ok(all)
+            Ok(found)
+        };
+        Ok(try_join_all(paths.into_iter().map(one)).await?.concat())
     }
 
     /// Activates a profile again; NetworkManager finds the device.
@@ -336,24 +338,24 @@ impl Bus {
     /// All profiles that someone configured.
     pub(crate) async fn profiles(&self) -> Result<Vec<Profile>, BusError> {
         let query = || call("the list of profiles");
-        let mut all = Vec::new();
-        for path in self.settings.list_connections().await.map_err(query())? {
+        let paths = self.settings.list_connections().await.map_err(query())?;
+        let one = async |path: OwnedObjectPath| -> Result<Option<Profile>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
             // One that goes away meanwhile is none.
-            let (Ok(settings), Ok(flags)) = (proxy.get_settings().await, proxy.flags().await)
+            let Ok((settings, flags)) = tokio::try_join!(proxy.get_settings(), proxy.flags())
             else {
-                continue;
+                return Ok(None);
             };
-            if flags & NOT_CONFIGURED != 0 {
-                continue;
-            }
             let get = |key: &str| -> Option<String> {
                 let value = settings.get("connection")?.get(key)?;
                 String::try_from(value.try_clone().ok()?).ok()
             };
-            all.push(Profile { id: get("id").unwrap_or_default(), path: path.to_string() });
-        }
-        Ok(all)
+            let configured = flags & NOT_CONFIGURED == 0;
+            let id = get("id").unwrap_or_default();
+            Ok(configured.then(|| Profile { id, path: path.to_string() }))
+        };
+        let all = try_join_all(paths.into_iter().map(one)).await?;
+        Ok(all.into_iter().flatten().collect())
     }
 
     /// Deletes a profile; what it brought up goes down.

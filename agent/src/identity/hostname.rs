@@ -17,6 +17,8 @@ pub(crate) enum HostNameError {
     Kernel { source: io::Error },
     #[error("cannot read {path}")]
     Read { path: PathBuf, source: io::Error },
+    #[error("cannot put the host name {name} back")]
+    PutBack { name: String, source: nix::Error },
     #[error("cannot watch {path}")]
     Watch { path: PathBuf, source: io::Error },
 }
@@ -63,6 +65,16 @@ pub(crate) fn current(paths: &Paths) -> Result<HostName, HostNameError> {
         }
     }
     Ok(HostName::new(""))
+}
+
+/// Makes the running host name what it was. A foreign root's is nobody's running one.
+pub(crate) fn put_back(paths: &Paths, name: &str) -> Result<(), HostNameError> {
+    if !paths.is_system() || current(paths)?.as_str() == name {
+        return Ok(());
+    }
+    tracing::info!(name, "the host name comes back");
+    nix::unistd::sethostname(name)
+        .map_err(|source| HostNameError::PutBack { name: name.to_owned(), source })
 }
 
 /// Returns when the kernel's host name is no longer `old`. Whoever sets it (hostnamed,

@@ -4,4 +4,4 @@ mod hardware;
 mod hostname;
 
 pub(crate) use hardware::{dmi_ids, physical_macs};
-pub(crate) use hostname::{HostName, HostNameError, current, wait_for_change};
+pub(crate) use hostname::{HostName, HostNameError, current, put_back, wait_for_change};

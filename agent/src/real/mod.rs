@@ -9,7 +9,8 @@ use std::{cell::RefCell, time::Duration};
 use crate::{
     dbus::{Bus, BusError, Checkpoint},
     durable::FileError,
-    netlink::{Address, Netlink},
+    identity,
+    netlink::{Address, Events, Netlink},
     network::{Before, Network, NetworkError},
     ovsdb::Ovsdb,
     paths::Paths,
@@ -52,9 +53,12 @@ impl<'a> RealNetwork<'a> {
     /// Addresses on the document's interfaces that no profile and no lease put there: a
     /// keepalived VIP, say. nmstate would neither list nor keep them: reapplying a profile makes
     /// NetworkManager remove what the profile does not have.
-    async fn foreign_addresses(&self, wants: &Wants) -> Result<Vec<Address>, NetworkError> {
+    async fn foreign_addresses(
+        &self,
+        wants: &Wants,
+        all: &[Address],
+    ) -> Result<Vec<Address>, NetworkError> {
         let mut foreign = Vec::new();
-        let all = self.netlink.addresses().await?;
         let with_ip = wants
             .addresses
             .iter()
@@ -83,6 +87,22 @@ impl<'a> RealNetwork<'a> {
         Ok(foreign)
     }
 
+    /// Never returns: puts foreign addresses back as soon as the kernel says that they went, as
+    /// every moment without a VIP is one without what it serves.
+    async fn guard_foreign(&self) -> Result<std::convert::Infallible, NetworkError> {
+        if self.foreign.borrow().is_empty() {
+            return std::future::pending().await;
+        }
+        let mut events = Events::addresses()?;
+        loop {
+            // The interface may be down or gone for a moment; its return is an event too.
+            if let Err(error) = self.put_foreign_back().await {
+                tracing::debug!("{error}");
+            }
+            events.changed().await?;
+        }
+    }
+
     /// Puts back foreign addresses that got lost.
     async fn put_foreign_back(&self) -> Result<(), NetworkError> {
         let foreign = self.foreign.borrow().clone();
@@ -108,14 +128,26 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError> {
-        let bridges = if wants.ovs {
-            Ovsdb::connect(&self.paths.ovsdb_socket()).await?.bridges().await?
-        } else {
-            Vec::new()
+        let bridges = async {
+            if wants.ovs {
+                Ok::<_, NetworkError>(
+                    Ovsdb::connect(&self.paths.ovsdb_socket()).await?.bridges().await?,
+                )
+            } else {
+                Ok(Vec::new())
+            }
         };
-        let addresses = self.netlink.addresses().await?;
-        let routes = self.netlink.default_routes().await?;
-        *self.foreign.borrow_mut() = self.foreign_addresses(wants).await?;
+        let kernel = async {
+            let addresses = self.netlink.addresses().await?;
+            Ok::<_, NetworkError>((addresses, self.netlink.default_routes().await?))
+        };
+        let manager = async {
+            Ok::<_, NetworkError>((self.bus.active().await?, self.bus.checkpoints().await?))
+        };
+        // Three different parties: none waits for another.
+        let (bridges, (addresses, routes), (active, checkpoints)) =
+            tokio::try_join!(bridges, kernel, manager)?;
+        *self.foreign.borrow_mut() = self.foreign_addresses(wants, &addresses).await?;
         Ok(Before {
             addresses: addresses
                 .into_iter()
@@ -127,9 +159,14 @@ impl Network for RealNetwork<'_> {
                 .into_iter()
                 .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
                 .collect(),
-            active: self.bus.active().await?,
-            checkpoints: self.bus.checkpoints().await?,
+            active,
+            checkpoints,
             bridges,
+            hostname: if wants.hostname {
+                Some(identity::current(self.paths)?.as_str().to_owned())
+            } else {
+                None
+            },
         })
     }
 
@@ -173,7 +210,10 @@ impl Network for RealNetwork<'_> {
         if let Some(checkpoint) = held {
             self.bus.destroy_checkpoint(checkpoint).await?;
         }
-        desired.apply_uncommitted(seconds).await?;
+        tokio::select! {
+            applied = desired.apply_uncommitted(seconds) => applied?,
+            lost = self.guard_foreign() => match lost? {},
+        }
         self.put_foreign_back().await
     }
 

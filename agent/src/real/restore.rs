@@ -7,6 +7,7 @@ use tokio::time::Instant;
 use super::RealNetwork;
 use crate::{
     durable::FileError,
+    identity,
     netlink::Events,
     network::{Before, NetworkError},
     ovsdb::Ovsdb,
@@ -43,6 +44,9 @@ pub(super) async fn roll_back(
     let old = async || reactivate(net, before).await;
     keep(&mut errors, patient(net, "the old profiles", step, old).await);
     keep(&mut errors, bounded("new bridges", step, remove_new(net, before, bridges)).await);
+    if let Some(name) = &before.hostname {
+        keep(&mut errors, identity::put_back(net.paths, name).map_err(Into::into));
+    }
     let count = errors.len();
     match errors.into_iter().next() {
         None => Ok(()),

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::RealNetwork;
 use crate::{
-    netlink::{Address, Events},
+    netlink::{Address, DefaultRoute, Events},
     network::NetworkError,
     state::State,
     wants::Wants,
@@ -56,7 +56,10 @@ async fn look(net: &RealNetwork<'_>, desired: &State, wants: &Wants) -> Result<(
     {
         return Err(NetworkError::Duplicate { address: address.on.clone() });
     }
-    let missing = missing(wants, &addresses);
+    let mut missing = missing(wants, &addresses);
+    if missing.is_empty() {
+        missing = missing_routes(wants, &net.netlink.default_routes().await?);
+    }
     if !missing.is_empty() {
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
@@ -86,5 +89,15 @@ fn missing(wants: &Wants, addresses: &[Address]) -> Vec<String> {
             !addresses.iter().any(|a| a.on.ip == w.ip && a.on.prefix == w.prefix && !a.tentative)
         })
         .map(ToString::to_string)
+        .collect()
+}
+
+/// Default routes that the document names and the kernel lacks.
+fn missing_routes(wants: &Wants, routes: &[DefaultRoute]) -> Vec<String> {
+    wants
+        .gateways
+        .iter()
+        .filter(|w| !routes.iter().any(|r| r.gateway == w.ip))
+        .map(|w| format!("the default route by {}", w.ip))
         .collect()
 }
