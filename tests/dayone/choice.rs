@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON, agent, attempt,
-        outcome, picture, worker,
+        outcome, picture, settle, worker,
     },
     lab::{Error, Lab, Nic, Node, Peer},
 };
@@ -82,6 +82,7 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
             outcome.text()
         );
         assert_eq!(inside.wait_unit("kubelet.service", "active", SOON)?.result, "success");
+        settle(&inside)?;
         let before = picture(&inside)?;
         assert!(before.contains(DAY_ONE), "{before}");
         assert!(!before.contains("br-ex"), "{before}");

@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
-        attempt, kubelet_ran, mark, outcome, picture, start, worker,
+        attempt, kubelet_ran, mark, outcome, picture, settle, start, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
 };
@@ -150,6 +150,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
         let before = picture(&inside)?;
         inside.write(HOST_FILE, &Document::new().text())?;
         // In the node itself: a moment later would be another phase.
@@ -175,6 +176,7 @@ fn last_good_is_in_force_after_a_failure() -> Result<(), Error> {
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
         let before = picture(&inside)?;
         assert!(
             before.contains("bridge br-ex br-ex eno1") || before.contains("bridge br-ex eno1"),

@@ -5,7 +5,7 @@ use std::path::Path;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
-        kubelet_ran, outcome, picture, start, with_program,
+        kubelet_ran, outcome, picture, settle, start, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -34,6 +34,7 @@ fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
     let inside = case.inside()?;
     assert_eq!(outcome(&inside, None)?.exit, 0);
     inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+    settle(&inside)?;
     let before = picture(&inside)?;
     assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
     Ok((inside, before))
@@ -127,7 +128,7 @@ fn power_cut_while_it_applies() -> Result<(), Error> {
         assert_eq!(undone.len(), 1, "{undone:?}");
         // With no document left kubelet starts, as it does on a node that has none.
         inside.sh("rm -r /run/lab-kubelet")?;
-        assert!(case.peer().pings(ADDRESS, SOON)?);
+        settle(&inside)?;
         old_network_is_back(case, &before, "the power cut")
     })
 }

@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         ADDRESS, APPLIED, Document, HASTE, HOST_FILE, MAC, SOON, attempt, kubelet_ran, outcome,
-        picture, worker,
+        picture, settle, worker,
     },
     lab::{Error, Lab, Node, Peer},
 };
@@ -57,6 +57,7 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         assert_eq!(outcome(&inside, None)?.exit, 0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.sh("ovs-vsctl add-br br0 -- set bridge br0 datapath_type=netdev external_ids:of=sdn -- add-port br0 vnic0 -- set interface vnic0 type=internal")?;
         let before = picture(&inside)?;

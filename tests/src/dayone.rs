@@ -286,6 +286,12 @@ pub fn picture(inside: &Inside) -> Result<String> {
     )
 }
 
+/// Waits until NetworkManager is done with its start-up: `boot` returns before.
+pub fn settle(inside: &Inside) -> Result<()> {
+    inside.sh("nm-online --quiet --wait-for-startup --timeout=20")?;
+    Ok(())
+}
+
 /// Whether kubelet's stand-in has ever run since the boot.
 pub fn kubelet_ran(inside: &Inside) -> Result<bool> {
     Ok(inside.read("/run/lab-kubelet/started")?.is_some())

@@ -102,6 +102,8 @@ const OVS_BRIDGE_OR_PORT: [u32; 2] = [25, 26];
 const ACTIVATING: std::ops::Range<u32> = 40..100;
 /// `NM_DEVICE_STATE_UNAVAILABLE` and below, without unmanaged (10): not looked at yet.
 const STARTING: [u32; 2] = [0, 20];
+/// `NM_DEVICE_STATE_DISCONNECTED`.
+const DISCONNECTED: u32 = 30;
 
 fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
     move |e| BusError::Call { operation, source: Box::new(e) }
@@ -174,9 +176,13 @@ impl Bus {
     /// Whether NetworkManager is done with the device for now.
     pub(crate) async fn settled(&self, name: &str) -> Result<Settled, BusError> {
         let Some(device) = self.device(name).await? else { return Ok(Settled::Unknown) };
-        let state = self.device_proxy(&device).await?.state().await.map_err(call("a query"))?;
-        let starting =
-            STARTING.contains(&state) && self.manager.startup().await.map_err(call("a query"))?;
+        let device = self.device_proxy(&device).await?;
+        let state = device.state().await.map_err(call("a query"))?;
+        // A disconnected one that has a profile to activate is about to, as long as it starts up.
+        let early = STARTING.contains(&state)
+            || (state == DISCONNECTED
+                && !device.available_connections().await.map_err(call("a query"))?.is_empty());
+        let starting = early && self.manager.startup().await.map_err(call("a query"))?;
         Ok(if ACTIVATING.contains(&state) || starting { Settled::No } else { Settled::Yes })
     }
 
@@ -201,9 +207,8 @@ impl Bus {
                     return Ok(Some(path.to_string()));
                 }
             }
-            Err(zbus::Error::MethodError(error, ..)) if error.ends_with("UnknownDevice") => {
-                return Ok(None);
-            }
+            // One that the kernel does not have yet may have a device all the same.
+            Err(zbus::Error::MethodError(error, ..)) if error.ends_with("UnknownDevice") => {}
             Err(source) => return Err(query()(source)),
         }
         for path in self.manager.get_all_devices().await.map_err(query())? {

@@ -85,6 +85,8 @@ pub(super) trait Device {
     fn state(&self) -> zbus::Result<u32>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn device_type(&self) -> zbus::Result<u32>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn available_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     #[allow(clippy::type_complexity, reason = "the method's own type")]
     fn get_applied_connection(
         &self,

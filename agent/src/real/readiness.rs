@@ -42,9 +42,16 @@ pub(super) async fn ready(
         futures_util::future::try_join_all(all).await
     };
     let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
-    for name in names {
+    // An interface that is only to be made has no device; one that NetworkManager is about to bring
+    // up again carries the old network: what was there is looked at when it is.
+    let declared = wants.links.iter().filter(|link| !names.contains(*link));
+    let mut declared: Vec<(String, bool)> = declared.map(|link| (link.clone(), false)).collect();
+    declared.dedup();
+    let needed = names.iter().map(|name| (name.clone(), true));
+    for (name, must_exist) in needed.chain(declared) {
         let what = format!("NetworkManager to be done with {name}");
-        match awaited(&what, net.wait.device_settled, say, settled(net, &name)).await {
+        let done = settled(net, &name, must_exist);
+        match awaited(&what, net.wait.device_settled, say, done).await {
             Ok(done) => done?,
             // The document is about to change it anyway.
             Err(late) => tracing::warn!("{late}; going on"),
@@ -100,13 +107,14 @@ async fn link_there(net: &RealNetwork<'_>, wanted: &LinkRef) -> Result<String, N
     }
 }
 
-async fn settled(net: &RealNetwork<'_>, name: &str) -> Result<(), BusError> {
-    if net.bus.settled(name).await? == Settled::Yes {
+async fn settled(net: &RealNetwork<'_>, name: &str, must_exist: bool) -> Result<(), BusError> {
+    let done = |state| state == Settled::Yes || (state == Settled::Unknown && !must_exist);
+    if done(net.bus.settled(name).await?) {
         return Ok(());
     }
     let mut signals = net.bus.signals().await?;
     loop {
-        if net.bus.settled(name).await? == Settled::Yes {
+        if done(net.bus.settled(name).await?) {
             return Ok(());
         }
         signals.changed().await?;
