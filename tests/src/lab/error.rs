@@ -48,9 +48,6 @@ pub enum Error {
         /// How long.
         after: Duration,
     },
-    /// A program of the workspace that a case puts into its node.
-    #[error("{} is not built: `cargo build` first", .0.display())]
-    NotBuilt(PathBuf),
     /// The container ended while it was needed.
     #[error("the node's container ended ({status})\n{console}")]
     ContainerEnded {

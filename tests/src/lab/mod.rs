@@ -134,17 +134,6 @@ pub(crate) fn scripts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("lab")
 }
 
-/// A program of this workspace, built in the same profile as the running test.
-///
-/// # Errors
-/// [`Error::NotBuilt`] if it is not there.
-pub fn built(name: &str) -> Result<PathBuf> {
-    let test = env::current_exe().map_err(Error::file("find", "the running test"))?;
-    // target/PROFILE/deps/TEST, or target/PROFILE/examples/EXAMPLE.
-    let path = test.ancestors().nth(2).unwrap_or(Path::new("/")).join(name);
-    if path.is_file() { Ok(path) } else { Err(Error::NotBuilt(path)) }
-}
-
 fn lock() -> Result<Flock<File>> {
     let open = || File::options().create(true).truncate(false).write(true).open(LOCK);
     let mut file = Some(open().map_err(Error::file("open", LOCK))?);
