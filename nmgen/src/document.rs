@@ -1,11 +1,14 @@
 //! A YAML document as a tree in which every value knows where it stands.
 //!
-//! nmstate decides what a document means; this tree is for finding the place of what the checks have
-//! to say.
+//! nmstate decides what a document means: it reads this tree by serde, so that what was checked is what
+//! it gets.
 
+mod deserialize;
+mod dialect;
 mod lines;
 mod parse;
 mod path;
+mod scalar;
 
 use std::borrow::Cow;
 
@@ -140,6 +143,17 @@ impl<'t> Node<'t> {
             }
             Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => false,
         }
+    }
+
+    /// The same as [`Self::find`], to change the tree.
+    pub(crate) fn find_mut(&mut self, path: &Path) -> Option<&mut Self> {
+        path.steps().iter().try_fold(self, |node, step| match (&mut node.value, step) {
+            (Value::Mapping(entries), Step::Key(key)) => {
+                entries.iter_mut().find(|entry| entry.key == **key).map(|entry| &mut entry.node)
+            }
+            (Value::Sequence(items), Step::Index(index)) => items.get_mut(*index),
+            _ => None,
+        })
     }
 
     /// The value at the end of the path.

@@ -1,6 +1,9 @@
 //! The only file that names the nmstate crate: what NMState means is decided there.
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceState, NetworkState};
+use serde::Deserialize;
+
+use crate::document::Node;
 
 /// A document as nmstate understands it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,17 +39,10 @@ pub(crate) struct InterfaceSummary {
 }
 
 impl State {
-    /// Reads a document the way `nmstatectl` does.
-    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
+    /// Reads a document, or what is left of one.
+    pub(crate) fn parse(root: &Node<'_>) -> Result<Self, Refusal> {
         // An empty document is a state that asks for nothing; serde sees a null.
-        serde_yaml::from_str::<Option<NetworkState>>(text)
-            .map(|state| Self(state.unwrap_or_default()))
-            .map_err(|error| Refusal(error.to_string()))
-    }
-
-    /// Reads a document that was parsed already.
-    pub(crate) fn from_value(value: serde_yaml::Value) -> Result<Self, Refusal> {
-        serde_yaml::from_value::<Option<NetworkState>>(value)
+        Option::<NetworkState>::deserialize(root)
             .map(|state| Self(state.unwrap_or_default()))
             .map_err(|error| Refusal(error.to_string()))
     }

@@ -6,13 +6,11 @@
 mod known;
 mod locate;
 
-use serde_yaml::Value;
-
 use self::known::missing_field;
 use self::locate::{guilty, is_missing_field, reason, remove};
 
 use crate::diagnostic::{Diagnostic, Rule};
-use crate::document::{Document, Path, Step};
+use crate::document::{Document, Node, Path, Step};
 use crate::state::{Refusal, State};
 
 const UNKNOWN_FIELD: Rule = Rule::error("unknown-field");
@@ -28,7 +26,7 @@ pub(super) const RULES: &[Rule] =
 const MAX_FAULTS: usize = 100;
 
 /// nmstate's answer to a part of the document.
-type Judge = fn(Value) -> Result<(), Refusal>;
+type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
 /// Lets nmstate read the document. Each fault is reported once, then taken out to find the next; what
 /// stands at the paths in `known` is taken out first, since rules have reported it in better words.
@@ -37,7 +35,7 @@ pub(super) fn parse(
     known: Vec<Path>,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Option<State> {
-    match State::parse(&document.source().text) {
+    match State::parse(&document.root) {
         Ok(state) => {
             if state.is_empty() {
                 diagnostics.push(empty(document));
@@ -45,7 +43,7 @@ pub(super) fn parse(
             Some(state)
         }
         Err(first) => {
-            let judge: Judge = |value| State::from_value(value).map(drop);
+            let judge: Judge = |root| State::parse(root).map(drop);
             // So many are enough to begin with.
             if known.len() >= MAX_FAULTS {
                 return None;
@@ -58,7 +56,7 @@ pub(super) fn parse(
 
 /// The diagnostic for a document that nmstate read but will not convert.
 pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Vec<Diagnostic> {
-    let judge: Judge = |value| State::from_value(value)?.generate().map(drop);
+    let judge: Judge = |root| State::parse(root)?.generate().map(drop);
     let mut diagnostics = Vec::new();
     report_all(document, refusal, Vec::new(), judge, &mut diagnostics);
     diagnostics
@@ -80,11 +78,8 @@ fn report_all(
     judge: Judge,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let Ok(mut value) = serde_yaml::from_str::<Value>(&document.source().text) else {
-        diagnostics.push(diagnostic(document, &Path::default(), first));
-        return;
-    };
-    let mut verdict = judge(value.clone());
+    let mut value = document.root.clone();
+    let mut verdict = judge(&value);
     if verdict.is_ok() {
         diagnostics.push(diagnostic(document, &Path::default(), first));
         return;
@@ -114,14 +109,14 @@ fn report_all(
 
 /// The document without a part, and what nmstate says of that. Where the part is a required field, all
 /// that needs it goes too: its absence is not the document's fault.
-fn without(
-    mut value: Value,
+fn without<'t>(
+    mut value: Node<'t>,
     path: Path,
     judge: Judge,
     removed: &mut Vec<Path>,
-) -> (Value, Result<(), Refusal>) {
+) -> (Node<'t>, Result<(), Refusal>) {
     remove(&mut value, &path);
-    let verdict = judge(value.clone());
+    let verdict = judge(&value);
     let required = match (&verdict, path.split_last()) {
         (Err(refusal), Some((Step::Key(key), parent))) => {
             (missing_field(&refusal.0) == Some(&**key)).then_some(parent)

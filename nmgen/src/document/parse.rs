@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
-use super::{Document, Entry, Lines, Node, Position, Span, Value};
+use super::{Document, Entry, Lines, Node, Position, Span, Value, dialect};
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Source;
 
@@ -13,6 +13,9 @@ use crate::source::Source;
 const MAX_DEPTH: usize = 32;
 /// A thousand interfaces are about 20,000 values.
 const MAX_NODES: usize = 250_000;
+
+/// The tags that say no more than the value itself, `!!str` apart.
+const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
 const SYNTAX: Rule = Rule::error("syntax");
 const DUPLICATE_KEY: Rule = Rule::error("duplicate-key");
@@ -42,7 +45,7 @@ pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
         nodes: 0,
         faults: Vec::new(),
     };
-    match reader.document() {
+    match reader.document().and_then(|root| reader.second_opinion().map(|()| root)) {
         Ok(root) if reader.faults.is_empty() => Ok(Document { lines: reader.lines, root }),
         Ok(_) => Err(reader.faults),
         Err(fatal) => {
@@ -98,6 +101,15 @@ impl<'t> Reader<'t> {
         Err(self
             .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", span)
             .map_help("one file describes one node: remove the \"---\" and what follows"))
+    }
+
+    /// What our parser has read must be readable where the document goes.
+    fn second_opinion(&self) -> Result<(), Fatal> {
+        let Some((message, line, column)) = dialect::refusal(&self.lines.source().text) else {
+            return Ok(());
+        };
+        let at = Position { line: line as u32, column: column as u32 };
+        Err(self.fatal(SYNTAX, message, Span { start: at, end: at }))
     }
 
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
@@ -156,9 +168,11 @@ impl<'t> Reader<'t> {
                 let span = Span { start: start.start, end: key_span.end };
                 return Ok(Node { span, value: Value::Mapping(entries) });
             }
-            let Value::Scalar { text: key, .. } = self.node(event, key_span, depth + 1)?.value
-            else {
-                return Err(self.fatal(KEY_NOT_SCALAR, "a key must be a plain word", key_span));
+            let key = match self.node(event, key_span, depth + 1)?.value {
+                Value::Scalar { text, .. } if !text.is_empty() => text,
+                Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => {
+                    return Err(self.fatal(KEY_NOT_SCALAR, "a key must be a plain word", key_span));
+                }
             };
             let (event, span) = self.next()?;
             let node = self.node(event, span, depth + 1)?;
@@ -207,7 +221,9 @@ impl<'t> Reader<'t> {
     fn is_string_tag(&mut self, tag: Option<&Tag>, span: Span) -> Result<bool, Fatal> {
         match tag {
             None => Ok(false),
-            Some(tag) if tag.is_yaml_core_schema() => Ok(tag.suffix == "str"),
+            Some(tag) if tag.is_yaml_core_schema() && CORE_TAGS.contains(&&*tag.suffix) => {
+                Ok(tag.suffix == "str")
+            }
             Some(tag) => Err(self.fatal(YAML_TAG, format!("NMState has no YAML tag {tag}"), span)),
         }
     }

@@ -1,10 +1,8 @@
 //! Takes out of a document what rules have reported already, so that nmstate is asked about the rest.
 
-use serde_yaml::Value;
-
 use super::Judge;
 use super::locate::{reason, remove};
-use crate::document::{Path, Step};
+use crate::document::{Node, Path, Step};
 use crate::state::Refusal;
 
 /// A required field takes what needs it along, and that may be a required field again; NMState has no
@@ -15,7 +13,7 @@ const MAX_ROUNDS: usize = 5;
 /// each question costs a reading of the whole document. `removed` gets them as [`super::original`] wants;
 /// their paths in the document are returned beside the verdict.
 pub(super) fn take_out(
-    value: &mut Value,
+    value: &mut Node<'_>,
     known: Vec<Path>,
     judge: Judge,
     removed: &mut Vec<Path>,
@@ -35,7 +33,7 @@ pub(super) fn take_out(
         if removed.len() == before {
             break;
         }
-        verdict = judge(value.clone());
+        verdict = judge(value);
         let Err(refusal) = &verdict else { break };
         let reason = reason(refusal);
         let Some(missing) = missing_field(&reason) else { break };

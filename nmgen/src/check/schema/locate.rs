@@ -1,16 +1,14 @@
 //! Finds the part of a document that nmstate refuses, by asking it about parts.
 
-use serde_yaml::Value;
-
 use super::Judge;
-use crate::document::{Path, Step};
+use crate::document::{Node, Path, Step, Value};
 use crate::state::Refusal;
 
 /// So many questions at most: a refusal in a document of a thousand interfaces takes about fifty.
 const MAX_QUESTIONS: u32 = 300;
 
 /// The smallest part that nmstate refuses for this reason, or without which it has another one.
-pub(super) fn guilty(value: &Value, reason: &str, judge: Judge) -> Path {
+pub(super) fn guilty(value: &Node<'_>, reason: &str, judge: Judge) -> Path {
     let mut search = Search { reason, judge, questions: 0 };
     search.descend(value.clone())
 }
@@ -24,10 +22,13 @@ struct Search<'r> {
 impl Search<'_> {
     /// From the root down, for as long as one child can be blamed. Lists are cut down to the one item on
     /// the way, which makes every further question cheap.
-    fn descend(&mut self, mut value: Value) -> Path {
+    fn descend(&mut self, mut value: Node<'_>) -> Path {
         let (mut at, mut found) = (Path::default(), Path::default());
         loop {
-            let length = find(&value, &at).and_then(Value::as_sequence).map(Vec::len);
+            let length = value.find(&at).and_then(|node| match &node.value {
+                Value::Sequence(items) => Some(items.len()),
+                Value::Scalar { .. } | Value::Mapping(_) => None,
+            });
             let step = match length {
                 Some(length) => match self.guilty_item(&value, &at, length) {
                     Some(index) => {
@@ -42,7 +43,7 @@ impl Search<'_> {
                     }
                 },
                 None => {
-                    let keys = find(&value, &at).map(keys).unwrap_or_default();
+                    let keys = value.find(&at).map(keys).unwrap_or_default();
                     let steps = keys.into_iter().map(|key| Step::Key(key.into()));
                     let step = self.guilty_child(&value, &at, steps);
                     at = step.iter().fold(at, |at, step| at.join(step.clone()));
@@ -57,7 +58,7 @@ impl Search<'_> {
     }
 
     /// The list item that is refused for this reason when it is alone.
-    fn guilty_item(&mut self, value: &Value, list: &Path, length: usize) -> Option<usize> {
+    fn guilty_item(&mut self, value: &Node<'_>, list: &Path, length: usize) -> Option<usize> {
         let (mut from, mut to) = (0, length);
         while to - from > 1 {
             let middle = from + (to - from) / 2;
@@ -72,27 +73,27 @@ impl Search<'_> {
 
     fn is_refused_alone(
         &mut self,
-        value: &Value,
+        value: &Node<'_>,
         list: &Path,
         range: std::ops::Range<usize>,
     ) -> Option<bool> {
         let mut alone = value.clone();
         keep(&mut alone, list, range);
-        let verdict = self.ask(alone)?;
+        let verdict = self.ask(&alone)?;
         Some(verdict.is_err_and(|refusal| reason(&refusal) == self.reason))
     }
 
     /// The child without which there is no refusal, or another one.
     fn guilty_child(
         &mut self,
-        value: &Value,
+        value: &Node<'_>,
         parent: &Path,
         steps: impl Iterator<Item = Step>,
     ) -> Option<Step> {
         for step in steps {
             let mut without = value.clone();
             remove(&mut without, &parent.join(step.clone()));
-            let is_guilty = match self.ask(without)? {
+            let is_guilty = match self.ask(&without)? {
                 Ok(()) => true,
                 // Where a field is missing, taking another one away only changes which.
                 Err(other) => {
@@ -108,24 +109,17 @@ impl Search<'_> {
         None
     }
 
-    fn ask(&mut self, value: Value) -> Option<Result<(), Refusal>> {
+    fn ask(&mut self, value: &Node<'_>) -> Option<Result<(), Refusal>> {
         self.questions += 1;
         (self.questions <= MAX_QUESTIONS).then(|| (self.judge)(value))
     }
 }
 
-fn keep(value: &mut Value, list: &Path, range: std::ops::Range<usize>) {
-    if let Some(Value::Sequence(items)) = find_mut(value, list) {
+fn keep(value: &mut Node<'_>, list: &Path, range: std::ops::Range<usize>) {
+    if let Some(Value::Sequence(items)) = value.find_mut(list).map(|node| &mut node.value) {
         items.truncate(range.end);
         items.drain(..range.start.min(items.len()));
     }
-}
-
-fn find_mut<'v>(value: &'v mut Value, path: &Path) -> Option<&'v mut Value> {
-    path.steps().iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get_mut(&**key),
-        Step::Index(index) => value.get_mut(*index),
-    })
 }
 
 pub(super) fn is_missing_field(reason: &str) -> bool {
@@ -141,43 +135,17 @@ pub(super) fn reason(refusal: &Refusal) -> String {
 /// What says which schema the rest must follow comes last: without it nmstate believes anything.
 const IDENTITY: &[&str] = &["name", "type", "state"];
 
-fn keys(value: &Value) -> Vec<String> {
-    match value {
-        Value::Mapping(mapping) => {
-            let mut keys: Vec<String> = mapping.keys().filter_map(scalar_text).collect();
-            keys.sort_by_key(|key| IDENTITY.contains(&key.as_str()));
-            keys
-        }
-        Value::Sequence(_)
-        | Value::Tagged(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_) => Vec::new(),
-    }
+fn keys(node: &Node<'_>) -> Vec<String> {
+    let mut keys: Vec<String> = node.entries().iter().map(|entry| entry.key.to_string()).collect();
+    keys.sort_by_key(|key| IDENTITY.contains(&key.as_str()));
+    keys
 }
 
-fn scalar_text(key: &Value) -> Option<String> {
-    match key {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        Value::Bool(boolean) => Some(boolean.to_string()),
-        Value::Null | Value::Sequence(_) | Value::Mapping(_) | Value::Tagged(_) => None,
-    }
-}
-
-fn find<'v>(value: &'v Value, path: &Path) -> Option<&'v Value> {
-    path.steps().iter().try_fold(value, |value, step| match step {
-        Step::Key(key) => value.get(&**key),
-        Step::Index(index) => value.get(*index),
-    })
-}
-
-pub(super) fn remove(value: &mut Value, path: &Path) {
+pub(super) fn remove(value: &mut Node<'_>, path: &Path) {
     let Some((last, parent)) = path.split_last() else { return };
-    match (find_mut(value, &parent), last) {
-        (Some(Value::Mapping(mapping)), Step::Key(key)) => {
-            mapping.shift_remove(&**key);
+    match (value.find_mut(&parent).map(|node| &mut node.value), last) {
+        (Some(Value::Mapping(entries)), Step::Key(key)) => {
+            entries.retain(|entry| entry.key != **key);
         }
         (Some(Value::Sequence(items)), Step::Index(index)) if *index < items.len() => {
             items.remove(*index);
