@@ -2,7 +2,7 @@
 
 use nmgen::{
     diagnostic::{Diagnostic, Severity},
-    source::{Host, Hosts, Source},
+    source::{Hosts, Source},
 };
 use thiserror::Error;
 
@@ -30,8 +30,7 @@ pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
     }
     let name = document.path.display().to_string().into();
     let source = Source { name, text: document.text.as_str().into() };
-    let host = Host { name: None, source };
-    let found = nmgen::check(&Hosts { hosts: vec![host], diagnostics: Vec::new() });
+    let found = nmgen::check(&Hosts::document(&source));
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|d| d.rule.severity == Severity::Error);
     for warning in warnings {

@@ -54,6 +54,15 @@ pub struct Place {
     pub file: Arc<str>,
     /// Where in the file, with the line to show.
     pub position: Option<Excerpt>,
+    /// Where in the text that the value at `position` holds in encoded form (base64, say).
+    pub decoded: Option<Excerpt>,
+}
+
+impl Place {
+    /// A file as a whole.
+    pub(crate) fn file(name: impl Into<Arc<str>>) -> Self {
+        Self { file: name.into(), position: None, decoded: None }
+    }
 }
 
 /// A position and the line that it stands on.
@@ -97,7 +106,11 @@ impl Diagnostic {
     }
 
     /// In the order of files, lines and columns.
-    pub(crate) fn sort_key(&self) -> (Arc<str>, Option<Position>, &'static str) {
-        (self.place.file.clone(), self.place.position.as_ref().map(|p| p.start), self.rule.name)
+    pub(crate) fn sort_key(&self) -> SortKey {
+        let start = |excerpt: &Option<Excerpt>| excerpt.as_ref().map(|excerpt| excerpt.start);
+        let place = &self.place;
+        (place.file.clone(), start(&place.position), start(&place.decoded), self.rule.name)
     }
 }
+
+type SortKey = (Arc<str>, Option<Position>, Option<Position>, &'static str);

@@ -8,13 +8,16 @@ mod dialect;
 mod lines;
 mod parse;
 mod path;
+mod render;
 mod scalar;
+mod stream;
 
 use std::borrow::Cow;
 
 pub(crate) use self::lines::Lines;
-pub(crate) use self::parse::{RULES, parse};
+pub(crate) use self::parse::{RULES, parse, parse_text};
 pub use self::path::{Path, Step};
+pub(crate) use self::stream::parse_stream;
 use crate::diagnostic::Place;
 use crate::source::Source;
 
@@ -73,6 +76,28 @@ pub struct Entry<'t> {
 }
 
 impl<'t> Node<'t> {
+    /// The same, independent of the text.
+    pub(crate) fn into_owned(self) -> Node<'static> {
+        let owned = |text: Cow<'t, str>| Cow::Owned(text.into_owned());
+        let value = match self.value {
+            Value::Scalar { text, plain } => Value::Scalar { text: owned(text), plain },
+            Value::Sequence(items) => {
+                Value::Sequence(items.into_iter().map(Node::into_owned).collect())
+            }
+            Value::Mapping(entries) => Value::Mapping(
+                entries
+                    .into_iter()
+                    .map(|Entry { key, key_span, node }| Entry {
+                        key: owned(key),
+                        key_span,
+                        node: node.into_owned(),
+                    })
+                    .collect(),
+            ),
+        };
+        Node { span: self.span, value }
+    }
+
     /// The entries of a mapping; none for anything else.
     pub fn entries(&self) -> &[Entry<'t>] {
         match &self.value {
@@ -168,14 +193,37 @@ impl<'t> Node<'t> {
 /// One parsed document.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document<'t> {
-    lines: Lines<'t>,
+    lines: Lines,
+    is_part: bool,
     /// Its root; a null scalar when the document is empty.
     pub root: Node<'t>,
 }
 
 impl<'t> Document<'t> {
-    /// The file it came from.
-    pub fn source(&self) -> &'t Source {
+    /// The same, independent of the text.
+    pub(crate) fn into_owned(self) -> Document<'static> {
+        Document { lines: self.lines, is_part: self.is_part, root: self.root.into_owned() }
+    }
+
+    /// A part of it as a document of its own.
+    pub(crate) fn part(&self, root: Node<'t>) -> Self {
+        Self { lines: self.lines.clone(), is_part: true, root }
+    }
+
+    /// The document's text: as it was written, or, of a part of another document, written anew.
+    pub fn text(&self) -> Cow<'_, str> {
+        match self.is_part {
+            true => Cow::Owned(render::render(&self.root)),
+            false => Cow::Borrowed(&self.lines.source().text),
+        }
+    }
+
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+
+    /// The text that it was read from, or of which it is a part; its name is the file's.
+    pub fn source(&self) -> &Source {
         self.lines.source()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::check::{self, Purpose, fleet};
 use crate::diagnostic::Diagnostic;
-use crate::document;
+use crate::document::Document;
 use crate::profile::{self, Configuration};
 use crate::source::{Host, Hosts};
 
@@ -69,25 +69,19 @@ fn one(
     diagnostics: &mut Vec<Diagnostic>,
     facts: &mut Vec<fleet::Facts>,
 ) -> Configuration {
-    let document = match document::parse(&host.source) {
-        Ok(document) => document,
-        Err(mut faults) => {
-            diagnostics.append(&mut faults);
-            return Configuration::default();
-        }
-    };
-    let state = check::document(&document, purpose, diagnostics);
+    let Some(document) = &host.document else { return Configuration::default() };
+    let state = check::document(document, purpose, diagnostics);
     if host.name.is_some() {
-        facts.push(fleet::facts(host, &document));
+        facts.push(fleet::facts(host, document));
     }
     match (state, purpose) {
-        (Some(state), Purpose::Offline) => converted(&document, state, diagnostics),
+        (Some(state), Purpose::Offline) => converted(document, state, diagnostics),
         (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),
     }
 }
 
 fn converted(
-    document: &document::Document<'_>,
+    document: &Document<'_>,
     state: crate::state::State,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Configuration {

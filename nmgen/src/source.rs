@@ -1,13 +1,18 @@
 //! Where documents come from: a file, standard input, a hosts directory.
 
-mod hosts;
+mod embedded;
+mod host;
+mod hosts_directory;
+mod install_config;
+mod kind;
 mod read;
 
 use std::sync::Arc;
 
+pub use self::host::{Host, Hosts, Nic, Stage};
 pub use self::read::{MAX_DOCUMENT_BYTES, Text};
 
-use crate::diagnostic::{Diagnostic, Place, Rule};
+use crate::diagnostic::Rule;
 use crate::error::Error;
 
 pub(crate) const HOST_FILE_FQDN: Rule = Rule::warning("host-file-fqdn");
@@ -34,49 +39,20 @@ pub struct Source {
     pub text: Text,
 }
 
-/// One node's document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
-    /// The file name without `.yml` in a hosts directory ([`CLUSTER`] included); `None` for a single
-    /// document.
-    pub name: Option<String>,
-    /// The document.
-    pub source: Source,
-}
-
-impl Host {
-    /// True for the document that every node without a host file would take.
-    pub fn is_cluster(&self) -> bool {
-        self.name.as_deref() == Some(CLUSTER)
-    }
-}
-
-/// What a source was found to hold, with what is wrong with its files.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hosts {
-    /// In the order of their names.
-    pub hosts: Vec<Host>,
-    /// Files that are left out, and why.
-    pub diagnostics: Vec<Diagnostic>,
-}
-
-/// Reads `path`: `-` is standard input, a directory is a hosts directory, anything else one document.
+/// Reads every path: `-` is standard input, a directory is a hosts directory, of a file the content tells
+/// what it is.
 ///
 /// # Errors
 /// [`Error::ReadDirectory`], [`Error::ReadFile`]: this machine's I/O failed. What is wrong with the
 /// input itself is a diagnostic.
-pub fn load(path: &str) -> Result<Hosts, Error> {
-    let is_directory = path != "-" && std::path::Path::new(path).is_dir();
-    if is_directory {
-        return hosts::load(path);
-    }
+pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
     let mut loaded = Hosts::default();
-    if let Some(source) = read::file(path, &mut loaded.diagnostics)? {
-        loaded.hosts.push(Host { name: None, source });
+    for path in paths.iter().map(AsRef::as_ref) {
+        if path != "-" && std::path::Path::new(path).is_dir() {
+            loaded.append(hosts_directory::load(path)?);
+        } else if let Some(source) = read::file(path, &mut loaded.diagnostics)? {
+            loaded.append(kind::load(&source));
+        }
     }
     Ok(loaded)
-}
-
-fn whole_file(name: &str) -> Place {
-    Place { file: name.into(), position: None }
 }

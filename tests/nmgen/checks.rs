@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
-use nmgen::source::{Host, Hosts, Source};
+use nmgen::source::{Hosts, Source};
 use tests::examples::{Example, Section, sections};
 use tests::program;
 
@@ -108,7 +108,7 @@ fn no_shape_of_a_document_makes_a_rule_panic() {
 
 fn hosts(text: &str) -> Hosts {
     let source = Source { name: "a.yml".into(), text: text.into() };
-    Hosts { hosts: vec![Host { name: None, source }], diagnostics: Vec::new() }
+    Hosts::document(&source)
 }
 
 fn run(example: &Example) -> Output {

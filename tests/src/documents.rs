@@ -74,6 +74,5 @@ impl Document {
 /// Converts one document with the library, in this process.
 pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
     let source = nmgen::source::Source { name: name.into(), text: text.into() };
-    let host = nmgen::source::Host { name: None, source };
-    nmgen::convert(&nmgen::source::Hosts { hosts: vec![host], diagnostics: Vec::new() })
+    nmgen::convert(&nmgen::source::Hosts::document(&source))
 }

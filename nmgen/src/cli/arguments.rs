@@ -68,8 +68,8 @@ pub(super) struct GenerateArguments {
     /// Treat warnings as errors
     #[arg(long)]
     pub(super) deny_warnings: bool,
-    #[arg(help = SOURCE, value_name = "SOURCE")]
-    pub(super) source: String,
+    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
+    pub(super) sources: Vec<String>,
 }
 
 /// The targets by their names on the command line.
@@ -105,8 +105,8 @@ pub(super) struct CheckArguments {
     /// Exit with 2 for warnings too
     #[arg(long)]
     pub(super) deny_warnings: bool,
-    #[arg(help = SOURCE, value_name = "SOURCE")]
-    pub(super) source: String,
+    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
+    pub(super) sources: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -119,8 +119,8 @@ pub(super) enum Format {
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
-    #[arg(help = SOURCE, value_name = "SOURCE")]
-    pub(super) source: String,
+    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
+    pub(super) sources: Vec<String>,
 }
 
 /// Drop-in for image pipelines: only `gc` is there.

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::{pipeline, source};
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
-    let hosts = source::load(&arguments.source)?;
+    let hosts = source::load(&arguments.sources)?;
     let diagnostics = pipeline::diagnose(&hosts);
     match arguments.format {
         Format::Text => output::diagnostics(&diagnostics),

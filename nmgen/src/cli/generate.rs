@@ -16,7 +16,7 @@ struct Job<'a> {
     output: Option<&'a Path>,
     host: Option<&'a str>,
     deny_warnings: bool,
-    source: &'a str,
+    sources: &'a [String],
 }
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
         output: arguments.output.as_deref(),
         host: arguments.host.as_deref(),
         deny_warnings: arguments.deny_warnings,
-        source: &arguments.source,
+        sources: &arguments.sources,
     })
 }
 
@@ -35,13 +35,13 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
         output: None,
         host: None,
         deny_warnings: false,
-        source: &arguments.source,
+        sources: std::slice::from_ref(&arguments.source),
     })
 }
 
 /// Nothing is written unless everything can be.
 fn generate(job: &Job<'_>) -> Result<Done, Error> {
-    let hosts = source::load(job.source)?;
+    let hosts = source::load(job.sources)?;
     let mut outcome = pipeline::convert(&hosts);
     if let Some(host) = job.host {
         outcome.hosts.retain(|converted| converted.host.as_deref() == Some(host));
@@ -68,7 +68,7 @@ fn generate(job: &Job<'_>) -> Result<Done, Error> {
 }
 
 fn whole(rule: Rule, job: &Job<'_>, message: String) -> Diagnostic {
-    Diagnostic::new(rule, message, Place { file: job.source.into(), position: None })
+    Diagnostic::new(rule, message, Place::file(job.sources.join(" ")))
 }
 
 fn keyfiles(path: Option<&Path>, hosts: &[Converted]) -> Result<(), Error> {

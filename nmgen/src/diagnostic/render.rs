@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Diagnostic, Severity};
+use super::{Diagnostic, Place, Severity};
 
 /// Whether to colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,8 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     let place = &diagnostic.place;
     let file = printable(&place.file);
     let mut margin = 1;
-    if let Some(excerpt) = &place.position {
+    if let Some(position) = &place.position {
+        let excerpt = place.decoded.as_ref().unwrap_or(position);
         let number = excerpt.start.line.to_string();
         margin = number.len();
         let space = " ".repeat(margin);
@@ -54,8 +55,10 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         let line = printable(&line);
         let _ = writeln!(
             text,
-            "{space}{blue}-->{reset} {file}:{}:{}",
-            excerpt.start.line, excerpt.start.column
+            "{space}{blue}-->{reset} {file}:{}:{}{}",
+            position.start.line,
+            position.start.column,
+            decoded(place)
         );
         let _ = writeln!(text, "{space} {blue}|{reset}");
         let _ = writeln!(text, "{blue}{number} |{reset} {line}");
@@ -67,6 +70,12 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         let _ = writeln!(text, "{} {blue}={reset} help: {}", " ".repeat(margin), printable(help));
     }
     text
+}
+
+/// Where in the decoded text, when the place is in one.
+fn decoded(place: &Place) -> String {
+    let start = place.decoded.as_ref().map(|excerpt| excerpt.start);
+    start.map_or(String::new(), |at| format!(", decoded: {}:{}", at.line, at.column))
 }
 
 /// The part of the line around the column, and the column in that part; columns from 0.

@@ -1,51 +1,102 @@
-//! Finds the line that a position stands on.
+//! Finds the line that a position stands on, in the file that the user wrote.
 
-use super::Span;
+use std::sync::Arc;
+
+use super::{Position, Span};
 use crate::diagnostic::{Excerpt, Place};
 use crate::source::Source;
 
-/// Where each line of a source begins.
+/// Where each line of a text begins, and where the text itself stands.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lines<'t> {
-    source: &'t Source,
-    starts: Vec<usize>,
+pub(crate) struct Lines {
+    source: Source,
+    starts: Arc<[usize]>,
+    origin: Origin,
 }
 
-impl<'t> Lines<'t> {
-    pub(crate) fn new(source: &'t Source) -> Self {
-        let bytes = source.text.as_bytes();
-        let mut starts = vec![0];
-        for (index, byte) in bytes.iter().enumerate() {
-            // YAML 1.2, 5.4: a lone carriage return is a line break too.
-            let is_break =
-                *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n'));
-            if is_break {
-                starts.push(index + 1);
-            }
-        }
-        Self { source, starts }
+/// What a text is to its file.
+#[derive(Debug, Clone, PartialEq)]
+enum Origin {
+    /// The whole of it.
+    File,
+    /// Some of its lines, which begin `lines` further down and `columns` further right.
+    Part { file: Arc<Lines>, lines: u32, columns: u32 },
+    /// The value that stands there, decoded.
+    Decoded(Place),
+}
+
+impl Lines {
+    pub(crate) fn new(source: &Source) -> Self {
+        Self { source: source.clone(), starts: starts(&source.text), origin: Origin::File }
     }
 
-    pub(crate) fn source(&self) -> &'t Source {
-        self.source
+    /// Of a text that stands in `file` with its first line `lines` below the file's first one, and each
+    /// line `columns` characters in.
+    pub(crate) fn part(file: &Self, text: &str, lines: u32, columns: u32) -> Self {
+        let source = Source { name: file.source.name.clone(), text: text.into() };
+        let starts = starts(text);
+        Self {
+            source,
+            starts,
+            origin: Origin::Part { file: Arc::new(file.clone()), lines, columns },
+        }
+    }
+
+    /// Of a text that was decoded from the value at `place`.
+    pub(crate) fn decoded(place: Place, text: &str) -> Self {
+        let source = Source { name: place.file.clone(), text: text.into() };
+        Self { source, starts: starts(text), origin: Origin::Decoded(place) }
+    }
+
+    /// The text; its name is the file's.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
     }
 
     /// The place of `span`; the part on its first line is underlined.
     pub(crate) fn place(&self, span: Span) -> Place {
+        match &self.origin {
+            Origin::File => {}
+            Origin::Part { file, lines, columns } => {
+                let moved =
+                    |at: Position| Position { line: at.line + lines, column: at.column + columns };
+                return file.place(Span { start: moved(span.start), end: moved(span.end) });
+            }
+            Origin::Decoded(value) => {
+                return Place { decoded: Some(self.excerpt(span)), ..value.clone() };
+            }
+        }
+        let position = Some(self.excerpt(span));
+        Place { file: self.source.name.clone(), position, decoded: None }
+    }
+
+    fn excerpt(&self, span: Span) -> Excerpt {
         let line = self.line(span.start.line);
         let length = line.chars().count() as u32;
         let end = if span.end.line == span.start.line { span.end.column } else { length + 1 };
         let width = end.saturating_sub(span.start.column).max(1);
-        Place {
-            file: self.source.name.clone(),
-            position: Some(Excerpt { start: span.start, width, line: line.into() }),
-        }
+        Excerpt { start: span.start, width, line: line.into() }
     }
 
-    fn line(&self, number: u32) -> &'t str {
+    /// A line by its number from 1, without its break.
+    pub(crate) fn line(&self, number: u32) -> &str {
         let index = number.saturating_sub(1) as usize;
-        let start = self.starts.get(index).copied().unwrap_or(self.source.text.len());
-        let end = self.starts.get(index + 1).copied().unwrap_or(self.source.text.len());
+        let end_of_text = self.source.text.len();
+        let start = self.starts.get(index).copied().unwrap_or(end_of_text);
+        let end = self.starts.get(index + 1).copied().unwrap_or(end_of_text);
         self.source.text[start..end].trim_end_matches(['\n', '\r'])
     }
+}
+
+fn starts(text: &str) -> Arc<[usize]> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    for (index, byte) in bytes.iter().enumerate() {
+        // YAML 1.2, 5.4: a lone carriage return is a line break too.
+        let is_break = *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n'));
+        if is_break {
+            starts.push(index + 1);
+        }
+    }
+    starts.into()
 }

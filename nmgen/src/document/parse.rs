@@ -38,15 +38,22 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// Parses one document. Duplicate keys are all reported before it gives up; other faults end it.
 pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
+    parse_text(&source.text, Lines::new(source))
+}
+
+/// Parses the text that `lines` were made of.
+pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Vec<Diagnostic>> {
     let mut reader = Reader {
-        lines: Lines::new(source),
-        parser: Parser::new_from_str(&source.text),
+        lines,
+        parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
         nodes: 0,
         faults: Vec::new(),
     };
     match reader.document().and_then(|root| reader.second_opinion().map(|()| root)) {
-        Ok(root) if reader.faults.is_empty() => Ok(Document { lines: reader.lines, root }),
+        Ok(root) if reader.faults.is_empty() => {
+            Ok(Document { lines: reader.lines, is_part: false, root })
+        }
         Ok(_) => Err(reader.faults),
         Err(fatal) => {
             reader.faults.push(*fatal);
@@ -58,7 +65,7 @@ pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
 type Fatal = Box<Diagnostic>;
 
 struct Reader<'t> {
-    lines: Lines<'t>,
+    lines: Lines,
     parser: Parser<'t, StrInput<'t>>,
     /// Anchored values with their number of nodes.
     anchors: HashMap<usize, (Node<'t>, usize)>,
@@ -257,7 +264,7 @@ impl MapHelp for Fatal {
     }
 }
 
-fn duplicate_key(lines: &Lines<'_>, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
+fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
     let message = format!(
         "\"{}\" stands here again; it was first given on line {}",
         again.key, first.key_span.start.line

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::sync::Arc;
 
-use super::{Source, whole_file};
+use super::Source;
 use crate::diagnostic::{Diagnostic, Excerpt, Place, Rule};
 use crate::document::Position;
 use crate::error::Error;
@@ -27,7 +27,7 @@ pub(super) fn file(path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<Opti
         bounded_bytes(path).map_err(|source| Error::ReadFile { path: name.to_owned(), source })?;
     if bytes.len() > MAX_DOCUMENT_BYTES {
         diagnostics.push(
-            Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", whole_file(name))
+            Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", Place::file(name))
                 .help("a document describes one node; split a fleet into one file a host"),
         );
         return Ok(None);
@@ -39,7 +39,7 @@ pub(super) fn file(path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<Opti
                     Diagnostic::new(
                         BYTE_ORDER_MARK,
                         "the file begins with a byte-order mark",
-                        whole_file(name),
+                        Place::file(name),
                     )
                     .help("it is left out here; save the file as UTF-8 without it"),
                 );
@@ -68,7 +68,7 @@ fn bounded_bytes(path: &str) -> std::io::Result<Vec<u8>> {
 fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>> {
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
         return Err(Box::new(
-            Diagnostic::new(ENCODING, "the file is UTF-16, not UTF-8", whole_file(name))
+            Diagnostic::new(ENCODING, "the file is UTF-16, not UTF-8", Place::file(name))
                 .help("convert it: iconv -f UTF-16 -t UTF-8"),
         ));
     }
@@ -91,8 +91,11 @@ fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
         column: String::from_utf8_lossy(&bytes[line_start..at]).chars().count() as u32 + 1,
     };
     let line = String::from_utf8_lossy(&bytes[line_start..line_end]).into_owned();
-    let place =
-        Place { file: name.into(), position: Some(Excerpt { start, width: 1, line: line.into() }) };
+    let place = Place {
+        file: name.into(),
+        position: Some(Excerpt { start, width: 1, line: line.into() }),
+        decoded: None,
+    };
     Diagnostic::new(ENCODING, format!("byte 0x{:02x} is not UTF-8", bytes[at]), place)
         .help("if the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
 }

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use super::{
     HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, Hosts, NO_HOSTS,
-    read, whole_file,
+    read,
 };
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::error::Error;
 
 pub(super) fn load(directory: &str) -> Result<Hosts, Error> {
@@ -15,7 +15,9 @@ pub(super) fn load(directory: &str) -> Result<Hosts, Error> {
         let path = Path::new(directory).join(&file_name);
         let shown = path.display().to_string();
         if let Some((rule, message, help)) = refusal(&file_name) {
-            loaded.diagnostics.push(Diagnostic::new(rule, message, whole_file(&shown)).help(help));
+            loaded
+                .diagnostics
+                .push(Diagnostic::new(rule, message, Place::file(&*shown)).help(help));
             continue;
         }
         let Some(name) = file_name.strip_suffix(".yml") else { continue };
@@ -25,17 +27,17 @@ pub(super) fn load(directory: &str) -> Result<Hosts, Error> {
         let Some(source) = read::file(&shown, &mut loaded.diagnostics)? else { continue };
         if source.text.trim().is_empty() {
             loaded.diagnostics.push(
-                Diagnostic::new(HOST_FILE_EMPTY, "the file is empty", whole_file(&shown))
+                Diagnostic::new(HOST_FILE_EMPTY, "the file is empty", Place::file(&*shown))
                     .help("a node skips an empty host file and takes cluster.yml"),
             );
             continue;
         }
-        loaded.hosts.push(Host { name: Some(name.to_owned()), source });
+        loaded.add(Host::new(Some(name.to_owned()), &source));
     }
     let refused = loaded.diagnostics.iter().any(Diagnostic::is_error);
     if loaded.hosts.is_empty() && !refused {
         loaded.diagnostics.push(
-            Diagnostic::new(NO_HOSTS, "no host in this directory", whole_file(directory))
+            Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(directory))
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
         );
     }
@@ -85,7 +87,7 @@ fn fqdn(name: &str, shown: &str) -> Diagnostic {
     Diagnostic::new(
         HOST_FILE_FQDN,
         format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only"),
-        whole_file(shown),
+        Place::file(shown),
     )
     .help("name the file by the short host name")
 }

@@ -1,0 +1,99 @@
+//! A tree as YAML again, for documents that were a part of another one.
+
+use std::fmt::Write;
+
+use super::scalar::Scalar;
+use super::{Node, Value};
+
+/// Block style, two spaces a level, in the tree's order. What was plain stays plain and what was quoted
+/// stays text, so that it means the same to every reader. Ends in a line break.
+pub(super) fn render(root: &Node<'_>) -> String {
+    let mut text = String::new();
+    match &root.value {
+        Value::Scalar { .. } => line(&mut text, root),
+        Value::Sequence(items) if !items.is_empty() => sequence(&mut text, items, 0),
+        Value::Mapping(entries) if !entries.is_empty() => mapping(&mut text, root, 0),
+        Value::Sequence(_) => text.push_str("[]\n"),
+        Value::Mapping(_) => text.push_str("{}\n"),
+    }
+    text
+}
+
+fn line(text: &mut String, node: &Node<'_>) {
+    if let Value::Scalar { text: value, plain } = &node.value {
+        text.push_str(&scalar(value, *plain));
+    }
+    text.push('\n');
+}
+
+/// The first key follows what is on the line already, which is `level` steps in.
+fn mapping(text: &mut String, node: &Node<'_>, level: usize) {
+    for (position, entry) in node.entries().iter().enumerate() {
+        if position > 0 {
+            indent(text, level);
+        }
+        // A key is a word; whether it was quoted makes no difference to it.
+        let _ = write!(text, "{}:", scalar(&entry.key, is_word(&entry.key)));
+        value(text, &entry.node, level);
+    }
+}
+
+fn sequence(text: &mut String, items: &[Node<'_>], level: usize) {
+    for (position, item) in items.iter().enumerate() {
+        if position > 0 {
+            indent(text, level);
+        }
+        text.push_str("- ");
+        match &item.value {
+            Value::Mapping(entries) if !entries.is_empty() => mapping(text, item, level + 1),
+            Value::Sequence(items) if !items.is_empty() => sequence(text, items, level + 1),
+            Value::Mapping(_) => text.push_str("{}\n"),
+            Value::Sequence(_) => text.push_str("[]\n"),
+            Value::Scalar { .. } => line(text, item),
+        }
+    }
+}
+
+fn value(text: &mut String, node: &Node<'_>, level: usize) {
+    match &node.value {
+        Value::Scalar { text: value, plain: true } if value.is_empty() => text.push('\n'),
+        Value::Scalar { .. } => {
+            text.push(' ');
+            line(text, node);
+        }
+        Value::Mapping(entries) if entries.is_empty() => text.push_str(" {}\n"),
+        Value::Sequence(items) if items.is_empty() => text.push_str(" []\n"),
+        Value::Mapping(_) => {
+            text.push('\n');
+            indent(text, level + 1);
+            mapping(text, node, level + 1);
+        }
+        // A list stands at its key's level.
+        Value::Sequence(items) => {
+            text.push('\n');
+            indent(text, level);
+            sequence(text, items, level);
+        }
+    }
+}
+
+fn indent(text: &mut String, level: usize) {
+    text.extend(std::iter::repeat_n("  ", level));
+}
+
+/// Plain where it was plain and nothing in it has a meaning, else as JSON, which is YAML. What was quoted
+/// stays so: YAML 1.1, which Kubernetes' tools read, takes more words for numbers and booleans.
+fn scalar(value: &str, plain: bool) -> String {
+    let stays = plain && (is_word(value) || Scalar::plain(value) != Scalar::Text);
+    if stays { value.to_owned() } else { serde_json::Value::from(value).to_string() }
+}
+
+/// Made of characters that mean nothing in YAML wherever they stand.
+fn is_word(value: &str) -> bool {
+    let is_ordinary =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+' | ':' | ' ');
+    value.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '/')
+        && value.chars().all(is_ordinary)
+        && !value.contains(": ")
+        && !value.ends_with([':', ' '])
+}

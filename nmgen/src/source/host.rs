@@ -1,0 +1,98 @@
+//! A host and its document, wherever they were described.
+
+use super::{CLUSTER, Source};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::document::{self, Document};
+
+/// What a document is for, as far as its source tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// To reach the Ignition endpoint, in the initramfs: `networkConfig` and its like.
+    Early,
+    /// For the agent on the running node: MachineConfigs under `/etc/nmstate/openshift`.
+    Node,
+    /// The source serves both: a document, a hosts directory.
+    Any,
+}
+
+/// A network card that the source names beside the document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nic {
+    /// The name that the document uses; `None` where only the MAC address is given
+    /// (`bootMACAddress`).
+    pub name: Option<String>,
+    /// `aa:bb:cc:dd:ee:ff`, in lower case.
+    pub mac_address: String,
+    /// Where the MAC address stands.
+    pub place: Place,
+}
+
+/// One node, as one source describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
+    /// Its name ([`CLUSTER`] included); `None` for a single document.
+    pub name: Option<String>,
+    /// `master`, `worker`, ...: the machine config pool, where the source tells.
+    pub role: Option<String>,
+    /// What the document is for.
+    pub stage: Stage,
+    /// In the source's order.
+    pub nics: Vec<Nic>,
+    /// Where the source declares it.
+    pub place: Place,
+    /// `None` where the source names the host and gives it no network.
+    pub document: Option<Document<'static>>,
+}
+
+impl Host {
+    /// A host that is no more than a document in a file of its own.
+    ///
+    /// # Errors
+    /// What is wrong with the text as YAML.
+    pub fn new(name: Option<String>, source: &Source) -> Result<Self, Vec<Diagnostic>> {
+        let document = document::parse(source)?.into_owned();
+        Ok(Self {
+            name,
+            role: None,
+            stage: Stage::Any,
+            nics: Vec::new(),
+            place: Place::file(source.name.clone()),
+            document: Some(document),
+        })
+    }
+
+    /// True for the document that every node without a host file would take.
+    pub fn is_cluster(&self) -> bool {
+        self.name.as_deref() == Some(CLUSTER)
+    }
+}
+
+/// What sources were found to hold, with what is wrong with their files.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Hosts {
+    /// In the order of sources; in a hosts directory in the order of names.
+    pub hosts: Vec<Host>,
+    /// Files and parts of files that are left out, and why.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Hosts {
+    /// One document that belongs to no host in particular.
+    pub fn document(source: &Source) -> Self {
+        let mut hosts = Self::default();
+        hosts.add(Host::new(None, source));
+        hosts
+    }
+
+    pub(crate) fn add(&mut self, host: Result<Host, Vec<Diagnostic>>) {
+        match host {
+            Ok(host) => self.hosts.push(host),
+            Err(mut faults) => self.diagnostics.append(&mut faults),
+        }
+    }
+
+    pub(crate) fn append(&mut self, mut other: Self) {
+        self.hosts.append(&mut other.hosts);
+        self.diagnostics.append(&mut other.diagnostics);
+    }
+}
