@@ -20,4 +20,4 @@ mod write;
 
 pub use self::check::rules;
 pub use self::error::Error;
-pub use self::pipeline::{Converted, Outcome, check, convert, diagnose};
+pub use self::pipeline::{Converted, Outcome, check, convert, convert_for, diagnose};

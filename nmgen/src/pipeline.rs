@@ -1,22 +1,29 @@
-//! Runs the stages over the hosts of a source.
+//! Runs the stages over the hosts of the sources.
 
-use crate::check::{self, Purpose, fleet};
+mod fleet;
+
+use std::collections::HashSet;
+
+use self::fleet::each;
+use crate::check::{self, Purpose};
 use crate::diagnostic::Diagnostic;
 use crate::document::Document;
 use crate::profile::{self, Configuration};
-use crate::source::{Host, Hosts};
+use crate::source::{Host, Hosts, Stage};
+use crate::target::Target;
 
 /// A host and what it becomes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
-    /// The host's name; `None` for a single document.
-    pub host: Option<String>,
-    /// Its profiles and files; empty where a diagnostic says why.
+    /// The host.
+    pub host: Host,
+    /// Its profiles and files; empty where a diagnostic says why, and for a target that carries the
+    /// document itself.
     pub configuration: Configuration,
 }
 
 /// The hosts' configurations and everything there is to say about the hosts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// In the order of the hosts.
     pub hosts: Vec<Converted>,
@@ -33,51 +40,88 @@ impl Outcome {
 
 /// Checks documents that are to be applied on a node, without converting them.
 pub fn check(hosts: &Hosts) -> Vec<Diagnostic> {
-    run(hosts, Purpose::Apply, drop)
+    run(hosts, |_| Purpose::Apply).0
 }
 
 /// What [`convert`] would say, without keeping what the hosts become.
 pub fn diagnose(hosts: &Hosts) -> Vec<Diagnostic> {
-    run(hosts, Purpose::Offline, drop)
+    run(hosts, |host| purpose(host, Purpose::Offline)).0
 }
 
-/// Checks and converts every host, and checks the hosts against each other.
-pub fn convert(hosts: &Hosts) -> Outcome {
-    let mut converted = Vec::with_capacity(hosts.hosts.len());
-    let diagnostics = run(hosts, Purpose::Offline, |host| converted.push(host));
-    Outcome { hosts: converted, diagnostics }
+/// Checks and converts every host to connection profiles, and checks the hosts against each other.
+pub fn convert(hosts: Hosts) -> Outcome {
+    convert_for(hosts, Target::Keyfiles)
 }
 
-/// Hands over each host as soon as it is done: a fleet need not be in memory at once.
-fn run(hosts: &Hosts, purpose: Purpose, mut done: impl FnMut(Converted)) -> Vec<Diagnostic> {
+/// Checks every host, and converts those that the target is made of. Where sources have both an early
+/// document and one for the running node, the target's stage decides.
+pub fn convert_for(hosts: Hosts, target: Target) -> Outcome {
+    let (diagnostics, configurations) = run(&hosts, |host| purpose(host, target.purpose()));
+    let is_chosen = chosen(&hosts.hosts, target.stage());
+    let hosts = hosts
+        .hosts
+        .into_iter()
+        .zip(configurations)
+        .zip(is_chosen)
+        .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
+        .map(|((host, configuration), _)| Converted { host, configuration })
+        .collect();
+    Outcome { hosts, diagnostics }
+}
+
+/// What a document is for is known from its source, or else from the target.
+fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
+    match host.stage {
+        Stage::Node => Purpose::Apply,
+        Stage::Early | Stage::Any => otherwise,
+    }
+}
+
+/// One document a host: the one for `stage`, unless there is none.
+fn chosen(hosts: &[Host], stage: Stage) -> Vec<bool> {
+    let with_own: HashSet<&str> = hosts
+        .iter()
+        .filter(|host| host.stage == stage && host.document.is_some())
+        .filter_map(|host| host.name.as_deref())
+        .collect();
+    let is_chosen = |host: &Host| match host.name.as_deref() {
+        Some(name) if with_own.contains(name) => host.stage == stage,
+        Some(_) | None => true,
+    };
+    hosts.iter().map(is_chosen).collect()
+}
+
+/// The diagnostics of all hosts, and each host's configuration.
+fn run(
+    hosts: &Hosts,
+    purpose: impl Fn(&Host) -> Purpose + Sync,
+) -> (Vec<Diagnostic>, Vec<Configuration>) {
     let mut all = hosts.diagnostics.clone();
     let mut facts = Vec::new();
-    for host in &hosts.hosts {
-        let mut diagnostics = Vec::new();
-        let configuration = one(host, purpose, &mut diagnostics, &mut facts);
+    let mut configurations = Vec::with_capacity(hosts.hosts.len());
+    for done in each(&hosts.hosts, |host| one(host, purpose(host))) {
+        let (mut diagnostics, found, configuration) = done;
         all.append(&mut diagnostics);
-        done(Converted { host: host.name.clone(), configuration });
+        facts.extend(found);
+        configurations.push(configuration);
     }
-    fleet::check(&facts, &mut all);
+    check::fleet::check(&facts, &mut all);
     all.sort_by_cached_key(Diagnostic::sort_key);
-    all
+    (all, configurations)
 }
 
-fn one(
-    host: &Host,
-    purpose: Purpose,
-    diagnostics: &mut Vec<Diagnostic>,
-    facts: &mut Vec<fleet::Facts>,
-) -> Configuration {
-    let Some(document) = &host.document else { return Configuration::default() };
-    let state = check::document(document, purpose, diagnostics);
-    if host.name.is_some() {
-        facts.push(fleet::facts(host, document));
-    }
-    match (state, purpose) {
-        (Some(state), Purpose::Offline) => converted(document, state, diagnostics),
+type Done = (Vec<Diagnostic>, Option<check::fleet::Facts>, Configuration);
+
+fn one(host: &Host, purpose: Purpose) -> Done {
+    let Some(document) = &host.document else { return Done::default() };
+    let mut diagnostics = Vec::new();
+    let state = check::document(document, purpose, &mut diagnostics);
+    let facts = host.name.as_ref().map(|_| check::fleet::facts(host, document));
+    let configuration = match (state, purpose) {
+        (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
         (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),
-    }
+    };
+    (diagnostics, facts, configuration)
 }
 
 fn converted(

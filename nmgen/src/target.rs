@@ -1,13 +1,15 @@
-//! What a configuration is written as.
+//! What hosts are written as.
 
 mod gc;
 mod keyfiles;
 
-pub use self::gc::render as gc;
-pub use self::keyfiles::{File, files};
+pub use self::keyfiles::File;
 
-use crate::diagnostic::{Diagnostic, Rule};
-use crate::pipeline::Outcome;
+use crate::check::Purpose;
+use crate::diagnostic::{Diagnostic, Place, Rule};
+use crate::error::Error;
+use crate::pipeline::{Converted, Outcome};
+use crate::source::Stage;
 
 const NOT_IN_TARGET: Rule = Rule::warning("not-in-target");
 pub(crate) const NO_SUCH_HOST: Rule = Rule::error("no-such-host");
@@ -23,22 +25,70 @@ pub enum Target {
     Keyfiles,
     /// The YAML of `nmstatectl gc`: keyfiles only.
     Gc,
+    /// A hosts directory: the documents themselves.
+    Hosts,
+}
+
+/// What a target gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Output {
+    /// Files below a directory.
+    Directory(Vec<File>),
+    /// One file, or standard output.
+    File(Vec<u8>),
 }
 
 impl Target {
-    /// What this target leaves out of a configuration that holds it.
-    pub fn losses(self, outcome: &Outcome) -> Vec<Diagnostic> {
+    /// What the documents are checked for.
+    pub(crate) fn purpose(self) -> Purpose {
         match self {
-            Self::Keyfiles => Vec::new(),
-            Self::Gc => {
-                outcome.hosts.iter().flat_map(|host| &host.configuration.files).map(loss).collect()
-            }
+            Self::Keyfiles | Self::Gc => Purpose::Offline,
+            Self::Hosts => Purpose::Apply,
+        }
+    }
+
+    /// Which document it takes where a host has two.
+    pub(crate) fn stage(self) -> Stage {
+        match self {
+            Self::Keyfiles | Self::Gc => Stage::Early,
+            Self::Hosts => Stage::Node,
+        }
+    }
+
+    /// Writes the hosts in this form. What it cannot carry is added to the diagnostics; with an error among
+    /// them the output is not to be used.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
+        let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
+        match self {
+            Self::Keyfiles => Ok(Output::Directory(keyfiles::files(hosts))),
+            Self::Gc => gc::render(hosts, diagnostics).map(Output::File),
+            Self::Hosts => Ok(Output::Directory(documents(hosts))),
         }
     }
 }
 
-fn loss(file: &crate::profile::SystemFile) -> Diagnostic {
-    let message = format!("{} is not in the output of gc", file.field);
-    Diagnostic::new(NOT_IN_TARGET, message, file.place.clone())
-        .help(format!("generate --to keyfiles carries it as {}", file.path))
+/// `<host>.yml` for each host.
+fn documents(hosts: &[Converted]) -> Vec<File> {
+    let file = |converted: &Converted| {
+        let name = converted.host.name.as_deref().unwrap_or(crate::source::CLUSTER);
+        Some(File {
+            directories: Vec::new(),
+            name: format!("{name}.yml"),
+            content: converted.host.document.as_ref()?.text().into_owned().into_bytes(),
+        })
+    };
+    hosts.iter().filter_map(file).collect()
+}
+
+/// For a target that describes one host only: an error when there are more.
+fn one_host(target: &str, hosts: &[Converted], diagnostics: &mut Vec<Diagnostic>) {
+    if let [_, second, ..] = hosts {
+        let message = format!("{target} describes one host; here are {}", hosts.len());
+        let place = Place::file(second.host.place.file.clone());
+        let diagnostic = Diagnostic::new(ONE_HOST_ONLY, message, place);
+        diagnostics.push(diagnostic.help("choose one with --host NAME"));
+    }
 }

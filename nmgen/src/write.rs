@@ -31,7 +31,7 @@ pub(crate) fn write(root: &Path, files: &[target::File]) -> Result<(), Error> {
 }
 
 /// Writes one file, mode 0600, in place of what was there.
-pub(crate) fn write_file(path: &Path, content: String) -> Result<(), Error> {
+pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     let shown = || path.display().to_string();
     let not_a_file = || Error::WriteFile { path: shown(), source: Errno::EISDIR.into() };
     let name = path.file_name().ok_or_else(not_a_file)?.to_string_lossy().into_owned();
@@ -117,7 +117,7 @@ impl Tree {
         let handle = openat(directory, temporary.as_str(), flags, mode)
             .map_err(|errno| failed(errno.into()))?;
         let mut handle = File::from(handle);
-        let written = handle.write_all(file.content.as_bytes()).and_then(|()| handle.sync_all());
+        let written = handle.write_all(&file.content).and_then(|()| handle.sync_all());
         let written = written.map_err(failed);
         self.staged.push(Staged {
             directory: file.directories.clone(),

@@ -184,8 +184,7 @@ fn is_left_alone(document: &Value, path: &[Step]) -> bool {
 }
 
 fn output(outcome: &nmgen::Outcome) -> Vec<(String, String)> {
-    let files = nmgen::target::files(&outcome.hosts);
-    files.into_iter().map(|file| (file.path(), file.content)).collect()
+    documents::files(outcome).into_iter().map(|(file, text)| (file.path(), text)).collect()
 }
 
 /// True when a diagnostic is at the field, at a section that it is in, or at the `state` of the thing

@@ -174,7 +174,7 @@ impl Known {
             return;
         }
         let mut paths = BTreeSet::new();
-        for file in nmgen::target::files(&outcome.hosts) {
+        for (file, content) in documents::files(&outcome) {
             for name in file.directories.iter().chain([&file.name]) {
                 let safe = !name.is_empty()
                     && name != "."
@@ -185,7 +185,7 @@ impl Known {
             }
             assert!(paths.insert(file.path()), "{:?} twice from {text}", file.path());
             if file.name.ends_with(".nmconnection") {
-                self.assert_known_keys(&file.content, text);
+                self.assert_known_keys(&content, text);
             }
         }
     }

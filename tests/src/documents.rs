@@ -74,5 +74,16 @@ impl Document {
 /// Converts one document with the library, in this process.
 pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
     let source = nmgen::source::Source { name: name.into(), text: text.into() };
-    nmgen::convert(&nmgen::source::Hosts::document(&source))
+    nmgen::convert(nmgen::source::Hosts::document(&source))
+}
+
+/// The keyfiles and the files beside them, each with its text.
+pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::target::File, String)> {
+    use nmgen::target::{Output, Target};
+    let mut outcome = outcome.clone();
+    let Ok(Output::Directory(files)) = Target::Keyfiles.render(&mut outcome) else {
+        return Vec::new();
+    };
+    let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
+    files.into_iter().map(|file| (file.clone(), text(&file.content))).collect()
 }

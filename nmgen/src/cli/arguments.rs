@@ -79,6 +79,8 @@ pub(super) enum To {
     Keyfiles,
     /// The YAML that `nmstatectl gc` prints
     Gc,
+    /// The documents, one <host>.yml a host
+    Hosts,
 }
 
 impl From<To> for Target {
@@ -86,6 +88,7 @@ impl From<To> for Target {
         match to {
             To::Keyfiles => Self::Keyfiles,
             To::Gc => Self::Gc,
+            To::Hosts => Self::Hosts,
         }
     }
 }

@@ -5,11 +5,10 @@ use std::path::Path;
 use super::arguments::{GcArguments, GenerateArguments};
 use super::check::verdict;
 use super::{Done, output};
-use crate::diagnostic::{Diagnostic, Place, Rule};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::pipeline::{self, Converted};
-use crate::target::{self, NO_SUCH_HOST, ONE_HOST_ONLY, Target};
-use crate::{source, write};
+use crate::target::{File, NO_SUCH_HOST, Output, Target};
+use crate::{pipeline, source, write};
 
 struct Job<'a> {
     target: Target,
@@ -41,54 +40,33 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
 
 /// Nothing is written unless everything can be.
 fn generate(job: &Job<'_>) -> Result<Done, Error> {
-    let hosts = source::load(job.sources)?;
-    let mut outcome = pipeline::convert(&hosts);
+    let mut outcome = pipeline::convert_for(source::load(job.sources)?, job.target);
     if let Some(host) = job.host {
-        outcome.hosts.retain(|converted| converted.host.as_deref() == Some(host));
+        outcome.hosts.retain(|converted| converted.host.name.as_deref() == Some(host));
         if outcome.hosts.is_empty() {
-            outcome.diagnostics.push(whole(NO_SUCH_HOST, job, format!("there is no host {host}")));
+            let place = Place::file(job.sources.join(" "));
+            let message = format!("there is no host {host}");
+            outcome.diagnostics.push(Diagnostic::new(NO_SUCH_HOST, message, place));
         }
     }
-    outcome.diagnostics.extend(job.target.losses(&outcome));
-    if job.target == Target::Gc && outcome.hosts.len() > 1 {
-        let message = format!("gc describes one host; here are {}", outcome.hosts.len());
-        outcome
-            .diagnostics
-            .push(whole(ONE_HOST_ONLY, job, message).help("choose one with --host NAME"));
-    }
+    let rendered = job.target.render(&mut outcome)?;
     output::diagnostics(&outcome.diagnostics);
     let done = verdict(&outcome.diagnostics, job.deny_warnings);
     if done == Done::Success {
-        match job.target {
-            Target::Keyfiles => keyfiles(job.output, &outcome.hosts)?,
-            Target::Gc => gc_yaml(job.output, &outcome.hosts)?,
-        }
+        write(rendered, job.output)?;
     }
     Ok(done)
 }
 
-fn whole(rule: Rule, job: &Job<'_>, message: String) -> Diagnostic {
-    Diagnostic::new(rule, message, Place::file(job.sources.join(" ")))
-}
-
-fn keyfiles(path: Option<&Path>, hosts: &[Converted]) -> Result<(), Error> {
-    let files = target::files(hosts);
-    match path {
-        Some(directory) => write::write(directory, &files),
-        None => {
-            let text: Vec<String> =
-                files.iter().map(|file| format!("# {}\n{}", file.path(), file.content)).collect();
-            output::text(&text.join("\n"))
+fn write(rendered: Output, path: Option<&Path>) -> Result<(), Error> {
+    match (rendered, path) {
+        (Output::Directory(files), Some(directory)) => write::write(directory, &files),
+        (Output::Directory(files), None) => {
+            let shown =
+                |file: &File| [b"# ", file.path().as_bytes(), b"\n", &file.content].concat();
+            output::bytes(&files.iter().map(shown).collect::<Vec<_>>().join(&b'\n'))
         }
-    }
-}
-
-fn gc_yaml(path: Option<&Path>, hosts: &[Converted]) -> Result<(), Error> {
-    let empty = crate::profile::Configuration::default();
-    let configuration = hosts.first().map_or(&empty, |converted| &converted.configuration);
-    let yaml = target::gc(configuration).map_err(|source| Error::RenderYaml { source })?;
-    match path {
-        None => output::text(&yaml),
-        Some(path) => write::write_file(path, yaml),
+        (Output::File(content), Some(path)) => write::write_file(path, content),
+        (Output::File(content), None) => output::bytes(&content),
     }
 }

@@ -7,9 +7,14 @@ use crate::error::Error;
 
 /// Writes to standard output.
 pub(super) fn text(text: &str) -> Result<(), Error> {
+    bytes(text.as_bytes())
+}
+
+/// Writes to standard output.
+pub(super) fn bytes(bytes: &[u8]) -> Result<(), Error> {
     let mut stdout = io::stdout().lock();
     stdout
-        .write_all(text.as_bytes())
+        .write_all(bytes)
         .and_then(|()| stdout.flush())
         .map_err(|source| Error::WriteOutput { source })
 }

@@ -2,17 +2,32 @@
 
 use serde_yaml::{Mapping, Value};
 
-use crate::profile::Configuration;
+use super::{NOT_IN_TARGET, one_host};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::pipeline::Converted;
+use crate::profile::SystemFile;
 
 /// A map with one key, `NetworkManager`: a list of `[file name, keyfile text]`.
-///
-/// # Errors
-/// Never for keyfiles, whose texts are strings; passed on from the YAML writer.
-pub fn render(configuration: &Configuration) -> Result<String, serde_yaml::Error> {
-    let profiles = configuration.profiles.iter().map(|profile| {
+pub(super) fn render(
+    hosts: &[Converted],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Vec<u8>, Error> {
+    one_host("gc", hosts, diagnostics);
+    diagnostics.extend(hosts.iter().flat_map(|host| &host.configuration.files).map(loss));
+    let profiles = hosts.iter().take(1).flat_map(|host| &host.configuration.profiles);
+    let entries = profiles.map(|profile| {
         Value::Sequence(vec![profile.file_name().into(), profile.keyfile.render().into()])
     });
     let mut map = Mapping::new();
-    map.insert("NetworkManager".into(), Value::Sequence(profiles.collect()));
+    map.insert("NetworkManager".into(), Value::Sequence(entries.collect()));
     serde_yaml::to_string(&map)
+        .map(String::into_bytes)
+        .map_err(|source| Error::RenderYaml { source })
+}
+
+fn loss(file: &SystemFile) -> Diagnostic {
+    let message = format!("{} is not in the output of gc", file.field);
+    Diagnostic::new(NOT_IN_TARGET, message, file.place.clone())
+        .help(format!("generate --to keyfiles carries it as {}", file.path))
 }

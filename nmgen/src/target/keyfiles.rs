@@ -9,8 +9,8 @@ pub struct File {
     pub directories: Vec<String>,
     /// The file's name, without a separator.
     pub name: String,
-    /// Its text.
-    pub content: String,
+    /// Its bytes; text in every target but an archive.
+    pub content: Vec<u8>,
 }
 
 impl File {
@@ -26,15 +26,15 @@ impl File {
 
 /// `<id>.nmconnection` for a single document, `<host>/<id>.nmconnection` for hosts; the files beside
 /// them keep their path from the root file system (`etc/hostname`).
-pub fn files(hosts: &[Converted]) -> Vec<File> {
+pub(super) fn files(hosts: &[Converted]) -> Vec<File> {
     let mut files = Vec::new();
     for converted in hosts {
-        let base: Vec<String> = converted.host.iter().cloned().collect();
+        let base: Vec<String> = converted.host.name.iter().cloned().collect();
         for profile in &converted.configuration.profiles {
             files.push(File {
                 directories: base.clone(),
                 name: profile.file_name(),
-                content: profile.keyfile.render(),
+                content: profile.keyfile.render().into_bytes(),
             });
         }
         for file in &converted.configuration.files {
@@ -42,7 +42,7 @@ pub fn files(hosts: &[Converted]) -> Vec<File> {
             let mut parts: Vec<String> = file.path.split('/').map(str::to_owned).collect();
             let name = parts.pop().unwrap_or_default();
             directories.extend(parts);
-            files.push(File { directories, name, content: file.content.clone() });
+            files.push(File { directories, name, content: file.content.clone().into_bytes() });
         }
     }
     files
