@@ -98,6 +98,26 @@ impl<'t> Node<'t> {
         Node { span: self.span, value }
     }
 
+    /// True when the two say the same, wherever they stand and in whatever order their keys are.
+    pub(crate) fn means_the_same(&self, other: &Node<'_>) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Scalar { text, .. }, Value::Scalar { text: other, .. }) => text == other,
+            (Value::Sequence(items), Value::Sequence(others)) => {
+                let pairs = items.iter().zip(others);
+                items.len() == others.len() && pairs.into_iter().all(|(a, b)| a.means_the_same(b))
+            }
+            (Value::Mapping(entries), Value::Mapping(others)) => {
+                let has_it = |entry: &Entry<'_>| {
+                    other
+                        .entry(&entry.key)
+                        .is_some_and(|found| entry.node.means_the_same(&found.node))
+                };
+                entries.len() == others.len() && entries.iter().all(has_it)
+            }
+            _ => false,
+        }
+    }
+
     /// The entries of a mapping; none for anything else.
     pub fn entries(&self) -> &[Entry<'t>] {
         match &self.value {
