@@ -7,6 +7,7 @@
 mod check;
 pub mod cli;
 pub mod diagnostic;
+pub mod diff;
 pub mod document;
 mod error;
 mod pipeline;
