@@ -70,7 +70,7 @@ test:
 	$(CARGO) test --locked -p agent
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone in the lab
-	$(CARGO) bench --locked -p tests --bench hosts
+	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
 	$(CARGO) bench --locked -p tests --bench dayone-apply
 
 install: all ramdisk manuals ## Install below DESTDIR

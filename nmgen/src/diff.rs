@@ -7,16 +7,16 @@ use crate::source::{Host, Hosts};
 
 /// One host that is not the same in both.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostChange {
+pub(crate) struct HostChange {
     /// Its name; `None` for a single document.
-    pub host: Option<String>,
+    pub(crate) host: Option<String>,
     /// What happens to it.
-    pub change: Change,
+    pub(crate) change: Change,
 }
 
 /// What happens to a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// Only the new sources have it.
     Added,
     /// Only the old sources have it.
@@ -27,7 +27,7 @@ pub enum Change {
 
 /// Compares hosts by name, and by stage where a host has two documents; interfaces by name and type, addresses by address, other lists by what
 /// their items say. Order means nothing.
-pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
+pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     let mut changes = Vec::new();
     for before in &old.hosts {
         let change = match counterpart(before, &old.hosts, &new.hosts) {
