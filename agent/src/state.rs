@@ -107,7 +107,7 @@ impl State {
         desired.apply_async().await.map_err(|e| StateError::Apply { source: Box::new(e) })
     }
 
-    /// What the kernel has now, without a word from NetworkManager.
+    /// What the kernel and Open vSwitch have now, without a word from NetworkManager.
     pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
         state.set_kernel_only(true);
@@ -115,10 +115,10 @@ impl State {
         Ok(Self(state))
     }
 
-    /// This current state with the addresses and running routes of a newer look at the kernel.
-    pub(crate) fn with_addresses_of(mut self, kernel: &Self) -> Self {
-        compare::take_addresses(&mut self.0, &kernel.0);
-        self
+    /// This current state with what a newer look at the kernel and Open vSwitch shows; `None`
+    /// where an interface of `desired` is gone since.
+    pub(crate) fn with_newer(mut self, kernel: &Self, desired: &Self) -> Option<Self> {
+        compare::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
     }
 
     /// YAML, for people and for the copy of a resolved policy.

@@ -51,8 +51,9 @@ pub(super) async fn verify(
 }
 
 /// `early`: nmstate's view as it was while the kernel still lacked something. NetworkManager
-/// waits for duplicate address detection then (0.2 s), which is time enough for that view; once
-/// the kernel has everything, only the kernel has to be asked again.
+/// waits for duplicate address detection then (0.2 s), which is time enough for that view. Once
+/// the kernel has everything only it and Open vSwitch are asked again: what NetworkManager says
+/// beyond them is what its profiles say, and those nobody has changed since.
 async fn look(
     net: &RealNetwork<'_>,
     desired: &State,
@@ -74,11 +75,11 @@ async fn look(
         }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
-    if let Some(early) = early.take() {
-        let current = early.with_addresses_of(&State::retrieve_kernel().await?);
-        if desired.missing_in(&current)?.is_none() {
-            return Ok(());
-        }
+    if let Some(early) = early.take()
+        && let Some(current) = early.with_newer(&State::retrieve_kernel().await?, desired)
+        && desired.missing_in(&current)?.is_none()
+    {
+        return Ok(());
     }
     let current = State::retrieve().await?;
     let waiting = current.without_address(&wants.dynamic);

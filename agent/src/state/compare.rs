@@ -1,12 +1,22 @@
 //! What counts as the same when a desired state is compared with the current one.
 
-use nmstate::{InterfaceIpAddr, NetworkState, RouteEntry};
+use nmstate::{Interface, InterfaceIpAddr, NetworkState, RouteEntry};
 
-/// Addresses and running routes of `newer` instead of those of `state`.
-pub(super) fn take_addresses(state: &mut NetworkState, newer: &NetworkState) {
+/// What the kernel and Open vSwitch say in `newer` instead of what they said in `state`: addresses,
+/// running routes, ports of OVS bridges. `false` where an interface of `desired` is there no more:
+/// then the rest of `state` is not to be believed either. Others may be missing: nmstate hides
+/// devices of Open vSwitch's own from the kernel's side, and shows them from NetworkManager's.
+pub(super) fn take_newer(
+    state: &mut NetworkState,
+    newer: &NetworkState,
+    desired: &NetworkState,
+) -> bool {
     for iface in state.interfaces.iter_mut() {
         // With Open vSwitch several interfaces bear one name.
         let Some(newer) = newer.interfaces.get_iface(iface.name(), iface.iface_type()) else {
+            if desired.interfaces.get_iface(iface.name(), iface.iface_type()).is_some() {
+                return false;
+            }
             continue;
         };
         let (old, new) = (iface.base_iface_mut(), newer.base_iface());
@@ -16,8 +26,12 @@ pub(super) fn take_addresses(state: &mut NetworkState, newer: &NetworkState) {
         if let (Some(old), Some(new)) = (old.ipv6.as_mut(), new.ipv6.as_ref()) {
             old.addresses.clone_from(&new.addresses);
         }
+        if let (Interface::OvsBridge(old), Interface::OvsBridge(new)) = (iface, newer) {
+            old.bridge.clone_from(&new.bridge);
+        }
     }
     state.routes.running.clone_from(&newer.routes.running);
+    true
 }
 
 /// Addresses of `current` that the document does not list belong to someone else (keepalived),
