@@ -34,6 +34,7 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
     inside.write("/root/document.yml", &document)?;
 
     let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside, &document)).collect::<Result<_, _>>()?;
+    println!("phases of dayone's last run, in ms: {}", phases(&inside)?);
     // The profiles of the last run are the floor's.
     inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
     let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
@@ -81,6 +82,21 @@ fn agent(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error>
     assert_eq!(outcome.exit, 0, "{}", outcome.text());
     let unit = inside.unit("dayone.service")?;
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
+}
+
+/// Where the time of the run before went.
+fn phases(inside: &Inside) -> Result<String, tests::lab::Error> {
+    let text = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+    let status: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let one = |it: &serde_json::Value| {
+        format!(
+            "{} {:.0}",
+            it["phase"].as_str().unwrap_or_default(),
+            it["milliseconds"].as_f64().unwrap_or_default()
+        )
+    };
+    let all: Vec<_> = status["phases"].as_array().into_iter().flatten().map(one).collect();
+    Ok(all.join(", "))
 }
 
 /// From `nmcli connection reload` to the address on br-ex, with the same profiles in place.
