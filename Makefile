@@ -65,7 +65,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test:
-	./tests/install-packages network-manager
+	./tests/install-packages network-manager ignition cpio
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 

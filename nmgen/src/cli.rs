@@ -6,6 +6,7 @@ mod check;
 mod generate;
 mod output;
 mod show;
+mod target_options;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -55,7 +56,11 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         let NmstatectlArguments { command } = NmstatectlArguments::try_parse_from(arguments)?;
         return Ok(command.into());
     }
-    Ok(Arguments::try_parse_from(arguments)?.command)
+    let command = Arguments::try_parse_from(arguments)?.command;
+    if let Command::Generate(arguments) = &command {
+        arguments.options.verify(arguments.to)?;
+    }
+    Ok(command)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {

@@ -1,9 +1,21 @@
 //! What hosts are written as.
 
+mod bmh_secret;
 mod gc;
+mod ignition;
+mod initrd;
+mod kargs;
 mod keyfiles;
+mod machine_config;
+mod manifest;
+mod name;
+mod nic;
+mod nmstateconfig;
+mod options;
 
 pub use self::keyfiles::File;
+use self::name::{document_name, named, per_host};
+pub use self::options::{Agent, IgnitionVersion, Options};
 
 use crate::check::Purpose;
 use crate::diagnostic::{Diagnostic, Place, Rule};
@@ -16,7 +28,12 @@ pub(crate) const NO_SUCH_HOST: Rule = Rule::error("no-such-host");
 pub(crate) const ONE_HOST_ONLY: Rule = Rule::error("one-host-only");
 
 /// What a target cannot carry.
-pub(crate) const RULES: &[Rule] = &[NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+pub(crate) fn rules() -> Vec<Rule> {
+    let own = [NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+    let targets =
+        [name::RULES, manifest::RULES, machine_config::RULES, nmstateconfig::RULES, kargs::RULES];
+    [&own[..], &targets.concat()].concat()
+}
 
 /// The forms of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +44,18 @@ pub enum Target {
     Gc,
     /// A hosts directory: the documents themselves.
     Hosts,
+    /// Ignition configs with keyfiles, host name and link files.
+    Ignition,
+    /// MachineConfigs with the documents, one for each role.
+    MachineConfig,
+    /// Secrets with the documents, and the BareMetalHosts' references to them.
+    BmhSecret,
+    /// NMStateConfig objects of assisted-service.
+    NmStateConfig,
+    /// Kernel arguments for dracut.
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`.
+    Initrd,
 }
 
 /// What a target gives.
@@ -42,16 +71,28 @@ impl Target {
     /// What the documents are checked for.
     pub(crate) fn purpose(self) -> Purpose {
         match self {
-            Self::Keyfiles | Self::Gc => Purpose::Offline,
-            Self::Hosts => Purpose::Apply,
+            Self::Hosts | Self::MachineConfig => Purpose::Apply,
+            Self::Keyfiles
+            | Self::Gc
+            | Self::Ignition
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Kargs
+            | Self::Initrd => Purpose::Offline,
         }
     }
 
     /// Which document it takes where a host has two.
     pub(crate) fn stage(self) -> Stage {
         match self {
-            Self::Keyfiles | Self::Gc => Stage::Early,
-            Self::Hosts => Stage::Node,
+            Self::Hosts | Self::MachineConfig => Stage::Node,
+            Self::Keyfiles
+            | Self::Gc
+            | Self::Ignition
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Kargs
+            | Self::Initrd => Stage::Early,
         }
     }
 
@@ -61,12 +102,53 @@ impl Target {
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
     pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
+        self.render_with(outcome, &Options::default())
+    }
+
+    /// The same with what the target leaves open.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render_with(self, outcome: &mut Outcome, options: &Options) -> Result<Output, Error> {
         let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
+        if !name::are_file_names(hosts, diagnostics) {
+            return Ok(Output::Directory(Vec::new()));
+        }
+        diagnostics.extend(self.lost_map(hosts));
         match self {
             Self::Keyfiles => Ok(Output::Directory(keyfiles::files(hosts))),
             Self::Gc => gc::render(hosts, diagnostics).map(Output::File),
             Self::Hosts => Ok(Output::Directory(documents(hosts))),
+            Self::Ignition => ignition::render(hosts, options.ignition_version),
+            Self::MachineConfig => machine_config::render(hosts, options, diagnostics),
+            Self::BmhSecret => bmh_secret::render(hosts, options, diagnostics).map(Output::File),
+            Self::NmStateConfig => {
+                nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
+            }
+            Self::Kargs => kargs::render(hosts, diagnostics),
+            Self::Initrd => Ok(Output::File(initrd::render(hosts))),
         }
+    }
+
+    /// One warning for the MAC addresses that only the source tells, where the target has no place for them.
+    fn lost_map(self, hosts: &[Converted]) -> Option<Diagnostic> {
+        match self {
+            Self::NmStateConfig | Self::Kargs | Self::Initrd => return None,
+            Self::Keyfiles
+            | Self::Gc
+            | Self::Hosts
+            | Self::Ignition
+            | Self::MachineConfig
+            | Self::BmhSecret => {}
+        }
+        let lost: Vec<_> = hosts.iter().flat_map(|host| nic::only_mapped(&host.host)).collect();
+        let first = lost.first()?;
+        let message = format!(
+            "the target has no place for the MAC addresses of {} NICs; a node finds them by their names",
+            lost.len()
+        );
+        let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, first.place.clone());
+        Some(diagnostic.help("give the documents' interfaces their mac-address"))
     }
 }
 

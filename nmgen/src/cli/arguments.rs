@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+use super::target_options::TargetArguments;
 use crate::target::Target;
 
 const SOURCE: &str = "\
@@ -25,7 +26,11 @@ Examples:
   nmgen generate -o out hosts/
       Write out/<hostname>/<id>.nmconnection for every host.
   nmgen generate --to gc - < worker-0.yml
-      The YAML that `nmstatectl gc` prints.";
+      The YAML that `nmstatectl gc` prints.
+  nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
+      One MachineConfig with the documents of all workers.
+  nmgen generate --to initrd hosts/ >> initramfs.img
+      For `nmgen boot`: an archive appended to an initramfs.";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
@@ -59,7 +64,7 @@ pub(super) struct GenerateArguments {
     /// The form of the output
     #[arg(long, value_enum, value_name = "TARGET", default_value_t = To::Keyfiles)]
     pub(super) to: To,
-    /// Directory for keyfiles, file for gc [default: standard output]
+    /// File, or directory for several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Only this host of a directory
@@ -68,6 +73,8 @@ pub(super) struct GenerateArguments {
     /// Treat warnings as errors
     #[arg(long)]
     pub(super) deny_warnings: bool,
+    #[command(flatten)]
+    pub(super) options: TargetArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
 }
@@ -81,6 +88,18 @@ pub(super) enum To {
     Gc,
     /// The documents, one <host>.yml a host
     Hosts,
+    /// An Ignition config a host, with keyfiles, host name and links
+    Ignition,
+    /// A MachineConfig a role, with the documents of all its hosts
+    MachineConfig,
+    /// A Secret and the BareMetalHost's reference a host
+    BmhSecret,
+    /// An NMStateConfig of assisted-service a host
+    Nmstateconfig,
+    /// Kernel arguments for dracut, one line a host
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`
+    Initrd,
 }
 
 impl From<To> for Target {
@@ -89,6 +108,12 @@ impl From<To> for Target {
             To::Keyfiles => Self::Keyfiles,
             To::Gc => Self::Gc,
             To::Hosts => Self::Hosts,
+            To::Ignition => Self::Ignition,
+            To::MachineConfig => Self::MachineConfig,
+            To::BmhSecret => Self::BmhSecret,
+            To::Nmstateconfig => Self::NmStateConfig,
+            To::Kargs => Self::Kargs,
+            To::Initrd => Self::Initrd,
         }
     }
 }
