@@ -30,7 +30,7 @@ toolchain:
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" \
-	  $(CARGO) build --locked -p nmgen --profile ramdisk --target $(HOST_TARGET)
+	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals

@@ -6,6 +6,7 @@ mod check;
 mod generate;
 mod output;
 mod show;
+#[cfg(feature = "pipelines")]
 mod target_options;
 
 use std::ffi::OsString;
@@ -57,6 +58,7 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         return Ok(command.into());
     }
     let command = Arguments::try_parse_from(arguments)?.command;
+    #[cfg(feature = "pipelines")]
     if let Command::Generate(arguments) = &command {
         arguments.options.verify(arguments.to)?;
     }

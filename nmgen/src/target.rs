@@ -1,21 +1,17 @@
 //! What hosts are written as.
 
-mod bmh_secret;
 mod gc;
-mod ignition;
-mod initrd;
-mod kargs;
 mod keyfiles;
-mod machine_config;
-mod manifest;
 mod name;
 mod nic;
-mod nmstateconfig;
 mod options;
+#[cfg(feature = "pipelines")]
+mod pipeline;
 
 pub use self::keyfiles::File;
-use self::name::{document_name, named, per_host};
 pub use self::options::{Agent, IgnitionVersion, Options};
+#[cfg(feature = "pipelines")]
+pub use self::pipeline::Pipeline;
 
 use crate::check::Purpose;
 use crate::diagnostic::{Diagnostic, Place, Rule};
@@ -29,10 +25,10 @@ pub(crate) const ONE_HOST_ONLY: Rule = Rule::error("one-host-only");
 
 /// What a target cannot carry.
 pub(crate) fn rules() -> Vec<Rule> {
-    let own = [NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
-    let targets =
-        [name::RULES, manifest::RULES, machine_config::RULES, nmstateconfig::RULES, kargs::RULES];
-    [&own[..], &targets.concat()].concat()
+    let rules = vec![NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+    #[cfg(feature = "pipelines")]
+    let rules = [rules, pipeline::rules()].concat();
+    rules
 }
 
 /// The forms of output.
@@ -44,18 +40,9 @@ pub enum Target {
     Gc,
     /// A hosts directory: the documents themselves.
     Hosts,
-    /// Ignition configs with keyfiles, host name and link files.
-    Ignition,
-    /// MachineConfigs with the documents, one for each role.
-    MachineConfig,
-    /// Secrets with the documents, and the BareMetalHosts' references to them.
-    BmhSecret,
-    /// NMStateConfig objects of assisted-service.
-    NmStateConfig,
-    /// Kernel arguments for dracut.
-    Kargs,
-    /// A cpio archive with the documents, for `nmgen boot`.
-    Initrd,
+    /// What another program takes to the nodes.
+    #[cfg(feature = "pipelines")]
+    Pipeline(Pipeline),
 }
 
 /// What a target gives.
@@ -71,28 +58,20 @@ impl Target {
     /// What the documents are checked for.
     pub(crate) fn purpose(self) -> Purpose {
         match self {
-            Self::Hosts | Self::MachineConfig => Purpose::Apply,
-            Self::Keyfiles
-            | Self::Gc
-            | Self::Ignition
-            | Self::BmhSecret
-            | Self::NmStateConfig
-            | Self::Kargs
-            | Self::Initrd => Purpose::Offline,
+            Self::Keyfiles | Self::Gc => Purpose::Offline,
+            Self::Hosts => Purpose::Apply,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.purpose(),
         }
     }
 
     /// Which document it takes where a host has two.
     pub(crate) fn stage(self) -> Stage {
         match self {
-            Self::Hosts | Self::MachineConfig => Stage::Node,
-            Self::Keyfiles
-            | Self::Gc
-            | Self::Ignition
-            | Self::BmhSecret
-            | Self::NmStateConfig
-            | Self::Kargs
-            | Self::Initrd => Stage::Early,
+            Self::Keyfiles | Self::Gc => Stage::Early,
+            Self::Hosts => Stage::Node,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.stage(),
         }
     }
 
@@ -105,7 +84,7 @@ impl Target {
         self.render_with(outcome, &Options::default())
     }
 
-    /// The same with what the target leaves open.
+    /// The same with what the targets of pipelines leave open.
     ///
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
@@ -115,31 +94,25 @@ impl Target {
             return Ok(Output::Directory(Vec::new()));
         }
         diagnostics.extend(self.lost_map(hosts));
+        #[cfg(not(feature = "pipelines"))]
+        let Options { .. } = options;
         match self {
             Self::Keyfiles => Ok(Output::Directory(keyfiles::files(hosts))),
             Self::Gc => gc::render(hosts, diagnostics).map(Output::File),
             Self::Hosts => Ok(Output::Directory(documents(hosts))),
-            Self::Ignition => ignition::render(hosts, options.ignition_version),
-            Self::MachineConfig => machine_config::render(hosts, options, diagnostics),
-            Self::BmhSecret => bmh_secret::render(hosts, options, diagnostics).map(Output::File),
-            Self::NmStateConfig => {
-                nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
-            }
-            Self::Kargs => kargs::render(hosts, diagnostics),
-            Self::Initrd => Ok(Output::File(initrd::render(hosts))),
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.render(hosts, options, diagnostics),
         }
     }
 
     /// One warning for the MAC addresses that only the source tells, where the target has no place for them.
     fn lost_map(self, hosts: &[Converted]) -> Option<Diagnostic> {
         match self {
-            Self::NmStateConfig | Self::Kargs | Self::Initrd => return None,
-            Self::Keyfiles
-            | Self::Gc
-            | Self::Hosts
-            | Self::Ignition
-            | Self::MachineConfig
-            | Self::BmhSecret => {}
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) if pipeline.has_map() => return None,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(_) => {}
+            Self::Keyfiles | Self::Gc | Self::Hosts => {}
         }
         let lost: Vec<_> = hosts.iter().flat_map(|host| nic::only_mapped(&host.host)).collect();
         let first = lost.first()?;

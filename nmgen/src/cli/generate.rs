@@ -22,7 +22,10 @@ struct Job<'a> {
 pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
     generate(&Job {
         target: arguments.to.into(),
+        #[cfg(feature = "pipelines")]
         options: arguments.options.options()?,
+        #[cfg(not(feature = "pipelines"))]
+        options: Options::default(),
         output: arguments.output.as_deref(),
         host: arguments.host.as_deref(),
         deny_warnings: arguments.deny_warnings,

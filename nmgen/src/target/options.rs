@@ -36,13 +36,3 @@ pub enum IgnitionVersion {
     #[value(name = "3.4.0")]
     V3_4,
 }
-
-impl IgnitionVersion {
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::V3_2 => "3.2.0",
-            Self::V3_3 => "3.3.0",
-            Self::V3_4 => "3.4.0",
-        }
-    }
-}

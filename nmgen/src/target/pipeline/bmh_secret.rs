@@ -3,10 +3,11 @@
 use serde_json::json;
 
 use super::manifest::{self, metadata, yaml};
-use super::{Options, named};
+use super::name::named;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::pipeline::Converted;
+use crate::target::Options;
 
 const NAMESPACE: &str = "openshift-machine-api";
 

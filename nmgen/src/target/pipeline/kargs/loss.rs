@@ -3,11 +3,12 @@
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::document::{Document, Node, Path, Step, Value};
 use crate::pipeline::Converted;
-use crate::target::{NOT_IN_TARGET, nic};
+use crate::target::NOT_IN_TARGET;
+use crate::target::pipeline::card;
 
 const NO_KERNEL_ARGUMENT: Rule = Rule::error("no-kernel-argument");
 
-pub(in crate::target) const RULES: &[Rule] = &[NO_KERNEL_ARGUMENT];
+pub(in crate::target::pipeline) const RULES: &[Rule] = &[NO_KERNEL_ARGUMENT];
 
 /// Whether an argument carries a value.
 enum Said {
@@ -32,7 +33,7 @@ pub(super) fn losses(converted: &Converted) -> Vec<Diagnostic> {
         }
     }
     found.extend(dynamic_only(converted, document));
-    found.extend(nic::cards(converted).into_iter().filter_map(kernel_name));
+    found.extend(card::cards(converted).into_iter().filter_map(kernel_name));
     found
 }
 
@@ -195,7 +196,7 @@ fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Vec<Diagnosti
 }
 
 /// `ifname=eth0:...` fails when the kernel has given that name to another card (dracut.cmdline(7)).
-fn kernel_name(card: nic::Card) -> Option<Diagnostic> {
+fn kernel_name(card: card::Card) -> Option<Diagnostic> {
     let is_renamed = card.mac_address.is_some() || card.mapped_mac_address.is_some();
     let digits = card.name.strip_prefix("eth")?;
     let is_kernel_name = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());

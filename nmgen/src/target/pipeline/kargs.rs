@@ -4,12 +4,14 @@ mod loss;
 
 use std::fmt::Write;
 
-use super::{Output, nic, per_host};
+use super::card;
+use super::name::per_host;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::error::Error;
 use crate::pipeline::Converted;
 use crate::profile::{Profile, Section};
+use crate::target::Output;
 
 pub(super) use self::loss::RULES;
 
@@ -30,7 +32,7 @@ fn arguments(converted: &Converted) -> Vec<String> {
     };
     // Without it dracut brings no network up unless something else asks for one.
     let mut arguments = vec!["rd.neednet=1".to_owned()];
-    for card in nic::cards(converted) {
+    for card in card::cards(converted) {
         let mac = card.mac_address.or(card.mapped_mac_address);
         arguments.extend(mac.map(|mac| format!("ifname={}:{mac}", card.name)));
     }

@@ -4,20 +4,30 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{IgnitionVersion, Output, per_host};
+use super::name::per_host;
 use crate::error::Error;
 use crate::pipeline::Converted;
+use crate::target::{IgnitionVersion, Output};
 
 /// Where the image customization controller puts keyfiles, and with what mode.
 const KEYFILES: &str = "/etc/NetworkManager/system-connections";
 const SECRET: u32 = 0o600;
 const PUBLIC: u32 = 0o644;
 
+/// As configs spell it.
+pub(super) fn version(version: IgnitionVersion) -> &'static str {
+    match version {
+        IgnitionVersion::V3_2 => "3.2.0",
+        IgnitionVersion::V3_3 => "3.3.0",
+        IgnitionVersion::V3_4 => "3.4.0",
+    }
+}
+
 /// One config, or `<host>.ign` for each of several hosts.
-pub(super) fn render(hosts: &[Converted], version: IgnitionVersion) -> Result<Output, Error> {
+pub(super) fn render(hosts: &[Converted], specification: IgnitionVersion) -> Result<Output, Error> {
     per_host(hosts, "ign", |host| {
         let config = json!({
-            "ignition": { "version": version.as_str() },
+            "ignition": { "version": version(specification) },
             "storage": { "files": files(host) },
         });
         let mut text =

@@ -9,11 +9,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use super::ignition;
 use super::manifest::{self, yaml};
-use super::{File, Options, Output, document_name};
+use super::name::document_name;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::error::Error;
 use crate::pipeline::Converted;
+use crate::target::{File, Options, Output};
 
 const ROLE_UNKNOWN: Rule = Rule::error("role-unknown");
 const SIZE: Rule = Rule::warning("machine-config-size");
@@ -91,7 +93,7 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
         systemd = Some(json!({ "units": AGENT_UNITS.iter().map(unit).collect::<Vec<_>>() }));
     }
     let mut config = json!({
-        "ignition": { "version": options.ignition_version.as_str() },
+        "ignition": { "version": ignition::version(options.ignition_version) },
         "storage": { "files": files },
     });
     if let Some(systemd) = systemd {

@@ -2,11 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
+use super::card;
 use super::manifest::{self, embedded, metadata, yaml};
-use super::{Options, named, nic};
+use super::name::named;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::error::Error;
 use crate::pipeline::Converted;
+use crate::target::Options;
 
 const NIC_WITHOUT_MAC: Rule = Rule::error("nic-without-mac");
 
@@ -53,7 +55,7 @@ fn interfaces(converted: &Converted, diagnostics: &mut Vec<Diagnostic>) -> Vec<V
         .iter()
         .filter_map(|nic| Some(map(nic.name.as_deref()?, &nic.mac_address)));
     let mut interfaces: Vec<Value> = mapped.collect();
-    for card in nic::cards(converted) {
+    for card in card::cards(converted) {
         match (card.mapped_mac_address, card.mac_address) {
             (Some(_), _) => {}
             (None, Some(mac)) => interfaces.push(map(&card.name, &mac)),
