@@ -96,13 +96,15 @@ impl Target {
         diagnostics.extend(self.lost_map(hosts));
         #[cfg(not(feature = "pipelines"))]
         let Options { .. } = options;
-        match self {
+        let output = match self {
             Self::Keyfiles => Ok(Output::Directory(keyfiles::files(hosts))),
             Self::Gc => gc::render(hosts, diagnostics).map(Output::File),
             Self::Hosts => Ok(Output::Directory(documents(hosts))),
             #[cfg(feature = "pipelines")]
             Self::Pipeline(pipeline) => pipeline.render(hosts, options, diagnostics),
-        }
+        };
+        diagnostics.sort_by_cached_key(Diagnostic::sort_key);
+        output
     }
 
     /// One warning for the MAC addresses that only the source tells, where the target has no place for them.

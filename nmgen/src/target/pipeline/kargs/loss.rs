@@ -127,6 +127,14 @@ fn pattern(path: &Path) -> String {
 }
 
 fn said(field: &str, value: &str) -> Said {
+    match said_as_it_is(field, value) {
+        // It would end the argument.
+        Said::Yes if value.contains(|c: char| c.is_whitespace() || c == '"') => Said::No,
+        said => said,
+    }
+}
+
+fn said_as_it_is(field: &str, value: &str) -> Said {
     let is = |condition: bool| if condition { Said::Yes } else { Said::No };
     let Some(field) = field.strip_prefix("interfaces[].") else {
         return match field {
