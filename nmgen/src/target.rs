@@ -119,7 +119,7 @@ impl Target {
         let lost: Vec<_> = hosts.iter().flat_map(|host| nic::only_mapped(&host.host)).collect();
         let first = lost.first()?;
         let message = format!(
-            "the target has no place for the MAC addresses of {} NICs; a node finds them by their names",
+            "the target has no place for {} of the source's MAC addresses: a node finds the NICs by name",
             lost.len()
         );
         let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, first.place.clone());
