@@ -135,3 +135,14 @@ fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
     assert_eq!(files, "worker-0/eno1.nmconnection\nworker-0/eno2.nmconnection\n");
     assert_eq!(found(&outcome), []);
 }
+
+#[test]
+fn no_name_of_a_host_leads_out_of_a_target() {
+    for name in ["../worker-0", "a/b", "", ".hidden", "a\nb"] {
+        let mut host = host(&[]);
+        host.name = Some(name.to_owned());
+        let (files, outcome) = convert(host, Target::Pipeline(Pipeline::Ignition));
+        assert_eq!(found(&outcome), [("host-file-name", "worker-0.yml")], "{name}");
+        assert_eq!(files, "", "{name}");
+    }
+}

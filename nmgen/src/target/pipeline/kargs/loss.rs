@@ -127,10 +127,11 @@ fn pattern(path: &Path) -> String {
 }
 
 fn said(field: &str, value: &str) -> Said {
+    // It would end the argument.
+    let ends = value.contains(|c: char| c.is_whitespace() || c == '"');
     match said_as_it_is(field, value) {
-        // It would end the argument.
-        Said::Yes if value.contains(|c: char| c.is_whitespace() || c == '"') => Said::No,
-        said => said,
+        Said::Yes if ends => Said::No,
+        said @ (Said::Yes | Said::Harmless | Said::No) => said,
     }
 }
 
