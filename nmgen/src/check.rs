@@ -62,7 +62,7 @@ pub fn rules() -> Vec<Rule> {
         crate::document::RULES.to_vec(),
         schema::RULES.to_vec(),
         TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied()).collect(),
-        fleet::RULES.to_vec(),
+        fleet::rules(),
         crate::profile::RULES.to_vec(),
         crate::target::rules(),
     ];

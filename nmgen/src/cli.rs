@@ -3,6 +3,7 @@
 
 mod arguments;
 mod check;
+mod diff;
 mod generate;
 mod output;
 mod show;
@@ -39,6 +40,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Gc(arguments) => generate::gc(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,

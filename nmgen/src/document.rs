@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 pub(crate) use self::lines::Lines;
 pub(crate) use self::parse::{RULES, parse, parse_text};
-pub use self::path::{Path, Step};
+pub(crate) use self::path::{Path, Step};
 pub(crate) use self::stream::parse_stream;
 use crate::diagnostic::Place;
 use crate::source::Source;
@@ -32,25 +32,25 @@ pub struct Position {
 
 /// From the first character to the one behind the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     /// The first character.
-    pub start: Position,
+    pub(crate) start: Position,
     /// Behind the last character.
-    pub end: Position,
+    pub(crate) end: Position,
 }
 
 /// A value and its place.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node<'t> {
+pub(crate) struct Node<'t> {
     /// Where it stands; of a block mapping or sequence only the start is meant.
-    pub span: Span,
+    pub(crate) span: Span,
     /// What stands there.
-    pub value: Value<'t>,
+    pub(crate) value: Value<'t>,
 }
 
 /// The three kinds of YAML values.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value<'t> {
+pub(crate) enum Value<'t> {
     /// A scalar, as it stands in the text after unquoting and unescaping.
     Scalar {
         /// The text.
@@ -66,13 +66,13 @@ pub enum Value<'t> {
 
 /// A key, its place and its value.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry<'t> {
+pub(crate) struct Entry<'t> {
     /// The key.
-    pub key: Cow<'t, str>,
+    pub(crate) key: Cow<'t, str>,
     /// The key's place.
-    pub key_span: Span,
+    pub(crate) key_span: Span,
     /// The value.
-    pub node: Node<'t>,
+    pub(crate) node: Node<'t>,
 }
 
 impl<'t> Node<'t> {
@@ -98,8 +98,28 @@ impl<'t> Node<'t> {
         Node { span: self.span, value }
     }
 
+    /// True when the two say the same, wherever they stand and in whatever order their keys are.
+    pub(crate) fn means_the_same(&self, other: &Node<'_>) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Scalar { text, .. }, Value::Scalar { text: other, .. }) => text == other,
+            (Value::Sequence(items), Value::Sequence(others)) => {
+                let pairs = items.iter().zip(others);
+                items.len() == others.len() && pairs.into_iter().all(|(a, b)| a.means_the_same(b))
+            }
+            (Value::Mapping(entries), Value::Mapping(others)) => {
+                let has_it = |entry: &Entry<'_>| {
+                    other
+                        .entry(&entry.key)
+                        .is_some_and(|found| entry.node.means_the_same(&found.node))
+                };
+                entries.len() == others.len() && entries.iter().all(has_it)
+            }
+            _ => false,
+        }
+    }
+
     /// The entries of a mapping; none for anything else.
-    pub fn entries(&self) -> &[Entry<'t>] {
+    pub(crate) fn entries(&self) -> &[Entry<'t>] {
         match &self.value {
             Value::Mapping(entries) => entries,
             Value::Scalar { .. } | Value::Sequence(_) => &[],
@@ -107,7 +127,7 @@ impl<'t> Node<'t> {
     }
 
     /// The items of a sequence; none for anything else.
-    pub fn items(&self) -> &[Node<'t>] {
+    pub(crate) fn items(&self) -> &[Node<'t>] {
         match &self.value {
             Value::Sequence(items) => items,
             Value::Scalar { .. } | Value::Mapping(_) => &[],
@@ -115,22 +135,22 @@ impl<'t> Node<'t> {
     }
 
     /// The entry with this key.
-    pub fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
     /// The value under this key, unless it is null.
-    pub fn get(&self, key: &str) -> Option<&Node<'t>> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Node<'t>> {
         self.entry(key).map(|entry| &entry.node).filter(|node| !node.is_null())
     }
 
     /// The value at the end of a chain of keys.
-    pub fn at(&self, keys: &[&str]) -> Option<&Node<'t>> {
+    pub(crate) fn at(&self, keys: &[&str]) -> Option<&Node<'t>> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
 
     /// A scalar's text, quoted or not; `None` for null, lists and mappings.
-    pub fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, .. } if !self.is_null() => Some(text),
             Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => None,
@@ -138,12 +158,12 @@ impl<'t> Node<'t> {
     }
 
     /// The text of the scalar under this key.
-    pub fn text_at(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
         self.get(key)?.text()
     }
 
     /// A number as nmstate reads one: decimal or `0x` hexadecimal, quoted or not.
-    pub fn number(&self) -> Option<u64> {
+    pub(crate) fn number(&self) -> Option<u64> {
         let text = self.text()?;
         match text.strip_prefix("0x") {
             Some(digits) => u64::from_str_radix(digits, 16).ok(),
@@ -152,7 +172,7 @@ impl<'t> Node<'t> {
     }
 
     /// A boolean as nmstate reads one.
-    pub fn boolean(&self) -> Option<bool> {
+    pub(crate) fn boolean(&self) -> Option<bool> {
         match self.text()?.to_ascii_lowercase().as_str() {
             "1" | "true" | "yes" | "on" | "y" => Some(true),
             "0" | "false" | "no" | "off" | "n" => Some(false),
@@ -161,7 +181,7 @@ impl<'t> Node<'t> {
     }
 
     /// True for YAML's null.
-    pub fn is_null(&self) -> bool {
+    pub(crate) fn is_null(&self) -> bool {
         match &self.value {
             Value::Scalar { text, plain: true } => {
                 matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL")
@@ -182,7 +202,7 @@ impl<'t> Node<'t> {
     }
 
     /// The value at the end of the path.
-    pub fn find(&self, path: &Path) -> Option<&Node<'t>> {
+    pub(crate) fn find(&self, path: &Path) -> Option<&Node<'t>> {
         path.steps().iter().try_fold(self, |node, step| match step {
             Step::Key(key) => node.entry(key).map(|entry| &entry.node),
             Step::Index(index) => node.items().get(*index),
@@ -192,11 +212,11 @@ impl<'t> Node<'t> {
 
 /// One parsed document.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Document<'t> {
+pub(crate) struct Document<'t> {
     lines: Lines,
     is_part: bool,
     /// Its root; a null scalar when the document is empty.
-    pub root: Node<'t>,
+    pub(crate) root: Node<'t>,
 }
 
 impl<'t> Document<'t> {
@@ -211,7 +231,7 @@ impl<'t> Document<'t> {
     }
 
     /// The document's text: as it was written, or, of a part of another document, written anew.
-    pub fn text(&self) -> Cow<'_, str> {
+    pub(crate) fn text(&self) -> Cow<'_, str> {
         match self.is_part {
             true => Cow::Owned(render::render(&self.root)),
             false => Cow::Borrowed(&self.lines.source().text),
@@ -223,17 +243,17 @@ impl<'t> Document<'t> {
     }
 
     /// The text that it was read from, or of which it is a part; its name is the file's.
-    pub fn source(&self) -> &Source {
+    pub(crate) fn source(&self) -> &Source {
         self.lines.source()
     }
 
     /// The place of a span, with the line that it stands on.
-    pub fn place(&self, span: Span) -> Place {
+    pub(crate) fn place(&self, span: Span) -> Place {
         self.lines.place(span)
     }
 
     /// The place to show for the value at `path`: the value itself where it is a scalar, else its key.
-    pub fn place_at(&self, path: &Path) -> Place {
+    pub(crate) fn place_at(&self, path: &Path) -> Place {
         let scalar = |node: &Node<'_>| matches!(node.value, Value::Scalar { .. });
         match self.root.find(path) {
             Some(node) if scalar(node) && !node.is_null() => self.place(node.span),
@@ -244,7 +264,7 @@ impl<'t> Document<'t> {
     }
 
     /// The place of the key at the end of `path`.
-    pub fn key_span(&self, path: &Path) -> Option<Span> {
+    pub(crate) fn key_span(&self, path: &Path) -> Option<Span> {
         let (last, parent) = path.split_last()?;
         let parent = self.root.find(&parent)?;
         match last {

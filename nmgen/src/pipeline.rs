@@ -102,26 +102,28 @@ fn run(
     purpose: impl Fn(&Host) -> Purpose + Sync,
 ) -> (Vec<Diagnostic>, Vec<Configuration>) {
     let mut all = hosts.diagnostics.clone();
-    let mut facts = Vec::new();
+    let mut facts = Vec::with_capacity(hosts.hosts.len());
     let mut configurations = Vec::with_capacity(hosts.hosts.len());
     for done in each(&hosts.hosts, |host| one(host, purpose(host))) {
         let (mut diagnostics, found, configuration) = done;
         all.append(&mut diagnostics);
-        facts.extend(found);
+        facts.push(found);
         configurations.push(configuration);
     }
-    check::fleet::check(&facts, &mut all);
+    check::fleet::check(&hosts.hosts, &facts, &mut all);
     all.sort_by_cached_key(Diagnostic::sort_key);
     (all, configurations)
 }
 
-type Done = (Vec<Diagnostic>, Option<check::fleet::Facts>, Configuration);
+type Done = (Vec<Diagnostic>, check::fleet::Facts, Configuration);
 
 fn one(host: &Host, purpose: Purpose) -> Done {
-    let Some(document) = &host.document else { return Done::default() };
+    let facts = check::fleet::facts(host);
+    let Some(document) = &host.document else {
+        return (Vec::new(), facts, Configuration::default());
+    };
     let mut diagnostics = Vec::new();
     let state = check::document(document, purpose, &mut diagnostics);
-    let facts = host.name.as_ref().map(|_| check::fleet::facts(host, document));
     let configuration = match (state, purpose) {
         (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
         (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),

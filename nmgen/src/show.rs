@@ -10,7 +10,7 @@ use crate::stack;
 const MAX_DEPTH: usize = 12;
 
 /// Draws one document. Ends in a line break; no line is wider than 80 columns.
-pub fn tree(host: Option<&str>, document: &Document<'_>, style: Style) -> String {
+pub(crate) fn tree(host: Option<&str>, document: &Document<'_>, style: Style) -> String {
     let root = &document.root;
     let interfaces: Vec<&Node<'_>> =
         root.get("interfaces").map(|node| node.items().iter().collect()).unwrap_or_default();

@@ -120,23 +120,29 @@ fn run(example: &Example) -> Output {
         command
     } else {
         let mut command = Command::new(program::nmgen());
-        command.args(["check", write(here, example)]);
+        command.arg("check").args(write(here, example));
         command
     };
     command.current_dir(here).output().unwrap()
 }
 
-/// Writes the example's files; what to check is returned.
-fn write(here: &Path, example: &Example) -> &'static str {
-    if !example.is("directory") {
+/// Writes the example's files; the sources to check are returned.
+fn write(here: &Path, example: &Example) -> Vec<String> {
+    if !example.is("directory") && !example.is("files") {
         std::fs::write(here.join("worker-0.yml"), &example.text).unwrap();
-        return "worker-0.yml";
+        return vec!["worker-0.yml".to_owned()];
     }
-    std::fs::create_dir(here.join("hosts")).unwrap();
+    let base = if example.is("directory") { here.join("hosts") } else { here.to_owned() };
     for (name, text) in example.files() {
-        std::fs::write(here.join("hosts").join(name), text).unwrap();
+        let path = base.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
     }
-    "hosts"
+    let entries = std::fs::read_dir(here).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }
 
 fn search_path() -> std::ffi::OsString {

@@ -1,6 +1,10 @@
 //! A node with the agent: its documents, its profiles of day one, and what an attempt came to.
 
+mod configure_ovs;
+
 use std::time::Duration;
+
+pub use self::configure_ovs::configure_ovs;
 
 use crate::{
     lab::{Entry, Error, Inside, Nic, Node, Result},

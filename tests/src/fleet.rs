@@ -65,6 +65,63 @@ routes:
     )
 }
 
+/// The same host with a `br-ex` on its bond, which takes the default route.
+pub fn with_br_ex(number: usize) -> String {
+    let (high, low) = (number / 256, number % 256);
+    let bridge = format!(
+        "\
+  - name: br-ex
+    type: ovs-bridge
+    state: up
+    bridge:
+      port:
+        - name: bond0
+        - name: br-ex
+  - name: br-ex
+    type: ovs-interface
+    state: up
+    copy-mac-from: bond0
+    ipv4:
+      enabled: true
+      dhcp: false
+      address:
+        - ip: 172.{}.{low}.10
+          prefix-length: 24
+dns-resolver:
+",
+        16 + high
+    );
+    document(number)
+        .replace("dns-resolver:\n", &bridge)
+        .replace("next-hop-address: 10.", "next-hop-address: 172.")
+        .replace(&format!("172.{high}.{low}.1\n"), &format!("172.{}.{low}.1\n", 16 + high))
+        .replacen("next-hop-interface: bond0.100", "next-hop-interface: br-ex", 1)
+}
+
+/// An `agent-config.yaml` of `count` hosts with bond, VLAN and `br-ex`: three masters, the rest workers.
+pub fn agent_config(count: usize) -> String {
+    let mut text =
+        "apiVersion: v1alpha1\nkind: AgentConfig\nmetadata:\n  name: fleet\nhosts:\n".to_owned();
+    for number in 0..count {
+        let (high, low) = (number / 256, number % 256);
+        let role = if number < 3 { "master" } else { "worker" };
+        text += &format!(
+            "\
+- hostname: {role}-{number}
+  role: {role}
+  interfaces:
+  - name: eno1
+    macAddress: 52:54:00:{high:02x}:{low:02x}:01
+  - name: eno2
+    macAddress: 52:54:00:{high:02x}:{low:02x}:02
+  networkConfig:
+"
+        );
+        text.extend(with_br_ex(number).lines().map(|line| format!("    {line}\n")));
+    }
+    text
+}
+
 /// Writes a hosts directory of `count` hosts.
 ///
 /// # Errors

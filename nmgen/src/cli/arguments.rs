@@ -45,6 +45,13 @@ fn examples() -> String {
     text
 }
 
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  nmgen diff hosts/ hosts.new/
+      + added, - removed, ~ changed, field by field.
+  oc get machineconfig 10-br-ex-worker -o yaml | nmgen diff - hosts/
+      What a new MachineConfig made of hosts/ would change.";
+
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
 /// Every document is checked first, with line and column of what is wrong.
@@ -70,6 +77,9 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Show the stack of interfaces as a tree
     Show(ShowArguments),
+    /// Say what changes for which host between two sets of sources
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(DiffArguments),
 }
 
 #[derive(Debug, Args)]
@@ -175,6 +185,16 @@ pub(super) enum Format {
 pub(super) struct ShowArguments {
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DiffArguments {
+    /// What is in force now: anything that the other commands read
+    #[arg(value_name = "OLD")]
+    pub(super) old: String,
+    /// What is to come
+    #[arg(value_name = "NEW")]
+    pub(super) new: String,
 }
 
 /// Drop-in for image pipelines: only `gc` is there.

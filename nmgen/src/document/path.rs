@@ -4,7 +4,7 @@ use std::fmt;
 
 /// One step down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Step {
+pub(crate) enum Step {
     /// Into a mapping.
     Key(Box<str>),
     /// Into a list.
@@ -13,17 +13,17 @@ pub enum Step {
 
 /// From the document's root to a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Path(Vec<Step>);
+pub(crate) struct Path(Vec<Step>);
 
 impl Path {
     /// The steps from the root.
-    pub fn steps(&self) -> &[Step] {
+    pub(crate) fn steps(&self) -> &[Step] {
         &self.0
     }
 
     /// The path one step further down.
     #[must_use]
-    pub fn join(&self, step: Step) -> Self {
+    pub(crate) fn join(&self, step: Step) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Self(steps)
@@ -31,23 +31,23 @@ impl Path {
 
     /// The path one key further down.
     #[must_use]
-    pub fn key(&self, key: &str) -> Self {
+    pub(crate) fn key(&self, key: &str) -> Self {
         self.join(Step::Key(key.into()))
     }
 
     /// The path to an item of the list.
     #[must_use]
-    pub fn index(&self, index: usize) -> Self {
+    pub(crate) fn index(&self, index: usize) -> Self {
         self.join(Step::Index(index))
     }
 
     /// True when `prefix` is this path or one above it.
-    pub fn starts_with(&self, prefix: &Self) -> bool {
+    pub(crate) fn starts_with(&self, prefix: &Self) -> bool {
         self.0.starts_with(&prefix.0)
     }
 
     /// The last step and the path to its parent.
-    pub fn split_last(&self) -> Option<(&Step, Self)> {
+    pub(crate) fn split_last(&self) -> Option<(&Step, Self)> {
         let (last, parent) = self.0.split_last()?;
         Some((last, Self(parent.to_vec())))
     }

@@ -1,5 +1,7 @@
 //! A host and its document, wherever they were described.
 
+use std::borrow::Cow;
+
 use super::{CLUSTER, Source};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{self, Document};
@@ -41,7 +43,7 @@ pub struct Host {
     /// Where the source declares it.
     pub place: Place,
     /// `None` where the source names the host and gives it no network.
-    pub document: Option<Document<'static>>,
+    pub(crate) document: Option<Document<'static>>,
 }
 
 impl Host {
@@ -59,6 +61,12 @@ impl Host {
             place: Place::file(source.name.clone()),
             document: Some(document),
         })
+    }
+
+    /// Its NMState document as YAML: as it was written, or, of a part of another file, written anew. `None`
+    /// where the source gives the host no network.
+    pub fn document_text(&self) -> Option<Cow<'_, str>> {
+        self.document.as_ref().map(Document::text)
     }
 
     /// True for the document that every node without a host file would take.

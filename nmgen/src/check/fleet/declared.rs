@@ -1,0 +1,73 @@
+//! Which hosts there are, and whether each has one document.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Member, shown};
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::source::Stage;
+
+const HOST_TWICE: Rule = Rule::error("host-twice");
+const HOST_WITHOUT_DOCUMENT: Rule = Rule::warning("host-without-document");
+const DOCUMENT_WITHOUT_HOST: Rule = Rule::warning("document-without-host");
+
+pub(super) const RULES: &[Rule] = &[HOST_TWICE, HOST_WITHOUT_DOCUMENT, DOCUMENT_WITHOUT_HOST];
+
+pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    twice(members, diagnostics);
+    let with_document: HashSet<&str> = members
+        .iter()
+        .filter(|member| member.host.document.is_some())
+        .filter_map(Member::name)
+        .collect();
+    let machines: HashSet<&str> =
+        members.iter().filter(|member| is_machine(member)).filter_map(Member::name).collect();
+    for member in members {
+        let Some(name) = member.name() else { continue };
+        if member.host.document.is_none() && !with_document.contains(name) {
+            let message = format!("{name} has no network configuration in these sources");
+            diagnostics.push(
+                Diagnostic::new(HOST_WITHOUT_DOCUMENT, message, member.host.place.clone())
+                    .help("without one it uses DHCP on every NIC"),
+            );
+        }
+        if !machines.is_empty() && !machines.contains(name) {
+            let message = format!("no source declares a host {name}, for which this document is");
+            diagnostics.push(
+                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone())
+                    .help("is the name misspelt?"),
+            );
+        }
+    }
+}
+
+/// Declared as hardware, by its NICs or its role in an installation: more than a document.
+fn is_machine(member: &Member<'_>) -> bool {
+    let host = member.host;
+    host.stage == Stage::Early && (!host.nics.is_empty() || host.role.is_some())
+}
+
+/// One host may have an early document and one for the running node. Of each it has one, or the same one
+/// again in another file.
+fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    let mut first: HashMap<(&str, Stage), &Member<'_>> = HashMap::new();
+    for member in members.iter().filter(|member| member.host.document.is_some()) {
+        let Some(name) = member.name() else { continue };
+        let Some(other) = first.get(&(name, member.host.stage)) else {
+            first.insert((name, member.host.stage), member);
+            continue;
+        };
+        let is_same_file = other.host.place.file == member.host.place.file;
+        if is_same_file || !has_same_document(member, other) {
+            let again = if is_same_file { "again" } else { "with another document" };
+            let message = format!("{name} is here {again}; first at {}", shown(&other.host.place));
+            diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
+        }
+    }
+}
+
+fn has_same_document(one: &Member<'_>, other: &Member<'_>) -> bool {
+    match (&one.host.document, &other.host.document) {
+        (Some(one), Some(other)) => one.root.means_the_same(&other.root),
+        (None, _) | (_, None) => true,
+    }
+}

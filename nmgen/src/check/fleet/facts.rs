@@ -1,0 +1,67 @@
+//! What one host contributes to the checks of a fleet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use crate::diagnostic::Place;
+use crate::document::{Document, Node};
+use crate::source::Host;
+
+/// What is compared between hosts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Addresses without their prefix length.
+    pub(super) addresses: Vec<(String, Place)>,
+    /// In lower case, those that the source has beside the document included.
+    pub(super) macs: Vec<(String, Place)>,
+    /// The VLAN ids of VLAN interfaces.
+    pub(super) vlans: BTreeSet<u64>,
+    /// The MTU of each interface that has one, and its place.
+    pub(super) mtus: BTreeMap<String, (u64, Place)>,
+}
+
+/// Gathers them.
+pub(crate) fn facts(host: &Host) -> Facts {
+    let mut facts = Facts::default();
+    for nic in &host.nics {
+        facts.add_mac(&nic.mac_address, || nic.place.clone());
+    }
+    if let Some(document) = &host.document {
+        for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
+            facts.add(interface, document);
+        }
+    }
+    facts
+}
+
+impl Facts {
+    fn add(&mut self, interface: &Node<'_>, document: &Document<'_>) {
+        if let Some(node) = interface.get("mac-address")
+            && let Some(mac) = node.text()
+        {
+            self.add_mac(mac, || document.place(node.span));
+        }
+        for family in ["ipv4", "ipv6"] {
+            let list = interface.at(&[family, "address"]).map(Node::items).unwrap_or_default();
+            for node in list.iter().filter_map(|address| address.get("ip")) {
+                let Some(ip) = node.text() else { continue };
+                let ip = ip.parse::<IpAddr>().map_or(ip.to_owned(), |ip| ip.to_string());
+                self.addresses.push((ip, document.place(node.span)));
+            }
+        }
+        self.vlans.extend(interface.at(&["vlan", "id"]).and_then(Node::number));
+        if let (Some(name), Some(node)) = (interface.text_at("name"), interface.get("mtu"))
+            && let Some(mtu) = node.number()
+        {
+            self.mtus.insert(name.to_owned(), (mtu, document.place(node.span)));
+        }
+    }
+
+    /// A host repeats its own MAC on a bond and its ports; another host must not.
+    fn add_mac(&mut self, mac: &str, place: impl FnOnce() -> Place) {
+        let mac = mac.to_ascii_lowercase();
+        if !self.macs.iter().any(|(known, _)| *known == mac) {
+            self.macs.push((mac, place()));
+        }
+    }
+}

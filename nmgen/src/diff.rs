@@ -1,0 +1,147 @@
+//! What changes for which host between two sets of sources, in the documents' own terms.
+
+use std::fmt::Write;
+
+use crate::document::{Node, Value};
+use crate::source::{Host, Hosts};
+
+/// One host that is not the same in both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostChange {
+    /// Its name; `None` for a single document.
+    pub(crate) host: Option<String>,
+    /// What happens to it.
+    pub(crate) change: Change,
+}
+
+/// What happens to a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// Only the new sources have it.
+    Added,
+    /// Only the old sources have it.
+    Removed,
+    /// One line a difference, each beginning with `+ `, `- ` or `~ `, and the field.
+    Document(Vec<String>),
+}
+
+/// Compares hosts by name, and by stage where a host has two documents; interfaces by name and type, addresses by address, other lists by what
+/// their items say. Order means nothing.
+pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
+    let mut changes = Vec::new();
+    for before in &old.hosts {
+        let change = match counterpart(before, &old.hosts, &new.hosts) {
+            None => Change::Removed,
+            Some(after) => match document(before, after) {
+                lines if lines.is_empty() => continue,
+                lines => Change::Document(lines),
+            },
+        };
+        changes.push(HostChange { host: before.name.clone(), change });
+    }
+    let is_new = |after: &&Host| counterpart(after, &new.hosts, &old.hosts).is_none();
+    for after in new.hosts.iter().filter(is_new) {
+        changes.push(HostChange { host: after.name.clone(), change: Change::Added });
+    }
+    changes
+}
+
+/// The same host among the others. Its one document may have moved to another kind of source; of two, the
+/// stages tell which is which.
+fn counterpart<'h>(host: &Host, own: &[Host], others: &'h [Host]) -> Option<&'h Host> {
+    let of_host = |other: &&Host| other.name == host.name;
+    let has_one = |hosts: &[Host]| hosts.iter().filter(of_host).count() == 1;
+    let is_alone = has_one(own) && has_one(others);
+    others.iter().filter(of_host).find(|other| is_alone || other.stage == host.stage)
+}
+
+fn document(before: &Host, after: &Host) -> Vec<String> {
+    let mut lines = Vec::new();
+    match (&before.document, &after.document) {
+        (Some(before), Some(after)) => node("", &before.root, &after.root, &mut lines),
+        (None, Some(_)) => lines.push("+ a network configuration".to_owned()),
+        (Some(_), None) => lines.push("- its network configuration".to_owned()),
+        (None, None) => {}
+    }
+    lines
+}
+
+fn node(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
+    if before.means_the_same(after) {
+        return;
+    }
+    match (&before.value, &after.value) {
+        (Value::Mapping(_), Value::Mapping(_)) => mapping(path, before, after, lines),
+        (Value::Sequence(_), Value::Sequence(_)) => sequence(path, before, after, lines),
+        _ => lines.push(format!("~ {path}: {} -> {}", inline(before), inline(after))),
+    }
+}
+
+fn mapping(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
+    let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for entry in before.entries() {
+        match after.entry(&entry.key) {
+            Some(other) => node(&at(&entry.key), &entry.node, &other.node, lines),
+            None => lines.push(format!("- {}: {}", at(&entry.key), inline(&entry.node))),
+        }
+    }
+    for entry in after.entries().iter().filter(|entry| before.entry(&entry.key).is_none()) {
+        lines.push(format!("+ {}: {}", at(&entry.key), inline(&entry.node)));
+    }
+}
+
+fn sequence(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
+    let mut left: Vec<&Node<'_>> = after.items().iter().collect();
+    for item in before.items() {
+        let found = match identity(item) {
+            Some(identity) => left.iter().position(|other| self::identity(other) == Some(identity)),
+            None => left.iter().position(|other| item.means_the_same(other)),
+        };
+        match found {
+            Some(index) => {
+                let name = identity(item).map_or(String::new(), |(name, _)| name.to_owned());
+                node(&format!("{path}[{name}]"), item, left.remove(index), lines);
+            }
+            None => lines.push(format!("- {path}: {}", inline(item))),
+        }
+    }
+    lines.extend(left.into_iter().map(|item| format!("+ {path}: {}", inline(item))));
+}
+
+/// By what an item of a list is found again: an interface's name and type, a port's name, an address.
+fn identity<'n>(item: &'n Node<'_>) -> Option<(&'n str, Option<&'n str>)> {
+    let name = item.text_at("name").or_else(|| item.text_at("ip"))?;
+    Some((name, item.text_at("type")))
+}
+
+/// A value on one line.
+fn inline(node: &Node<'_>) -> String {
+    let mut text = String::new();
+    write_inline(node, &mut text);
+    text
+}
+
+fn write_inline(node: &Node<'_>, text: &mut String) {
+    match &node.value {
+        Value::Scalar { text: value, .. } => {
+            let _ = write!(text, "{}", value.escape_debug());
+        }
+        Value::Sequence(items) => {
+            text.push('[');
+            for (position, item) in items.iter().enumerate() {
+                text.push_str(if position > 0 { ", " } else { "" });
+                write_inline(item, text);
+            }
+            text.push(']');
+        }
+        Value::Mapping(entries) => {
+            text.push('{');
+            for (position, entry) in entries.iter().enumerate() {
+                let comma = if position > 0 { ", " } else { "" };
+                let _ = write!(text, "{comma}{}: ", entry.key.escape_debug());
+                write_inline(&entry.node, text);
+            }
+            text.push('}');
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! 1,000 hosts from one agent-config.yaml to the MachineConfigs of two roles, with all checks, against one
+//! process a host. Prints ratios from one run; asserts nothing about time.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use tests::measure::{self, Cost};
+use tests::{fleet, program};
+
+const HOSTS: usize = 1_000;
+/// The least of so many runs: what disturbs a measurement only ever adds.
+const RUNS: usize = 5;
+
+fn main() {
+    let nmgen = program::nmgen_release();
+    let memory = Path::new("/dev/shm");
+    let base = if memory.is_dir() { memory } else { Path::new("/tmp") };
+    let work = tempfile::tempdir_in(base).unwrap();
+    let (config, out) = (work.path().join("agent-config.yaml"), work.path().join("out"));
+    std::fs::write(&config, fleet::agent_config(HOSTS)).unwrap();
+
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!(
+        "{HOSTS} hosts: bond + VLAN + br-ex, one agent-config.yaml; {cores} cores; least of {RUNS} runs"
+    );
+    let one_call = (0..RUNS)
+        .map(|_| {
+            let _ = std::fs::remove_dir_all(&out);
+            let mut command = Command::new(nmgen);
+            command.args(["generate", "--to", "machine-config", "-o"]).arg(&out).arg(&config);
+            measure::run(&mut command).unwrap()
+        })
+        .min_by_key(|cost| cost.wall)
+        .unwrap();
+    report("one call", &one_call, &one_call);
+
+    let mut each =
+        Cost { wall: Duration::ZERO, cpu: Duration::ZERO, peak_memory: 0, exit_code: Some(0) };
+    for number in 0..HOSTS {
+        let document = work.path().join("worker-0.yml");
+        std::fs::write(&document, fleet::with_br_ex(number)).unwrap();
+        let mut command = Command::new(nmgen);
+        command.args(["generate", "--to", "machine-config", "--role", "worker"]).arg(&document);
+        let cost = measure::run(&mut command).unwrap();
+        each.wall += cost.wall;
+        each.cpu += cost.cpu;
+        each.peak_memory = each.peak_memory.max(cost.peak_memory);
+        each.exit_code = each.exit_code.max(cost.exit_code);
+    }
+    report("one process a host", &each, &one_call);
+}
+
+fn report(what: &str, cost: &Cost, base: &Cost) {
+    assert_eq!(cost.exit_code, Some(0), "{what} failed");
+    println!(
+        "{what:<20} {:>7.3} s wall (x{:.2})  {:>7.3} s CPU  {:>6.1} MiB peak",
+        cost.wall.as_secs_f64(),
+        cost.wall.as_secs_f64() / base.wall.as_secs_f64(),
+        cost.cpu.as_secs_f64(),
+        cost.peak_memory as f64 / f64::from(1 << 20),
+    );
+}

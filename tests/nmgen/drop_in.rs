@@ -1,0 +1,74 @@
+//! The calls that image pipelines make of `nmstatectl gc`, and what they do with its answer.
+//!
+//! image-customization-controller runs `nmstatectl gc /dev/stdin` and reads `NetworkManager` as a list of
+//! lists of strings; assisted-service hands over JSON and reads the same list, which must not be empty.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+use tests::{documents, program};
+
+/// As Go's `struct { NetworkManager [][]string }` takes it: nothing but strings in it.
+type Answer = BTreeMap<String, Vec<Vec<String>>>;
+
+fn nmstatectl(arguments: &[&str], input: &str) -> Output {
+    let mut child = Command::new(program::nmgen())
+        .arg0("nmstatectl")
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn answer(output: &Output) -> Answer {
+    serde_yaml::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn every_fixture_comes_back_as_pairs_of_strings_from_yaml_and_from_json() {
+    let mut profiles = 0;
+    // Some fixtures hold what no profile can.
+    let usable = documents::fixtures().into_iter().filter(|d| !d.convert().has_errors());
+    for document in usable {
+        let expected: Vec<Vec<String>> = documents::files(&document.convert())
+            .into_iter()
+            .filter(|(file, _)| file.directories.is_empty())
+            .map(|(file, text)| vec![file.name, text])
+            .collect();
+        let from_yaml = nmstatectl(&["gc", "/dev/stdin"], &document.text);
+        assert!(from_yaml.status.success(), "{}", document.name);
+        let read = answer(&from_yaml);
+        assert_eq!(read, Answer::from([("NetworkManager".to_owned(), expected)]));
+        profiles += read["NetworkManager"].len();
+
+        let value: serde_json::Value = serde_yaml::from_str(&document.text).unwrap();
+        let from_json = nmstatectl(&["gc", "-"], &value.to_string());
+        assert_eq!(from_json.stdout, from_yaml.stdout, "{} as JSON", document.name);
+    }
+    assert!(profiles > 50, "{profiles} profiles");
+}
+
+#[test]
+fn a_document_that_asks_for_nothing_is_an_empty_list() {
+    let output = nmstatectl(&["gc", "/dev/stdin"], "interfaces: []\n");
+    assert!(output.status.success());
+    assert_eq!(answer(&output), Answer::from([("NetworkManager".to_owned(), Vec::new())]));
+}
+
+#[test]
+fn a_fault_is_an_exit_code_and_a_message_and_no_answer() {
+    let broken = "interfaces:\n- name: eth0\n  type: ethernet\n  profile-name: ../../evil\n";
+    let output = nmstatectl(&["gc", "/dev/stdin"], broken);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stdout.is_empty());
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("--> /dev/stdin:4:17"), "{message}");
+}
