@@ -34,7 +34,8 @@ interfaces:
 
 fn host(nics: &[(Option<&str>, &str)]) -> Host {
     let source = Source { name: "worker-0.yml".into(), text: DOCUMENT.into() };
-    let mut host = Host::new(Some("worker-0".to_owned()), &source).unwrap();
+    let mut host = Hosts::document(&source).hosts.remove(0);
+    host.name = Some("worker-0".to_owned());
     let place = |file: &str| Place { file: file.into(), position: None, decoded: None };
     host.nics = nics
         .iter()
