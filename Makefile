@@ -33,7 +33,7 @@ toolchain:
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" \
-	  $(CARGO) build --locked -p nmgen --profile ramdisk --target $(HOST_TARGET)
+	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
@@ -68,7 +68,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test:
-	./tests/install-packages network-manager
+	./tests/install-packages network-manager ignition cpio
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 
@@ -95,6 +95,7 @@ install-built:
 	install -Dm644 agent/docs/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/docs/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
+	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
 
 clean: ## Remove what was built
