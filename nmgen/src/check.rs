@@ -8,7 +8,7 @@ mod controller;
 mod dns;
 pub(crate) mod fleet;
 mod interface;
-mod mac;
+pub(crate) mod mac;
 mod mtu;
 pub(crate) mod name;
 mod offline;

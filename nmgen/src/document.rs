@@ -6,16 +6,18 @@
 mod deserialize;
 mod dialect;
 mod lines;
+mod merge;
 mod parse;
 mod path;
 mod render;
 mod scalar;
+mod space;
 mod stream;
 
 use std::borrow::Cow;
 
 pub(crate) use self::lines::Lines;
-pub(crate) use self::parse::{RULES, parse, parse_text};
+pub(crate) use self::parse::{RULES, dialect_fault, parse, parse_text};
 pub(crate) use self::path::{Path, Step};
 pub(crate) use self::stream::parse_stream;
 use crate::diagnostic::Place;
@@ -223,6 +225,12 @@ impl<'t> Document<'t> {
     /// The same, independent of the text.
     pub(crate) fn into_owned(self) -> Document<'static> {
         Document { lines: self.lines, is_part: self.is_part, root: self.root.into_owned() }
+    }
+
+    /// The same with its merge keys resolved: not for NMState, which has none.
+    pub(crate) fn merged(mut self) -> Self {
+        merge::merge(&mut self.root);
+        self
     }
 
     /// A part of it as a document of its own.

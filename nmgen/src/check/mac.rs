@@ -6,11 +6,13 @@ use super::subject::{Interface, Report, Subject};
 use crate::diagnostic::Rule;
 use crate::document::{Node, Path};
 
-const MAC_SYNTAX: Rule = Rule::error("mac-syntax");
+pub(crate) const MAC_SYNTAX: Rule = Rule::error("mac-syntax");
 const MAC_NOT_UNICAST: Rule = Rule::error("mac-not-unicast");
 const MAC_TWICE: Rule = Rule::warning("mac-twice");
 
 pub(super) const RULES: &[Rule] = &[MAC_SYNTAX, MAC_NOT_UNICAST, MAC_TWICE];
+
+pub(crate) const SIX_BYTES: &str = "write six bytes in hexadecimal, such as 52:54:00:12:34:56";
 
 const ETHERNET: usize = 6;
 const INFINIBAND: usize = 20;
@@ -78,7 +80,7 @@ fn address(
         let help = if lengths == [INFINIBAND] {
             "write 20 bytes in hexadecimal, with ':' between them"
         } else {
-            "write six bytes in hexadecimal, such as 52:54:00:12:34:56"
+            SIX_BYTES
         };
         let message =
             format!("\"{}\" of {} is not a MAC address", text.escape_debug(), interface.name);
@@ -100,7 +102,7 @@ fn address(
 }
 
 /// As NetworkManager reads one: ':' or '-' between bytes of one or two digits.
-pub(super) fn parse(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn parse(text: &str) -> Option<Vec<u8>> {
     let separator = if text.contains(':') { ':' } else { '-' };
     let byte = |part: &str| {
         let is_hex = (1..=2).contains(&part.len()) && part.chars().all(|c| c.is_ascii_hexdigit());

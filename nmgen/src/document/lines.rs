@@ -78,6 +78,11 @@ impl Lines {
         Excerpt { start: span.start, width, line: line.into() }
     }
 
+    /// The offset in bytes at which each line begins.
+    pub(super) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
     /// A line by its number from 1, without its break.
     pub(crate) fn line(&self, number: u32) -> &str {
         let index = number.saturating_sub(1) as usize;

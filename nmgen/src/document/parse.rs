@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
-use super::{Document, Entry, Lines, Node, Position, Span, Value, dialect};
+use super::{Document, Entry, Lines, Node, Position, Span, Value, dialect, space};
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Source;
 
@@ -13,11 +13,13 @@ use crate::source::Source;
 const MAX_DEPTH: usize = 32;
 /// A thousand interfaces are about 20,000 values.
 const MAX_NODES: usize = 250_000;
+/// A longer text, which describes a fleet, may have a value for every so many bytes.
+const BYTES_PER_NODE: usize = 4;
 
 /// The tags that say no more than the value itself, `!!str` apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
-const SYNTAX: Rule = Rule::error("syntax");
+pub(super) const SYNTAX: Rule = Rule::error("syntax");
 const DUPLICATE_KEY: Rule = Rule::error("duplicate-key");
 const NESTING: Rule = Rule::error("nesting");
 const ALIAS_EXPANSION: Rule = Rule::error("alias-expansion");
@@ -34,32 +36,54 @@ pub(crate) const RULES: &[Rule] = &[
     MULTIPLE_DOCUMENTS,
     YAML_TAG,
     KEY_NOT_SCALAR,
+    space::NON_BREAKING_SPACE,
 ];
 
-/// Parses one document. Duplicate keys are all reported before it gives up; other faults end it.
+/// Parses one NMState document. Duplicate keys are all reported before it gives up; other faults end it.
 pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
     parse_text(&source.text, Lines::new(source))
 }
 
-/// Parses the text that `lines` were made of.
+/// Parses the text that `lines` were made of, an NMState document.
 pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Vec<Diagnostic>> {
+    let document = parse_tree(text, lines)?;
+    match dialect_fault(&document) {
+        Some(fault) => Err(vec![fault]),
+        None => Ok(document),
+    }
+}
+
+/// Parses the text that `lines` were made of, whoever is to read it.
+pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Vec<Diagnostic>> {
     let mut reader = Reader {
         lines,
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
         nodes: 0,
+        max_nodes: MAX_NODES.max(text.len() / BYTES_PER_NODE),
         faults: Vec::new(),
     };
-    match reader.document().and_then(|root| reader.second_opinion().map(|()| root)) {
-        Ok(root) if reader.faults.is_empty() => {
-            Ok(Document { lines: reader.lines, is_part: false, root })
+    match reader.document() {
+        Ok(root) => {
+            reader.faults.extend(space::in_keys(text, &root, &reader.lines));
+            if reader.faults.is_empty() {
+                return Ok(Document { lines: reader.lines, is_part: false, root });
+            }
         }
-        Ok(_) => Err(reader.faults),
         Err(fatal) => {
-            reader.faults.push(*fatal);
-            Err(reader.faults)
+            let fatal = space::instead_of(text, &fatal, &reader.lines).unwrap_or(*fatal);
+            reader.faults.push(fatal);
         }
     }
+    Err(reader.faults)
+}
+
+/// What our parser has read must be readable where the document goes.
+pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
+    let lines = &document.lines;
+    let (message, line, column) = dialect::refusal(&lines.source().text)?;
+    let at = Position { line: line as u32, column: column as u32 };
+    Some(Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at })))
 }
 
 type Fatal = Box<Diagnostic>;
@@ -70,6 +94,7 @@ struct Reader<'t> {
     /// Anchored values with their number of nodes.
     anchors: HashMap<usize, (Node<'t>, usize)>,
     nodes: usize,
+    max_nodes: usize,
     faults: Vec<Diagnostic>,
 }
 
@@ -108,15 +133,6 @@ impl<'t> Reader<'t> {
         Err(self
             .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", span)
             .map_help("one file describes one node: remove the \"---\" and what follows"))
-    }
-
-    /// What our parser has read must be readable where the document goes.
-    fn second_opinion(&self) -> Result<(), Fatal> {
-        let Some((message, line, column)) = dialect::refusal(&self.lines.source().text) else {
-            return Ok(());
-        };
-        let at = Position { line: line as u32, column: column as u32 };
-        Err(self.fatal(SYNTAX, message, Span { start: at, end: at }))
     }
 
     fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
@@ -213,11 +229,11 @@ impl<'t> Reader<'t> {
 
     fn count(&mut self, more: usize, span: Span) -> Result<(), Fatal> {
         self.nodes += more;
-        if self.nodes <= MAX_NODES {
+        let most = self.max_nodes;
+        if self.nodes <= most {
             return Ok(());
         }
-        let message =
-            format!("the document has more than {MAX_NODES} values, its aliases expanded");
+        let message = format!("the document has more than {most} values, its aliases expanded");
         Err(self
             .fatal(ALIAS_EXPANSION, message, span)
             .map_help("write the values out, or describe one node in one document"))

@@ -1,37 +1,37 @@
 //! Several documents in one file, as Kubernetes manifests come.
 
-use super::{Document, Lines, parse_text};
+use super::parse::parse_tree;
+use super::{Document, Lines};
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
 
 /// The documents of a file, one after the other. Each is parsed by itself, so that a broken one does not
 /// hide the rest; one of comments only is left out.
 pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Vec<Diagnostic>>> {
-    let sections = sections(&source.text);
-    if sections.len() < 2 {
-        return vec![parse_text(&source.text, Lines::new(source))];
-    }
     let file = Lines::new(source);
+    let sections = sections(&file, &source.text);
+    if sections.len() < 2 {
+        return vec![parse_tree(&source.text, file)];
+    }
     sections
         .into_iter()
         .filter(|(_, text)| !is_blank(text))
-        .map(|(first, text)| parse_text(text, Lines::part(&file, text, first, 0)))
+        .map(|(first, text)| parse_tree(text, Lines::part(&file, text, first, 0)))
         .collect()
 }
 
 /// What stands between lines of `---`, with the number of lines before it.
-fn sections(text: &str) -> Vec<(u32, &str)> {
+fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
     let mut sections = Vec::new();
-    let (mut start, mut first, mut offset) = (0, 0, 0);
-    for (number, line) in text.split_inclusive('\n').enumerate() {
-        let is_marker = line
+    let (mut start, mut first) = (0, 0);
+    for (number, &offset) in lines.starts().iter().enumerate() {
+        let is_marker = text[offset..]
             .strip_prefix("---")
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
         if is_marker {
             sections.push((first, &text[start..offset]));
             (start, first) = (offset, number as u32);
         }
-        offset += line.len();
     }
     sections.push((first, &text[start..]));
     // A file may well begin with the marker.

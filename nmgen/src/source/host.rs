@@ -47,20 +47,18 @@ pub struct Host {
 }
 
 impl Host {
+    /// A host of which no more is known.
+    pub(super) fn new(name: Option<String>, place: Place) -> Self {
+        Self { name, role: None, stage: Stage::Any, nics: Vec::new(), place, document: None }
+    }
+
     /// A host that is no more than a document in a file of its own.
     ///
     /// # Errors
     /// What is wrong with the text as YAML.
-    pub fn new(name: Option<String>, source: &Source) -> Result<Self, Vec<Diagnostic>> {
+    pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Vec<Diagnostic>> {
         let document = document::parse(source)?.into_owned();
-        Ok(Self {
-            name,
-            role: None,
-            stage: Stage::Any,
-            nics: Vec::new(),
-            place: Place::file(source.name.clone()),
-            document: Some(document),
-        })
+        Ok(Self { document: Some(document), ..Self::new(name, Place::file(source.name.clone())) })
     }
 
     /// Its NMState document as YAML: as it was written, or, of a part of another file, written anew. `None`
@@ -88,7 +86,7 @@ impl Hosts {
     /// One document that belongs to no host in particular.
     pub fn document(source: &Source) -> Self {
         let mut hosts = Self::default();
-        hosts.add(Host::new(None, source));
+        hosts.add(Host::of_file(None, source));
         hosts
     }
 
@@ -97,10 +95,5 @@ impl Hosts {
             Ok(host) => self.hosts.push(host),
             Err(mut faults) => self.diagnostics.append(&mut faults),
         }
-    }
-
-    pub(crate) fn append(&mut self, mut other: Self) {
-        self.hosts.append(&mut other.hosts);
-        self.diagnostics.append(&mut other.diagnostics);
     }
 }

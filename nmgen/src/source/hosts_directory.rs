@@ -1,93 +1,69 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for those without.
 
-use std::path::Path;
-
-use super::{
-    HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, Hosts, NO_HOSTS,
-    read,
-};
-use crate::diagnostic::{Diagnostic, Place, Rule};
+use super::found::{Found, is_usable_name};
+use super::read::{self, Content};
+use super::{HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, NO_HOSTS};
+use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 
-pub(super) fn load(directory: &str) -> Result<Hosts, Error> {
-    let mut loaded = Hosts::default();
-    for file_name in file_names(directory)? {
-        let path = Path::new(directory).join(&file_name);
-        let shown = path.display().to_string();
-        if let Some((rule, message, help)) = refusal(&file_name) {
-            loaded
-                .diagnostics
-                .push(Diagnostic::new(rule, message, Place::file(&*shown)).help(help));
-            continue;
-        }
-        let Some(name) = file_name.strip_suffix(".yml") else { continue };
-        if name.contains('.') {
-            loaded.diagnostics.push(fqdn(name, &shown));
-        }
-        let Some(source) = read::file(&shown, &mut loaded.diagnostics)? else { continue };
+/// Where a node has its hosts directory.
+pub(super) const DIRECTORY: &str = "/etc/nmstate/openshift";
+
+/// The message and the help for a file without a document.
+pub(super) const EMPTY: (&str, &str) =
+    ("the file is empty", "a node skips an empty host file and takes cluster.yml");
+
+/// Loads the files with these names.
+pub(super) fn load(directory: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+    let before = (found.loaded.hosts.len(), found.loaded.diagnostics.len());
+    let loaded = &mut found.loaded;
+    for file_name in names {
+        let path = super::directory::join(directory, file_name);
+        let (name, mut faults) = host_name(file_name, &Place::file(&*path));
+        loaded.diagnostics.append(&mut faults);
+        let Some(name) = name else { continue };
+        let source = read::file(&path, Content::Document, &mut loaded.diagnostics)?;
+        let Some(source) = source else { continue };
         if source.text.trim().is_empty() {
-            loaded.diagnostics.push(
-                Diagnostic::new(HOST_FILE_EMPTY, "the file is empty", Place::file(&*shown))
-                    .help("a node skips an empty host file and takes cluster.yml"),
-            );
+            let (message, help) = EMPTY;
+            let place = Place::file(&*path);
+            loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));
             continue;
         }
-        loaded.add(Host::new(Some(name.to_owned()), &source));
+        loaded.add(Host::of_file(Some(name.to_owned()), &source));
     }
-    let refused = loaded.diagnostics.iter().any(Diagnostic::is_error);
-    if loaded.hosts.is_empty() && !refused {
+    let is_refused = loaded.diagnostics[before.1..].iter().any(Diagnostic::is_error);
+    if loaded.hosts.len() == before.0 && !is_refused {
         loaded.diagnostics.push(
             Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(directory))
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
         );
     }
-    Ok(loaded)
+    Ok(())
 }
 
-/// Sorted, so that the result doesn't depend on the order in which the file system keeps entries.
-fn file_names(directory: &str) -> Result<Vec<String>, Error> {
-    let failed = |source| Error::ReadDirectory { path: directory.to_owned(), source };
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.path().is_file() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
-        }
-    }
-    names.sort_unstable();
-    Ok(names)
-}
-
-/// Why a file isn't a host's document although it looks like one.
-fn refusal(file_name: &str) -> Option<(Rule, String, &'static str)> {
+/// The name of the host whose document a file is, and what is wrong with the file's name.
+pub(super) fn host_name<'n>(
+    file_name: &'n str,
+    place: &Place,
+) -> (Option<&'n str>, Vec<Diagnostic>) {
     if file_name.starts_with('.') {
-        return None;
+        return (None, Vec::new());
     }
+    let fault = |rule, message: String, help| {
+        vec![Diagnostic::new(rule, message, place.clone()).help(help)]
+    };
     if let Some(stem) = file_name.strip_suffix(".yaml") {
-        return Some((
-            HOST_FILE_EXTENSION,
-            format!("{file_name} is ignored: nodes look for {stem}.yml"),
-            "rename it to end in .yml",
-        ));
+        let message = format!("{file_name} is ignored: nodes look for {stem}.yml");
+        return (None, fault(HOST_FILE_EXTENSION, message, "rename it to end in .yml"));
     }
-    let stem = file_name.strip_suffix(".yml")?;
-    let usable = stem.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
-        && !stem.is_empty();
-    (!usable).then(|| {
-        (
-            HOST_FILE_NAME,
-            format!("\"{}\" is not a host name", stem.escape_debug()),
-            "letters, digits and hyphens (RFC 1123)",
-        )
-    })
-}
-
-fn fqdn(name: &str, shown: &str) -> Diagnostic {
-    let short = name.split('.').next().unwrap_or(name);
-    Diagnostic::new(
-        HOST_FILE_FQDN,
-        format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only"),
-        Place::file(shown),
-    )
-    .help("name the file by the short host name")
+    let Some(name) = file_name.strip_suffix(".yml") else { return (None, Vec::new()) };
+    if !is_usable_name(name) {
+        let message = format!("\"{}\" is not a host name", name.escape_debug());
+        return (None, fault(HOST_FILE_NAME, message, "letters, digits and hyphens (RFC 1123)"));
+    }
+    let Some((short, _)) = name.split_once('.') else { return (Some(name), Vec::new()) };
+    let message =
+        format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only");
+    (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))
 }

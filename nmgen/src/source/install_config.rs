@@ -1,30 +1,45 @@
 //! `install-config.yaml`: `platform.baremetal.hosts[]` with `name`, `role`, `bootMACAddress` and
-//! `networkConfig` (openshift/installer, `docs/user/metal/customization_ipi.md`).
+//! `networkConfig`, and `networking.hostConfig[]` with `hostname` and `networkConfig`, of which the
+//! installer makes MachineConfigs (openshift/installer, `pkg/types/baremetal/platform.go` and
+//! `pkg/asset/machines/machineconfig/networkconfig.go`).
 
-use super::{Host, Hosts, Nic, Stage};
-use crate::document::Document;
+use super::found::Found;
+use super::manifest::Manifest;
+use super::{Host, NO_HOSTS, Stage};
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
 
-pub(super) fn hosts(document: &Document<'_>) -> Hosts {
-    let list = document.root.at(&["platform", "baremetal", "hosts"]);
-    let items = list.map(|node| node.items()).unwrap_or_default();
-    let hosts = items.iter().map(|node| Host {
-        name: node.text_at("name").map(str::to_owned),
-        role: node.text_at("role").map(str::to_owned),
-        stage: Stage::Early,
-        nics: node
-            .get("bootMACAddress")
-            .and_then(|mac| Some((mac, mac.text()?)))
-            .map(|(node, mac)| Nic {
-                name: None,
-                mac_address: mac.to_ascii_lowercase(),
-                place: document.place(node.span),
-            })
-            .into_iter()
-            .collect(),
-        place: document.place(node.get("name").unwrap_or(node).span),
-        document: node
-            .get("networkConfig")
-            .map(|network| document.part(network.clone()).into_owned()),
-    });
-    Hosts { hosts: hosts.collect(), diagnostics: Vec::new() }
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let platform = manifest.get(root, "platform");
+    let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
+    let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
+    let networking = manifest.get(root, "networking");
+    let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
+    if hosts.is_empty() && configs.is_empty() {
+        let at = bare_metal.or(platform).unwrap_or(root);
+        let at = at.entries().first().map_or(at.span, |entry| entry.key_span);
+        let message = "this install-config has no hosts in platform.baremetal.hosts";
+        found.without_hosts.push(
+            Diagnostic::new(NO_HOSTS, message, manifest.document().place(at))
+                .help("hosts in an agent-config.yaml count too: give both files"),
+        );
+    }
+    for host in hosts {
+        found.loaded.hosts.push(one(manifest, host));
+    }
+    for config in configs {
+        found.loaded.hosts.push(Host {
+            document: manifest.network(config, "networkConfig"),
+            ..manifest.host(config, "hostname", Stage::Node)
+        });
+    }
+}
+
+fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
+    Host {
+        role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
+        nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
+        document: manifest.network(node, "networkConfig"),
+        ..manifest.host(node, "name", Stage::Early)
+    }
 }

@@ -1,32 +1,157 @@
 //! Recognises by its content what a file is.
 
-use super::{Hosts, Source, install_config};
-use crate::document::{self, Node};
+use super::found::Found;
+use super::manifest::Manifest;
+use super::{
+    Host, KIND_MISSING, MAX_DOCUMENT_BYTES, Source, UNUSED_FILE, agent_config, bare_metal_host,
+    install_config, machine_config, nmstate_config, policy, read, secret,
+};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::document::{self, Document, Node};
 
 /// What a document of a file describes.
-enum Kind {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind<'a> {
     /// One node's network: NMState.
     State,
-    /// The installer's `install-config.yaml`.
+    /// The installer's `install-config.yaml`, which does not name its kind.
     InstallConfig,
+    /// Something of Kubernetes; empty where it does not say what.
+    Manifest(&'a str),
 }
 
-/// The hosts of a file. NMState comes one document a file, everything else any number.
-pub(super) fn load(source: &Source) -> Hosts {
-    let mut hosts = Hosts::default();
-    for document in document::parse_stream(source) {
-        match document {
-            Ok(document) => match kind(&document.root) {
-                Kind::State => return Hosts::document(source),
-                Kind::InstallConfig => hosts.append(install_config::hosts(&document)),
-            },
-            Err(mut faults) => hosts.diagnostics.append(&mut faults),
+/// What every manifest has.
+const API_VERSION: &str = "apiVersion";
+
+/// By these an install-config is known.
+const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "networking"];
+
+/// The hosts of a file. NMState comes one document a file, and is the host's of that name; everything else
+/// comes in any number.
+pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
+    let (before, faults) = (found.count(), found.loaded.diagnostics.len());
+    let mut documents = document::parse_stream(source);
+    let kinds = || documents.iter().flatten().map(|document| kind(&document.root));
+    let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
+    if is_state {
+        let document = if documents.len() == 1 { documents.pop() } else { None };
+        found.loaded.add(state(source, name, document));
+        return;
+    }
+    let mut passed_over = Vec::new();
+    for document in documents {
+        match document.map(Document::merged) {
+            Ok(document) => {
+                let kind = kind(&document.root);
+                one(&document, &document.root, kind, found, &mut passed_over);
+            }
+            Err(mut faults) => found.loaded.diagnostics.append(&mut faults),
         }
     }
-    hosts
+    if found.count() == before && found.loaded.diagnostics.len() == faults {
+        found.loaded.diagnostics.push(unused(source, &passed_over));
+    }
 }
 
-fn kind(root: &Node<'_>) -> Kind {
-    let is_install_config = root.get("apiVersion").is_some() && root.at(&["platform"]).is_some();
-    if is_install_config { Kind::InstallConfig } else { Kind::State }
+/// The host of an NMState document; where there is not exactly one in the file, the reason is told.
+fn state(
+    source: &Source,
+    name: Option<&str>,
+    document: Option<Result<Document<'_>, Vec<Diagnostic>>>,
+) -> Result<Host, Vec<Diagnostic>> {
+    let place = Place::file(source.name.clone());
+    if source.text.len() > MAX_DOCUMENT_BYTES {
+        return Err(vec![read::document_size(place)]);
+    }
+    let document = match document {
+        // A part of the file would hide that there is more.
+        Some(Ok(document)) if document.source().text.len() == source.text.len() => {
+            match document::dialect_fault(&document) {
+                Some(fault) => return Err(vec![fault]),
+                None => document,
+            }
+        }
+        _ => document::parse(source)?,
+    };
+    let host = Host::new(name.map(str::to_owned), place);
+    Ok(Host { document: Some(document.into_owned()), ..host })
+}
+
+fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
+    let mut message = "nothing here describes a host's network".to_owned();
+    if let Some(kind) = kinds.first() {
+        let others = kinds.iter().any(|other| other != kind);
+        let others = if others { " and other kinds" } else { "" };
+        message += &format!(": {}{others} only", kind.escape_debug());
+    }
+    Diagnostic::new(UNUSED_FILE, message, Place::file(source.name.clone()))
+        .help("`nmgen check --help` has the kinds of files that do")
+}
+
+fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
+    // A key in other letters is a fault of a manifest; that it is one is plain.
+    let is_manifest = find(root, API_VERSION).is_some();
+    match find(root, "kind").and_then(Node::text) {
+        Some("InstallConfig") => Kind::InstallConfig,
+        Some(kind) if is_manifest => Kind::Manifest(kind),
+        None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
+            Kind::InstallConfig
+        }
+        None if is_manifest => Kind::Manifest(""),
+        _ => Kind::State,
+    }
+}
+
+fn find<'a, 't>(root: &'a Node<'t>, key: &str) -> Option<&'a Node<'t>> {
+    let entry = root.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(key));
+    entry.map(|entry| &entry.node)
+}
+
+fn one<'a>(
+    document: &'a Document<'a>,
+    node: &'a Node<'a>,
+    kind: Kind<'_>,
+    found: &mut Found,
+    passed_over: &mut Vec<String>,
+) {
+    let mut diagnostics = Vec::new();
+    let mut manifest = Manifest::new(document, &mut diagnostics);
+    if kind != Kind::State {
+        manifest.get(node, API_VERSION);
+        manifest.get(node, "kind");
+    }
+    match kind {
+        Kind::State | Kind::Manifest("") => {
+            let message = "this document has no kind, so that nothing is known of it".to_owned();
+            let help = "give an NMState document in a file of its own";
+            manifest.add(KIND_MISSING, first(node), message, help);
+        }
+        Kind::InstallConfig => install_config::load(&mut manifest, node, found),
+        Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
+        Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
+        Kind::Manifest("BareMetalHost") => bare_metal_host::load(&mut manifest, node, found),
+        Kind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
+        Kind::Manifest("NodeNetworkConfigurationPolicy") => {
+            policy::load(&mut manifest, node, found);
+        }
+        Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        Kind::Manifest(kind) => match kind.strip_suffix("List") {
+            Some(of) => {
+                for item in manifest.list(node, "items") {
+                    let kind = match self::kind(item) {
+                        Kind::State | Kind::Manifest("") => Kind::Manifest(of),
+                        kind @ (Kind::InstallConfig | Kind::Manifest(_)) => kind,
+                    };
+                    one(document, item, kind, found, passed_over);
+                }
+            }
+            None => passed_over.push(kind.to_owned()),
+        },
+    }
+    found.loaded.diagnostics.append(&mut diagnostics);
+}
+
+/// A mapping is shown by its first value.
+fn first<'a>(node: &'a Node<'a>) -> &'a Node<'a> {
+    node.entries().first().map_or(node, |entry| &entry.node)
 }

@@ -1,6 +1,7 @@
 //! Reads one file within bounds and as UTF-8.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use super::Source;
@@ -15,21 +16,37 @@ pub type Text = Arc<str>;
 /// pipeline can't be made to run out of memory.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
+/// The largest file that describes a fleet: a thousand hosts take two to four MiB.
+pub const MAX_FLEET_BYTES: usize = 16 << 20;
+
 pub(crate) const DOCUMENT_SIZE: Rule = Rule::error("document-size");
 pub(crate) const ENCODING: Rule = Rule::error("encoding");
 pub(crate) const BYTE_ORDER_MARK: Rule = Rule::warning("byte-order-mark");
 pub(crate) const RULES: &[Rule] = &[DOCUMENT_SIZE, ENCODING, BYTE_ORDER_MARK];
 
+/// What a file may hold, and so how large it may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    /// One document.
+    Document,
+    /// One document, or manifests of a fleet, as far as its beginning tells.
+    Any,
+}
+
 /// Reads `path` (`-`: standard input); `None` when the diagnostics say why there is nothing to use.
-pub(super) fn file(path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<Option<Source>, Error> {
+pub(super) fn file(
+    path: &str,
+    content: Content,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Source>, Error> {
     let name = if path == "-" { "<stdin>" } else { path };
-    let bytes =
-        bounded_bytes(path).map_err(|source| Error::ReadFile { path: name.to_owned(), source })?;
-    if bytes.len() > MAX_DOCUMENT_BYTES {
-        diagnostics.push(
-            Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", Place::file(name))
-                .help("a document describes one node; split a fleet into one file a host"),
-        );
+    let (bytes, limit) = bounded_bytes(path, content)
+        .map_err(|source| Error::ReadFile { path: name.to_owned(), source })?;
+    if bytes.len() > limit {
+        diagnostics.push(match limit {
+            MAX_DOCUMENT_BYTES => document_size(Place::file(name)),
+            _ => fleet_size(Place::file(name)),
+        });
         return Ok(None);
     }
     match decode(name, bytes) {
@@ -53,16 +70,40 @@ pub(super) fn file(path: &str, diagnostics: &mut Vec<Diagnostic>) -> Result<Opti
     }
 }
 
-/// At most one byte more than allowed, so that a larger file is noticed and never held in memory.
-fn bounded_bytes(path: &str) -> std::io::Result<Vec<u8>> {
-    let limit = MAX_DOCUMENT_BYTES as u64 + 1;
+pub(super) fn document_size(place: Place) -> Diagnostic {
+    Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", place)
+        .help("a document describes one node; split a fleet into one file a host")
+}
+
+pub(super) fn fleet_size(place: Place) -> Diagnostic {
+    Diagnostic::new(DOCUMENT_SIZE, "the file is larger than 16 MiB", place)
+        .help("split it: several files can be given together")
+}
+
+/// At most one byte more than the limit, which is returned too, so that a larger file is noticed and never
+/// held in memory.
+fn bounded_bytes(path: &str, content: Content) -> io::Result<(Vec<u8>, usize)> {
+    let mut reader: Box<dyn Read> = match path {
+        "-" => Box::new(io::stdin().lock()),
+        path => Box::new(File::open(path)?),
+    };
     let mut bytes = Vec::new();
-    if path == "-" {
-        std::io::stdin().lock().take(limit).read_to_end(&mut bytes)?;
-    } else {
-        std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?;
+    let mut fill = |bytes: &mut Vec<u8>, limit: usize| {
+        let more = limit + 1 - bytes.len();
+        reader.by_ref().take(more as u64).read_to_end(bytes)
+    };
+    fill(&mut bytes, MAX_DOCUMENT_BYTES)?;
+    let is_full = bytes.len() > MAX_DOCUMENT_BYTES;
+    if content == Content::Document || !is_full || !is_manifest(&bytes) {
+        return Ok((bytes, MAX_DOCUMENT_BYTES));
     }
-    Ok(bytes)
+    fill(&mut bytes, MAX_FLEET_BYTES)?;
+    Ok((bytes, MAX_FLEET_BYTES))
+}
+
+fn is_manifest(bytes: &[u8]) -> bool {
+    const KEY: &[u8] = b"apiVersion";
+    bytes.windows(KEY.len()).any(|window| window.eq_ignore_ascii_case(KEY))
 }
 
 fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>> {
@@ -81,8 +122,18 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>>
 }
 
 fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
-    let at = error.utf8_error().valid_up_to();
-    let bytes = error.as_bytes();
+    let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+    let place = Place { position: Some(excerpt(bytes, at)), ..Place::file(name) };
+    encoding(bytes[at], place)
+}
+
+pub(super) fn encoding(byte: u8, place: Place) -> Diagnostic {
+    Diagnostic::new(ENCODING, format!("byte 0x{byte:02x} is not UTF-8"), place)
+        .help("if the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
+}
+
+/// The line around a byte that no text can have.
+pub(super) fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
     let line_start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |i| i + 1);
     let line_end =
         bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |i| at + i);
@@ -91,11 +142,5 @@ fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
         column: String::from_utf8_lossy(&bytes[line_start..at]).chars().count() as u32 + 1,
     };
     let line = String::from_utf8_lossy(&bytes[line_start..line_end]).into_owned();
-    let place = Place {
-        file: name.into(),
-        position: Some(Excerpt { start, width: 1, line: line.into() }),
-        decoded: None,
-    };
-    Diagnostic::new(ENCODING, format!("byte 0x{:02x} is not UTF-8", bytes[at]), place)
-        .help("if the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
+    Excerpt { start, width: 1, line: line.into() }
 }

@@ -1,0 +1,52 @@
+//! Non-breaking spaces where YAML wants spaces: they come with text copied from a web page, and cannot be
+//! seen.
+
+use super::{Lines, Node, Position, Span, Value, parse};
+use crate::diagnostic::{Diagnostic, Place, Rule};
+
+pub(super) const NON_BREAKING_SPACE: Rule = Rule::error("non-breaking-space");
+
+const SPACE: char = '\u{a0}';
+
+/// The first key that such a space has become a part of.
+pub(super) fn in_keys(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+    // Hardly any text has one.
+    text.contains(SPACE).then(|| key(root)).flatten().map(|span| diagnostic(span.start, lines))
+}
+
+fn key(node: &Node<'_>) -> Option<Span> {
+    match &node.value {
+        Value::Scalar { .. } => None,
+        Value::Sequence(items) => items.iter().find_map(key),
+        Value::Mapping(entries) => entries.iter().find_map(|entry| {
+            let is_indented = entry.key.starts_with(SPACE);
+            if is_indented { Some(entry.key_span) } else { key(&entry.node) }
+        }),
+    }
+}
+
+/// What to say instead of a syntax error that such a space is behind.
+pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+    if fault.rule != parse::SYNTAX || !text.contains(SPACE) {
+        return None;
+    }
+    // What is at odds with its indentation is found on this line or at the next one.
+    let fault_line = line(&fault.place)?;
+    (1..).zip(text.lines()).find_map(|(number, text)| {
+        let column = text.chars().take_while(|c| c.is_whitespace()).position(|c| c == SPACE)?;
+        let start = Position { line: number, column: column as u32 + 1 };
+        let found = diagnostic(start, lines);
+        let at = line(&found.place)?;
+        (at == fault_line || at + 1 == fault_line).then_some(found)
+    })
+}
+
+fn line(place: &Place) -> Option<u32> {
+    place.decoded.as_ref().or(place.position.as_ref()).map(|excerpt| excerpt.start.line)
+}
+
+fn diagnostic(at: Position, lines: &Lines) -> Diagnostic {
+    let message = "a non-breaking space (U+00A0) stands in the indentation";
+    Diagnostic::new(NON_BREAKING_SPACE, message, lines.place(Span { start: at, end: at }))
+        .help("YAML is indented with ordinary spaces only; replace them all, they look the same")
+}

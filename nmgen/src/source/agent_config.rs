@@ -1,0 +1,27 @@
+//! `agent-config.yaml` of the agent-based installer: `hosts[]` with `hostname`, `role`, `interfaces[]` and
+//! `networkConfig` (openshift/installer, `pkg/types/agent/agent_config_type.go`).
+
+use super::found::Found;
+use super::manifest::Manifest;
+use super::{Host, NO_HOSTS, Stage};
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let hosts = manifest.list(root, "hosts");
+    if hosts.is_empty() {
+        let message = "this agent-config has no hosts";
+        found.without_hosts.push(
+            Diagnostic::new(NO_HOSTS, message, manifest.place(root))
+                .help("hosts in an install-config.yaml count too: give both files"),
+        );
+    }
+    for node in hosts {
+        found.loaded.hosts.push(Host {
+            role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
+            nics: manifest.nics(node, "interfaces"),
+            document: manifest.network(node, "networkConfig"),
+            ..manifest.host(node, "hostname", Stage::Early)
+        });
+    }
+}

@@ -1,0 +1,182 @@
+//! A manifest read key by key, with what is wrong about its form.
+
+use super::found::Name;
+use super::{
+    HOST_UNNAMED, Host, KEY_CASE, MAX_DOCUMENT_BYTES, Nic, SOURCE_SHAPE, Stage, embedded, read,
+};
+use crate::check::mac;
+use crate::diagnostic::{Diagnostic, Place, Rule};
+use crate::document::{Document, Node, Value};
+
+/// A YAML document of a file, and what is found to be wrong with it.
+pub(super) struct Manifest<'a> {
+    document: &'a Document<'a>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Manifest<'a> {
+    pub(super) fn new(document: &'a Document<'a>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        Self { document, diagnostics }
+    }
+
+    pub(super) fn document(&self) -> &'a Document<'a> {
+        self.document
+    }
+
+    pub(super) fn place(&self, node: &Node<'_>) -> Place {
+        self.document.place(node.span)
+    }
+
+    pub(super) fn add(&mut self, rule: Rule, node: &Node<'_>, message: String, help: &str) {
+        self.diagnostics.push(Diagnostic::new(rule, message, self.place(node)).help(help));
+    }
+
+    /// The result, or nothing once its faults are noted.
+    pub(super) fn accept<T>(&mut self, result: Result<T, Vec<Diagnostic>>) -> Option<T> {
+        result.map_err(|mut faults| self.diagnostics.append(&mut faults)).ok()
+    }
+
+    /// The value under a key. Each key is asked for once: one in other letters is a fault.
+    pub(super) fn get(&mut self, node: &'a Node<'a>, key: &str) -> Option<&'a Node<'a>> {
+        for entry in node.entries() {
+            if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
+                let message = format!("\"{}\" should be \"{key}\"", entry.key);
+                let help = "most readers pass over a key in other letters";
+                let place = self.document.place(entry.key_span);
+                self.diagnostics.push(Diagnostic::new(KEY_CASE, message, place).help(help));
+            }
+        }
+        node.get(key)
+    }
+
+    /// The value at the end of a chain of keys.
+    pub(super) fn at(&mut self, node: &'a Node<'a>, keys: &[&str]) -> Option<&'a Node<'a>> {
+        keys.iter().try_fold(node, |node, key| self.get(node, key))
+    }
+
+    /// The text under a key, and its node.
+    pub(super) fn text(
+        &mut self,
+        node: &'a Node<'a>,
+        key: &str,
+    ) -> Option<(&'a str, &'a Node<'a>)> {
+        let node = self.get(node, key)?;
+        let text = node.text();
+        if text.is_none() {
+            self.shape(node, key, "text");
+        }
+        text.map(|text| (text, node))
+    }
+
+    /// The items of a list under a key.
+    pub(super) fn list(&mut self, node: &'a Node<'a>, key: &str) -> &'a [Node<'a>] {
+        let Some(node) = self.get(node, key) else { return &[] };
+        if !matches!(node.value, Value::Sequence(_)) {
+            self.shape(node, key, "a list");
+        }
+        node.items()
+    }
+
+    fn shape(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
+        let found = match node.value {
+            Value::Scalar { .. } => "text",
+            Value::Sequence(_) => "a list",
+            Value::Mapping(_) => "a mapping",
+        };
+        let message = format!("{key} is {found}, not {wanted}");
+        let first = node.entries().first().map_or(node.span, |entry| entry.key_span);
+        self.diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, self.document.place(first)));
+    }
+
+    /// A host with no more than the name that stands under a key.
+    pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
+        let name = self.text(node, key);
+        if name.is_none() {
+            let message = format!("this host has no {key}");
+            let help = "without one its files have no name, and other sources cannot speak of it";
+            let first = node.entries().first().map_or(node.span, |entry| entry.key_span);
+            let place = self.document.place(first);
+            self.diagnostics.push(Diagnostic::new(HOST_UNNAMED, message, place).help(help));
+        }
+        let place = self.place(name.map_or(node, |(_, node)| node));
+        Host { stage, ..Host::new(name.map(|(name, _)| name.to_owned()), place) }
+    }
+
+    /// The name of a Kubernetes resource and its place.
+    pub(super) fn metadata(&mut self, root: &'a Node<'a>) -> Option<(Name, Place)> {
+        let metadata = self.get(root, "metadata");
+        let (name, node) = metadata.and_then(|node| self.text(node, "name"))?;
+        let namespace = metadata.and_then(|node| self.text(node, "namespace"));
+        let namespace = namespace.map(|(name, _)| name.to_owned());
+        Some((Name { namespace, name: name.to_owned() }, self.place(node)))
+    }
+
+    /// The NMState document under a key, which stands there as a mapping.
+    pub(super) fn network(&mut self, node: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
+        let node = self.get(node, key)?;
+        match &node.value {
+            Value::Mapping(_) if size(node) > MAX_DOCUMENT_BYTES => {
+                self.diagnostics.push(read::document_size(self.place(node)));
+                None
+            }
+            Value::Mapping(_) => Some(self.document.part(node.clone()).into_owned()),
+            Value::Scalar { text, .. } => {
+                let message = format!("{key} is text, not a mapping");
+                self.add(SOURCE_SHAPE, node, message, "remove the '|' behind the key");
+                self.accept(embedded::text(self.document, node, text))
+            }
+            Value::Sequence(_) => {
+                self.shape(node, key, "a mapping");
+                None
+            }
+        }
+    }
+
+    /// The network cards that a list names.
+    pub(super) fn nics(&mut self, node: &'a Node<'a>, key: &str) -> Vec<Nic> {
+        let items = self.list(node, key).iter();
+        items
+            .filter_map(|item| {
+                let name = self.text(item, "name").map(|(name, _)| name.to_owned());
+                self.nic(item, "macAddress", name)
+            })
+            .collect()
+    }
+
+    /// The network card with the MAC address under a key.
+    pub(super) fn nic(
+        &mut self,
+        node: &'a Node<'a>,
+        key: &str,
+        name: Option<String>,
+    ) -> Option<Nic> {
+        let (text, node) = self.text(node, key)?;
+        let place = self.place(node);
+        self.accept(nic(text, name, place))
+    }
+}
+
+/// A network card, if its MAC address is one.
+pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Vec<Diagnostic>> {
+    match mac::parse(text).filter(|mac| matches!(mac.len(), 6 | 20)) {
+        Some(mac) => {
+            let bytes: Vec<String> = mac.iter().map(|byte| format!("{byte:02x}")).collect();
+            Ok(Nic { name, mac_address: bytes.join(":"), place })
+        }
+        None => {
+            let message = format!("\"{}\" is not a MAC address", text.escape_debug());
+            Err(vec![Diagnostic::new(mac::MAC_SYNTAX, message, place).help(mac::SIX_BYTES)])
+        }
+    }
+}
+
+/// About how long it would be as text.
+fn size(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Scalar { text, .. } => text.len() + 1,
+        Value::Sequence(items) => items.iter().map(|item| size(item) + 2).sum(),
+        Value::Mapping(entries) => {
+            entries.iter().map(|entry| entry.key.len() + 2 + size(&entry.node)).sum()
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! NMStateConfig of the assisted installer: `spec.config` and `spec.interfaces[]`
+//! (openshift/assisted-service, `api/v1beta1/nmstate_config_types.go`).
+
+use super::found::Found;
+use super::manifest::Manifest;
+use super::{Host, Stage};
+use crate::document::Node;
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let name = manifest.metadata(root);
+    let Some(spec) = manifest.get(root, "spec") else { return };
+    let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
+    found.loaded.hosts.push(Host {
+        stage: Stage::Early,
+        nics: manifest.nics(spec, "interfaces"),
+        document: manifest.network(spec, "config"),
+        ..Host::new(name.map(|(name, _)| name.name), place)
+    });
+}

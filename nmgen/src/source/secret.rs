@@ -1,0 +1,38 @@
+//! Secret with a host's network under the key `nmstate`, which the image customization controller looks
+//! for: in base64 in `data`, or as it is in `stringData`.
+
+use super::found::{Content, Found, Secret};
+use super::manifest::Manifest;
+use super::{SECRET_DATA_TWICE, embedded};
+use crate::document::Node;
+
+const KEY: &str = "nmstate";
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let Some((name, place)) = manifest.metadata(root) else { return };
+    let data = manifest.get(root, "data").and_then(|data| manifest.text(data, KEY));
+    let text = manifest.get(root, "stringData").and_then(|data| manifest.text(data, KEY));
+    let document = manifest.document();
+    let plain = text.map(|(text, node)| embedded::text(document, node, text));
+    let encoded = data.map(|(text, node)| embedded::base64(document, node, text));
+    let is_there = plain.is_some() || encoded.is_some();
+    let plain = plain.and_then(|content| manifest.accept(content));
+    let encoded = encoded.and_then(|content| manifest.accept(content));
+    if let (Some((_, node)), Some(_)) = (text, data)
+        && !matches!((&plain, &encoded), (Some(one), Some(other)) if one.text() == other.text())
+    {
+        let message = format!("{KEY} stands in data too, and differently").to_owned();
+        let help = "stringData goes first in a cluster; keep one of them";
+        manifest.add(SECRET_DATA_TWICE, node, message, help);
+    }
+    found.secrets.push(Secret {
+        name,
+        place,
+        content: match plain.or(encoded) {
+            Some(document) => Content::Document(document),
+            None if is_there => Content::Faulty,
+            None => Content::Nothing,
+        },
+        position: found.loaded.hosts.len(),
+    });
+}
