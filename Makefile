@@ -12,8 +12,11 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 # The host's own target, named so that the static flag touches no build script.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
+# Where `all` and `manuals` leave what is installed.
+PROGRAMS := target/release
+MANUALS := target/manuals
 
-.PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install clean
+.PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install install-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -30,12 +33,12 @@ toolchain:
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" \
-	  $(CARGO) build --locked -p nmgen --profile ramdisk --target $(HOST_TARGET)
+	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
-	$(CARGO) run --locked --quiet -p nmgen --example manuals -- target/manuals
-	$(CARGO) run --locked --quiet -p agent --example manuals -- target/manuals
+	$(CARGO) run --locked --quiet -p nmgen --example manuals -- $(MANUALS)
+	$(CARGO) run --locked --quiet -p agent --example manuals -- $(MANUALS)
 
 demo: toolchain ## Show the main job on real input
 	$(CARGO) build --locked --quiet -p nmgen
@@ -65,7 +68,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test:
-	./tests/install-packages network-manager
+	./tests/install-packages network-manager ignition cpio
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 
@@ -74,20 +77,25 @@ bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone in the lab
 	$(CARGO) bench --locked -p tests --bench dayone-apply
 
 install: all ramdisk manuals ## Install below DESTDIR
-	install -Dm755 target/release/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
+	@$(MAKE) --no-print-directory install-built
+
+# What was built before, so that whoever builds apart from installing (a package, a test) can.
+install-built:
+	install -Dm755 $(PROGRAMS)/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
-	install -Dm755 target/release/dayone $(DESTDIR)$(PREFIX)/bin/dayone
-	for page in target/manuals/*.[158]; do \
-	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/}; done
+	install -Dm755 $(PROGRAMS)/dayone $(DESTDIR)$(PREFIX)/bin/dayone
+	for page in $(MANUALS)/*.[158]; do \
+	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	for name in nmgen dayone; do \
-	  install -Dm644 target/manuals/$$name.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$name; \
-	  install -Dm644 target/manuals/_$$name $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$name; \
-	  install -Dm644 target/manuals/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish; done
+	  install -Dm644 $(MANUALS)/$$name.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$name || exit 1; \
+	  install -Dm644 $(MANUALS)/_$$name $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$name || exit 1; \
+	  install -Dm644 $(MANUALS)/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish || exit 1; done
 	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
-	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file; done
+	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/docs/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/docs/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
+	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
 
 clean: ## Remove what was built

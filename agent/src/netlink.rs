@@ -21,10 +21,7 @@ use rtnetlink::{
 };
 use thiserror::Error;
 
-use crate::{
-    paths::Paths,
-    wants::{LinkRef, OnLink},
-};
+use crate::wants::{LinkRef, OnLink};
 
 /// What the kernel said no to.
 #[derive(Debug, Error)]
@@ -289,30 +286,6 @@ impl Netlink {
                 && entry.attributes.contains(&NeighbourAttribute::Destination(wanted.clone()))
         }))
     }
-}
-
-/// MAC addresses of physical NICs as `aa-bb-cc-dd-ee-ff`, from the kernel or a tree's `/sys`.
-pub(crate) async fn physical_macs(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
-    if !paths.is_system() {
-        return Ok(macs_in_tree(paths));
-    }
-    let links = Netlink::connect()?.links().await?;
-    Ok(links
-        .into_iter()
-        .filter(|l| l.physical)
-        .filter_map(|l| l.permanent_mac.or(l.mac))
-        .map(|mac| mac.replace(':', "-"))
-        .collect())
-}
-
-fn macs_in_tree(paths: &Paths) -> Vec<String> {
-    let Ok(listing) = std::fs::read_dir(paths.sys_net()) else { return Vec::new() };
-    listing
-        .flatten()
-        .filter(|e| e.file_name() != "lo" && e.path().join("device").exists())
-        .filter_map(|e| std::fs::read_to_string(e.path().join("address")).ok())
-        .map(|mac| mac.trim().to_ascii_lowercase().replace(':', "-"))
-        .collect()
 }
 
 fn link(message: LinkMessage) -> Link {

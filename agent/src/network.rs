@@ -99,8 +99,7 @@ pub(crate) trait Network {
     ) -> Result<(), NetworkError>;
     /// Makes it permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Undoes everything since `before`: checkpoints, then `restore_files`, then profiles that
-    /// were active, then bridges. Goes on after a failed step; `bridges` are the document's.
+    /// Undoes everything since `before`: checkpoints, then `restore_files`, then bridges. Goes on after a failed step; `bridges` are the document's.
     async fn roll_back(
         &self,
         before: &Before,
@@ -108,7 +107,7 @@ pub(crate) trait Network {
         restore_files: &dyn Fn() -> Result<bool, FileError>,
         step: Duration,
     ) -> Result<(), NetworkError>;
-    /// Returns when addresses and default gateways of `before` are back; at `bound` says what is
-    /// missing.
+    /// Returns when addresses and default gateways of `before` are back, and activates what
+    /// NetworkManager leaves down; at `bound` says what is missing.
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
 }

@@ -1,14 +1,17 @@
-//! The only file that names the nmstate crate: what a document means, apply, retrieve.
+//! The only place that names the nmstate crate: what a document means, apply, retrieve.
+
+mod compare;
 
 use std::net::IpAddr;
 
 use nmstate::{
-    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceIpAddr, InterfaceState,
-    InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry,
-    RouteRuleState, RouteState,
+    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceState, InterfaceType,
+    NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry, RouteRuleState,
+    RouteState,
 };
 use thiserror::Error;
 
+use self::compare::{keep_only_desired_addresses, route_holds};
 use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
 
 /// What nmstate said no to.
@@ -102,6 +105,20 @@ impl State {
         let mut desired = self.0.clone();
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
         desired.apply_async().await.map_err(|e| StateError::Apply { source: Box::new(e) })
+    }
+
+    /// What the kernel and Open vSwitch have now, without a word from NetworkManager.
+    pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
+        let mut state = NetworkState::new();
+        state.set_kernel_only(true);
+        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: Box::new(e) })?;
+        Ok(Self(state))
+    }
+
+    /// This current state with what a newer look at the kernel and Open vSwitch shows; `None`
+    /// where an interface of `desired` is gone since.
+    pub(crate) fn with_newer(mut self, kernel: &Self, desired: &Self) -> Option<Self> {
+        compare::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
     }
 
     /// YAML, for people and for the copy of a resolved policy.
@@ -337,61 +354,6 @@ fn parent(iface: &Interface) -> Option<&str> {
 
 fn is_absent(route: &RouteEntry) -> bool {
     matches!(route.state, Some(RouteState::Absent))
-}
-
-/// Addresses of `current` that the document does not list belong to someone else (keepalived),
-/// unless the document says `allow-extra-address: false`. A family whose addresses the kernel has is
-/// enabled, whatever a profile says: with the userspace datapath NetworkManager shows the bridge's
-/// tap device a second time, with a profile it made up before the addresses were there.
-fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkState) {
-    for iface in current.interfaces.iter_mut() {
-        let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
-            continue;
-        };
-        let wanted = wanted.base_iface();
-        let base = iface.base_iface_mut();
-        if let (Some(want), Some(have)) = (&wanted.ipv4, base.ipv4.as_mut())
-            && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
-            && want.allow_extra_address != Some(false)
-        {
-            keep_wanted(list, want_list);
-            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
-        }
-        if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut())
-            && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
-            && want.allow_extra_address != Some(false)
-        {
-            keep_wanted(list, want_list);
-            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
-        }
-    }
-}
-
-/// Only the wanted addresses, in the wanted order.
-fn keep_wanted(list: &mut Vec<InterfaceIpAddr>, wanted: &[InterfaceIpAddr]) {
-    let place = |a: &InterfaceIpAddr| {
-        wanted.iter().position(|w| w.ip == a.ip && w.prefix_length == a.prefix_length)
-    };
-    list.retain(|a| place(a).is_some());
-    list.sort_by_key(place);
-}
-
-/// A desired route holds where the kernel has one that agrees in everything the document says;
-/// an absent one holds where nothing matches.
-fn route_holds(desired: &RouteEntry, current: &NetworkState) -> bool {
-    let same = |want: &Option<String>, have: &Option<String>| match want.as_deref() {
-        None | Some("") => true,
-        Some(_) => want == have,
-    };
-    let matches = |have: &RouteEntry| {
-        same(&desired.destination, &have.destination)
-            && same(&desired.next_hop_iface, &have.next_hop_iface)
-            && same(&desired.next_hop_addr, &have.next_hop_addr)
-            && desired.metric.is_none_or(|m| m < 0 || have.metric == Some(m))
-            && desired.table_id.is_none_or(|t| t == 0 || have.table_id == Some(t))
-    };
-    let found = current.routes.running.iter().chain(&current.routes.config).flatten().any(matches);
-    found != is_absent(desired)
 }
 
 #[cfg(test)]

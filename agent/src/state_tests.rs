@@ -156,3 +156,91 @@ fn says_why_a_document_is_neither() {
         assert!(Parsed::new(text).is_err(), "{text}");
     }
 }
+
+const EARLY: &str = "
+interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    port: [{name: br-ex}]
+- name: br-ex
+  type: ovs-interface
+  state: up
+  mtu: 1500
+  ipv4: {enabled: true, dhcp: false, address: []}
+  ipv6: {enabled: false}
+dns-resolver: {config: {server: [192.0.2.1]}}
+";
+
+const KERNEL: &str = "
+interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    port: [{name: br-ex}, {name: eno1}]
+- name: br-ex
+  type: ovs-interface
+  state: up
+  ipv4:
+    enabled: true
+    address: [{ip: 192.0.2.10, prefix-length: 24}]
+routes:
+  running:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
+";
+
+#[test]
+fn newer_look_brings_what_came_since() -> Result {
+    let desired = state(BR_EX_UP)?;
+    let now = state(EARLY)?.with_newer(&state(KERNEL)?, &desired).ok_or("br-ex is gone")?;
+    let text = now.to_yaml()?;
+    for word in ["ip: 192.0.2.10", "- name: eno1", "next-hop-address: 192.0.2.1", "mtu: 1500"] {
+        assert!(text.contains(word), "{word} in {text}");
+    }
+    assert!(desired.missing_in(&now)?.is_none());
+    assert!(desired.missing_in(&state(EARLY)?)?.is_some());
+    Ok(())
+}
+
+#[test]
+fn newer_look_counts_where_something_went() -> Result {
+    // The address and the port were there, and are there no more.
+    let desired = state(BR_EX_UP)?;
+    let before = state(EARLY)?.with_newer(&state(KERNEL)?, &desired).ok_or("br-ex is gone")?;
+    let now = before.with_newer(&state(EARLY)?, &desired).ok_or("br-ex is gone")?;
+    assert!(desired.missing_in(&now)?.is_some());
+    // Of interfaces only those of the document count.
+    let gone = KERNEL.replace("name: eno1\n  type: ethernet", "name: eno2\n  type: ethernet");
+    assert!(state(EARLY)?.with_newer(&state(&gone)?, &desired).is_some());
+    assert!(state(EARLY)?.with_newer(&state(&gone)?, &state(BR_EX)?).is_none());
+    Ok(())
+}
+
+/// [`BR_EX`] as it is compared: nmstate takes `copy-mac-from` away when it applies.
+const BR_EX_UP: &str = "
+interfaces:
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    port: [{name: br-ex}, {name: eno1}]
+- name: br-ex
+  type: ovs-interface
+  state: up
+  ipv4:
+    enabled: true
+    dhcp: false
+    address: [{ip: 192.0.2.10, prefix-length: 24}]
+dns-resolver: {config: {server: [192.0.2.1]}}
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
+";

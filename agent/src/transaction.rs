@@ -117,12 +117,13 @@ impl<N: Network> Transaction<'_, N> {
         let changed = match self.change(&prepared, previous, probed).await {
             // NetworkManager has committed; whether that counts is decided here. A way back is
             // there still: the journal needs no checkpoint.
-            Ok(()) => self.step(Phase::Record, || prepared.commit.decide(self.paths)),
+            Ok(()) => self.step(Phase::Record, || prepared.commit.decide(self.paths)).await,
             failed => failed,
         };
         match changed {
             Ok(()) => self
                 .step(Phase::Record, || prepared.commit.finish(self.paths))
+                .await
                 .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) }),
             Err((phase, source)) => {
                 tracing::error!(dayone_phase = %phase, "{phase}: {}", chain(&source));
@@ -219,9 +220,10 @@ impl<N: Network> Transaction<'_, N> {
     }
 
     /// A phase that only writes files.
-    fn step(&self, phase: Phase, work: impl FnOnce() -> Result<(), FileError>) -> Phased<()> {
+    async fn step(&self, phase: Phase, work: impl FnOnce() -> Result<(), FileError>) -> Phased<()> {
         let start = self.progress.enter(phase, GRACE);
-        self.finish(phase, start, work().map_err(PhaseError::File))
+        let result = held(phase, async { work() }).await;
+        self.finish(phase, start, result.map_err(PhaseError::File))
     }
 
     /// Undoes an open transaction, keeping the error that led here.

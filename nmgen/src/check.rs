@@ -64,7 +64,7 @@ pub fn rules() -> Vec<Rule> {
         TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied()).collect(),
         fleet::rules(),
         crate::profile::RULES.to_vec(),
-        crate::target::RULES.to_vec(),
+        crate::target::rules(),
     ];
     stages.concat()
 }

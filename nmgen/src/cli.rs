@@ -7,6 +7,8 @@ mod diff;
 mod generate;
 mod output;
 mod show;
+#[cfg(feature = "pipelines")]
+mod target_options;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -57,7 +59,12 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         let NmstatectlArguments { command } = NmstatectlArguments::try_parse_from(arguments)?;
         return Ok(command.into());
     }
-    Ok(Arguments::try_parse_from(arguments)?.command)
+    let command = Arguments::try_parse_from(arguments)?.command;
+    #[cfg(feature = "pipelines")]
+    if let Command::Generate(arguments) = &command {
+        arguments.options.verify(arguments.to)?;
+    }
+    Ok(command)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {

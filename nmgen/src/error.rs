@@ -53,6 +53,18 @@ pub enum Error {
         /// The YAML writer's answer.
         source: serde_yaml::Error,
     },
+    /// Writing the output's JSON failed.
+    #[error("cannot write the output as JSON")]
+    RenderJson {
+        /// The JSON writer's answer.
+        source: serde_json::Error,
+    },
+    /// Compressing a part of the output failed.
+    #[error("cannot compress the output")]
+    Compress {
+        /// The compressor's answer.
+        source: io::Error,
+    },
     /// Writing to standard output failed.
     #[error("cannot write to standard output")]
     WriteOutput {

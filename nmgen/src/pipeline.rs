@@ -56,8 +56,14 @@ pub fn convert(hosts: Hosts) -> Outcome {
 /// Checks every host, and converts those that the target is made of. Where sources have both an early
 /// document and one for the running node, the target's stage decides.
 pub fn convert_for(hosts: Hosts, target: Target) -> Outcome {
-    let (diagnostics, configurations) = run(&hosts, |host| purpose(host, target.purpose()));
     let is_chosen = chosen(&hosts.hosts, target.stage());
+    // A document for the node becomes what the target is made of where the host has no other.
+    let purpose = |host: &Host| match is_chosen(host) {
+        true => target.purpose(),
+        false => purpose(host, target.purpose()),
+    };
+    let (diagnostics, configurations) = run(&hosts, purpose);
+    let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
         .hosts
         .into_iter()
@@ -78,17 +84,16 @@ fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
 }
 
 /// One document a host: the one for `stage`, unless there is none.
-fn chosen(hosts: &[Host], stage: Stage) -> Vec<bool> {
-    let with_own: HashSet<&str> = hosts
+fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
+    let with_own: HashSet<String> = hosts
         .iter()
         .filter(|host| host.stage == stage && host.document.is_some())
-        .filter_map(|host| host.name.as_deref())
+        .filter_map(|host| host.name.clone())
         .collect();
-    let is_chosen = |host: &Host| match host.name.as_deref() {
+    move |host: &Host| match host.name.as_deref() {
         Some(name) if with_own.contains(name) => host.stage == stage,
         Some(_) | None => true,
-    };
-    hosts.iter().map(is_chosen).collect()
+    }
 }
 
 /// The diagnostics of all hosts, and each host's configuration.

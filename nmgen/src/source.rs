@@ -34,7 +34,7 @@ use crate::error::Error;
 const HOST_FILE_FQDN: Rule = Rule::warning("host-file-fqdn");
 const HOST_FILE_EXTENSION: Rule = Rule::warning("host-file-extension");
 const HOST_FILE_EMPTY: Rule = Rule::warning("host-file-empty");
-const HOST_FILE_NAME: Rule = Rule::error("host-file-name");
+pub(crate) const HOST_FILE_NAME: Rule = Rule::error("host-file-name");
 const NO_HOSTS: Rule = Rule::error("no-hosts");
 const UNUSED_FILE: Rule = Rule::warning("unused-file");
 const KIND_MISSING: Rule = Rule::error("kind-missing");

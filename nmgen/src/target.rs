@@ -2,8 +2,16 @@
 
 mod gc;
 mod keyfiles;
+mod name;
+mod nic;
+mod options;
+#[cfg(feature = "pipelines")]
+mod pipeline;
 
 pub use self::keyfiles::File;
+pub use self::options::{Agent, IgnitionVersion, Options};
+#[cfg(feature = "pipelines")]
+pub use self::pipeline::Pipeline;
 
 use crate::check::Purpose;
 use crate::diagnostic::{Diagnostic, Place, Rule};
@@ -16,7 +24,12 @@ pub(crate) const NO_SUCH_HOST: Rule = Rule::error("no-such-host");
 pub(crate) const ONE_HOST_ONLY: Rule = Rule::error("one-host-only");
 
 /// What a target cannot carry.
-pub(crate) const RULES: &[Rule] = &[NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+pub(crate) fn rules() -> Vec<Rule> {
+    let rules = vec![NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+    #[cfg(feature = "pipelines")]
+    let rules = [rules, pipeline::rules()].concat();
+    rules
+}
 
 /// The forms of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +40,9 @@ pub enum Target {
     Gc,
     /// A hosts directory: the documents themselves.
     Hosts,
+    /// What another program takes to the nodes.
+    #[cfg(feature = "pipelines")]
+    Pipeline(Pipeline),
 }
 
 /// What a target gives.
@@ -44,6 +60,8 @@ impl Target {
         match self {
             Self::Keyfiles | Self::Gc => Purpose::Offline,
             Self::Hosts => Purpose::Apply,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.purpose(),
         }
     }
 
@@ -52,6 +70,8 @@ impl Target {
         match self {
             Self::Keyfiles | Self::Gc => Stage::Early,
             Self::Hosts => Stage::Node,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.stage(),
         }
     }
 
@@ -61,12 +81,49 @@ impl Target {
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
     pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
+        self.render_with(outcome, &Options::default())
+    }
+
+    /// The same with what the targets of pipelines leave open.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render_with(self, outcome: &mut Outcome, options: &Options) -> Result<Output, Error> {
         let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
-        match self {
+        if !name::are_file_names(hosts, diagnostics) {
+            return Ok(Output::Directory(Vec::new()));
+        }
+        diagnostics.extend(self.lost_map(hosts));
+        #[cfg(not(feature = "pipelines"))]
+        let Options { .. } = options;
+        let output = match self {
             Self::Keyfiles => Ok(Output::Directory(keyfiles::files(hosts))),
             Self::Gc => gc::render(hosts, diagnostics).map(Output::File),
             Self::Hosts => Ok(Output::Directory(documents(hosts))),
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.render(hosts, options, diagnostics),
+        };
+        diagnostics.sort_by_cached_key(Diagnostic::sort_key);
+        output
+    }
+
+    /// One warning for the MAC addresses that only the source tells, where the target has no place for them.
+    fn lost_map(self, hosts: &[Converted]) -> Option<Diagnostic> {
+        match self {
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) if pipeline.has_map() => return None,
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(_) => {}
+            Self::Keyfiles | Self::Gc | Self::Hosts => {}
         }
+        let lost: Vec<_> = hosts.iter().flat_map(|host| nic::only_mapped(&host.host)).collect();
+        let first = lost.first()?;
+        let message = format!(
+            "the target has no place for {} of the source's MAC addresses: a node finds the NICs by name",
+            lost.len()
+        );
+        let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, first.place.clone());
+        Some(diagnostic.help("give the documents' interfaces their mac-address"))
     }
 }
 

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use tests::{
     dayone::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
-        day_one_dhcp, outcome, worker,
+        agent, day_one_dhcp, outcome, worker,
     },
-    lab::{Case, Error, Inside, Lab, Peer},
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
 /// What every document here must come to: kubelet after the agent, on a br-ex that has the card's MAC address.
@@ -123,6 +123,26 @@ fn dual_stack_from_cluster_yml() -> Result<(), Error> {
         let inside = in_force(case, &[ADDRESS.into(), ADDRESS6.into()], CLUSTER, &text)?;
         assert!(inside.sh("ip -6 route show default")?.contains("via 2001:db8::1 dev br-ex"));
         inside.sh("timeout 3 bash -c ': </dev/tcp/2001:db8:1::10/6443'")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    let node = agent(Node::new("worker-0")).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        // The agent's own count of seconds says how late it is.
+        let said = "systemctl show --property=StatusText dayone.service \
+                    | grep -E 'waiting for link eno1 \\(([5-9]|[1-9][0-9]) s of 60\\)'";
+        inside.wait_sh(said, 3 * SOON)?;
+        assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
+        case.plug(Nic::new("eno1", MAC))?;
+        let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
+        inside.wait_unit("kubelet.service", "active", SOON)?;
         Ok(())
     })
 }

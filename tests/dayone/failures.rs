@@ -193,3 +193,34 @@ fn last_good_is_in_force_after_a_failure() -> Result<(), Error> {
         failed(case, &it, 3, "gateway 192.0.2.254", &before)
     })
 }
+
+#[test]
+fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(""), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
+        let names = "hostname; cat /etc/hostname";
+        let (before, named) = (picture(&inside)?, inside.sh(names)?);
+        assert!(named.starts_with("worker-0\nworker-0"), "{named}");
+        let document =
+            "hostname:\n  running: worker-9\n  config: worker-9\n".to_owned() + &wrong_gateway();
+        inside.write(HOST_FILE, &document)?;
+        // Seen from within the attempt: otherwise nothing came back.
+        let seen =
+            "until [ \"$(hostname) $(cat /etc/hostname)\" = 'worker-9 worker-9' ]; do :; done";
+        let mut watch = inside
+            .command("timeout")
+            .args(["60", "sh", "-c", seen])
+            .spawn()
+            .map_err(|source| Error::Spawn { program: "timeout".into(), source })?;
+        let it = attempt(&inside)?;
+        assert!(watch.wait().is_ok_and(|status| status.success()), "it was never worker-9");
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)?;
+        assert_eq!(inside.sh(names)?, named);
+        Ok(())
+    })
+}

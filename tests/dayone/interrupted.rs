@@ -5,7 +5,7 @@ use std::path::Path;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
-        kubelet_ran, outcome, picture, settle, start, with_program,
+        configure_ovs, kubelet_ran, outcome, picture, settle, start, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -16,9 +16,13 @@ const HOLD: &str = "/etc/dayone/hold";
 
 /// A node whose agent can be made to stop after a phase; it boots without a document.
 fn node() -> Node {
+    bare_node().keyfile("eno1", DAY_ONE)
+}
+
+/// The same without a profile.
+fn bare_node() -> Node {
     let held: &Path = &program::dayone().held;
     with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), held)
-        .keyfile("eno1", DAY_ONE)
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(
             "/etc/systemd/system/dayone.service.d/hold.conf",
@@ -36,7 +40,6 @@ fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
     inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
     settle(&inside)?;
     let before = picture(&inside)?;
-    assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
     Ok((inside, before))
 }
 
@@ -52,6 +55,15 @@ fn held(inside: &Inside, mark: Option<&Mark>) -> Result<(), Error> {
     let after = mark.iter().map(|mark| mark.argument());
     let own: Vec<&str> = after.chain(["SYSLOG_IDENTIFIER=dayone"]).collect();
     inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
+    Ok(())
+}
+
+/// Kills the agent that waits since `mark`; the next one will not.
+fn kill(inside: &Inside, mark: &Mark) -> Result<(), Error> {
+    inside.sh(&format!("rm {HOLD}"))?;
+    inside.kill("dayone.service")?;
+    let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
+    inside.wait_journal(&manager, SOON, |it| it.field("EXIT_CODE") == Some("killed"))?;
     Ok(())
 }
 
@@ -72,6 +84,7 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
     let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
     lab.run(node(), &Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
+        assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
         for (phase, document, changed) in [
             ("ready", &good, false),
             ("snapshot", &good, false),
@@ -91,10 +104,7 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
             }
             // What it tries when it is started again must not hide what it undoes.
             inside.write(HOST_FILE, "interfaces: many\n")?;
-            inside.sh(&format!("rm {HOLD}"))?;
-            inside.kill("dayone.service")?;
-            let manager = [killed.argument(), "_PID=1", "UNIT=dayone.service"];
-            inside.wait_journal(&manager, SOON, |it| it.field("EXIT_CODE") == Some("killed"))?;
+            kill(&inside, &killed)?;
             let again = start(&inside)?;
             let it = outcome(&inside, Some(&again))?;
             assert_eq!(it.exit, 2, "after {phase}: {}", it.text());
@@ -106,6 +116,57 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
         assert_eq!(it.exit, 0, "{}", it.text());
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn killed_while_it_takes_over() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(configure_ovs(bare_node()), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        assert!(before.contains("ovs-if-phys0") && before.contains("192.0.2.10/24"), "{before}");
+        for (phase, changed) in [("checkpoint", false), ("take-over", true)] {
+            inside.write(HOST_FILE, &good)?;
+            let killed = hold(&inside, phase)?;
+            let theirs = inside.sh("nmcli -g NAME connection show")?.contains("ovs-if-phys0");
+            assert_ne!(theirs, changed, "{phase}");
+            inside.write(HOST_FILE, "interfaces: many\n")?;
+            kill(&inside, &killed)?;
+            let again = start(&inside)?;
+            let it = outcome(&inside, Some(&again))?;
+            assert_eq!(it.exit, 2, "after {phase}: {}", it.text());
+            old_network_is_back(case, &before, phase)?;
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        inside.write(HOST_FILE, &good)?;
+        let killed = hold(&inside, "record")?;
+        // Decided, and nobody has been told.
+        assert_eq!(inside.read(APPLIED)?, None);
+        assert!(!kubelet_ran(&inside)?);
+        let new = picture(&inside)?;
+        assert_ne!(new, before);
+        kill(&inside, &killed)?;
+        let again = start(&inside)?;
+        let it = outcome(&inside, Some(&again))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        assert_eq!(inside.read(APPLIED)?, Some(good));
+        assert_eq!(picture(&inside)?, new);
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
     })
 }

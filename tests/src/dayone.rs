@@ -1,6 +1,10 @@
 //! A node with the agent: its documents, its profiles of day one, and what an attempt came to.
 
+mod configure_ovs;
+
 use std::time::Duration;
+
+pub use self::configure_ovs::configure_ovs;
 
 use crate::{
     lab::{Entry, Error, Inside, Nic, Node, Result},
@@ -273,14 +277,15 @@ pub const APISERVER: (&str, &str) = (
 );
 
 /// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
-/// What changes by itself (lifetimes, indices, NetworkManager's own profiles of lo and of a bridge's tun device) is not in it.
+/// What changes by itself (lifetimes, indices, NetworkManager's own profiles of lo and of a bridge's tun device, with routes of
+/// metric 450) is not in it: a bridge of the kernel's datapath has no tun device.
 pub fn picture(inside: &Inside) -> Result<String> {
     inside.sh(
         "cd /etc/NetworkManager/system-connections; \
          for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
          ls /run/NetworkManager/system-connections | grep -v ^lo.nmconnection || :; \
          for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
-         ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | sort; ip -6 route show default | sort; \
+         ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | grep -v 'metric 450' | sort; ip -6 route show default | sort; \
          cat /etc/resolv.conf; \
          nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | grep -v -e :tun: -e :loopback: | sort",
     )

@@ -36,7 +36,7 @@ pub fn nmgen_ramdisk() -> &'static Path {
     PROGRAM.get_or_init(|| {
         let host = host_target();
         build(
-            &["-p", "nmgen", "--profile", "ramdisk", "--target", &host],
+            &["-p", "nmgen", "--no-default-features", "--profile", "ramdisk", "--target", &host],
             Some("-C target-feature=+crt-static -C force-unwind-tables=no"),
             &[&host, "ramdisk", "nmgen"],
         )

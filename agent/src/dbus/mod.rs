@@ -159,15 +159,18 @@ impl Bus {
         Err(BusError::Closed)
     }
 
-    /// Signals of NetworkManager's: whoever waits looks at the whole again.
+    /// Signals of NetworkManager's: whoever waits looks at the whole again. On a connection of their own:
+    /// while nobody takes them from a full queue, zbus reads nothing from its socket, answers to calls
+    /// included.
     pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
+        let connection = Connection::system().await.map_err(watch)?;
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
             .sender(NM)
             .map_err(watch)?
             .build();
-        zbus::MessageStream::for_match_rule(rule, &self.connection, Some(256))
+        zbus::MessageStream::for_match_rule(rule, &connection, Some(256))
             .await
             .map(Signals)
             .map_err(watch)

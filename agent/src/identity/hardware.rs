@@ -1,11 +1,14 @@
 //! What the hardware says: permanent MAC addresses and DMI.
 
-use crate::{netlink, paths::Paths};
+use crate::{
+    netlink::{Netlink, NetlinkError},
+    paths::Paths,
+};
 
 /// MAC addresses of physical NICs as `aa-bb-cc-dd-ee-ff`, sorted: the permanent address where
 /// the kernel knows one, else the address in use. On a foreign root from its `/sys`.
 pub(crate) async fn physical_macs(paths: &Paths) -> Vec<String> {
-    let mut macs = match netlink::physical_macs(paths).await {
+    let mut macs = match macs(paths).await {
         Ok(macs) => macs,
         Err(error) => {
             tracing::warn!(error = %error, "MAC addresses cannot be read; going on without");
@@ -15,6 +18,29 @@ pub(crate) async fn physical_macs(paths: &Paths) -> Vec<String> {
     macs.sort_unstable();
     macs.dedup();
     macs
+}
+
+async fn macs(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
+    if !paths.is_system() {
+        return Ok(macs_in_tree(paths));
+    }
+    let links = Netlink::connect()?.links().await?;
+    Ok(links
+        .into_iter()
+        .filter(|l| l.physical)
+        .filter_map(|l| l.permanent_mac.or(l.mac))
+        .map(|mac| mac.replace(':', "-"))
+        .collect())
+}
+
+fn macs_in_tree(paths: &Paths) -> Vec<String> {
+    let Ok(listing) = std::fs::read_dir(paths.sys_net()) else { return Vec::new() };
+    listing
+        .flatten()
+        .filter(|e| e.file_name() != "lo" && e.path().join("device").exists())
+        .filter_map(|e| std::fs::read_to_string(e.path().join("address")).ok())
+        .map(|mac| mac.trim().to_ascii_lowercase().replace(':', "-"))
+        .collect()
 }
 
 /// Serial number and UUID, in this order, lower case, without what cannot be a file name.

@@ -223,7 +223,10 @@ impl Network for RealNetwork<'_> {
         wants: &Wants,
         bound: Duration,
     ) -> Result<(), NetworkError> {
-        verify::verify(self, desired, wants, bound).await
+        tokio::select! {
+            verified = verify::verify(self, desired, wants, bound) => verified,
+            lost = self.guard_foreign() => match lost? {},
+        }
     }
 
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 
 use super::RealNetwork;
 use crate::{
+    dbus::Active,
     durable::FileError,
     identity,
     netlink::Events,
@@ -41,8 +42,6 @@ pub(super) async fn roll_back(
         Err(error) => errors.push(error.into()),
     }
     keep(&mut errors, bounded("removed bridges", step, return_bridges(net, before)).await);
-    let old = async || reactivate(net, before).await;
-    keep(&mut errors, patient(net, "the old profiles", step, old).await);
     keep(&mut errors, bounded("new bridges", step, remove_new(net, before, bridges)).await);
     if let Some(name) = &before.hostname {
         keep(&mut errors, identity::put_back(net.paths, name).map_err(Into::into));
@@ -115,12 +114,17 @@ async fn return_bridges(net: &RealNetwork<'_>, before: &Before) -> Result<(), Ne
 
 /// Profiles that were active and are not: lower ones last, as activating an interface brings its
 /// controllers with it.
-async fn reactivate(net: &RealNetwork<'_>, before: &Before) -> Result<(), NetworkError> {
-    for wanted in &before.active {
-        let active = net.bus.active().await?;
-        if active.iter().any(|a| a.uuid == wanted.uuid) {
-            continue;
-        }
+async fn inactive<'b>(
+    net: &RealNetwork<'_>,
+    before: &'b Before,
+) -> Result<Vec<&'b Active>, NetworkError> {
+    let active = net.bus.active().await?;
+    let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
+    Ok(before.active.iter().filter(is_inactive).collect())
+}
+
+async fn activate(net: &RealNetwork<'_>, profiles: &[&Active]) -> Result<(), NetworkError> {
+    for wanted in profiles {
         tracing::info!(profile = %wanted.uuid, device = %wanted.device, "activating again");
         net.bus.activate(wanted).await?;
     }
@@ -148,7 +152,15 @@ async fn remove_new(
     }
 }
 
+/// NetworkManager has come to rest when nothing happens for so long.
+const QUIET: Duration = Duration::from_millis(500);
+
 /// Waits until the addresses and gateways of before are there.
+///
+/// NetworkManager is left to bring its profiles up by itself, and is not disturbed in that: an activation
+/// on top of its own makes it begin again. What is still down when it has come to rest is activated: a
+/// profile may have gone down with an interface of the undone document that it stood on a moment before
+/// ("dependency-failed"), or may not be one that starts by itself.
 pub(super) async fn restored(
     net: &RealNetwork<'_>,
     before: &Before,
@@ -156,18 +168,46 @@ pub(super) async fn restored(
 ) -> Result<(), NetworkError> {
     let deadline = Instant::now() + bound;
     let mut events = Events::subscribe()?;
+    let mut signals = net.bus.signals().await.ok();
+    // Each profile is given one chance beyond what the proof needs.
+    let mut has_activated = false;
     loop {
         if let Err(error) = net.put_foreign_back().await {
             tracing::debug!("{error}");
         }
         let missing = missing(net, before).await?;
-        if missing.is_empty() {
+        let inactive = inactive(net, before).await.unwrap_or_else(|error| {
+            tracing::debug!("{error}");
+            Vec::new()
+        });
+        if missing.is_empty() && (inactive.is_empty() || has_activated) {
             return Ok(());
         }
-        let missing = missing.join(", ");
-        match tokio::time::timeout_at(deadline, events.changed()).await {
-            Ok(changed) => changed?,
-            Err(_) => return Err(NetworkError::NotRestored { missing }),
+        let signal = async {
+            match &mut signals {
+                Some(signals) => signals.changed().await,
+                None => std::future::pending().await,
+            }
+        };
+        let (is_quiet, is_closed) = tokio::select! {
+            changed = events.changed() => changed.map(|()| (false, false))?,
+            changed = signal => (false, changed.is_err()),
+            () = tokio::time::sleep_until((Instant::now() + QUIET).min(deadline)) => (true, false),
+        };
+        if is_closed {
+            signals = None;
+        }
+        if Instant::now() >= deadline {
+            return match missing.is_empty() {
+                true => Ok(()),
+                false => Err(NetworkError::NotRestored { missing: missing.join(", ") }),
+            };
+        }
+        if is_quiet && !inactive.is_empty() {
+            has_activated = true;
+            if let Err(error) = activate(net, &inactive).await {
+                tracing::warn!("activating the old profiles: {error}");
+            }
         }
     }
 }

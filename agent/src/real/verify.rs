@@ -29,8 +29,9 @@ pub(super) async fn verify(
     let deadline = Instant::now() + bound;
     let mut events = Events::subscribe()?;
     let mut signals = net.bus.signals().await?;
+    let mut early = None;
     loop {
-        let lacking = match look(net, desired, wants).await {
+        let lacking = match look(net, desired, wants, &mut early).await {
             Ok(()) => return Ok(()),
             Err(fatal @ NetworkError::Duplicate { .. }) => return Err(fatal),
             Err(lacking) => lacking,
@@ -49,8 +50,16 @@ pub(super) async fn verify(
     }
 }
 
-async fn look(net: &RealNetwork<'_>, desired: &State, wants: &Wants) -> Result<(), NetworkError> {
-    net.put_foreign_back().await?;
+/// `early`: nmstate's view as it was while the kernel still lacked something. NetworkManager
+/// waits for duplicate address detection then (0.2 s), which is time enough for that view. Once
+/// the kernel has everything only it and Open vSwitch are asked again: what NetworkManager says
+/// beyond them is what its profiles say, and those nobody has changed since.
+async fn look(
+    net: &RealNetwork<'_>,
+    desired: &State,
+    wants: &Wants,
+    early: &mut Option<State>,
+) -> Result<(), NetworkError> {
     let addresses = net.netlink.addresses().await?;
     if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
     {
@@ -61,7 +70,16 @@ async fn look(net: &RealNetwork<'_>, desired: &State, wants: &Wants) -> Result<(
         missing = missing_routes(wants, &net.netlink.default_routes().await?);
     }
     if !missing.is_empty() {
+        if early.is_none() && wants.dynamic.is_empty() {
+            *early = Some(State::retrieve().await?);
+        }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
+    }
+    if let Some(early) = early.take()
+        && let Some(current) = early.with_newer(&State::retrieve_kernel().await?, desired)
+        && desired.missing_in(&current)?.is_none()
+    {
+        return Ok(());
     }
     let current = State::retrieve().await?;
     let waiting = current.without_address(&wants.dynamic);

@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "pipelines")]
+use super::target_options::TargetArguments;
+#[cfg(feature = "pipelines")]
+use crate::target::Pipeline;
 use crate::target::Target;
 
 const SOURCE: &str = "\
@@ -26,6 +30,20 @@ Examples:
       Write out/<hostname>/<id>.nmconnection for every host.
   nmgen generate --to gc - < worker-0.yml
       The YAML that `nmstatectl gc` prints.";
+
+#[cfg(feature = "pipelines")]
+const PIPELINE_EXAMPLES: &str = "
+  nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
+      One MachineConfig with the documents of all workers.
+  nmgen generate --to initrd hosts/ >> initramfs.img
+      For `nmgen boot`: an archive appended to an initramfs.";
+
+fn examples() -> String {
+    let text = GENERATE_EXAMPLES.to_owned();
+    #[cfg(feature = "pipelines")]
+    let text = text + PIPELINE_EXAMPLES;
+    text
+}
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -51,7 +69,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Write connection profiles
-    #[command(after_help = GENERATE_EXAMPLES)]
+    #[command(after_help = examples())]
     Generate(GenerateArguments),
     /// Print profiles as `nmstatectl gc` does
     Gc(GcArguments),
@@ -69,7 +87,7 @@ pub(super) struct GenerateArguments {
     /// The form of the output
     #[arg(long, value_enum, value_name = "TARGET", default_value_t = To::Keyfiles)]
     pub(super) to: To,
-    /// Directory for keyfiles, file for gc [default: standard output]
+    /// File, or directory for several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Only this host of a directory
@@ -78,6 +96,9 @@ pub(super) struct GenerateArguments {
     /// Treat warnings as errors
     #[arg(long)]
     pub(super) deny_warnings: bool,
+    #[cfg(feature = "pipelines")]
+    #[command(flatten)]
+    pub(super) options: TargetArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
 }
@@ -91,6 +112,24 @@ pub(super) enum To {
     Gc,
     /// The documents, one <host>.yml a host
     Hosts,
+    #[cfg(feature = "pipelines")]
+    /// An Ignition config a host, with its keyfiles
+    Ignition,
+    #[cfg(feature = "pipelines")]
+    /// A MachineConfig a role, with its hosts' documents
+    MachineConfig,
+    #[cfg(feature = "pipelines")]
+    /// A Secret and the BareMetalHost's reference a host
+    BmhSecret,
+    #[cfg(feature = "pipelines")]
+    /// An NMStateConfig of assisted-service a host
+    Nmstateconfig,
+    #[cfg(feature = "pipelines")]
+    /// Kernel arguments for dracut, one line a host
+    Kargs,
+    #[cfg(feature = "pipelines")]
+    /// A cpio archive with the documents, for `nmgen boot`
+    Initrd,
 }
 
 impl From<To> for Target {
@@ -99,6 +138,18 @@ impl From<To> for Target {
             To::Keyfiles => Self::Keyfiles,
             To::Gc => Self::Gc,
             To::Hosts => Self::Hosts,
+            #[cfg(feature = "pipelines")]
+            To::Ignition => Self::Pipeline(Pipeline::Ignition),
+            #[cfg(feature = "pipelines")]
+            To::MachineConfig => Self::Pipeline(Pipeline::MachineConfig),
+            #[cfg(feature = "pipelines")]
+            To::BmhSecret => Self::Pipeline(Pipeline::BmhSecret),
+            #[cfg(feature = "pipelines")]
+            To::Nmstateconfig => Self::Pipeline(Pipeline::NmStateConfig),
+            #[cfg(feature = "pipelines")]
+            To::Kargs => Self::Pipeline(Pipeline::Kargs),
+            #[cfg(feature = "pipelines")]
+            To::Initrd => Self::Pipeline(Pipeline::Initrd),
         }
     }
 }

@@ -7,11 +7,12 @@ use super::check::verdict;
 use super::{Done, output};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
-use crate::target::{File, NO_SUCH_HOST, Output, Target};
+use crate::target::{File, NO_SUCH_HOST, Options, Output, Target};
 use crate::{pipeline, source, write};
 
 struct Job<'a> {
     target: Target,
+    options: Options,
     output: Option<&'a Path>,
     host: Option<&'a str>,
     deny_warnings: bool,
@@ -21,6 +22,10 @@ struct Job<'a> {
 pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
     generate(&Job {
         target: arguments.to.into(),
+        #[cfg(feature = "pipelines")]
+        options: arguments.options.options()?,
+        #[cfg(not(feature = "pipelines"))]
+        options: Options::default(),
         output: arguments.output.as_deref(),
         host: arguments.host.as_deref(),
         deny_warnings: arguments.deny_warnings,
@@ -31,6 +36,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
 pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
     generate(&Job {
         target: Target::Gc,
+        options: Options::default(),
         output: None,
         host: None,
         deny_warnings: false,
@@ -49,7 +55,7 @@ fn generate(job: &Job<'_>) -> Result<Done, Error> {
             outcome.diagnostics.push(Diagnostic::new(NO_SUCH_HOST, message, place));
         }
     }
-    let rendered = job.target.render(&mut outcome)?;
+    let rendered = job.target.render_with(&mut outcome, &job.options)?;
     output::diagnostics(&outcome.diagnostics);
     let done = verdict(&outcome.diagnostics, job.deny_warnings);
     if done == Done::Success {

@@ -1,0 +1,146 @@
+//! How often a document is tried, and the way back by hand.
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, attempt, kubelet_ran, outcome,
+        picture, settle, worker,
+    },
+    lab::{Case, Error, Inside, Lab, Node, Peer},
+};
+
+/// A node in a hurry that gives a document up as the defaults say.
+fn node(document: &str) -> Node {
+    let settings = HASTE.replace("max-attempts = 0\n", "");
+    assert_ne!(settings, HASTE);
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
+        "/etc/dayone/dayone.toml",
+        &settings,
+        0o644,
+    )
+}
+
+fn wrong_gateway() -> String {
+    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+}
+
+/// What `dayone status --json` prints, and its exit code.
+fn status(inside: &Inside) -> Result<(serde_json::Value, Option<i32>), Error> {
+    let output = inside.run(&["dayone", "status", "--json"])?;
+    let json = serde_json::from_str(&output.stdout);
+    assert!(json.is_ok(), "{output}");
+    Ok((json.unwrap_or_default(), output.status.code()))
+}
+
+/// Starts the agent again: the document is given up, and the network is left alone.
+fn given_up(case: &Case<'_>, before: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let it = attempt(&inside)?;
+    assert!(it.text().contains("failed 3 times and is not tried again"), "{}", it.text());
+    assert!(it.text().contains("gateway 192.0.2.254"), "the cause in {}", it.text());
+    assert_eq!(it.exit, 3, "{}", it.text());
+    let (json, code) = status(&inside)?;
+    assert_eq!(code, Some(3), "{json}");
+    assert_eq!(json["outcome"], "given-up", "{json}");
+    let phases: Vec<_> = json["phases"].as_array().into_iter().flatten().collect();
+    assert!(phases.iter().all(|it| it["phase"] == "select" || it["phase"] == "check"), "{json}");
+    let text = inside.run(&["dayone", "status"])?;
+    assert!(text.stdout.contains("failed too often, not tried again"), "{text}");
+    assert!(text.stdout.contains("3 of document"), "{text}");
+    assert_eq!(picture(&inside)?, before);
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    assert!(!kubelet_ran(&inside)?);
+    Ok(())
+}
+
+#[test]
+fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(&wrong_gateway()), &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 3, "{}", first.text());
+        let before = picture(&inside)?;
+        assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+        for _ in 0..2 {
+            let again = attempt(&inside)?;
+            assert!(again.text().contains("gateway 192.0.2.254"), "{}", again.text());
+        }
+        given_up(case, &before)?;
+        // Nor after a power cut: the count is on disk.
+        case.cut_power()?;
+        case.power_on()?;
+        let inside = case.inside()?;
+        let booted = outcome(&inside, None)?;
+        assert!(booted.text().contains("is not tried again"), "{}", booted.text());
+        assert_eq!(booted.exit, 3, "{}", booted.text());
+        settle(&inside)?;
+
+        inside.sh("systemctl stop kubelet.service dayone.service")?;
+        let retried = inside.run(&["dayone", "apply", "--retry"])?;
+        assert_eq!(retried.status.code(), Some(3), "{retried}");
+        let (json, _) = status(&inside)?;
+        assert_eq!(json["outcome"], "rolled-back", "{json}");
+        // From one on again.
+        for _ in 0..2 {
+            attempt(&inside)?;
+        }
+        given_up(case, &before)?;
+
+        let good = Document::new().text();
+        inside.write(HOST_FILE, &good)?;
+        let changed = attempt(&inside)?;
+        assert_eq!(changed.exit, 0, "{}", changed.text());
+        assert_eq!(inside.read(APPLIED)?, Some(good));
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(node(""), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        let before = picture(&inside)?;
+        // Nothing was ever good: nothing is touched.
+        let none = inside.run(&["dayone", "rollback"])?;
+        assert_eq!(none.status.code(), Some(1), "{none}");
+        assert!(none.stderr.contains("there is no last good configuration"), "{none}");
+        assert_eq!(picture(&inside)?, before);
+
+        inside.write(HOST_FILE, &good)?;
+        let first = attempt(&inside)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        // Somebody's change, and a document that has not been tried yet.
+        inside.sh("nmcli connection modify br-ex-if ipv4.addresses 192.0.2.99/24; \
+             nmcli --wait 20 connection up br-ex-if")?;
+        assert_eq!(status(&inside)?.1, Some(3));
+        inside.write(HOST_FILE, &wrong_gateway())?;
+
+        let back = inside.run(&["dayone", "rollback"])?;
+        assert_eq!(back.status.code(), Some(0), "{back}");
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let addresses = inside.sh("ip -4 -oneline address show dev br-ex")?;
+        assert!(!addresses.contains("192.0.2.99"), "{addresses}");
+        assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&good));
+        let (json, code) = status(&inside)?;
+        assert_eq!(json["outcome"], "committed", "{json}");
+        assert_eq!(json["exit"], 0, "{json}");
+        assert_eq!(json["reason"], "the last good configuration, by dayone rollback", "{json}");
+        assert_eq!(json["document"], HOST_FILE, "{json}");
+        // What is in force is not what the node's file says by now.
+        assert_eq!((&json["in-force"], code), (&false.into(), Some(3)), "{json}");
+        let file = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+        assert!(file.contains("by dayone rollback"), "{file}");
+        inside.write(HOST_FILE, &good)?;
+        let text = inside.run(&["dayone", "status"])?;
+        assert_eq!(text.status.code(), Some(0), "{text}");
+        Ok(())
+    })
+}

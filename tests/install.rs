@@ -1,0 +1,106 @@
+//! `make install` into a tree: every file in its place, with its mode, and nothing that a unit names missing.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tests::program::root;
+
+/// Everything below `directory` that is no directory, with its mode.
+fn files(directory: &Path) -> io::Result<BTreeMap<PathBuf, u32>> {
+    let mut found = BTreeMap::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in fs::read_dir(next)? {
+            let path = entry?.path();
+            let metadata = path.symlink_metadata()?;
+            if metadata.is_dir() {
+                directories.push(path);
+            } else {
+                let name = path.strip_prefix(directory).map_err(io::Error::other)?.to_owned();
+                found.insert(name, metadata.permissions().mode() & 0o7777);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Runs make with these variables.
+fn make(target: &str, variables: &[(&str, &Path)]) -> io::Result<()> {
+    let mut make = Command::new("make");
+    make.current_dir(root()).args(["--silent", target]);
+    for (name, value) in variables {
+        make.arg(format!("{name}={}", value.display()));
+    }
+    let output = make.output()?;
+    assert!(output.status.success(), "{make:?}: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+/// What a unit's text names with `key`, `Documentation=man:` say.
+fn named<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
+    text.lines().filter_map(move |line| line.strip_prefix(key)?.split_whitespace().next())
+}
+
+#[test]
+fn tree_is_complete() -> io::Result<()> {
+    let built = tempfile::tempdir()?;
+    // Stand-ins: what they do is other tests' business, and the real ones take minutes to build.
+    for program in ["nmgen", "dayone", "nmgen-ramdisk"] {
+        fs::write(built.path().join(program), program)?;
+    }
+    let manuals = built.path().join("manuals");
+    make("manuals", &[("MANUALS", &manuals)])?;
+    let tree = tempfile::tempdir()?;
+    make(
+        "install-built",
+        &[
+            ("DESTDIR", tree.path()),
+            ("PROGRAMS", built.path()),
+            ("RAMDISK_BINARY", &built.path().join("nmgen-ramdisk")),
+            ("MANUALS", &manuals),
+        ],
+    )?;
+    let mut installed = files(tree.path())?;
+
+    let ramdisk = fs::read_to_string(tree.path().join("usr/libexec/nmgen/nmgen"))?;
+    assert_eq!(ramdisk, "nmgen-ramdisk");
+    for (name, mode) in files(&root().join("systemd"))? {
+        let expected = if mode & 0o100 == 0 { 0o644 } else { 0o755 };
+        assert_eq!(installed.get(&name), Some(&expected), "{}", name.display());
+        let text = fs::read_to_string(tree.path().join(&name))?;
+        for program in named(&text, "ExecStart=") {
+            let program = Path::new(program.trim_start_matches('/'));
+            assert_eq!(installed.get(program), Some(&0o755), "{program:?} of {}", name.display());
+        }
+        for page in named(&text, "Documentation=man:") {
+            let (page, section) = page.trim_end_matches(')').split_once('(').unwrap_or((page, ""));
+            let page = format!("usr/share/man/man{section}/{page}.{section}");
+            assert!(installed.contains_key(Path::new(&page)), "{page} of {}", name.display());
+        }
+    }
+    for (name, mode) in [
+        ("usr/bin/nmgen", 0o755),
+        ("usr/bin/dayone", 0o755),
+        ("usr/libexec/nmgen/nmgen", 0o755),
+        ("usr/share/man/man1/nmgen.1", 0o644),
+        ("usr/share/man/man8/dayone.8", 0o644),
+        ("usr/share/bash-completion/completions/dayone", 0o644),
+        ("usr/share/zsh/site-functions/_nmgen", 0o644),
+        ("usr/share/fish/vendor_completions.d/nmgen.fish", 0o644),
+        ("usr/share/doc/dayone/dayone.toml", 0o644),
+        ("usr/share/doc/dayone/status.schema.json", 0o644),
+        ("usr/share/doc/nmgen/checks.md", 0o644),
+        ("usr/share/doc/nmgen/differences.md", 0o644),
+    ] {
+        assert_eq!(installed.remove(Path::new(name)), Some(mode), "{name}");
+    }
+    // Nothing that anybody but root may write, wherever it came from.
+    installed.retain(|_, mode| ![0o644, 0o755].contains(mode));
+    assert_eq!(installed, BTreeMap::new());
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! The real nm-initrd-generator reads the target `kargs` back into what the target `keyfiles` gives.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use tests::keyfile::{self, Sections};
+use tests::{documents, program};
+
+const GENERATOR: &str = "/usr/lib/NetworkManager/nm-initrd-generator";
+
+/// Beside the fixtures: one document for each way to get addresses, and what is seldom asked for.
+const DOCUMENTS: &[&str] = &[
+    "interfaces: [{name: eno1, type: ethernet, ipv4: {enabled: true, dhcp: true}, \
+     ipv6: {enabled: true, dhcp: true, autoconf: true}}]",
+    "interfaces: [{name: eno1, type: ethernet, ipv6: {enabled: true, dhcp: true, autoconf: true}}]",
+    "interfaces: [{name: eno1, type: ethernet, ipv6: {enabled: true}}]",
+    "interfaces: [{name: eno1, type: ethernet, mtu: 9000, ipv4: {enabled: false}}]",
+    "hostname: {config: worker-0}\n\
+     interfaces: [{name: eno1, type: ethernet, ipv4: {enabled: true, dhcp: true}}]",
+    "hostname: {config: worker-0}\n\
+     interfaces: [{name: eno1, type: ethernet}, {name: eno2, type: ethernet, mtu: 1400, \
+     ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 25}, \
+     {ip: 198.51.100.1, prefix-length: 24}]}, ipv6: {enabled: true, autoconf: true, dhcp: true}}]\n\
+     routes: {config: [{destination: 203.0.113.0/24, next-hop-interface: eno2}, \
+     {destination: 203.0.113.0/25, next-hop-interface: eno2, next-hop-address: 192.0.2.2}, \
+     {destination: '2001:db8:1::/48', next-hop-interface: eno2, next-hop-address: 'fe80::1'}, \
+     {destination: '::/0', next-hop-interface: eno2, next-hop-address: 'fe80::2'}]}",
+    "interfaces: [{name: bond1, type: bond, mac-address: 52:54:00:00:00:09, link-aggregation: \
+     {mode: active-backup, port: [eno1, eno2], \
+     options: {arp_interval: 100, arp_ip_target: 192.0.2.2, primary: eno2}}, \
+     ipv4: {enabled: true, dhcp: true}}, \
+     {name: bond1.7, type: vlan, mac-address: 52:54:00:00:00:0a, \
+     vlan: {base-iface: bond1, id: 7, protocol: 802.1q}, \
+     ipv6: {enabled: true, address: [{ip: '2001:db8::5', prefix-length: 64}]}}]\n\
+     dns-resolver: {config: {server: ['2001:db8::53']}}\n\
+     routes: {config: [{destination: '::/0', next-hop-address: '2001:db8::1', \
+     next-hop-interface: bond1.7, table-id: 254}]}",
+];
+
+/// What both must agree on, by interface; of one field a sorted set of values.
+type Network = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
+
+#[test]
+fn the_generator_makes_of_them_what_the_keyfiles_say() {
+    if !Path::new(GENERATOR).exists() {
+        documents::skipped("nm-initrd-generator is not installed (Debian: network-manager)");
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let mut inputs = Vec::new();
+    for (index, text) in DOCUMENTS.iter().enumerate() {
+        let path = place.path().join(format!("{index}.yml"));
+        fs::write(&path, text).unwrap();
+        inputs.push((path, None));
+    }
+    let fixtures = program::root().join("tests/fixtures/targets/input");
+    for host in ["worker-0", "worker-1", "worker-2"] {
+        inputs.push((fixtures.join("hosts"), Some(host)));
+    }
+    for host in ["master-0", "worker-0"] {
+        inputs.push((fixtures.join("install-config.yaml"), Some(host)));
+    }
+    let mut fields = 0;
+    for (number, (input, host)) in inputs.iter().enumerate() {
+        let keyfiles = place.path().join(format!("keyfiles-{number}"));
+        generate("keyfiles", &keyfiles, input, *host);
+        let kargs = place.path().join(format!("kargs-{number}"));
+        generate("kargs", &kargs, input, *host);
+        let line = fs::read_to_string(&kargs).unwrap();
+        let generated = place.path().join(format!("generated-{number}"));
+        let hostname = read_back(&line, &generated);
+        let keyfiles = host.map_or(keyfiles.clone(), |host| keyfiles.join(host));
+        let (ours, theirs) = (network(&keyfiles), network(&generated.join("connections")));
+        assert_eq!(theirs, ours, "{line}");
+        assert_eq!(servers(&generated.join("connections")), servers(&keyfiles), "{line}");
+        let wanted = fs::read_to_string(keyfiles.join("etc/hostname")).unwrap_or_default();
+        assert_eq!(hostname.trim(), wanted.trim(), "{line}");
+        fields +=
+            ours.values().flat_map(|fields| fields.values()).map(BTreeSet::len).sum::<usize>();
+    }
+    assert!(fields > 100, "only {fields} values were compared");
+}
+
+fn generate(to: &str, output: &Path, input: &Path, host: Option<&str>) {
+    let mut command = Command::new(program::nmgen());
+    command.args(["generate", "--to", to, "-o"]).args([output, input]);
+    let run = command.args(host.map(|host| format!("--host={host}"))).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+}
+
+/// The host name that it found; the profiles are in `connections`.
+fn read_back(line: &str, directory: &Path) -> String {
+    let option = |name: &str, path: &str| format!("--{name}={}", directory.join(path).display());
+    let output = Command::new(GENERATOR)
+        .args([
+            option("connections-dir", "connections"),
+            option("persistent-connections-dir", "none"),
+            option("initrd-data-dir", "data"),
+            option("run-config-dir", "conf.d"),
+            option("sysfs-dir", "sys"),
+        ])
+        .arg("--")
+        .args(line.split_whitespace())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && stderr.is_empty(), "{line}: {stderr}");
+    fs::read_to_string(directory.join("data/hostname")).unwrap_or_default()
+}
+
+fn profiles(directory: &Path) -> Vec<Sections> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let files = entries.filter(|path| path.extension().is_some_and(|e| e == "nmconnection"));
+    files.map(|path| keyfile::parse(&fs::read_to_string(path).unwrap())).collect()
+}
+
+fn get<'s>(sections: &'s Sections, section: &str, key: &str) -> Option<&'s str> {
+    entries(sections, section).iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
+}
+
+fn entries<'s>(sections: &'s Sections, section: &str) -> &'s [(String, String)] {
+    sections.iter().find(|(name, _)| name == section).map(|(_, e)| e.as_slice()).unwrap_or_default()
+}
+
+fn network(directory: &Path) -> Network {
+    let profiles = profiles(directory);
+    let name = |profile| get(profile, "connection", "interface-name").unwrap().to_owned();
+    let mut network = Network::new();
+    for profile in &profiles {
+        let mut fields: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        let mut add = |field: &str, value: String| {
+            fields.entry(field.to_owned()).or_default().insert(value);
+        };
+        let kind = get(profile, "connection", "type").unwrap();
+        add("type", kind.replace("802-3-", ""));
+        if let Some(master) = get(profile, "connection", "master") {
+            let is_master = |other: &&Sections| {
+                [get(other, "connection", "uuid"), get(other, "connection", "interface-name")]
+                    .contains(&Some(master))
+            };
+            add("controller", name(profiles.iter().find(is_master).unwrap()));
+        }
+        for (key, value) in entries(profile, "bond") {
+            add("bond", format!("{key}={value}"));
+        }
+        for key in ["id", "parent"] {
+            get(profile, "vlan", key).into_iter().for_each(|v| add("vlan", format!("{key}={v}")));
+        }
+        get(profile, "ethernet", "mtu").into_iter().for_each(|mtu| add("mtu", mtu.to_owned()));
+        // Of a card it is in ifname=, which udev reads and not the generator.
+        let mac =
+            get(profile, "ethernet", "cloned-mac-address").filter(|_| kind != "802-3-ethernet");
+        mac.into_iter().for_each(|mac| add("mac", mac.to_ascii_lowercase()));
+        for family in ["ipv4", "ipv6"] {
+            ip(profile, family, &mut add);
+        }
+        network.insert(name(profile), fields);
+    }
+    // The MTU of a bond's ports is the bond's.
+    let bond_mtus: BTreeMap<String, BTreeSet<String>> = network
+        .iter()
+        .filter_map(|(name, fields)| Some((name.clone(), fields.get("mtu")?.clone())))
+        .collect();
+    for fields in network.values_mut() {
+        let bond = fields.get("controller").and_then(|names| names.first());
+        if let Some(mtu) = bond.and_then(|bond| bond_mtus.get(bond)) {
+            fields.insert("mtu".to_owned(), mtu.clone());
+        }
+    }
+    network
+}
+
+fn ip(profile: &Sections, family: &str, add: &mut impl FnMut(&str, String)) {
+    // With DHCPv4 the generator lets IPv6 come too (nmgen says so), and a DHCPv6 client asks the router first.
+    let dhcp = family == "ipv6" && get(profile, "ipv4", "method") == Some("auto");
+    let method = get(profile, family, "method").filter(|_| !dhcp);
+    method.into_iter().for_each(|method| add(&format!("{family} method"), method.to_owned()));
+    let numbered = |key: &str, name: &str| {
+        key.strip_prefix(name).is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let none = if family == "ipv4" { "0.0.0.0" } else { "::" };
+    for (key, value) in entries(profile, family) {
+        let mut parts = value.split(',');
+        if numbered(key, "address") {
+            add("address", parts.next().unwrap().to_owned());
+        } else if numbered(key, "route") {
+            let destination = parts.next().unwrap();
+            let gateway = parts.next().filter(|gateway| !gateway.is_empty()).unwrap_or(none);
+            add("route", format!("{destination} via {gateway}"));
+            continue;
+        }
+        let gateway = if key == "gateway" { Some(value.as_str()) } else { parts.next() };
+        if let Some(gateway) = gateway.filter(|_| key == "gateway" || numbered(key, "address")) {
+            add("route", format!("{none}/0 via {gateway}"));
+        }
+    }
+}
+
+fn servers(directory: &Path) -> BTreeSet<String> {
+    let profiles = profiles(directory);
+    let of = |profile: &Sections, family: &str| get(profile, family, "dns").map(str::to_owned);
+    let values = profiles.iter().flat_map(|profile| [of(profile, "ipv4"), of(profile, "ipv6")]);
+    let split = |value: String| value.split([';', ',']).map(str::to_owned).collect::<Vec<_>>();
+    values.flatten().flat_map(split).filter(|server| !server.is_empty()).collect()
+}

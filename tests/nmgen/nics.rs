@@ -1,0 +1,149 @@
+//! NICs that a source names beside the document, and documents of one stage only: what targets make of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use nmgen::Outcome;
+use nmgen::diagnostic::Place;
+use nmgen::source::{Host, Hosts, Nic, Source, Stage};
+use nmgen::target::{Options, Output, Pipeline, Target};
+
+const DOCUMENT: &str = "\
+interfaces:
+- name: eno1 # the first
+  type: ethernet
+  mac-address: 52-54-00-00-00-0A
+- name: eno2
+  type: ethernet
+  ipv4:
+    enabled: true
+    dhcp: true
+";
+
+const WITH_MAC: &str = "\
+interfaces:
+- name: eno1
+  type: ethernet
+  mac-address: 52-54-00-00-00-0A
+- name: eno2
+  type: ethernet
+  ipv4:
+    enabled: true
+    dhcp: true
+  mac-address: \"52:54:00:00:00:0b\"
+";
+
+fn host(nics: &[(Option<&str>, &str)]) -> Host {
+    let source = Source { name: "worker-0.yml".into(), text: DOCUMENT.into() };
+    let mut host = Hosts::document(&source).hosts.remove(0);
+    host.name = Some("worker-0".to_owned());
+    let place = |file: &str| Place { file: file.into(), position: None, decoded: None };
+    host.nics = nics
+        .iter()
+        .map(|(name, mac)| Nic {
+            name: name.map(str::to_owned),
+            mac_address: (*mac).to_owned(),
+            place: place("agent-config.yaml"),
+        })
+        .collect();
+    host
+}
+
+fn convert(host: Host, target: Target) -> (String, Outcome) {
+    let hosts = Hosts { hosts: vec![host], diagnostics: Vec::new() };
+    let mut outcome = nmgen::convert_for(hosts, target);
+    let options = Options { role: Some("worker".to_owned()), ..Options::default() };
+    let text = match target.render_with(&mut outcome, &options).unwrap() {
+        Output::File(content) => String::from_utf8(content).unwrap(),
+        Output::Directory(files) => files.iter().map(|file| file.path() + "\n").collect(),
+    };
+    (text, outcome)
+}
+
+fn found(outcome: &Outcome) -> Vec<(&str, &str)> {
+    let found = outcome.diagnostics.iter();
+    found.map(|found| (found.rule.name, &*found.place.file)).collect()
+}
+
+const MAP: &[(Option<&str>, &str)] =
+    &[(Some("eno1"), "52:54:00:00:00:0a"), (Some("eno2"), "52:54:00:00:00:0b")];
+
+#[test]
+fn the_archive_has_their_mac_addresses_in_the_document() {
+    let (archive, outcome) = convert(host(MAP), Target::Pipeline(Pipeline::Initrd));
+    assert!(archive.contains(WITH_MAC), "{archive}");
+    assert!(!archive.contains("52-54-00-00-00-0b.yml"));
+    assert_eq!(found(&outcome), []);
+}
+
+#[test]
+fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
+    let pipeline = Target::Pipeline(Pipeline::Initrd);
+    let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0c")]), pipeline);
+    assert_eq!(archive.matches(DOCUMENT).count(), 2);
+    assert!(archive.contains("etc/nmgen/52-54-00-00-00-0c.yml\0"));
+    assert!(archive.contains("etc/nmgen/worker-0.yml\0"));
+    let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0a")]), pipeline);
+    assert_eq!(archive.matches(DOCUMENT).count(), 1);
+}
+
+#[test]
+fn an_nmstateconfig_has_the_map_and_what_only_the_document_tells() {
+    let pipeline = Target::Pipeline(Pipeline::NmStateConfig);
+    let (text, outcome) = convert(host(&MAP[1..]), pipeline);
+    let expected = "\
+spec:
+  interfaces:
+  - name: eno2
+    macAddress: 52:54:00:00:00:0b
+  - name: eno1
+    macAddress: 52:54:00:00:00:0a
+  config:
+    interfaces:
+    - name: eno1
+";
+    assert!(text.contains(expected), "{text}");
+    assert_eq!(found(&outcome), []);
+    let (_, outcome) = convert(host(&[]), pipeline);
+    assert_eq!(found(&outcome), [("nic-without-mac", "worker-0.yml")]);
+    let place = outcome.diagnostics[0].place.position.as_ref().unwrap();
+    assert_eq!((place.start.line, place.start.column), (5, 9));
+}
+
+#[test]
+fn kernel_arguments_name_the_nics_by_them() {
+    let (line, _) = convert(host(MAP), Target::Pipeline(Pipeline::Kargs));
+    let expected = "rd.neednet=1 ifname=eno1:52:54:00:00:00:0a ifname=eno2:52:54:00:00:00:0b ip=";
+    assert!(line.starts_with(expected), "{line}");
+}
+
+#[test]
+fn a_target_without_a_place_for_them_says_so_once() {
+    let without = [Pipeline::Ignition, Pipeline::MachineConfig, Pipeline::BmhSecret];
+    let targets = without.map(Target::Pipeline).into_iter();
+    for target in targets.chain([Target::Keyfiles, Target::Gc, Target::Hosts]) {
+        let (_, outcome) = convert(host(MAP), target);
+        assert_eq!(found(&outcome), [("not-in-target", "agent-config.yaml")], "{target:?}");
+        // The MAC address of eno1 is in the document.
+        assert!(outcome.diagnostics[0].message.contains("for 1 of the source's MAC addresses"));
+    }
+}
+
+#[test]
+fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
+    let mut host = host(&[]);
+    host.stage = Stage::Node;
+    let (files, outcome) = convert(host, Target::Keyfiles);
+    assert_eq!(files, "worker-0/eno1.nmconnection\nworker-0/eno2.nmconnection\n");
+    assert_eq!(found(&outcome), []);
+}
+
+#[test]
+fn no_name_of_a_host_leads_out_of_a_target() {
+    for name in ["../worker-0", "a/b", "", ".hidden", "a\nb"] {
+        let mut host = host(&[]);
+        host.name = Some(name.to_owned());
+        let (files, outcome) = convert(host, Target::Pipeline(Pipeline::Ignition));
+        assert_eq!(found(&outcome), [("host-file-name", "worker-0.yml")], "{name}");
+        assert_eq!(files, "", "{name}");
+    }
+}
