@@ -72,8 +72,10 @@ pub struct Excerpt {
     pub start: Position,
     /// How many characters to underline, at least 1.
     pub width: u32,
-    /// The whole line, without its line break.
+    /// The line, without its line break; of a very long one the part around the first character.
     pub line: Arc<str>,
+    /// How many characters of the line are left out before that part.
+    pub skipped: u32,
 }
 
 /// One finding.

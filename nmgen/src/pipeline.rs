@@ -112,6 +112,8 @@ fn run(
     }
     check::fleet::check(&hosts.hosts, &facts, &mut all);
     all.sort_by_cached_key(Diagnostic::sort_key);
+    // Several hosts may have the same part of a file, by an anchor.
+    all.dedup();
     (all, configurations)
 }
 

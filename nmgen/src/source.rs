@@ -23,7 +23,8 @@ mod secret;
 use std::sync::Arc;
 
 pub use self::host::{Host, Hosts, Nic, Stage};
-pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, Text};
+pub(crate) use self::read::too_many;
+pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS, Text};
 
 use self::found::Found;
 use self::read::Content;

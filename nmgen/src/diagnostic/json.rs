@@ -4,22 +4,26 @@ use serde_json::{Value, json};
 
 use super::Diagnostic;
 
-/// One array of `{rule, severity, message, help, file, line, column}`; `help`, `line` and `column` may
-/// be null. Ends in a line break.
+/// One array of `{rule, severity, message, help, file, line, column, decoded}`, of which all from `help` on
+/// but `file` may be null; `decoded` is `{line, column}` in the text that an encoded value holds. Ends in a
+/// line break.
 pub fn to_json(diagnostics: &[Diagnostic]) -> String {
     let values: Vec<Value> = diagnostics.iter().map(one).collect();
     format!("{:#}\n", Value::Array(values))
 }
 
 fn one(diagnostic: &Diagnostic) -> Value {
-    let start = diagnostic.place.position.as_ref().map(|excerpt| excerpt.start);
+    let place = &diagnostic.place;
+    let start = place.position.as_ref().map(|excerpt| excerpt.start);
+    let decoded = place.decoded.as_ref().map(|excerpt| excerpt.start);
     json!({
         "rule": diagnostic.rule.name,
         "severity": diagnostic.rule.severity.to_string(),
         "message": diagnostic.message,
         "help": diagnostic.help,
-        "file": diagnostic.place.file.as_ref(),
+        "file": place.file.as_ref(),
         "line": start.map(|p| p.line),
         "column": start.map(|p| p.column),
+        "decoded": decoded.map(|at| json!({ "line": at.line, "column": at.column })),
     })
 }

@@ -46,7 +46,8 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         let number = excerpt.start.line.to_string();
         margin = number.len();
         let space = " ".repeat(margin);
-        let (line, column) = shown(&excerpt.line, excerpt.start.column as usize - 1);
+        let (line, column) =
+            shown(&excerpt.line, (excerpt.start.column - 1 - excerpt.skipped) as usize);
         let blank: String =
             line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let width =

@@ -6,11 +6,19 @@ use super::{Position, Span};
 use crate::diagnostic::{Excerpt, Place};
 use crate::source::Source;
 
+/// A longer line is kept in part only: the manifests of a fleet may well be one line of JSON.
+const MAX_LINE: usize = 400;
+/// How much of it is kept before the place in question.
+const BEFORE: usize = 200;
+/// Beyond it no one counts characters of several bytes.
+const MAX_COLUMN: usize = 10_000;
+
 /// Where each line of a text begins, and where the text itself stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lines {
     source: Source,
     starts: Arc<[usize]>,
+    is_ascii: bool,
     origin: Origin,
 }
 
@@ -27,25 +35,25 @@ enum Origin {
 
 impl Lines {
     pub(crate) fn new(source: &Source) -> Self {
-        Self { source: source.clone(), starts: starts(&source.text), origin: Origin::File }
+        Self::of(source.clone(), Origin::File)
     }
 
     /// Of a text that stands in `file` with its first line `lines` below the file's first one, and each
     /// line `columns` characters in.
     pub(crate) fn part(file: &Self, text: &str, lines: u32, columns: u32) -> Self {
         let source = Source { name: file.source.name.clone(), text: text.into() };
-        let starts = starts(text);
-        Self {
-            source,
-            starts,
-            origin: Origin::Part { file: Arc::new(file.clone()), lines, columns },
-        }
+        Self::of(source, Origin::Part { file: Arc::new(file.clone()), lines, columns })
     }
 
     /// Of a text that was decoded from the value at `place`.
     pub(crate) fn decoded(place: Place, text: &str) -> Self {
         let source = Source { name: place.file.clone(), text: text.into() };
-        Self { source, starts: starts(text), origin: Origin::Decoded(place) }
+        Self::of(source, Origin::Decoded(place))
+    }
+
+    fn of(source: Source, origin: Origin) -> Self {
+        let (starts, is_ascii) = (starts(&source.text), source.text.is_ascii());
+        Self { source, starts, is_ascii, origin }
     }
 
     /// The text; its name is the file's.
@@ -71,11 +79,12 @@ impl Lines {
     }
 
     fn excerpt(&self, span: Span) -> Excerpt {
-        let line = self.line(span.start.line);
-        let length = line.chars().count() as u32;
+        let column = span.start.column as usize - 1;
+        let (line, skipped) = part(self.line(span.start.line), column, self.is_ascii);
+        let length = line.chars().count() as u32 + skipped;
         let end = if span.end.line == span.start.line { span.end.column } else { length + 1 };
         let width = end.saturating_sub(span.start.column).max(1);
-        Excerpt { start: span.start, width, line: line.into() }
+        Excerpt { start: span.start, width, line: line.into(), skipped }
     }
 
     /// The offset in bytes at which each line begins.
@@ -91,6 +100,22 @@ impl Lines {
         let end = self.starts.get(index + 1).copied().unwrap_or(end_of_text);
         self.source.text[start..end].trim_end_matches(['\n', '\r'])
     }
+}
+
+/// What to keep of a line, and how many characters stand before that.
+fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
+    if line.len() <= MAX_LINE {
+        return (line, 0);
+    }
+    let skipped = column.saturating_sub(BEFORE);
+    let start = match is_ascii {
+        true => skipped.min(line.len()),
+        false if skipped > MAX_COLUMN => line.len(),
+        false => line.char_indices().nth(skipped).map_or(line.len(), |(offset, _)| offset),
+    };
+    let length = line[start..].char_indices().nth(MAX_LINE).map(|(length, _)| length);
+    let end = length.map_or(line.len(), |length| start + length);
+    (&line[start..end], skipped as u32)
 }
 
 fn starts(text: &str) -> Arc<[usize]> {

@@ -2,8 +2,8 @@
 
 use super::parse::parse_tree;
 use super::{Document, Lines};
-use crate::diagnostic::Diagnostic;
-use crate::source::Source;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::source::{self, MAX_HOSTS, Source};
 
 /// The documents of a file, one after the other. Each is parsed by itself, so that a broken one does not
 /// hide the rest; one of comments only is left out.
@@ -12,6 +12,10 @@ pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Vec<Diag
     let sections = sections(&file, &source.text);
     if sections.len() < 2 {
         return vec![parse_tree(&source.text, file)];
+    }
+    if sections.len() > MAX_HOSTS {
+        let place = Place::file(source.name.clone());
+        return vec![Err(vec![source::too_many(place)])];
     }
     sections
         .into_iter()

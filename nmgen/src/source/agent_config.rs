@@ -12,12 +12,12 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     if hosts.is_empty() {
         let message = "this agent-config has no hosts";
         found.without_hosts.push(
-            Diagnostic::new(NO_HOSTS, message, manifest.place(root))
+            Diagnostic::new(NO_HOSTS, message, manifest.key_place(root, Some("kind")))
                 .help("hosts in an install-config.yaml count too: give both files"),
         );
     }
     for node in hosts {
-        found.loaded.hosts.push(Host {
+        found.add(Host {
             role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
             nics: manifest.nics(node, "interfaces"),
             document: manifest.network(node, "networkConfig"),

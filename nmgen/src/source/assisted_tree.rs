@@ -51,7 +51,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
         }));
     }
     if found.loaded.hosts.len() == before {
-        found.loaded.hosts.push(host);
+        found.add(host);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
             place: manifest.place(node),
         });
     }
-    found.loaded.hosts.push(Host {
+    found.add(Host {
         stage: Stage::Early,
         nics: manifest.nic(spec, "bootMACAddress", None).into_iter().collect(),
         ..Host::new(name.map(|(name, _)| name.name), place)

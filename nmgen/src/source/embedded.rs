@@ -55,6 +55,8 @@ pub(super) fn data_url(
     let bytes = encoding::data_url(url).map_err(|fault| vec![diagnostic(outer, node, url, &fault)]);
     let bytes = match compression.and_then(Node::text) {
         None | Some("") => bytes?,
+        // Told already.
+        Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Vec::new()),
         Some("gzip") => {
             let bytes = encoding::gunzip(&bytes?, MAX_DOCUMENT_BYTES).map_err(|error| {
                 let message = format!("what the URL holds is not gzip: {error}");
@@ -62,7 +64,7 @@ pub(super) fn data_url(
             })?;
             *unpacked += bytes.len();
             if *unpacked > MAX_FLEET_BYTES {
-                return Err(vec![read::fleet_size(outer.place(node.span))]);
+                return Err(vec![read::unpacked_size(outer.place(node.span))]);
             }
             bytes
         }

@@ -1,7 +1,11 @@
 //! What the sources hold, and the names that lead from one to the other: a BareMetalHost gives the name of
 //! a Secret, which may stand in another file.
 
-use super::{CLUSTER, HOST_NAME, Host, Hosts, SECRET_REFERENCE, Stage};
+use std::collections::HashMap;
+
+use super::{
+    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, SECRET_REFERENCE, Stage, read,
+};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Document;
 
@@ -10,11 +14,15 @@ use crate::document::Document;
 pub(super) struct Found {
     pub(super) loaded: Hosts,
     /// Secrets with and without a document.
-    pub(super) secrets: Vec<Secret>,
+    secrets: Vec<Secret>,
+    /// How many of them have one, as it seems.
+    documents: usize,
     pub(super) references: Vec<Reference>,
     /// What to say of files without hosts, unless another one has some.
     pub(super) without_hosts: Vec<Diagnostic>,
-    /// How many bytes were decompressed.
+    /// More hosts than there may be.
+    is_full: bool,
+    /// How many bytes of documents there are beyond those of the files.
     pub(super) unpacked: usize,
 }
 
@@ -54,73 +62,117 @@ pub(super) struct Name {
     pub(super) name: String,
 }
 
-impl Name {
-    fn is(&self, other: &Self) -> bool {
-        let either_is_open = self.namespace.is_none() || other.namespace.is_none();
-        self.name == other.name && (either_is_open || self.namespace == other.namespace)
-    }
-}
-
 impl Found {
     /// How much of use was found.
     pub(super) fn count(&self) -> usize {
-        let secrets = self.secrets.iter().filter(|s| !matches!(s.content, Content::Nothing));
-        self.loaded.hosts.len() + self.without_hosts.len() + secrets.count()
+        self.loaded.hosts.len() + self.without_hosts.len() + self.documents
+    }
+
+    pub(super) fn add(&mut self, host: Host) {
+        let hosts = self.loaded.hosts.len();
+        if hosts < MAX_HOSTS {
+            self.loaded.hosts.push(host);
+        } else if !self.is_full {
+            self.is_full = true;
+            self.loaded.diagnostics.push(read::too_many(host.place));
+        }
+    }
+
+    pub(super) fn add_secret(&mut self, secret: Secret) {
+        self.documents += usize::from(!matches!(secret.content, Content::Nothing));
+        self.secrets.push(secret);
     }
 
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
         let used = self.join();
         let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
-        let mut rest: Vec<Secret> = rest.map(|(secret, _)| secret).collect();
-        // From the last one on, so that the positions of the others stay right.
-        while let Some(secret) = rest.pop() {
-            let position = secret.position;
-            if let Some(host) = host(secret) {
-                self.loaded.hosts.insert(position, host);
+        let mut rest = rest.map(|(secret, _)| secret).peekable();
+        let mut hosts = Vec::with_capacity(self.loaded.hosts.len());
+        for (index, host) in self.loaded.hosts.into_iter().enumerate() {
+            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
+                hosts.extend(of_secret(secret));
             }
+            hosts.push(host);
         }
-        let hosts = &mut self.loaded;
-        if hosts.hosts.is_empty() {
-            hosts.diagnostics.append(&mut self.without_hosts);
+        hosts.extend(rest.filter_map(of_secret));
+        let mut diagnostics = self.loaded.diagnostics;
+        if hosts.is_empty() {
+            diagnostics.append(&mut self.without_hosts);
         }
-        let diagnostics = &mut hosts.diagnostics;
-        hosts.hosts.retain(|host| {
+        hosts.retain(|host| {
             let fault = name_fault(host);
-            diagnostics.extend(fault.clone());
-            fault.is_none()
+            let is_usable = fault.is_none();
+            diagnostics.extend(fault);
+            is_usable
         });
-        self.loaded
+        Hosts { hosts, diagnostics }
     }
 
     /// Gives hosts the documents of their Secrets, and tells which Secrets those were.
     fn join(&mut self) -> Vec<bool> {
         let mut used = vec![false; self.secrets.len()];
+        let index = Index::new(&self.secrets);
         for Reference { host, secret: name, place } in &self.references {
-            // Of two, the last one is what applying them in this order leaves.
-            let found = self.secrets.iter().rposition(|secret| secret.name.is(name));
-            let problem = match found.map(|index| (&self.secrets[index].content, index)) {
+            let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
+            let found = index.find(name);
+            let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
+                    // A Secret may well be that of many hosts.
+                    self.unpacked += document.text().len();
+                    if self.unpacked > MAX_FLEET_BYTES {
+                        self.loaded.diagnostics.push(read::unpacked_size(place.clone()));
+                        break;
+                    }
                     used[index] = true;
-                    self.loaded.hosts[*host].document = Some(document.clone());
+                    host.document = Some(document.clone());
                     continue;
                 }
                 Some((Content::Faulty, _)) => continue,
-                Some((Content::Nothing, _)) => "has no key nmstate",
-                None => "is in none of the sources",
+                Some((Content::Nothing, _)) => {
+                    ("has no key nmstate", "that is where OpenShift looks for the host's network")
+                }
+                None => (
+                    "is in none of the sources",
+                    "the host's network is in it: give the file with the Secret too",
+                ),
             };
             let message = format!("the Secret {} {problem}", name.name.escape_debug());
-            self.loaded.diagnostics.push(
-                Diagnostic::new(SECRET_REFERENCE, message, place.clone())
-                    .help("the host's network is in it; give the file with the Secret too"),
-            );
+            let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
+            self.loaded.diagnostics.push(diagnostic.help(help));
         }
         used
     }
 }
 
+/// Secrets by their names. Of two, the last one counts, as when they are applied one after the other.
+struct Index<'s> {
+    in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
+    anywhere: HashMap<&'s str, usize>,
+}
+
+impl<'s> Index<'s> {
+    fn new(secrets: &'s [Secret]) -> Self {
+        let names = || secrets.iter().map(|secret| &secret.name).enumerate();
+        let full = |name: &'s Name| (name.namespace.as_deref(), name.name.as_str());
+        Self {
+            in_namespace: names().map(|(index, name)| (full(name), index)).collect(),
+            anywhere: names().map(|(index, name)| (name.name.as_str(), index)).collect(),
+        }
+    }
+
+    /// Where a namespace is left open, any fits.
+    fn find(&self, name: &Name) -> Option<usize> {
+        let Some(namespace) = name.namespace.as_deref() else {
+            return self.anywhere.get(name.name.as_str()).copied();
+        };
+        let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
+        here(Some(namespace)).max(here(None))
+    }
+}
+
 /// The host of a Secret to which no BareMetalHost refers.
-fn host(secret: Secret) -> Option<Host> {
+fn of_secret(secret: Secret) -> Option<Host> {
     let Content::Document(document) = secret.content else { return None };
     let name = secret.name.name;
     // The installer's name for the Secret of a host.

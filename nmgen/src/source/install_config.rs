@@ -16,19 +16,22 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     let networking = manifest.get(root, "networking");
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
     if hosts.is_empty() && configs.is_empty() {
-        let at = bare_metal.or(platform).unwrap_or(root);
-        let at = at.entries().first().map_or(at.span, |entry| entry.key_span);
+        let (at, key) = match (platform, bare_metal) {
+            (Some(platform), Some(_)) => (platform, Some("baremetal")),
+            (Some(_), None) => (root, Some("platform")),
+            (None, _) => (root, None),
+        };
         let message = "this install-config has no hosts in platform.baremetal.hosts";
         found.without_hosts.push(
-            Diagnostic::new(NO_HOSTS, message, manifest.document().place(at))
+            Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
                 .help("hosts in an agent-config.yaml count too: give both files"),
         );
     }
     for host in hosts {
-        found.loaded.hosts.push(one(manifest, host));
+        found.add(one(manifest, host));
     }
     for config in configs {
-        found.loaded.hosts.push(Host {
+        found.add(Host {
             document: manifest.network(config, "networkConfig"),
             ..manifest.host(config, "hostname", Stage::Node)
         });

@@ -1,7 +1,7 @@
 //! Recognises by its content what a file is.
 
 use super::found::Found;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, is_full};
 use super::{
     Host, KIND_MISSING, MAX_DOCUMENT_BYTES, Source, UNUSED_FILE, agent_config, bare_metal_host,
     install_config, machine_config, nmstate_config, policy, read, secret,
@@ -40,6 +40,9 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     }
     let mut passed_over = Vec::new();
     for document in documents {
+        if is_full(&mut found.loaded.diagnostics, &source.name) {
+            break;
+        }
         match document.map(Document::merged) {
             Ok(document) => {
                 let kind = kind(&document.root);
@@ -114,6 +117,7 @@ fn one<'a>(
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
+    let before = found.count();
     let mut diagnostics = Vec::new();
     let mut manifest = Manifest::new(document, &mut diagnostics);
     if kind != Kind::State {
@@ -122,9 +126,9 @@ fn one<'a>(
     }
     match kind {
         Kind::State | Kind::Manifest("") => {
-            let message = "this document has no kind, so that nothing is known of it".to_owned();
+            let message = "this document has no kind, so that nothing is known of it";
             let help = "give an NMState document in a file of its own";
-            manifest.add(KIND_MISSING, first(node), message, help);
+            manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
         }
         Kind::InstallConfig => install_config::load(&mut manifest, node, found),
         Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
@@ -135,9 +139,12 @@ fn one<'a>(
             policy::load(&mut manifest, node, found);
         }
         Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
-        Kind::Manifest(kind) => match kind.strip_suffix("List") {
-            Some(of) => {
+        Kind::Manifest(kind) => {
+            if let Some(of) = kind.strip_suffix("List") {
                 for item in manifest.list(node, "items") {
+                    if is_full(&mut found.loaded.diagnostics, &document.source().name) {
+                        break;
+                    }
                     let kind = match self::kind(item) {
                         Kind::State | Kind::Manifest("") => Kind::Manifest(of),
                         kind @ (Kind::InstallConfig | Kind::Manifest(_)) => kind,
@@ -145,13 +152,13 @@ fn one<'a>(
                     one(document, item, kind, found, passed_over);
                 }
             }
-            None => passed_over.push(kind.to_owned()),
-        },
+        }
+    }
+    if let Kind::Manifest(kind) = kind
+        && found.count() == before
+        && !kind.ends_with("List")
+    {
+        passed_over.push(kind.to_owned());
     }
     found.loaded.diagnostics.append(&mut diagnostics);
-}
-
-/// A mapping is shown by its first value.
-fn first<'a>(node: &'a Node<'a>) -> &'a Node<'a> {
-    node.entries().first().map_or(node, |entry| &entry.node)
 }

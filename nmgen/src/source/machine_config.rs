@@ -24,10 +24,10 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         let Some(document) = document(manifest, file, &mut found.unpacked) else { continue };
         if document.text().trim().is_empty() {
             let (message, help) = hosts_directory::EMPTY;
-            manifest.add(HOST_FILE_EMPTY, at, message.to_owned(), help);
+            manifest.add(HOST_FILE_EMPTY, manifest.place(at), message, help);
             continue;
         }
-        found.loaded.hosts.push(Host {
+        found.add(Host {
             role: role.clone(),
             stage: Stage::Node,
             document: Some(document),

@@ -1,5 +1,7 @@
 //! A manifest read key by key, with what is wrong about its form.
 
+use std::sync::Arc;
+
 use super::found::Name;
 use super::{
     HOST_UNNAMED, Host, KEY_CASE, MAX_DOCUMENT_BYTES, Nic, SOURCE_SHAPE, Stage, embedded, read,
@@ -7,6 +9,9 @@ use super::{
 use crate::check::mac;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::{Document, Node, Value};
+
+/// A file of a million faults must not cost a million messages.
+const MAX_FAULTS: usize = 1_000;
 
 /// A YAML document of a file, and what is found to be wrong with it.
 pub(super) struct Manifest<'a> {
@@ -27,13 +32,25 @@ impl<'a> Manifest<'a> {
         self.document.place(node.span)
     }
 
-    pub(super) fn add(&mut self, rule: Rule, node: &Node<'_>, message: String, help: &str) {
-        self.diagnostics.push(Diagnostic::new(rule, message, self.place(node)).help(help));
+    /// The place of a key, or of a mapping's first one.
+    pub(super) fn key_place(&self, node: &Node<'_>, key: Option<&str>) -> Place {
+        let entry = key.map_or_else(|| node.entries().first(), |key| node.entry(key));
+        self.document.place(entry.map_or(node.span, |entry| entry.key_span))
+    }
+
+    pub(super) fn add(&mut self, rule: Rule, place: Place, message: impl Into<String>, help: &str) {
+        self.push(Diagnostic::new(rule, message, place).help(help));
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if !is_full(self.diagnostics, &diagnostic.place.file) {
+            self.diagnostics.push(diagnostic);
+        }
     }
 
     /// The result, or nothing once its faults are noted.
     pub(super) fn accept<T>(&mut self, result: Result<T, Vec<Diagnostic>>) -> Option<T> {
-        result.map_err(|mut faults| self.diagnostics.append(&mut faults)).ok()
+        result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
     }
 
     /// The value under a key. Each key is asked for once: one in other letters is a fault.
@@ -42,8 +59,7 @@ impl<'a> Manifest<'a> {
             if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
                 let message = format!("\"{}\" should be \"{key}\"", entry.key);
                 let help = "most readers pass over a key in other letters";
-                let place = self.document.place(entry.key_span);
-                self.diagnostics.push(Diagnostic::new(KEY_CASE, message, place).help(help));
+                self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
         node.get(key)
@@ -84,19 +100,17 @@ impl<'a> Manifest<'a> {
             Value::Mapping(_) => "a mapping",
         };
         let message = format!("{key} is {found}, not {wanted}");
-        let first = node.entries().first().map_or(node.span, |entry| entry.key_span);
-        self.diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, self.document.place(first)));
+        let place = self.key_place(node, None);
+        self.push(Diagnostic::new(SOURCE_SHAPE, message, place));
     }
 
     /// A host with no more than the name that stands under a key.
     pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
         let name = self.text(node, key);
-        if name.is_none() {
-            let message = format!("this host has no {key}");
+        if node.get(key).is_none() {
             let help = "without one its files have no name, and other sources cannot speak of it";
-            let first = node.entries().first().map_or(node.span, |entry| entry.key_span);
-            let place = self.document.place(first);
-            self.diagnostics.push(Diagnostic::new(HOST_UNNAMED, message, place).help(help));
+            let place = self.key_place(node, None);
+            self.add(HOST_UNNAMED, place, format!("this host has no {key}"), help);
         }
         let place = self.place(name.map_or(node, |(_, node)| node));
         Host { stage, ..Host::new(name.map(|(name, _)| name.to_owned()), place) }
@@ -112,17 +126,18 @@ impl<'a> Manifest<'a> {
     }
 
     /// The NMState document under a key, which stands there as a mapping.
-    pub(super) fn network(&mut self, node: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
-        let node = self.get(node, key)?;
+    pub(super) fn network(&mut self, owner: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
+        let node = self.get(owner, key)?;
         match &node.value {
             Value::Mapping(_) if size(node) > MAX_DOCUMENT_BYTES => {
-                self.diagnostics.push(read::document_size(self.place(node)));
+                self.push(read::document_size(self.place(node)));
                 None
             }
             Value::Mapping(_) => Some(self.document.part(node.clone()).into_owned()),
             Value::Scalar { text, .. } => {
+                let place = self.key_place(owner, Some(key));
                 let message = format!("{key} is text, not a mapping");
-                self.add(SOURCE_SHAPE, node, message, "remove the '|' behind the key");
+                self.add(SOURCE_SHAPE, place, message, "remove the '|' behind the key");
                 self.accept(embedded::text(self.document, node, text))
             }
             Value::Sequence(_) => {
@@ -154,6 +169,15 @@ impl<'a> Manifest<'a> {
         let place = self.place(node);
         self.accept(nic(text, name, place))
     }
+}
+
+/// True when there are so many faults that the rest of the file is left alone, which is a fault too.
+pub(super) fn is_full(diagnostics: &mut Vec<Diagnostic>, file: &Arc<str>) -> bool {
+    if diagnostics.len() == MAX_FAULTS {
+        let message = format!("the rest is not read: there are {MAX_FAULTS} faults already");
+        diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, Place::file(file.clone())));
+    }
+    diagnostics.len() > MAX_FAULTS
 }
 
 /// A network card, if its MAC address is one.

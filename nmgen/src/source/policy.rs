@@ -18,7 +18,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     let name = selector.and_then(|selector| selector.text_at(HOSTNAME));
     let roles = selector.map(Node::entries).unwrap_or_default().iter();
     let role = roles.filter_map(|entry| entry.key.strip_prefix(ROLE)).next();
-    found.loaded.hosts.push(Host {
+    found.add(Host {
         role: role.map(str::to_owned),
         stage: Stage::Node,
         document,

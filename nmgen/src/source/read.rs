@@ -19,6 +19,9 @@ pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 /// The largest file that describes a fleet: a thousand hosts take two to four MiB.
 pub const MAX_FLEET_BYTES: usize = 16 << 20;
 
+/// The most hosts, and the most YAML documents of a file: ten times the largest cluster of OpenShift.
+pub const MAX_HOSTS: usize = 20_000;
+
 pub(crate) const DOCUMENT_SIZE: Rule = Rule::error("document-size");
 pub(crate) const ENCODING: Rule = Rule::error("encoding");
 pub(crate) const BYTE_ORDER_MARK: Rule = Rule::warning("byte-order-mark");
@@ -45,7 +48,7 @@ pub(super) fn file(
     if bytes.len() > limit {
         diagnostics.push(match limit {
             MAX_DOCUMENT_BYTES => document_size(Place::file(name)),
-            _ => fleet_size(Place::file(name)),
+            _ => fleet_size("the file is larger than 16 MiB", Place::file(name)),
         });
         return Ok(None);
     }
@@ -75,9 +78,20 @@ pub(super) fn document_size(place: Place) -> Diagnostic {
         .help("a document describes one node; split a fleet into one file a host")
 }
 
-pub(super) fn fleet_size(place: Place) -> Diagnostic {
-    Diagnostic::new(DOCUMENT_SIZE, "the file is larger than 16 MiB", place)
+fn fleet_size(message: &str, place: Place) -> Diagnostic {
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
         .help("split it: several files can be given together")
+}
+
+pub(crate) fn too_many(place: Place) -> Diagnostic {
+    let message = format!("there are more than {MAX_HOSTS} hosts or documents");
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
+}
+
+/// For what is compressed, or stands in one place and is meant in many.
+pub(super) fn unpacked_size(place: Place) -> Diagnostic {
+    let message = "up to here the documents are larger than 16 MiB";
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
 }
 
 /// At most one byte more than the limit, which is returned too, so that a larger file is noticed and never
@@ -142,5 +156,5 @@ pub(super) fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
         column: String::from_utf8_lossy(&bytes[line_start..at]).chars().count() as u32 + 1,
     };
     let line = String::from_utf8_lossy(&bytes[line_start..line_end]).into_owned();
-    Excerpt { start, width: 1, line: line.into() }
+    Excerpt { start, width: 1, line: line.into(), skipped: 0 }
 }

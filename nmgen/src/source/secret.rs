@@ -18,14 +18,14 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     let is_there = plain.is_some() || encoded.is_some();
     let plain = plain.and_then(|content| manifest.accept(content));
     let encoded = encoded.and_then(|content| manifest.accept(content));
-    if let (Some((_, node)), Some(_)) = (text, data)
-        && !matches!((&plain, &encoded), (Some(one), Some(other)) if one.text() == other.text())
+    if let (Some(at), Some(_)) = (root.get("stringData").filter(|_| text.is_some()), data)
+        && !matches!((&plain, &encoded), (Some(a), Some(b)) if a.root.means_the_same(&b.root))
     {
-        let message = format!("{KEY} stands in data too, and differently").to_owned();
-        let help = "stringData goes first in a cluster; keep one of them";
-        manifest.add(SECRET_DATA_TWICE, node, message, help);
+        let message = format!("{KEY} stands in data too, and says something else");
+        let help = "a cluster takes stringData; keep one of them";
+        manifest.add(SECRET_DATA_TWICE, manifest.key_place(at, Some(KEY)), message, help);
     }
-    found.secrets.push(Secret {
+    found.add_secret(Secret {
         name,
         place,
         content: match plain.or(encoded) {
