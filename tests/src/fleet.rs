@@ -69,8 +69,7 @@ routes:
 pub fn with_br_ex(number: usize) -> String {
     let (high, low) = (number / 256, number % 256);
     let bridge = format!(
-        "\
-  - name: br-ex
+        "  - name: br-ex
     type: ovs-bridge
     state: up
     bridge:
