@@ -31,7 +31,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
                     .help("without one it uses DHCP on every NIC"),
             );
         }
-        if !machines.is_empty() && !machines.contains(name) {
+        if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
             let message = format!("no source declares a host {name}, for which this document is");
             diagnostics.push(
                 Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone())
