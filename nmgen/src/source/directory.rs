@@ -1,26 +1,16 @@
-//! Recognises by its files what a directory is.
+//! What a directory holds.
 
 use std::path::Path;
 
-use super::found::Found;
-use super::{assisted_tree, hosts_directory, nmc_directory};
 use crate::error::Error;
 
-/// Loads a hosts directory, an assisted-service tree or an nmc directory.
-pub(super) fn load(directory: &str, found: &mut Found) -> Result<(), Error> {
-    let hosts = assisted_tree::hosts(directory)?;
-    if !hosts.is_empty() {
-        return assisted_tree::load(&hosts, found);
-    }
-    let names = file_names(directory)?;
-    match nmc_directory::is(&names) {
-        true => nmc_directory::load(directory, &names, found),
-        false => hosts_directory::load(directory, &names, found),
-    }
+/// True for a path of a directory, not for `-`.
+pub(super) fn is(path: &str) -> bool {
+    path != "-" && Path::new(path).is_dir()
 }
 
 /// The files, sorted, so that the result doesn't depend on the order in which the file system keeps them.
-pub(super) fn file_names(directory: &str) -> Result<Vec<String>, Error> {
+pub(super) fn files(directory: &str) -> Result<Vec<String>, Error> {
     names(directory, Path::is_file)
 }
 

@@ -44,12 +44,22 @@ pub struct Host {
     pub place: Place,
     /// `None` where the source names the host and gives it no network.
     pub(crate) document: Option<Document<'static>>,
+    /// The source does give it a network, which could not be read: diagnostics say why.
+    pub(crate) is_unread: bool,
 }
 
 impl Host {
     /// A host of which no more is known.
     pub(super) fn new(name: Option<String>, place: Place) -> Self {
-        Self { name, role: None, stage: Stage::Any, nics: Vec::new(), place, document: None }
+        Self {
+            name,
+            role: None,
+            stage: Stage::Any,
+            nics: Vec::new(),
+            place,
+            document: None,
+            is_unread: false,
+        }
     }
 
     /// A host that is no more than a document in a file of its own.

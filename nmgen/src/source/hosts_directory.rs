@@ -1,8 +1,10 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for those without.
 
-use super::found::{Found, is_usable_name};
 use super::read::{self, Content};
-use super::{HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, NO_HOSTS};
+use super::{
+    HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, Hosts, NO_HOSTS,
+    directory,
+};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
 
@@ -14,19 +16,18 @@ pub(super) const EMPTY: (&str, &str) =
     ("the file is empty", "a node skips an empty host file and takes cluster.yml");
 
 /// Loads the files with these names.
-pub(super) fn load(directory: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
-    let before = (found.loaded.hosts.len(), found.loaded.diagnostics.len());
-    let loaded = &mut found.loaded;
+pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(), Error> {
+    let before = (loaded.hosts.len(), loaded.diagnostics.len());
     for file_name in names {
-        let path = super::directory::join(directory, file_name);
-        let (name, mut faults) = host_name(file_name, &Place::file(&*path));
+        let file = directory::join(path, file_name);
+        let (name, mut faults) = host_name(file_name, &Place::file(&*file));
         loaded.diagnostics.append(&mut faults);
         let Some(name) = name else { continue };
-        let source = read::file(&path, Content::Document, &mut loaded.diagnostics)?;
+        let source = read::file(&file, Content::Document, &mut loaded.diagnostics)?;
         let Some(source) = source else { continue };
         if source.text.trim().is_empty() {
             let (message, help) = EMPTY;
-            let place = Place::file(&*path);
+            let place = Place::file(&*file);
             loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));
             continue;
         }
@@ -35,7 +36,7 @@ pub(super) fn load(directory: &str, names: &[String], found: &mut Found) -> Resu
     let is_refused = loaded.diagnostics[before.1..].iter().any(Diagnostic::is_error);
     if loaded.hosts.len() == before.0 && !is_refused {
         loaded.diagnostics.push(
-            Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(directory))
+            Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(path))
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
         );
     }
@@ -66,4 +67,11 @@ pub(super) fn host_name<'n>(
     let message =
         format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only");
     (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))
+}
+
+/// Safe as a name of a file, and not hidden; some names of hosts in use are no better.
+pub(super) fn is_usable_name(name: &str) -> bool {
+    (1..=253).contains(&name.len())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
+        && !name.starts_with('.')
 }

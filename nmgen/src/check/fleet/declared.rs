@@ -23,7 +23,8 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
         members.iter().filter(|member| is_machine(member)).filter_map(Member::name).collect();
     for member in members {
         let Some(name) = member.name() else { continue };
-        if member.host.document.is_none() && !with_document.contains(name) {
+        let is_without = member.host.document.is_none() && !member.host.is_unread;
+        if is_without && !with_document.contains(name) {
             let message = format!("{name} has no network configuration in these sources");
             diagnostics.push(
                 Diagnostic::new(HOST_WITHOUT_DOCUMENT, message, member.host.place.clone())

@@ -17,11 +17,11 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         );
     }
     for node in hosts {
-        found.add(Host {
+        let host = Host {
             role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
             nics: manifest.nics(node, "interfaces"),
-            document: manifest.network(node, "networkConfig"),
             ..manifest.host(node, "hostname", Stage::Early)
-        });
+        };
+        found.add(manifest.with_network(host, node, "networkConfig"));
     }
 }

@@ -10,10 +10,10 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     let name = manifest.metadata(root);
     let Some(spec) = manifest.get(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
-    found.add(Host {
+    let host = Host {
         stage: Stage::Early,
         nics: manifest.nics(spec, "interfaces"),
-        document: manifest.network(spec, "config"),
         ..Host::new(name.map(|(name, _)| name.name), place)
-    });
+    };
+    found.add(manifest.with_network(host, spec, "config"));
 }

@@ -53,16 +53,19 @@ impl<'a> Manifest<'a> {
         result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
     }
 
-    /// The value under a key. Each key is asked for once: one in other letters is a fault.
+    /// The value under a key. Each key is asked for once: one in other letters is a fault, and read where
+    /// the right one is missing.
     pub(super) fn get(&mut self, node: &'a Node<'a>, key: &str) -> Option<&'a Node<'a>> {
+        let mut found = node.get(key);
         for entry in node.entries() {
             if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
+                found = found.or(Some(&entry.node).filter(|node| !node.is_null()));
                 let message = format!("\"{}\" should be \"{key}\"", entry.key);
                 let help = "most readers pass over a key in other letters";
                 self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
-        node.get(key)
+        found
     }
 
     /// The value at the end of a chain of keys.
@@ -123,6 +126,13 @@ impl<'a> Manifest<'a> {
         let namespace = metadata.and_then(|node| self.text(node, "namespace"));
         let namespace = namespace.map(|(name, _)| name.to_owned());
         Some((Name { namespace, name: name.to_owned() }, self.place(node)))
+    }
+
+    /// The host with the NMState document under a key.
+    pub(super) fn with_network(&mut self, host: Host, owner: &'a Node<'a>, key: &str) -> Host {
+        let document = self.network(owner, key);
+        let is_unread = document.is_none() && owner.get(key).is_some();
+        Host { document, is_unread, ..host }
     }
 
     /// The NMState document under a key, which stands there as a mapping.

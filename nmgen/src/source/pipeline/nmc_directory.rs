@@ -2,8 +2,8 @@
 //! Manifests in a directory, whose names mean nothing, look the same and are told by their content.
 
 use super::found::Found;
-use super::read::{self, Content};
 use super::{CLUSTER, directory, kind};
+use super::{Content, read};
 use crate::error::Error;
 
 const ALL: &str = "_all";

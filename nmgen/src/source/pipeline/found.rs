@@ -4,7 +4,8 @@
 use std::collections::HashMap;
 
 use super::{
-    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, SECRET_REFERENCE, Stage, read,
+    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, SECRET_REFERENCE, Stage,
+    hosts_directory, read,
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Document;
@@ -115,6 +116,7 @@ impl Found {
         let index = Index::new(&self.secrets);
         for Reference { host, secret: name, place } in &self.references {
             let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
+            host.is_unread = true;
             let found = index.find(name);
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
@@ -125,7 +127,7 @@ impl Found {
                         break;
                     }
                     used[index] = true;
-                    host.document = Some(document.clone());
+                    (host.document, host.is_unread) = (Some(document.clone()), false);
                     continue;
                 }
                 Some((Content::Faulty, _)) => continue,
@@ -187,18 +189,11 @@ fn name_fault(host: &Host) -> Option<Diagnostic> {
     let (message, help) = if host.is_cluster() && host.stage == Stage::Early {
         let help = "cluster.yml is what nodes take that have no document of their own";
         (format!("a host cannot be called {CLUSTER}"), help)
-    } else if !is_usable_name(name) {
+    } else if !hosts_directory::is_usable_name(name) {
         let help = "letters, digits and hyphens (RFC 1123)";
         (format!("\"{}\" is not a host name", name.escape_debug()), help)
     } else {
         return None;
     };
     Some(Diagnostic::new(HOST_NAME, message, host.place.clone()).help(help))
-}
-
-/// Safe as a name of a file, and not hidden; some names of hosts in use are no better.
-pub(super) fn is_usable_name(name: &str) -> bool {
-    (1..=253).contains(&name.len())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
-        && !name.starts_with('.')
 }

@@ -31,18 +31,16 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         found.add(one(manifest, host));
     }
     for config in configs {
-        found.add(Host {
-            document: manifest.network(config, "networkConfig"),
-            ..manifest.host(config, "hostname", Stage::Node)
-        });
+        let host = manifest.host(config, "hostname", Stage::Node);
+        found.add(manifest.with_network(host, config, "networkConfig"));
     }
 }
 
 fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
-    Host {
+    let host = Host {
         role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
         nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
-        document: manifest.network(node, "networkConfig"),
         ..manifest.host(node, "name", Stage::Early)
-    }
+    };
+    manifest.with_network(host, node, "networkConfig")
 }

@@ -3,7 +3,7 @@
 //! (openshift/assisted-service, `pkg/staticnetworkconfig/generator.go`).
 
 use super::found::Found;
-use super::read::{self, Content};
+use super::{Content, read};
 use super::{
     HOST_FILE_EMPTY, Host, Nic, SOURCE_SHAPE, Source, Stage, capture, directory, manifest,
 };
@@ -34,7 +34,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let host = Host { stage: Stage::Early, nics, ..Host::new(Some(name), Place::file(path)) };
-    let documents = directory::file_names(path)?.into_iter().filter(|name| {
+    let documents = directory::files(path)?.into_iter().filter(|name| {
         !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
     });
     let before = found.loaded.hosts.len();

@@ -1,0 +1,338 @@
+//! The files that people have: each gives the same hosts, alone, together and from standard input, and a
+//! fault in one is shown where they wrote it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nmgen::diagnostic::Diagnostic;
+use nmgen::source::{Host, Hosts, Stage};
+use tests::program;
+
+const HOSTS: [&str; 2] = ["master-0", "worker-0"];
+const ROLES: [&str; 2] = ["master", "worker"];
+const MACS: [[&str; 2]; 2] =
+    [["52:54:00:00:00:01", "52:54:00:00:00:02"], ["52:54:00:00:01:01", "52:54:00:00:01:02"]];
+
+fn fixtures() -> PathBuf {
+    program::root().join("tests/fixtures/sources")
+}
+
+/// A host's document, and that of all nodes.
+fn document(name: &str) -> String {
+    fs::read_to_string(fixtures().join("hosts").join(format!("{name}.yml"))).unwrap()
+}
+
+fn load(paths: &[&Path]) -> Hosts {
+    let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+    nmgen::source::load(&paths).unwrap()
+}
+
+/// The hosts of a fixture, about which there is nothing to say.
+fn hosts(name: &str) -> Vec<Host> {
+    let loaded = load(&[&fixtures().join(name)]);
+    let found = nmgen::diagnose(&loaded);
+    assert!(found.is_empty(), "{name}: {found:?}");
+    loaded.hosts
+}
+
+/// The text, whatever the line breaks.
+fn text(host: &Host) -> String {
+    host.document_text().unwrap().replace("\r\n", "\n")
+}
+
+fn nics(host: &Host) -> Vec<(Option<&str>, &str)> {
+    host.nics.iter().map(|nic| (nic.name.as_deref(), nic.mac_address.as_str())).collect()
+}
+
+/// What a source tells of the two hosts beside their documents.
+struct Told {
+    source: &'static str,
+    stage: Stage,
+    has_roles: bool,
+    nics: fn(usize) -> Vec<(Option<&'static str>, &'static str)>,
+}
+
+fn boot_nic(host: usize) -> Vec<(Option<&'static str>, &'static str)> {
+    vec![(None, MACS[host][0])]
+}
+
+fn both_nics(host: usize) -> Vec<(Option<&'static str>, &'static str)> {
+    vec![(Some("eno1"), MACS[host][0]), (Some("eno2"), MACS[host][1])]
+}
+
+fn no_nic(_: usize) -> Vec<(Option<&'static str>, &'static str)> {
+    Vec::new()
+}
+
+const SOURCES: &[Told] = &[
+    Told { source: "hosts", stage: Stage::Any, has_roles: false, nics: no_nic },
+    Told { source: "nmc", stage: Stage::Any, has_roles: false, nics: no_nic },
+    Told { source: "install-config.yaml", stage: Stage::Early, has_roles: true, nics: boot_nic },
+    Told { source: "agent-config.yaml", stage: Stage::Early, has_roles: true, nics: both_nics },
+    Told { source: "bare-metal-hosts.yaml", stage: Stage::Early, has_roles: false, nics: boot_nic },
+    Told { source: "nmstate-configs.yaml", stage: Stage::Early, has_roles: false, nics: both_nics },
+    Told { source: "policies.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
+    Told { source: "machine-configs.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
+];
+
+#[test]
+fn every_source_gives_the_same_hosts() {
+    for Told { source, stage, has_roles, nics: expected } in SOURCES {
+        let mut found = hosts(source);
+        found.retain(|host| !host.is_cluster());
+        let names: Vec<&str> = found.iter().filter_map(|host| host.name.as_deref()).collect();
+        assert_eq!(names, HOSTS, "{source}");
+        for (index, host) in found.iter().enumerate() {
+            assert_eq!(text(host), document(HOSTS[index]), "{source}");
+            assert_eq!(host.role.as_deref(), has_roles.then_some(ROLES[index]), "{source}");
+            assert_eq!(host.stage, *stage, "{source}");
+            assert_eq!(nics(host), expected(index), "{source}");
+        }
+    }
+}
+
+#[test]
+fn the_document_for_all_nodes_is_there_where_a_source_can_have_one() {
+    for source in ["hosts", "nmc", "machine-configs.yaml"] {
+        let found = hosts(source);
+        let cluster: Vec<&Host> = found.iter().filter(|host| host.is_cluster()).collect();
+        assert_eq!(cluster.len(), 1, "{source}");
+        assert_eq!(text(cluster[0]), document("cluster"), "{source}");
+    }
+}
+
+/// assisted-service numbers hosts; host1 is as it writes them, with captures in place of names.
+#[test]
+fn a_tree_of_assisted_service_gives_the_documents_that_it_was_made_of() {
+    let found = hosts("assisted");
+    for (index, host) in found.iter().enumerate() {
+        assert_eq!(host.name, Some(format!("host{index}")));
+        assert_eq!(nics(host), both_nics(index));
+        let value = |text: &str| serde_yaml::from_str::<serde_yaml::Value>(text).unwrap();
+        assert_eq!(value(&text(host)), value(&document(HOSTS[index])));
+    }
+    assert_eq!(found.len(), 2);
+}
+
+#[test]
+fn line_breaks_of_windows_and_a_byte_order_mark_change_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    for Told { source, .. } in SOURCES.iter().filter(|told| told.source.ends_with(".yaml")) {
+        let original = fs::read_to_string(fixtures().join(source)).unwrap();
+        let path = place.path().join(source);
+        fs::write(&path, format!("\u{feff}{}", original.replace('\n', "\r\n"))).unwrap();
+        let loaded = load(&[&path]);
+        let rules: Vec<&str> = loaded.diagnostics.iter().map(|found| found.rule.name).collect();
+        assert_eq!(rules, ["byte-order-mark"], "{source}");
+        let texts: Vec<String> = loaded.hosts.iter().map(text).collect();
+        assert_eq!(texts, hosts(source).iter().map(text).collect::<Vec<_>>(), "{source}");
+    }
+}
+
+const ANCHORS: &str = "\
+apiVersion: v1
+platform:
+  baremetal:
+    hosts:
+    - name: worker-0
+      networkConfig: &bond
+        dns-resolver: &dns
+          config:
+            server: [192.0.2.53]
+        interfaces:
+        - &eno1
+          name: eno1
+          type: ethernet
+          state: up
+    - name: worker-1
+      networkConfig: *bond
+    - name: worker-2
+      networkConfig:
+        <<: *bond
+        interfaces:
+        - <<: *eno1
+          mtu: 9000
+    - name: worker-3
+      networkConfig:
+        dns-resolver: *dns
+";
+
+#[test]
+fn an_anchor_in_one_host_is_good_in_another() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("install-config.yaml");
+    fs::write(&path, ANCHORS).unwrap();
+    let found = load(&[&path]);
+    assert_eq!(nmgen::diagnose(&found), []);
+    let dns = "dns-resolver:\n  config:\n    server:\n    - 192.0.2.53\n";
+    let interface =
+        |more: &str| format!("interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n{more}");
+    let expected = [
+        dns.to_owned() + &interface(""),
+        dns.to_owned() + &interface(""),
+        dns.to_owned() + &interface("  mtu: 9000\n"),
+        dns.to_owned(),
+    ];
+    assert_eq!(found.hosts.iter().map(text).collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn a_secret_is_found_in_another_file_whatever_the_order() {
+    let place = tempfile::tempdir().unwrap();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: net}\n\
+        stringData: {nmstate: \"interfaces: [{name: eno1, type: ethernet}]\"}\n";
+    let host = "apiVersion: metal3.io/v1alpha1\nkind: BareMetalHost\n\
+        metadata: {name: worker-0, namespace: metal}\n\
+        spec: {preprovisioningNetworkDataName: net, bootMACAddress: 52:54:00:00:00:0A}\n";
+    let (one, other) = (place.path().join("secret.yaml"), place.path().join("host.json"));
+    fs::write(&one, secret).unwrap();
+    let value: serde_yaml::Value = serde_yaml::from_str(host).unwrap();
+    fs::write(&other, serde_json::to_string(&value).unwrap()).unwrap();
+    for paths in [[&one, &other], [&other, &one]] {
+        let loaded = load(&paths.map(PathBuf::as_path));
+        assert_eq!(loaded.diagnostics, []);
+        let [host] = loaded.hosts.as_slice() else { unreachable!("{:?}", loaded.hosts) };
+        assert_eq!(host.name.as_deref(), Some("worker-0"));
+        assert_eq!(nics(host), [(None, "52:54:00:00:00:0a")]);
+        assert_eq!(text(host), "interfaces: [{name: eno1, type: ethernet}]");
+    }
+    let alone = load(&[&one]).hosts;
+    assert_eq!(alone[0].name.as_deref(), Some("net"));
+}
+
+#[test]
+fn sources_are_read_together_and_from_standard_input() {
+    let directory = fixtures();
+    let paths = ["install-config.yaml", "hosts", "assisted", "policies.yaml"];
+    let paths = paths.map(|name| directory.join(name));
+    let together = load(&paths.each_ref().map(PathBuf::as_path)).hosts;
+    let one_by_one: Vec<Host> = paths.iter().flat_map(|path| load(&[path]).hosts).collect();
+    assert_eq!(together, one_by_one);
+
+    let place = tempfile::tempdir().unwrap();
+    let mut child = Command::new(program::nmgen())
+        .args(["generate", "--to", "hosts", "-o", "out"])
+        .args([&directory.join("agent-config.yaml"), Path::new("-")])
+        .current_dir(place.path())
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let policies = fs::read(directory.join("bare-metal-hosts.yaml")).unwrap();
+    child.stdin.take().unwrap().write_all(&policies).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    for name in HOSTS {
+        let written = fs::read_to_string(place.path().join(format!("out/{name}.yml"))).unwrap();
+        assert_eq!(written, document(name));
+    }
+}
+
+#[test]
+fn a_directory_of_manifests_is_read_by_its_content() {
+    let place = tempfile::tempdir().unwrap();
+    fs::copy(fixtures().join("nmstate-configs.yaml"), place.path().join("99-a.yaml")).unwrap();
+    let notes = "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n";
+    fs::write(place.path().join("namespace.yaml"), notes).unwrap();
+    let loaded = load(&[place.path()]);
+    let names: Vec<&str> = loaded.hosts.iter().filter_map(|host| host.name.as_deref()).collect();
+    assert_eq!(names, HOSTS);
+    let rules: Vec<&str> = loaded.diagnostics.iter().map(|found| found.rule.name).collect();
+    assert_eq!(rules, ["unused-file"]);
+}
+
+const GOOD: &str = "192.0.2.20\n";
+const BAD: &str = "192.0.2.200.1\n";
+
+/// The one fault, which is in the address.
+fn fault(path: &Path) -> Diagnostic {
+    let mut found = nmgen::diagnose(&load(&[path]));
+    assert_eq!(found.len(), 1, "{}: {found:?}", path.display());
+    let fault = found.remove(0);
+    assert_eq!(fault.rule.name, "address-syntax");
+    fault
+}
+
+#[test]
+fn a_fault_is_shown_where_it_was_written() {
+    let place = tempfile::tempdir().unwrap();
+    let files = [
+        "hosts/worker-0.yml",
+        "install-config.yaml",
+        "agent-config.yaml",
+        "bare-metal-hosts.yaml",
+        "nmstate-configs.yaml",
+        "policies.yaml",
+    ];
+    for file in files {
+        let text = fs::read_to_string(fixtures().join(file)).unwrap();
+        assert_eq!(text.matches(GOOD).count(), 1, "{file}");
+        for breaks in ["\n", "\r\n"] {
+            let text = text.replace(GOOD, BAD).replace('\n', breaks);
+            let path = place.path().join("a.yaml");
+            fs::write(&path, &text).unwrap();
+            let at = fault(&path).place;
+            assert_eq!(at.decoded, None, "{file}");
+            let start = at.position.unwrap().start;
+            let line = text.lines().nth(start.line as usize - 1).unwrap();
+            assert_eq!(&line[start.column as usize - 1..], BAD.trim(), "{file}");
+        }
+    }
+    let tree = place.path().join("tree/host1");
+    fs::create_dir_all(&tree).unwrap();
+    for file in ["mac_interface.ini", "ymlFile1.yml"] {
+        let text = fs::read_to_string(fixtures().join("assisted/host1").join(file)).unwrap();
+        fs::write(tree.join(file), text.replace(GOOD, BAD)).unwrap();
+    }
+    let at = fault(&place.path().join("tree")).place;
+    assert_eq!(&*at.file, tree.join("ymlFile1.yml").display().to_string());
+    assert!(at.position.unwrap().line.ends_with(&format!("ip: {}", BAD.trim())));
+}
+
+#[test]
+fn a_fault_in_an_encoded_document_is_shown_in_both() {
+    let place = tempfile::tempdir().unwrap();
+    let document = document("worker-0").replace(GOOD, BAD);
+    let line = document.lines().position(|line| line.contains(BAD.trim())).unwrap() + 1;
+    let encoded = |bytes: &[u8]| {
+        let mut child = Command::new("base64")
+            .arg("-w0")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(bytes).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let escaped: String = document.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    let secret = format!(
+        "apiVersion: v1\nkind: Secret\nmetadata:\n  name: worker-0\ndata:\n  nmstate: {}\n",
+        encoded(document.as_bytes())
+    );
+    let machine_config = |source: &str| {
+        format!(
+            "kind: MachineConfig\napiVersion: machineconfiguration.openshift.io/v1\n\
+             spec: {{config: {{storage: {{files: [{{path: /etc/nmstate/openshift/worker-0.yml,\n\
+             contents:\n  {{source: '{source}'}}}}]}}}}}}\n"
+        )
+    };
+    let cases = [
+        (secret, (6, 12)),
+        (machine_config(&format!("data:,{escaped}")), (5, 12)),
+        (machine_config(&format!("data:;base64,{}", encoded(document.as_bytes()))), (5, 12)),
+    ];
+    for (text, outer) in cases {
+        let path = place.path().join("a.yaml");
+        fs::write(&path, &text).unwrap();
+        let at = fault(&path).place;
+        let position = at.position.unwrap().start;
+        assert_eq!((position.line, position.column), outer, "{text}");
+        let decoded = at.decoded.unwrap();
+        assert_eq!(decoded.start.line as usize, line);
+        assert!(decoded.line[decoded.start.column as usize - 1..].starts_with(BAD.trim()));
+    }
+}
