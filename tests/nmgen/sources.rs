@@ -48,23 +48,26 @@ fn nics(host: &Host) -> Vec<(Option<&str>, &str)> {
     host.nics.iter().map(|nic| (nic.name.as_deref(), nic.mac_address.as_str())).collect()
 }
 
+/// Names, where the source has them, and MAC addresses.
+type Nics = Vec<(Option<&'static str>, &'static str)>;
+
 /// What a source tells of the two hosts beside their documents.
 struct Told {
     source: &'static str,
     stage: Stage,
     has_roles: bool,
-    nics: fn(usize) -> Vec<(Option<&'static str>, &'static str)>,
+    nics: fn(usize) -> Nics,
 }
 
-fn boot_nic(host: usize) -> Vec<(Option<&'static str>, &'static str)> {
+fn boot_nic(host: usize) -> Nics {
     vec![(None, MACS[host][0])]
 }
 
-fn both_nics(host: usize) -> Vec<(Option<&'static str>, &'static str)> {
+fn both_nics(host: usize) -> Nics {
     vec![(Some("eno1"), MACS[host][0]), (Some("eno2"), MACS[host][1])]
 }
 
-fn no_nic(_: usize) -> Vec<(Option<&'static str>, &'static str)> {
+fn no_nic(_: usize) -> Nics {
     Vec::new()
 }
 
