@@ -2,7 +2,7 @@
 
 mod fleet;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use self::fleet::each;
 use crate::check::{self, Purpose};
@@ -70,8 +70,14 @@ pub fn convert_for(hosts: Hosts, target: Target) -> Outcome {
         .zip(configurations)
         .zip(is_chosen)
         .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
-        .map(|((host, configuration), _)| Converted { host, configuration })
-        .collect();
+        .map(|((host, configuration), _)| Converted { host, configuration });
+    let mut seen = HashSet::new();
+    // Two files may describe a host alike; two roles each have a document for all their nodes.
+    let mut is_first = |host: &Host| match host.is_cluster() {
+        true => true,
+        false => host.name.clone().is_none_or(|name| seen.insert(name)),
+    };
+    let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
     Outcome { hosts, diagnostics }
 }
 
@@ -83,16 +89,18 @@ fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
     }
 }
 
-/// One document a host: the one for `stage`, unless there is none.
+/// One document a host: the one for `stage`, else one for any, else what there is.
 fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
-    let with_own: HashSet<String> = hosts
-        .iter()
-        .filter(|host| host.stage == stage && host.document.is_some())
-        .filter_map(|host| host.name.clone())
-        .collect();
-    move |host: &Host| match host.name.as_deref() {
-        Some(name) if with_own.contains(name) => host.stage == stage,
-        Some(_) | None => true,
+    let rank = move |host: &Host| (host.stage == stage, host.stage == Stage::Any);
+    let mut best = HashMap::new();
+    for host in hosts.iter().filter(|host| host.document.is_some()) {
+        let Some(name) = host.name.clone() else { continue };
+        let known = best.entry(name).or_insert(rank(host));
+        *known = rank(host).max(*known);
+    }
+    move |host: &Host| match host.name.as_ref().and_then(|name| best.get(name)) {
+        Some(best) => rank(host) == *best,
+        None => true,
     }
 }
 

@@ -143,14 +143,15 @@ platform:
     hosts:
     - name: worker-0
       networkConfig: &bond
-        dns-resolver: &dns
-          config:
-            server: [192.0.2.53]
         interfaces:
         - &eno1
           name: eno1
           type: ethernet
           state: up
+          ipv4: {enabled: true, dhcp: true}
+        dns-resolver:
+          config:
+            server: [192.0.2.53]
     - name: worker-1
       networkConfig: *bond
     - name: worker-2
@@ -159,9 +160,6 @@ platform:
         interfaces:
         - <<: *eno1
           mtu: 9000
-    - name: worker-3
-      networkConfig:
-        dns-resolver: *dns
 ";
 
 #[test]
@@ -172,13 +170,12 @@ fn an_anchor_in_one_host_is_good_in_another() {
     let found = load(&[&path]);
     assert_eq!(nmgen::diagnose(&found), []);
     let dns = "dns-resolver:\n  config:\n    server:\n    - 192.0.2.53\n";
-    let interface =
-        |more: &str| format!("interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n{more}");
+    let interfaces = "interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n  ipv4:\n    \
+        enabled: true\n    dhcp: true\n";
     let expected = [
-        dns.to_owned() + &interface(""),
-        dns.to_owned() + &interface(""),
-        dns.to_owned() + &interface("  mtu: 9000\n"),
-        dns.to_owned(),
+        format!("{interfaces}{dns}"),
+        format!("{interfaces}{dns}"),
+        format!("{dns}{interfaces}  mtu: 9000\n"),
     ];
     assert_eq!(found.hosts.iter().map(text).collect::<Vec<_>>(), expected);
 }
@@ -317,16 +314,17 @@ fn a_fault_in_an_encoded_document_is_shown_in_both() {
         encoded(document.as_bytes())
     );
     let machine_config = |source: &str| {
+        let files = "- path: /etc/nmstate/openshift/worker-0.yml\n  contents:";
+        let files = format!("{files}\n    source: '{source}'\n").replace('\n', "\n      ");
         format!(
             "kind: MachineConfig\napiVersion: machineconfiguration.openshift.io/v1\n\
-             spec: {{config: {{storage: {{files: [{{path: /etc/nmstate/openshift/worker-0.yml,\n\
-             contents:\n  {{source: '{source}'}}}}]}}}}}}\n"
+             spec:\n  config:\n    storage:\n      files:\n      {files}"
         )
     };
     let cases = [
         (secret, (6, 12)),
-        (machine_config(&format!("data:,{escaped}")), (5, 12)),
-        (machine_config(&format!("data:;base64,{}", encoded(document.as_bytes()))), (5, 12)),
+        (machine_config(&format!("data:,{escaped}")), (9, 19)),
+        (machine_config(&format!("data:;base64,{}", encoded(document.as_bytes()))), (9, 19)),
     ];
     for (text, outer) in cases {
         let path = place.path().join("a.yaml");
