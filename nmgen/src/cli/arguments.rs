@@ -17,10 +17,11 @@ directory with <hostname>.yml files and cluster.yml";
 
 #[cfg(feature = "pipelines")]
 const SOURCE: &str = "\
-An NMState document (YAML or JSON), '-' for standard input, a directory
-with <hostname>.yml files and cluster.yml, or what describes a fleet:
-install-config.yaml, agent-config.yaml, manifests (Secret, BareMetalHost,
-NMStateConfig, NodeNetworkConfigurationPolicy, MachineConfig), a tree of
+An NMState document (YAML or JSON), '-' for standard input, a
+directory with <hostname>.yml files and cluster.yml, or what
+describes a fleet: install-config.yaml, agent-config.yaml,
+manifests (Secret, BareMetalHost, NMStateConfig,
+NodeNetworkConfigurationPolicy, MachineConfig), a tree of
 assisted-service, an nmc directory";
 
 const EXIT_CODES: &str = "\
