@@ -1,4 +1,4 @@
-//! Each target for a document, a hosts directory and an install-config: the whole output, golden.
+//! Each target for each kind of source: the whole output, golden.
 //!
 //! `tests/fixtures/targets/expected/<input>/<case>` has what `-o OUT` made, as a file or a directory, and
 //! the exit code with standard error. `BLESS=1` rewrites them.
@@ -19,6 +19,29 @@ const INPUTS: &[(&str, &str)] = &[
     ("bond-vlan", "demo/bond-vlan.yml"),
     ("hosts", "targets/input/hosts"),
     ("install-config", "targets/input/install-config.yaml"),
+];
+
+/// Every other kind of source, for the cases in [`PLAIN`].
+const SOURCES: &[(&str, &str)] = &[
+    ("agent-config", "sources/agent-config.yaml"),
+    ("assisted", "sources/assisted"),
+    ("bare-metal-hosts", "sources/bare-metal-hosts.yaml"),
+    ("machine-configs", "sources/machine-configs.yaml"),
+    ("nmc", "sources/nmc"),
+    ("nmstate-configs", "sources/nmstate-configs.yaml"),
+    ("policies", "sources/policies.yaml"),
+];
+
+/// The targets without their options.
+const PLAIN: &[&str] = &[
+    "ignition",
+    "machine-config",
+    "bmh-secret",
+    "nmstateconfig",
+    "kargs",
+    "initrd",
+    "keyfiles",
+    "documents",
 ];
 
 /// Names of cases, and what comes after `--to`. Where sources tell roles, theirs win.
@@ -90,8 +113,10 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 #[test]
 fn every_target_gives_what_is_expected() {
     let mut faults = Vec::new();
-    for (input_name, input) in INPUTS {
-        for (case, arguments) in CASES {
+    let cases = |plain: bool| CASES.iter().filter(move |(case, _)| !plain || PLAIN.contains(case));
+    let all = INPUTS.iter().map(|input| (input, false));
+    for ((input_name, input), is_plain) in all.chain(SOURCES.iter().map(|input| (input, true))) {
+        for (case, arguments) in cases(is_plain) {
             let found = run(arguments, input);
             let directory = fixtures().join("targets/expected").join(input_name).join(case);
             if std::env::var_os("BLESS").is_some() {
