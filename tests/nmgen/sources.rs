@@ -337,3 +337,45 @@ fn a_fault_in_an_encoded_document_is_shown_in_both() {
         assert!(decoded.line[decoded.start.column as usize - 1..].starts_with(BAD.trim()));
     }
 }
+
+/// Values that are wrong almost everywhere.
+const ODD: &[&str] = &[
+    "[]",
+    "{}",
+    "~",
+    "-1",
+    "'%'",
+    "[[x]]",
+    "{a: {b: c}}",
+    "|",
+    "\u{a0}",
+    "*a",
+    "data:;base64,=",
+    "\"é",
+];
+
+#[test]
+fn no_damage_to_a_source_makes_it_panic() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("a.yaml");
+    let mut odd = ODD.iter().cycle();
+    let mut damaged = 0;
+    for Told { source, .. } in SOURCES.iter().filter(|told| told.source.ends_with(".yaml")) {
+        let text = fs::read_to_string(fixtures().join(source)).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        for (index, line) in lines.iter().enumerate() {
+            let Some((key, _)) = line.split_once(':') else { continue };
+            let mut changed = lines.clone();
+            let value = format!("{key}: {}", odd.next().unwrap());
+            changed[index] = &value;
+            let whole = changed.join("\n");
+            // Cut off behind it, and with the rest.
+            for text in [&whole[..whole.len() - lines[index + 1..].join("\n").len()], &whole] {
+                fs::write(&path, text).unwrap();
+                drop(nmgen::diagnose(&load(&[&path])));
+                damaged += 1;
+            }
+        }
+    }
+    assert!(damaged > 500, "{damaged}");
+}

@@ -114,6 +114,7 @@ pub(super) struct GenerateArguments {
 }
 
 /// The targets by their names on the command line.
+#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum To {
     /// One <id>.nmconnection file a profile
