@@ -85,7 +85,8 @@ impl<'d> Chooser<'d> {
             let path = self.directory.path.clone();
             return Err(Fault::UnknownHost { name: host.clone(), path });
         }
-        Ok(Some(choice(name, Reason::KernelArgument, cards)))
+        let choice = choice(name, Reason::KernelArgument, cards);
+        Ok(Some(Choice { name: self.directory.document(name).to_owned(), ..choice }))
     }
 
     /// The document for a machine with these cards and no others.
@@ -106,10 +107,11 @@ impl<'d> Chooser<'d> {
     /// The one host among the candidates.
     fn only(&self, candidates: Vec<Choice>) -> Result<Option<Choice>, Fault> {
         let mut found: Vec<(Choice, Vec<u8>)> = Vec::new();
-        for candidate in candidates {
+        for mut candidate in candidates {
+            candidate.name = self.directory.document(&candidate.name).to_owned();
             let text = bytes(&self.directory.file(&candidate.name))?;
-            // A host may match in two ways, and have a file of its own for its address (as
-            // `generate --to initrd` makes). An empty file counts as if it were not there.
+            // A host may match in two ways, and have a copy of its own for its address. An empty file
+            // counts as if it were not there.
             match found.iter_mut().find(|(_, known)| *known == text) {
                 Some((known, _)) => {
                     let known = &mut known.cards;

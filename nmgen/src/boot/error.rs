@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use super::names::Twice;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
+use crate::source::MAX_HOSTS;
 
 /// One variant for each operation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("cannot list the hosts directory {}", path.display())]
     ReadDirectory { path: PathBuf, source: io::Error },
+    #[error("there are more than {MAX_HOSTS} documents in {}", path.display())]
+    TooMany { path: PathBuf },
     #[error("cannot read {}", path.display())]
     ReadFile { path: PathBuf, source: io::Error },
     #[error("cannot list this machine's network devices")]
@@ -43,7 +46,8 @@ impl Fault {
     /// True where another input would do, false where this machine is at fault.
     pub(crate) fn is_input(&self) -> bool {
         match self {
-            Self::UnknownHost { .. }
+            Self::TooMany { .. }
+            | Self::UnknownHost { .. }
             | Self::Ambiguous { .. }
             | Self::Document(_)
             | Self::NameTwice { .. } => true,

@@ -1,5 +1,6 @@
 //! The hosts directory: which one it is, what is in it, and which of its files speak of an address.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use super::command_line::CommandLine;
 use super::error::Fault;
 use super::mac::{Mac, mentions};
 use super::paths::Paths;
-use crate::source::{CLUSTER, MAX_DOCUMENT_BYTES};
+use crate::source::{CLUSTER, MAX_DOCUMENT_BYTES, MAX_HOSTS};
 
 /// The ones that are looked at first, in this order.
 const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
@@ -19,6 +20,8 @@ pub(super) struct HostsDirectory {
     pub(super) path: PathBuf,
     /// Names of `<name>.yml` files without the extension, sorted.
     pub(super) names: Vec<String>,
+    /// Links from one of these names to another, as `nmgen generate --to initrd` makes.
+    links: BTreeMap<String, String>,
     /// Names of `.yaml` files, which nobody reads.
     pub(super) ignored: Vec<String>,
 }
@@ -50,29 +53,44 @@ impl HostsDirectory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let (mut names, mut ignored) = (Vec::new(), Vec::new());
+        let (mut names, mut ignored, mut links) = (Vec::new(), Vec::new(), BTreeMap::new());
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let Ok(file_name) = entry.file_name().into_string() else { continue };
-            let list = match file_name.rsplit_once('.') {
+            let (stem, list) = match file_name.rsplit_once('.') {
                 Some(("", _)) => continue,
-                Some((_, "yml")) => &mut names,
-                Some((_, "yaml")) => &mut ignored,
+                Some((stem, "yml")) => (stem, &mut names),
+                Some((stem, "yaml")) => (stem, &mut ignored),
                 _ => continue,
             };
             // Files may be links, as in a mounted ConfigMap.
             let kind = entry.file_type().map_err(failed)?;
-            if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
-                list.push(file_name.rsplit_once('.').map_or("", |(stem, _)| stem).to_owned());
+            if kind.is_symlink() && entry.path().is_file() {
+                list.push(stem.to_owned());
+                let to = fs::read_link(entry.path()).map_err(failed)?;
+                let to = to.to_str().and_then(|to| to.strip_suffix(".yml"));
+                links.extend(to.map(|to| (stem.to_owned(), to.to_owned())));
+            } else if kind.is_file() {
+                list.push(stem.to_owned());
+            }
+            if names.len() > MAX_HOSTS {
+                return Err(Fault::TooMany { path });
             }
         }
         names.sort_unstable();
         ignored.sort_unstable();
-        Ok(Some(Self { path, names, ignored }))
+        // One that leads elsewhere is a document like any other.
+        links.retain(|_, to| names.binary_search(to).is_ok());
+        Ok(Some(Self { path, names, links, ignored }))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
         self.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+    }
+
+    /// The name of the document that one of the names leads to.
+    pub(super) fn document<'n>(&'n self, name: &'n str) -> &'n str {
+        self.links.get(name).map_or(name, String::as_str)
     }
 
     /// A document's file.
@@ -93,7 +111,8 @@ impl HostsDirectory {
         }
         // As large as a document of this many hosts is; grows for one that is larger.
         let mut buffer = vec![0; 16 << 10];
-        for name in self.names.iter().filter(|name| *name != CLUSTER) {
+        let is_host = |name: &&String| *name != CLUSTER && !self.links.contains_key(*name);
+        for name in self.names.iter().filter(is_host) {
             let path = self.file(name);
             let length =
                 read(&path, &mut buffer).map_err(|source| Fault::ReadFile { path, source })?;
