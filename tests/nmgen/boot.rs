@@ -6,6 +6,8 @@
 mod choice;
 #[path = "boot/early.rs"]
 mod early;
+#[path = "boot/initrd.rs"]
+mod initrd;
 #[path = "boot/names.rs"]
 mod names;
 #[path = "boot/persist.rs"]
