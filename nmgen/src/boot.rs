@@ -20,6 +20,7 @@ mod others;
 mod paths;
 mod persist;
 mod profiles;
+mod sysroot;
 
 use std::time::Instant;
 
@@ -48,10 +49,12 @@ const MAX_ADDRESSES: usize = 8;
 /// # Errors
 /// Why there are none, although there should be.
 pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
-    let text = std::fs::read_to_string(paths.under("/proc/cmdline")).unwrap_or_default();
-    let line = CommandLine::parse(&text);
+    let line = CommandLine::read(&paths.under("/proc/cmdline"));
     line.faults.iter().for_each(|fault| log.say(Level::Warning, fault));
     let Some(directory) = HostsDirectory::find(paths, &line)? else {
+        if let Some(name) = line.host {
+            return Err(Fault::NoDirectory { name });
+        }
         log.say(Level::Info, "there is no hosts directory, so there is nothing to do");
         return Ok(());
     };
@@ -157,9 +160,10 @@ fn write(
         let (seconds, cards) = (line.timeout.as_secs(), listed(&names.missing));
         return Err(Fault::NoCard { file, seconds, cards });
     }
-    for missing in &names.missing {
-        let seconds = line.timeout.as_secs();
-        let text = format!("{missing} did not come within {seconds} s; going on without it");
+    if !names.missing.is_empty() {
+        let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
+        let them = if names.missing.len() == 1 { "it" } else { "them" };
+        let text = format!("{missing} did not come within {seconds} s; going on without {them}");
         log.say(Level::Warning, &text);
     }
     if let Some(document) = &mut host.document {
@@ -174,6 +178,9 @@ fn write(
     }
     for diagnostic in outcome.diagnostics.iter().take(MAX_WARNINGS) {
         log.say(Level::Warning, &one_line(diagnostic));
+    }
+    if let more @ 1.. = outcome.diagnostics.len().saturating_sub(MAX_WARNINGS) {
+        log.say(Level::Warning, &format!("and {more} more, see `nmgen check`"));
     }
     let configuration = outcome.hosts.into_iter().next().map(|host| host.configuration);
     let configuration = configuration.unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The kernel command line: proc_cmdline(5), bootparam(7).
 
+use std::path::Path;
 use std::time::Duration;
 
 /// How long to wait for network cards where the command line doesn't say.
@@ -23,8 +24,21 @@ pub(super) struct CommandLine {
 }
 
 impl CommandLine {
+    /// One that cannot be read says nothing, but for that.
+    pub(super) fn read(path: &Path) -> Self {
+        match std::fs::read(path) {
+            // Whatever else is on it need not be text.
+            Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes)),
+            Err(error) => {
+                let mut line = Self::parse("");
+                line.faults.push(format!("cannot read {}: {error}", path.display()));
+                line
+            }
+        }
+    }
+
     /// Of an argument that is given twice the last one counts, as everywhere; an empty one is none.
-    pub(super) fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut parsed = Self {
             host: None,
             directory: None,
@@ -45,6 +59,7 @@ impl CommandLine {
                         DEFAULT_TIMEOUT.as_secs()
                     )),
                 },
+                // What dracut makes of one that is no number is dracut's to say.
                 "rd.net.timeout.dhcp" => parsed.dhcp_timeout = value.parse().ok(),
                 _ => {}
             }
@@ -81,6 +96,8 @@ mod tests {
         assert_eq!(line.directory.as_deref(), Some("/my hosts"));
         assert_eq!(line.timeout, DEFAULT_TIMEOUT);
         assert_eq!(CommandLine::parse("nmgen.host=a nmgen.host=").host, None);
+        let missing = CommandLine::read(Path::new("/nonexistent/cmdline"));
+        assert!(missing.faults[0].starts_with("cannot read /nonexistent/cmdline: "));
     }
 
     #[test]

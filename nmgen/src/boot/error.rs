@@ -15,10 +15,14 @@ pub(crate) enum Fault {
     ReadDirectory { path: PathBuf, source: io::Error },
     #[error("there are more than {MAX_HOSTS} documents in {}", path.display())]
     TooMany { path: PathBuf },
+    #[error("cannot list the profiles in {}", path.display())]
+    ReadProfiles { path: PathBuf, source: io::Error },
     #[error("cannot read {}", path.display())]
     ReadFile { path: PathBuf, source: io::Error },
     #[error("cannot list this machine's network devices")]
     ReadCards { source: io::Error },
+    #[error("nmgen.host={name}: there is no hosts directory")]
+    NoDirectory { name: String },
     #[error("nmgen.host={name}: there is no such document in {}", path.display())]
     UnknownHost { name: String, path: PathBuf },
     #[error(
@@ -37,6 +41,10 @@ pub(crate) enum Fault {
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
     Remove { path: PathBuf, source: io::Error },
+    #[error("there is no file system at {}", path.display())]
+    NoRoot { path: PathBuf },
+    #[error("{} leads out of the file system that it is in", path.display())]
+    OutsideRoot { path: PathBuf },
     /// What the rest of nmgen found wrong with this machine.
     #[error(transparent)]
     Machine(Error),
@@ -47,12 +55,16 @@ impl Fault {
     pub(crate) fn is_input(&self) -> bool {
         match self {
             Self::TooMany { .. }
+            | Self::NoDirectory { .. }
             | Self::UnknownHost { .. }
             | Self::Ambiguous { .. }
             | Self::Document(_)
             | Self::NameTwice { .. } => true,
             Self::ReadDirectory { .. }
+            | Self::ReadProfiles { .. }
             | Self::ReadFile { .. }
+            | Self::NoRoot { .. }
+            | Self::OutsideRoot { .. }
             | Self::ReadCards { .. }
             | Self::NoCard { .. }
             | Self::Remove { .. }

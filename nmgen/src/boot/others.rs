@@ -19,7 +19,8 @@ pub(super) struct Other {
 /// The profiles in a directory, in the order of their names; none where it is not there.
 ///
 /// # Errors
-/// Where the directory cannot be listed. A file that cannot be read is none of NetworkManager's either.
+/// Where the directory cannot be listed. A file that cannot be read is none of NetworkManager's either, but
+/// its name is taken.
 pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -31,8 +32,13 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
         paths.push(entry?.path());
     }
     paths.sort_unstable();
-    let read = |path: PathBuf| Some(parse(&fs::read_to_string(&path).ok()?, path));
-    Ok(paths.into_iter().filter_map(read).collect())
+    // Whoever reads a FIFO waits for its other end.
+    paths.retain(|path| path.is_file());
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).unwrap_or_default();
+        parse(&String::from_utf8_lossy(&bytes), path)
+    };
+    Ok(paths.into_iter().map(read).collect())
 }
 
 fn parse(text: &str, path: PathBuf) -> Other {

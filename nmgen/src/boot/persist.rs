@@ -11,10 +11,11 @@ use std::path::Path;
 use super::error::Fault;
 use super::log::{Level, Log};
 use super::machine::{is_real, line};
-use super::others::{self, Other};
+use super::others::Other;
 use super::paths::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
-use super::profiles::{forget, staged};
-use crate::error::Error;
+use super::profiles::{forget, listed, staged};
+use super::sysroot::Sysroot;
+use crate::error::chain;
 use crate::target::File;
 use crate::write;
 
@@ -41,7 +42,6 @@ z /etc/hostname
 /// # Errors
 /// What could not be written. The profiles are kept for this boot then.
 pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
-    let profiles = staged(paths);
     if !paths.under(STAGE).exists() {
         return Ok(());
     }
@@ -49,73 +49,90 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         log.say(Level::Info, "the running system was given its profiles at an earlier boot");
         return forget(paths);
     }
-    let directory = paths.in_sysroot(ETC_PROFILES);
-    let existing = others::list(&directory)
-        .map_err(|source| Fault::ReadDirectory { path: directory.clone(), source })?;
-    let (kept, new): (Vec<Other>, Vec<Other>) =
-        profiles.into_iter().partition(|profile| existing.iter().any(|its| is_same(profile, its)));
+    let profiles = contents(&staged(paths)?)?;
+    let Err(fault) = hand_over(paths, log) else { return forget(paths) };
+    // As they are meant to be, not as they were for the initramfs.
+    let kept = forget(paths)
+        .and_then(|()| write::write(&paths.under(RUN_PROFILES), &profiles).map_err(Fault::Machine));
+    if let Err(fault) = kept {
+        log.say(Level::Error, &chain(&fault));
+    }
+    if !is_read_only(&fault) {
+        return Err(fault);
+    }
+    let text = "the root file system is read-only: the profiles are there for this boot";
+    log.say(Level::Info, text);
+    Ok(())
+}
+
+/// Everything in its place, the mark last.
+fn hand_over(paths: &Paths, log: &Log) -> Result<(), Fault> {
+    let sysroot = Sysroot::open(paths)?;
+    let directory = sysroot.place(ETC_PROFILES)?;
+    let existing = listed(directory.clone())?;
+    let (kept, new): (Vec<Other>, Vec<Other>) = staged(paths)?
+        .into_iter()
+        .partition(|profile| existing.iter().any(|its| is_same(profile, its)));
     if !kept.is_empty() {
         let names: Vec<String> = kept.iter().map(Other::name).collect();
         let text = format!("the running system has profiles of its own for {}", names.join(", "));
         log.say(Level::Info, &text);
     }
-    let files = contents(&new)?;
-    match hand_over(paths, &files) {
-        Ok(()) => {
-            if !files.is_empty() {
-                let plural = if files.len() == 1 { "" } else { "s" };
-                let text = format!("the running system was given {} profile{plural}", files.len());
-                log.say(Level::Info, &text);
-            }
-            forget(paths)
-        }
-        Err(error) => {
-            forget(paths)?;
-            // As they are meant to be, not as they were for the initramfs.
-            write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine)?;
-            if !is_read_only(&error) {
-                return Err(Fault::Machine(error));
-            }
-            let text = "the root file system is read-only: the profiles are there for this boot";
-            log.say(Level::Info, text);
-            Ok(())
+    let profiles = contents(&new)?;
+    parents(&directory)?;
+    write::write(&directory, &profiles).map_err(Fault::Machine)?;
+    let stage = paths.under(STAGE);
+    if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/')))? {
+        let place = sysroot.place(HOST_NAME)?;
+        if !line(&place).is_some_and(|name| is_real(&name)) {
+            readable(&place, name)?;
         }
     }
+    for (name, text) in links(&stage)? {
+        let place = sysroot.place(&format!("{LINKS}/{name}"))?;
+        if !place.exists() {
+            readable(&place, text)?;
+        }
+    }
+    readable(&paths.under(LABELS_FILE), LABELS.into())?;
+    readable(&sysroot.place(PERSISTED)?, MARK.into())?;
+    if !profiles.is_empty() {
+        let plural = if profiles.len() == 1 { "" } else { "s" };
+        let text = format!("the running system was given {} profile{plural}", profiles.len());
+        log.say(Level::Info, &text);
+    }
+    Ok(())
 }
 
-/// Everything in its place, the mark last.
-fn hand_over(paths: &Paths, profiles: &[File]) -> Result<(), Error> {
-    let directory = paths.in_sysroot(ETC_PROFILES);
-    if let Some(parent) = directory.parent() {
-        write::directory(parent)?;
+/// The directories above a file.
+fn parents(path: &Path) -> Result<(), Fault> {
+    let made = path.parent().map_or(Ok(()), write::directory);
+    made.map_err(Fault::Machine)
+}
+
+/// A file for everyone to read, and the directories above it.
+fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
+    parents(path)?;
+    write::write_readable(path, text).map_err(Fault::Machine)
+}
+
+/// The .link files that wait for the running system, by name.
+fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
+    let path = stage.join(LINKS.trim_start_matches('/'));
+    let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let text = content(&entry.path())?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.extend(text.map(|text| (name, text)));
     }
-    write::write(&directory, profiles)?;
-    let stage = paths.under(STAGE);
-    if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/'))) {
-        let place = paths.in_sysroot(HOST_NAME);
-        if !line(&place).is_some_and(|name| is_real(&name)) {
-            write::write_readable(&place, name)?;
-        }
-    }
-    for link in fs::read_dir(stage.join(LINKS.trim_start_matches('/'))).into_iter().flatten() {
-        let Some(link) = link.ok().map(|entry| entry.path()) else { continue };
-        let (Some(name), Some(text)) = (link.file_name(), content(&link)) else { continue };
-        let place = paths.in_sysroot(LINKS);
-        if !place.join(name).exists() {
-            write::directory(&place)?;
-            write::write_readable(&place.join(name), text)?;
-        }
-    }
-    let labels = paths.under(LABELS_FILE);
-    if let Some(parent) = labels.parent() {
-        write::directory(parent)?;
-    }
-    write::write_readable(&labels, LABELS.into())?;
-    let mark = paths.in_sysroot(PERSISTED);
-    if let Some(parent) = mark.parent() {
-        write::directory(parent)?;
-    }
-    write::write_readable(&mark, MARK.into())
+    Ok(found)
 }
 
 /// True when one would be in the other's way: NetworkManager knows profiles by uuid, and a device by name.
@@ -138,11 +155,17 @@ fn contents(profiles: &[Other]) -> Result<Vec<File>, Fault> {
     profiles.iter().map(read).collect()
 }
 
-fn content(path: &Path) -> Option<Vec<u8>> {
-    fs::read(path).ok()
+/// What is not there has no content.
+fn content(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),
+    }
 }
 
-fn is_read_only(error: &Error) -> bool {
+fn is_read_only(fault: &Fault) -> bool {
+    let Fault::Machine(error) = fault else { return false };
     let source = std::error::Error::source(error).and_then(|source| source.downcast_ref());
     source.is_some_and(|source: &io::Error| source.kind() == io::ErrorKind::ReadOnlyFilesystem)
 }

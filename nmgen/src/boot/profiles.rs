@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::early;
 use super::error::Fault;
@@ -12,6 +12,7 @@ use super::log::{Level, Log};
 use super::names::Names;
 use super::others::{self, Other};
 use super::paths::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
+use crate::error::chain;
 use crate::profile::{Configuration, Profile};
 use crate::target::File;
 use crate::write;
@@ -22,7 +23,7 @@ const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
 /// there is none if nm-initrd-generator leaves it to the initramfs's own `/etc`.
 const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
 
-/// Writes everything that the first step writes.
+/// Writes everything that the first step writes, or nothing.
 pub(super) fn write(
     paths: &Paths,
     configuration: &Configuration,
@@ -31,6 +32,23 @@ pub(super) fn write(
     log: &Log,
 ) -> Result<(), Fault> {
     forget(paths)?;
+    let written = put(paths, configuration, names, dhcp_timeout, log);
+    if written.is_err()
+        && let Err(fault) = forget(paths)
+    {
+        // The first fault is the one to return.
+        log.say(Level::Warning, &chain(&fault));
+    }
+    written
+}
+
+fn put(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+    dhcp_timeout: Option<u32>,
+    log: &Log,
+) -> Result<(), Fault> {
     stage(paths, configuration)?;
     // Directories of NetworkManager's own are for everyone to look into.
     write::directory(&paths.under("/run/NetworkManager/conf.d")).map_err(Fault::Machine)?;
@@ -44,7 +62,7 @@ pub(super) fn write(
     write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine)?;
     write::write_file(&paths.under(NEEDED), Vec::new()).map_err(Fault::Machine)?;
     // Last: as long as ours are not there the others are the network.
-    for other in displaced(paths, configuration, names) {
+    for other in displaced(paths, configuration, names)? {
         if let Err(error) = fs::remove_file(&other.path) {
             let text = format!("cannot remove {}: {error}", other.path.display());
             log.say(Level::Warning, &text);
@@ -55,7 +73,7 @@ pub(super) fn write(
 
 /// Removes what an earlier run of the first step has left.
 pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
-    for profile in staged(paths) {
+    for profile in staged(paths)? {
         let Some(name) = profile.path.file_name() else { continue };
         let path = paths.under(RUN_PROFILES).join(name);
         remove(fs::remove_file(&path), &path)?;
@@ -77,8 +95,13 @@ fn remove(result: io::Result<()>, path: &Path) -> Result<(), Fault> {
 }
 
 /// The profiles that wait for the running system.
-pub(super) fn staged(paths: &Paths) -> Vec<Other> {
-    others::list(&paths.under(&format!("{STAGE}{ETC_PROFILES}"))).unwrap_or_default()
+pub(super) fn staged(paths: &Paths) -> Result<Vec<Other>, Fault> {
+    listed(paths.under(&format!("{STAGE}{ETC_PROFILES}")))
+}
+
+/// The profiles in a directory.
+pub(super) fn listed(path: PathBuf) -> Result<Vec<Other>, Fault> {
+    others::list(&path).map_err(|source| Fault::ReadProfiles { path, source })
 }
 
 /// For the second step: each file below its path in the running system.
@@ -136,14 +159,26 @@ fn host_name(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> 
 
 /// Profiles of others for this boot that could take one of ours' interfaces: the default one of
 /// nm-initrd-generator, and those that name an interface or a card of the document.
-fn displaced(paths: &Paths, configuration: &Configuration, names: &Names) -> Vec<Other> {
+fn displaced(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+) -> Result<Vec<Other>, Fault> {
     let ours: Vec<String> = configuration.profiles.iter().map(Profile::file_name).collect();
     let interfaces = interfaces(configuration, names);
-    let others = others::list(&paths.under(RUN_PROFILES)).unwrap_or_default();
+    let uuids: Vec<&str> = configuration
+        .profiles
+        .iter()
+        .filter_map(|it| it.keyfile.get("connection", "uuid"))
+        .collect();
     let is_displaced = |other: &Other| {
         let name = other.path.file_name().map(|name| name.to_string_lossy());
         if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
             return false;
+        }
+        // Of two with one uuid NetworkManager reads one.
+        if other.uuid.as_deref().is_some_and(|uuid| uuids.contains(&uuid)) {
+            return true;
         }
         match (&other.interface, &other.mac) {
             (Some(interface), _) => interfaces.contains(interface.as_str()),
@@ -151,5 +186,5 @@ fn displaced(paths: &Paths, configuration: &Configuration, names: &Names) -> Vec
             (None, None) => other.is_of_card(),
         }
     };
-    others.into_iter().filter(is_displaced).collect()
+    Ok(listed(paths.under(RUN_PROFILES))?.into_iter().filter(is_displaced).collect())
 }

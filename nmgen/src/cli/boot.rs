@@ -1,8 +1,9 @@
 //! `nmgen boot`.
 
+use super::Done;
 use super::arguments::BootArguments;
-use super::{Done, output};
 use crate::boot::{self, Fault, Level, Log, Paths};
+use crate::error::chain;
 
 /// Everything is said in the kernel log and on standard error, one line each.
 pub(super) fn run(arguments: &BootArguments) -> Done {
@@ -15,7 +16,7 @@ pub(super) fn run(arguments: &BootArguments) -> Done {
     match done {
         Ok(()) => Done::Success,
         Err(fault) => {
-            log.say(Level::Error, &format!("{}; {outcome}", output::chain(&fault)));
+            log.say(Level::Error, &format!("{}; {outcome}", chain(&fault)));
             verdict(&fault)
         }
     }

@@ -42,18 +42,9 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
 
 /// Writes the chain of an error to standard error.
 pub(super) fn error(error: &Error) {
-    let _ = io::stderr().lock().write_all(format!("nmgen: {}\n", chain(error)).as_bytes());
-}
-
-/// An error with its causes, in one line.
-pub(super) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("nmgen: {}\n", crate::error::chain(error)).as_bytes());
 }
 
 /// Colour only on a terminal, and not against <https://no-color.org>.

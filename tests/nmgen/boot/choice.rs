@@ -128,7 +128,7 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
     }
 }
 
-/// As `nmgen generate --to initrd` makes of a host that has a boot MAC address beside its document.
+/// Of a host that has a boot MAC address beside its document, without links.
 #[test]
 fn two_files_with_the_same_text_are_one_host() {
     let document = format!("{}- {{name: eth1, type: ethernet}}\n", with_mac("ours", SECOND));
@@ -265,6 +265,88 @@ fn a_host_that_is_not_there_is_said() {
     let expected = failed(2, "nmgen.host=worker-9: there is no such document in /etc/nmgen");
     assert_eq!(machine.boot(), expected);
     assert!(machine.is_untouched());
+}
+
+#[test]
+fn a_host_without_a_directory_is_said_too() {
+    let machine = machine().command_line("nmgen.host=worker-9");
+    assert_eq!(machine.boot(), failed(2, "nmgen.host=worker-9: there is no hosts directory"));
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
+    let machine = machine().host("worker-9", &marked("named")).host("cluster", &marked("all"));
+    std::fs::write(machine.path("proc/cmdline"), b"x=\xff nmgen.host=worker-9\n").unwrap();
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("named"));
+    std::fs::remove_file(machine.path("proc/cmdline")).unwrap();
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0));
+    let expected = "<4>nmgen: cannot read /proc/cmdline: No such file or directory (os error 2)\n";
+    assert!(said.kernel.starts_with(expected), "{said:?}");
+}
+
+/// What could hold up a boot, lead elsewhere or take all memory.
+#[test]
+fn what_is_no_document_is_passed_over() {
+    let machine =
+        machine().host("worker-0", &with_mac("ours", FIRST)).file("etc/nmgen/a.yml/b", "");
+    let fifo = machine.path("etc/nmgen/fifo.yml");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (name, to) in [
+        ("to-fifo", "fifo.yml"),
+        ("loop", "loop.yml"),
+        ("nowhere", "nothing.yml"),
+        ("directory", "."),
+        ("null", "/dev/null"),
+    ] {
+        let link = machine.path(&format!("etc/nmgen/{name}.yml"));
+        std::os::unix::fs::symlink(to, link).unwrap();
+    }
+    let said = machine.boot();
+    assert_eq!((said.code, chosen(&machine).as_deref()), (Some(0), Some("ours")), "{said:?}");
+    // A link to a document in another directory is one of its own, as in a mounted ConfigMap.
+    let machine = self::machine().file("etc/nmgen/..data/worker-0.yml", &with_mac("ours", FIRST));
+    let link = machine.path("etc/nmgen/worker-0.yml");
+    std::os::unix::fs::symlink("..data/worker-0.yml", link).unwrap();
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("ours"));
+}
+
+#[test]
+fn a_directory_with_too_many_documents_is_refused() {
+    let machine = machine().host("cluster", &marked("all"));
+    for index in 0..20_000 {
+        std::fs::write(machine.path(&format!("etc/nmgen/{index}.yml")), "").unwrap();
+    }
+    let expected = failed(2, "there are more than 20000 documents in /etc/nmgen");
+    assert_eq!(machine.boot(), expected);
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn without_a_kernel_log_the_console_has_it() {
+    let machine = machine().host("cluster", &marked("all"));
+    std::fs::remove_file(machine.path("dev/kmsg")).unwrap();
+    let mut command = machine.command();
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with("nmgen: this machine is cluster (")
+    );
+    assert_eq!(chosen(&machine).as_deref(), Some("all"));
+}
+
+/// The kernel refuses a record of more than 1,024 bytes.
+#[test]
+fn a_line_fits_into_a_record_of_the_kernel() {
+    let long = "\u{e9}".repeat(600);
+    let machine = machine().command_line(&format!("nmgen.host={long}\n")).host("a", &marked("a"));
+    let said = machine.boot();
+    assert_eq!(said.code, Some(2));
+    assert!(said.kernel.len() <= 1_024 - 32, "{}", said.kernel.len());
+    assert!(said.kernel.ends_with("\u{e9}…\n"), "{said:?}");
 }
 
 #[test]

@@ -114,6 +114,9 @@ fn no_one_elses_profile_takes_our_cards() {
         let text = format!("{DEFAULT_PROFILE}\n[ethernet]\nmac-address={mac}\n");
         machine = machine.file(&format!("{EARLY}/{name}.nmconnection"), &text);
     }
+    // The same profile under another name, as coreos-installer hands on what `nmgen gc` has made.
+    let same = "[connection]\nid=same\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=vlan\n";
+    machine = machine.file(&format!("{EARLY}/same.nmconnection"), same);
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(machine.profiles(EARLY), ["bootif2", "ens3", "ip-ens9"]);
     assert_eq!(get(&profile(&machine, "ens3"), "ipv4", "method"), Some("manual"));
@@ -122,6 +125,35 @@ fn no_one_elses_profile_takes_our_cards() {
         "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
          [device-nmgen]\nmatch-device=except:interface-name:=ens3;\ncarrier-wait-timeout=0\n"
     );
+}
+
+/// The first step writes all or nothing: what could not be prepared is not handed over either.
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let machine =
+        known().host("worker-0", STATIC).file("run/NetworkManager/conf.d", "no directory");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(1));
+    assert!(said.kernel.contains("<3>nmgen: cannot "), "{said:?}");
+    assert_eq!(said.kernel.lines().count(), 1, "{said:?}");
+    assert!(machine.is_untouched());
+    assert_eq!(machine.persist().console, "");
+}
+
+#[test]
+fn of_many_warnings_the_rest_is_counted() {
+    let ports: Vec<String> = (0..25).map(|index| format!("{{name: d{index}}}")).collect();
+    let bridge =
+        format!("- {{name: br0, type: linux-bridge, bridge: {{port: [{}]}}}}\n", ports.join(", "));
+    let machine = known().host("worker-0", &format!("{STATIC}{bridge}"));
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let mut warnings: Vec<&str> =
+        said.kernel.lines().filter(|line| line.starts_with("<4>")).collect();
+    assert!(warnings.remove(0).ends_with(" did not come within 0 s; going on without them"));
+    assert_eq!(warnings.len(), 21);
+    assert!(warnings[20].starts_with("<4>nmgen: and "), "{warnings:?}");
+    assert!(warnings[20].ends_with(" more, see `nmgen check`"), "{warnings:?}");
 }
 
 /// nm-initrd.service has it for a condition.

@@ -106,6 +106,56 @@ fn what_it_has_already_is_its_own() {
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
 }
 
+/// A name that is taken is taken, whatever is in the file.
+#[test]
+fn a_profile_that_is_not_text_stays() {
+    let machine = booted();
+    std::fs::create_dir_all(machine.path(RUNNING)).unwrap();
+    let path = machine.path(&format!("{RUNNING}/ens3.nmconnection"));
+    std::fs::write(&path, b"[connection]\nid=K\xf6ln\n").unwrap();
+    assert_eq!(machine.persist().code, Some(0));
+    assert_eq!(std::fs::read(&path).unwrap(), b"[connection]\nid=K\xf6ln\n");
+}
+
+/// The initramfs's own directories are no running system.
+#[test]
+fn without_a_root_they_are_kept_for_this_boot() {
+    let machine = booted();
+    let staged = machine.files(STAGED);
+    for remains in ["sysroot/etc", "sysroot"] {
+        std::fs::remove_dir_all(machine.path(remains)).unwrap();
+        assert_eq!(machine.boot().code, Some(0));
+        let said = machine.persist();
+        assert_eq!(said.code, Some(1));
+        let expected =
+            "nmgen: there is no file system at /sysroot/; the running system may lack profiles\n";
+        assert_eq!(said.console, expected);
+        assert!(
+            staged.iter().all(|(name, text)| machine.read(&format!("{EARLY}/{name}")) == *text)
+        );
+        assert!(!machine.has("sysroot/etc") && !machine.has("run/nmgen-boot"));
+    }
+}
+
+/// An absolute link in the running system leads into the initramfs, as long as that is the root.
+#[test]
+fn a_link_out_of_the_root_is_not_followed() {
+    for link in ["sysroot/etc", "sysroot/etc/NetworkManager", RUNNING] {
+        let machine = booted().file("elsewhere/kept", "").file("sysroot/usr/kept", "");
+        let path = machine.path(link);
+        if link == "sysroot/etc" {
+            std::fs::remove_dir_all(&path).unwrap();
+        }
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(machine.path("elsewhere"), &path).unwrap();
+        let said = machine.persist();
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.console.contains(&format!("/{link} ")), "{link}: {said:?}");
+        assert_eq!(machine.files("elsewhere").into_keys().collect::<Vec<_>>(), ["kept"], "{link}");
+        assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"], "{link}");
+    }
+}
+
 #[test]
 fn where_nothing_was_prepared_nothing_is_done() {
     let machine = Machine::with_card();
