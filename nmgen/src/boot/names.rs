@@ -12,6 +12,8 @@ use crate::stack::{self, Role};
 
 /// The kernel's IFNAMSIZ is 16, with the NUL at the end.
 const MAX_LENGTH: usize = 15;
+/// Of a [`digest`].
+const DIGITS: usize = 4;
 
 /// A network card that the document needs and the machine doesn't have yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,7 +60,7 @@ impl Names {
             match mac {
                 Some(mac) => match cards.with_mac(&mac) {
                     Some(card) => names.is_card(name, card),
-                    None if is_up => names.missing.push(Missing { name, mac: Some(mac) }),
+                    None if is_up => names.is_missing(name, mac, cards),
                     None => {}
                 },
                 None if cards.has(&name) => {
@@ -85,6 +87,16 @@ impl Names {
         if name != card.name {
             self.renamed.insert(name, card.name.clone());
         }
+    }
+
+    /// Should another card bear its name here, what stands on it must not take that one.
+    fn is_missing(&mut self, name: String, mac: Mac, cards: &Cards) {
+        if cards.has(&name) {
+            let digits = digest(&mac.to_string());
+            let other = format!("{}-{digits:04x}", cut(&name, MAX_LENGTH - DIGITS - 1));
+            self.renamed.insert(name.clone(), other);
+        }
+        self.missing.push(Missing { name, mac: Some(mac) });
     }
 
     /// Gives VLANs and others that are named after their base interface its new name.
@@ -136,8 +148,9 @@ impl Names {
     /// Gives the document the machine's names and addresses.
     pub(super) fn apply(&self, root: &mut Node<'_>) {
         fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
-        let absent: Vec<&str> =
-            self.missing.iter().filter(|it| it.mac.is_some()).map(|it| it.name.as_str()).collect();
+        let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
+        let here = |name| self.renamed.get(name).unwrap_or(name).as_str();
+        let absent: Vec<&str> = by_mac.map(|missing| here(&missing.name)).collect();
         for interface in interfaces_mut(root) {
             if is_card(interface) && interface.text_at("name").is_some_and(|n| absent.contains(&n))
             {
@@ -260,7 +273,6 @@ fn following(name: &str, base: &str, renamed: &str) -> Option<String> {
 /// four digits that tell it from others. They follow from the whole name alone, so that it is the same at
 /// every boot and on every machine.
 fn fitted(before: &str, base: &str, after: &str) -> String {
-    const DIGITS: usize = 4;
     let whole = format!("{before}{base}{after}");
     if whole.len() <= MAX_LENGTH {
         return whole;

@@ -245,6 +245,36 @@ routes:
     assert_eq!(machine.profiles(EARLY), ["eth0"]);
 }
 
+/// The address of a card that is not there, under a name that another one has here.
+#[test]
+fn what_stands_on_a_missing_card_takes_no_other() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- {name: eth0.7, type: vlan, vlan: {base-iface: eth0, id: 7}}
+";
+    // The card that is there may even be the document's other one.
+    for (mac, expected) in [
+        (ADDRESSES[1], ["eth0", "eth0-3836", "eth0-3836.7"]),
+        (ADDRESSES[2], ["ens4", "eth0-3836", "eth0-3836.7"]),
+    ] {
+        let mut machine = Machine::new().card("eth0", mac).host("worker-0", document);
+        if mac != ADDRESSES[1] {
+            machine = machine.card("ens4", ADDRESSES[1]);
+        }
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(machine.profiles(STAGED), expected);
+        let card = machine.read(&format!("{STAGED}/eth0-3836.nmconnection"));
+        assert!(card.contains("\nmac-address=52:54:00:00:00:01\n"), "{card}");
+        assert!(!card.contains("interface-name="), "{card}");
+        let vlan = machine.read(&format!("{STAGED}/eth0-3836.7.nmconnection"));
+        let uuid = card.lines().find_map(|line| line.strip_prefix("uuid=")).unwrap();
+        assert!(vlan.ends_with(&format!("\nparent={uuid}\n")), "{vlan}");
+    }
+}
+
 #[test]
 fn two_names_for_one_card_are_an_error() {
     let document = "\
