@@ -8,6 +8,7 @@ use crate::error::chain;
 /// Everything is said in the kernel log and on standard error, one line each.
 pub(super) fn run(arguments: &BootArguments) -> Done {
     let paths = Paths::new(&arguments.root);
+    Log::open(&paths).say_panics();
     let log = Log::open(&paths);
     let (done, outcome) = match arguments.persist {
         false => (boot::prepare(&paths, &log), "the boot goes on with the initramfs's own network"),
