@@ -18,6 +18,7 @@ mod machine;
 mod names;
 mod others;
 mod paths;
+mod permanent;
 mod persist;
 mod profiles;
 mod sysroot;

@@ -9,9 +9,13 @@ use crate::check::mac::parse as bytes;
 pub(super) struct Mac(Vec<u8>);
 
 impl Mac {
-    /// As NetworkManager reads one; all zeros are no address.
+    /// As NetworkManager reads one.
     pub(super) fn parse(text: &str) -> Option<Self> {
-        let bytes = bytes(text)?;
+        Self::new(bytes(text)?)
+    }
+
+    /// All zeros are no address.
+    pub(super) fn new(bytes: Vec<u8>) -> Option<Self> {
         let is_address = matches!(bytes.len(), 6 | 20) && bytes.iter().any(|byte| *byte != 0);
         is_address.then_some(Self(bytes))
     }

@@ -1,11 +1,13 @@
 //! What this machine says of itself: network cards, DMI, host name.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use super::mac::Mac;
 use super::paths::Paths;
+use super::permanent;
 
 const CARDS: &str = "/sys/class/net";
 /// There while udevd runs.
@@ -56,6 +58,11 @@ impl Cards {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cards),
             Err(error) => return Err(error),
         };
+        // Without an answer the devices' present addresses have to do, as on a kernel that has no other.
+        let permanent = match paths.is_this_machine() {
+            true => permanent::addresses().unwrap_or_default(),
+            false => BTreeMap::new(),
+        };
         for entry in directory {
             let entry = entry?;
             let device = entry.path();
@@ -69,7 +76,7 @@ impl Cards {
                 continue;
             }
             if device.join("device").exists()
-                && let Some(mac) = permanent_mac(&device)
+                && let Some(mac) = permanent_mac(&device, &permanent)
             {
                 let is_port = device.join("master").exists();
                 cards.list.push(Card { name: name.clone(), mac, is_port });
@@ -101,15 +108,20 @@ impl Cards {
 
 /// Until udevd has seen a device it may give it another name.
 fn has_final_name(paths: &Paths, device: &Path) -> bool {
-    line(&device.join("ifindex"))
-        .is_some_and(|index| paths.under(&format!("/run/udev/data/n{index}")).exists())
+    index(device).is_some_and(|index| paths.under(&format!("/run/udev/data/n{index}")).exists())
 }
 
 /// A bond gives its ports one address and keeps each one's own.
-fn permanent_mac(device: &Path) -> Option<Mac> {
-    line(&device.join("bonding_slave/perm_hwaddr"))
-        .or_else(|| line(&device.join("address")))
+fn permanent_mac(device: &Path, permanent: &BTreeMap<u32, Mac>) -> Option<Mac> {
+    let of_port = line(&device.join("bonding_slave/perm_hwaddr"));
+    of_port
         .and_then(|text| Mac::parse(&text))
+        .or_else(|| permanent.get(&index(device)?).cloned())
+        .or_else(|| Mac::parse(&line(&device.join("address"))?))
+}
+
+fn index(device: &Path) -> Option<u32> {
+    line(&device.join("ifindex"))?.parse().ok()
 }
 
 /// What a file name may be by DMI, with what it is.

@@ -23,6 +23,11 @@ impl Paths {
         Self(root.to_owned())
     }
 
+    /// True when what is below the root is what the kernel speaks of, and not a tree made up like it.
+    pub(super) fn is_this_machine(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
     /// The place of an absolute path below the root.
     pub(crate) fn under(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
