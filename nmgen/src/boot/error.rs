@@ -41,7 +41,7 @@ pub(crate) enum Fault {
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
     Remove { path: PathBuf, source: io::Error },
-    #[error("there is no file system at {}", path.display())]
+    #[error("there is no running system below {}", path.display())]
     NoRoot { path: PathBuf },
     #[error("{} leads out of the file system that it is in", path.display())]
     OutsideRoot { path: PathBuf },

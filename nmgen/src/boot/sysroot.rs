@@ -16,7 +16,7 @@ impl Sysroot {
     /// # Errors
     /// [`Fault::NoRoot`]: nothing is mounted there.
     pub(super) fn open(paths: &Paths) -> Result<Self, Fault> {
-        let path = paths.in_sysroot("/");
+        let path = paths.under("/sysroot");
         match path.canonicalize() {
             Ok(root) if ROOTS.iter().any(|name| root.join(name).is_dir()) => Ok(Self(root)),
             Ok(_) | Err(_) => Err(Fault::NoRoot { path }),

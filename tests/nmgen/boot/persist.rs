@@ -127,8 +127,7 @@ fn without_a_root_they_are_kept_for_this_boot() {
         assert_eq!(machine.boot().code, Some(0));
         let said = machine.persist();
         assert_eq!(said.code, Some(1));
-        let expected =
-            "nmgen: there is no file system at /sysroot/; the running system may lack profiles\n";
+        let expected = "nmgen: there is no running system below /sysroot; the running system may lack profiles\n";
         assert_eq!(said.console, expected);
         assert!(
             staged.iter().all(|(name, text)| machine.read(&format!("{EARLY}/{name}")) == *text)
