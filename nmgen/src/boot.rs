@@ -15,6 +15,7 @@ mod hosts;
 mod log;
 mod mac;
 mod machine;
+mod mentions;
 mod names;
 mod others;
 mod paths;

@@ -7,6 +7,7 @@ use super::error::Fault;
 use super::hosts::HostsDirectory;
 use super::mac::{self, Mac};
 use super::machine::{Card, Cards};
+use super::mentions::Mentions;
 use crate::source::CLUSTER;
 
 /// Who this machine is, but for its network cards.
@@ -61,13 +62,13 @@ impl fmt::Display for Reason {
 pub(super) struct Chooser<'d> {
     directory: &'d HostsDirectory,
     identity: Identity,
-    /// The addresses that documents were searched for last, and the hosts that were found.
-    searched: (Vec<Mac>, Vec<&'d str>),
+    /// Read when there is a card to look for.
+    mentions: Option<Mentions<'d>>,
 }
 
 impl<'d> Chooser<'d> {
     pub(super) fn new(directory: &'d HostsDirectory, identity: Identity) -> Self {
-        Self { directory, identity, searched: Default::default() }
+        Self { directory, identity, mentions: None }
     }
 
     /// The document that is this machine's whatever cards come later; `None` where there is none so far.
@@ -202,10 +203,14 @@ impl<'d> Chooser<'d> {
 
     fn mentioning(&mut self, cards: &Cards) -> Result<Vec<&'d str>, Fault> {
         let macs: Vec<Mac> = cards.list.iter().map(|card| card.mac.clone()).collect();
-        if self.searched.0 != macs {
-            self.searched = (macs.clone(), self.directory.mentioning(&macs)?);
+        if macs.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(self.searched.1.clone())
+        let mentions = match self.mentions.take() {
+            Some(mentions) => mentions,
+            None => Mentions::read(self.directory)?,
+        };
+        self.mentions.insert(mentions).of(&macs)
     }
 }
 

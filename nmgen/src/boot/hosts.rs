@@ -1,15 +1,14 @@
-//! The hosts directory: which one it is, what is in it, and which of its files speak of an address.
+//! The hosts directory: which one it is, and what is in it.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
 
 use super::command_line::CommandLine;
 use super::error::Fault;
-use super::mac::{Mac, mentions};
 use super::paths::Paths;
-use crate::source::{CLUSTER, MAX_DOCUMENT_BYTES, MAX_HOSTS};
+use crate::source::{CLUSTER, MAX_HOSTS};
 
 /// The ones that are looked at first, in this order.
 const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
@@ -98,48 +97,9 @@ impl HostsDirectory {
         self.path.join(format!("{name}.yml"))
     }
 
-    /// The names of hosts whose documents have one of these addresses somewhere in their text; `cluster`
-    /// is for no machine in particular. A document that is too large to be read is left to whoever
-    /// chooses it.
-    ///
-    /// # Errors
-    /// Where a file cannot be read: it may be this machine's.
-    pub(super) fn mentioning(&self, macs: &[Mac]) -> Result<Vec<&str>, Fault> {
-        let mut found = Vec::new();
-        if macs.is_empty() {
-            return Ok(found);
-        }
-        // As large as a document of this many hosts is; grows for one that is larger.
-        let mut buffer = vec![0; 16 << 10];
-        let is_host = |name: &&String| *name != CLUSTER && !self.links.contains_key(*name);
-        for name in self.names.iter().filter(is_host) {
-            let path = self.file(name);
-            let length =
-                read(&path, &mut buffer).map_err(|source| Fault::ReadFile { path, source })?;
-            if mentions(&buffer[..length], macs) {
-                found.push(name.as_str());
-            }
-        }
-        Ok(found)
-    }
-}
-
-/// Reads the beginning of a file, as much of it as a document may have.
-fn read(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
-    let mut file = File::open(path)?;
-    let mut length = 0;
-    loop {
-        match file.read(&mut buffer[length..])? {
-            0 => return Ok(length),
-            read => length += read,
-        }
-        // Of an ordinary file less than asked for is the rest of it.
-        if length < buffer.len() {
-            return Ok(length);
-        }
-        if length >= MAX_DOCUMENT_BYTES {
-            return Ok(length);
-        }
-        buffer.resize(MAX_DOCUMENT_BYTES, 0);
+    /// The names of documents that are for a machine in particular, each one once.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| *name != CLUSTER && !self.links.contains_key(*name))
     }
 }

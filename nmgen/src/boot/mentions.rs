@@ -68,8 +68,8 @@ impl<'d> Mentions<'d> {
 
 /// The beginning of a file, as much of it as a document may have.
 fn read<'b>(path: &Path, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Fault> {
-    let length = fill(path, buffer)
-        .map_err(|source| Fault::ReadFile { path: path.to_owned(), source })?;
+    let length =
+        fill(path, buffer).map_err(|source| Fault::ReadFile { path: path.to_owned(), source })?;
     Ok(&buffer[..length])
 }
 

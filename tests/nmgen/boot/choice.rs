@@ -142,6 +142,20 @@ fn two_files_with_the_same_text_are_one_host() {
     assert!(said.console.ends_with("; eth0 is ens4; eth1 is ens3\n"), "{said:?}");
 }
 
+/// Beyond what is kept of a document it is searched again.
+#[test]
+fn a_document_may_have_any_number_of_addresses() {
+    let many = |host: u32| -> String {
+        (0..200).map(|card| format!("# 02:00:00:{host:02x}:{card:02x}:01\n")).collect()
+    };
+    let mut machine = machine().host("ours", &format!("{}{}", many(0), with_mac("mine", FIRST)));
+    for host in 1..9 {
+        machine = machine.host(&format!("other-{host}"), &format!("{}{}", many(host), marked("a")));
+    }
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("mine"));
+}
+
 #[test]
 fn an_address_counts_where_an_interface_has_it() {
     let elsewhere = format!(

@@ -148,6 +148,26 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert_eq!(machine.profiles(EARLY), ["dummy0"]);
 }
 
+/// Not for each card anew: what is gone by then would be an error.
+#[test]
+fn the_directory_is_read_once() {
+    let other = DOCUMENT.replace("52:54:00", "52:54:99");
+    let machine = machine(LONG).host("worker-1", &other);
+    machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
+    machine.write("run/udev/queue", "");
+    let (said, took) = boot_while(&machine, || {
+        std::fs::remove_file(machine.path("etc/nmgen/worker-1.yml")).unwrap();
+        for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+            settle(&machine, index);
+        }
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+}
+
 #[test]
 fn a_machine_without_any_card_waits_for_one() {
     let machine = machine(LONG);
