@@ -49,6 +49,7 @@ Which document is this machine's, the first that there is:
   DMI               SERIAL.yml or UUID.yml
   host name         NAME.yml, once the machine has a name
   cluster.yml       for all others
+
 Two that match equally well are an error. Without any nothing is done.
 
 The hosts directory is /etc/nmgen, else /run/nmgen, else nmgen.dir=DIR on
