@@ -67,7 +67,8 @@ const PIPELINE_EXAMPLES: &str = "
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
   nmgen generate --to initrd hosts/ >> initramfs.img
-      For `nmgen boot`: an archive appended to an initramfs.";
+      For `nmgen boot`: an archive appended to an initramfs, which
+      `truncate -s %4 initramfs.img` has made a multiple of four bytes.";
 
 fn examples() -> String {
     let text = GENERATE_EXAMPLES.to_owned();
