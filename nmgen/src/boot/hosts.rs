@@ -72,7 +72,7 @@ impl HostsDirectory {
             } else if kind.is_file() {
                 list.push(stem.to_owned());
             }
-            if names.len() > MAX_HOSTS {
+            if names.len() + ignored.len() > MAX_HOSTS {
                 return Err(Fault::TooMany { path });
             }
         }

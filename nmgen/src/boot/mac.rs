@@ -91,7 +91,8 @@ mod tests {
             "- 52:54:00:0a:0b:0c # the first card",
             "52:54:00:0a:0b:0c",
         ] {
-            assert_eq!(mentioned(text.as_bytes()).collect::<Vec<_>>(), [wanted.clone()], "{text}");
+            let found: Vec<Mac> = mentioned(text.as_bytes()).collect();
+            assert_eq!(found, std::slice::from_ref(&wanted), "{text}");
         }
         for text in [
             "",
