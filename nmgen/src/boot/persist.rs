@@ -49,11 +49,15 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         log.say(Level::Info, "the running system was given its profiles at an earlier boot");
         return forget(paths);
     }
-    let profiles = contents(&staged(paths)?)?;
-    let Err(fault) = hand_over(paths, log) else { return forget(paths) };
+    let profiles = staged(paths)?;
+    let (done, files) = match missing(paths, &profiles, log) {
+        Ok((sysroot, files)) => (hand_over(paths, &sysroot, &files, log), files),
+        Err(fault) => (Err(fault), contents(profiles.iter())?),
+    };
+    let Err(fault) = done else { return forget(paths) };
     // As they are meant to be, not as they were for the initramfs.
     let kept = forget(paths)
-        .and_then(|()| write::write(&paths.under(RUN_PROFILES), &profiles).map_err(Fault::Machine));
+        .and_then(|()| write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine));
     if let Err(fault) = kept {
         log.say(Level::Error, &chain(&fault));
     }
@@ -65,22 +69,27 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Everything in its place, the mark last.
-fn hand_over(paths: &Paths, log: &Log) -> Result<(), Fault> {
+/// The running system, and those of the profiles that it has nothing of its own for: what it has must
+/// neither be replaced nor be shadowed.
+fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec<File>), Fault> {
     let sysroot = Sysroot::open(paths)?;
-    let directory = sysroot.place(ETC_PROFILES)?;
-    let existing = listed(directory.clone())?;
-    let (kept, new): (Vec<Other>, Vec<Other>) = staged(paths)?
-        .into_iter()
-        .partition(|profile| existing.iter().any(|its| is_same(profile, its)));
+    let existing = listed(sysroot.place(ETC_PROFILES)?)?;
+    let (kept, new): (Vec<&Other>, Vec<&Other>) =
+        profiles.iter().partition(|profile| existing.iter().any(|its| is_same(profile, its)));
     if !kept.is_empty() {
-        let names: Vec<String> = kept.iter().map(Other::name).collect();
+        let names: Vec<String> = kept.into_iter().map(Other::name).collect();
         let text = format!("the running system has profiles of its own for {}", names.join(", "));
         log.say(Level::Info, &text);
     }
-    let profiles = contents(&new)?;
+    let files = contents(new.into_iter())?;
+    Ok((sysroot, files))
+}
+
+/// Everything in its place, the mark last.
+fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> Result<(), Fault> {
+    let directory = sysroot.place(ETC_PROFILES)?;
     parents(&directory)?;
-    write::write(&directory, &profiles).map_err(Fault::Machine)?;
+    write::write(&directory, profiles).map_err(Fault::Machine)?;
     let stage = paths.under(STAGE);
     if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/')))? {
         let place = sysroot.place(HOST_NAME)?;
@@ -145,14 +154,14 @@ fn is_same(profile: &Other, existing: &Other) -> bool {
     same_file || same_uuid || (same_kind && same_interface)
 }
 
-fn contents(profiles: &[Other]) -> Result<Vec<File>, Fault> {
+fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, Fault> {
     let read = |profile: &Other| {
         let path = profile.path.clone();
         let content = fs::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
         let name = profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(File { directories: Vec::new(), name, content })
     };
-    profiles.iter().map(read).collect()
+    profiles.map(read).collect()
 }
 
 /// What is not there has no content.

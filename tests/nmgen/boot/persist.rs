@@ -204,4 +204,13 @@ fn a_root_that_cannot_be_written_is_said_and_keeps_them_too() {
     assert!(said.kernel.starts_with("<3>nmgen: cannot "), "{said:?}");
     assert!(said.kernel.ends_with("; the running system may lack profiles\n"), "{said:?}");
     assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
+
+    // What the running system has of its own is not shadowed by ours in /run.
+    let own = "[connection]\nid=own\ntype=ethernet\ninterface-name=ens3\n";
+    let machine = booted()
+        .file(&format!("{RUNNING}/own.nmconnection"), own)
+        .file("sysroot/etc/nmgen", "not a directory");
+    let said = machine.persist();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["ens3.100"]);
 }
