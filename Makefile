@@ -32,7 +32,7 @@ toolchain:
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="-C target-feature=+crt-static -C force-unwind-tables=no" \
+	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld" \
 	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@ls -l $(RAMDISK_BINARY)
 
@@ -94,6 +94,7 @@ install-built:
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/docs/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/docs/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
+	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md

@@ -2,6 +2,7 @@
 //! wrong; output to standard output, diagnostics to standard error.
 
 mod arguments;
+mod boot;
 mod check;
 mod diff;
 mod generate;
@@ -26,6 +27,8 @@ enum Done {
     Success,
     /// The diagnostics say why.
     InputWrong,
+    /// It was said where it belongs.
+    Failed,
 }
 
 /// Runs the program with its arguments, the program's name first.
@@ -40,11 +43,13 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Gc(arguments) => generate::gc(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Boot(arguments) => Ok(boot::run(&arguments)),
         Command::Diff(arguments) => diff::run(&arguments),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
+        Ok(Done::Failed) => ExitCode::from(1),
         Err(error) => {
             output::error(&error);
             ExitCode::from(1)

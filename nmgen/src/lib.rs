@@ -35,6 +35,7 @@
     allow(dead_code, unused_imports, reason = "the pipelines' ends are left out, not the middle")
 )]
 
+mod boot;
 mod check;
 #[doc(hidden)]
 pub mod cli;

@@ -10,8 +10,8 @@ mod read;
 use std::sync::Arc;
 
 pub use self::host::{Host, Hosts, Nic, Stage};
-pub(crate) use self::read::too_many;
 pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS, Text};
+pub(crate) use self::read::{document, too_many};
 
 use crate::diagnostic::Rule;
 use crate::error::Error;

@@ -3,9 +3,9 @@
 //! is written outside the target, whatever links lie in it.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File};
+use std::fs::{DirBuilder, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
@@ -42,6 +42,22 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
         .canonicalize()
         .map_err(|source| Error::WriteFile { path: shown(), source })?;
     write(&parent, &[target::File { directories: Vec::new(), name, content }])
+}
+
+/// The same, for everyone to read (0644).
+pub(crate) fn write_readable(path: &Path, content: Vec<u8>) -> Result<(), Error> {
+    write_file(path, content)?;
+    std::fs::set_permissions(path, Permissions::from_mode(0o644))
+        .map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
+}
+
+/// Makes a directory for everyone to look into (0755), with those above it, unless it is there.
+pub(crate) fn directory(path: &Path) -> Result<(), Error> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(path)
+        .map_err(|source| Error::CreateDirectory { path: path.display().to_string(), source })
 }
 
 /// Open directories below the target, by their path from it.

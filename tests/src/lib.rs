@@ -6,6 +6,7 @@ pub mod examples;
 pub mod fleet;
 pub mod keyfile;
 pub mod lab;
+pub mod machine;
 pub mod measure;
 pub mod mutation;
 pub mod program;

@@ -37,7 +37,7 @@ pub fn nmgen_ramdisk() -> &'static Path {
         let host = host_target();
         build(
             &["-p", "nmgen", "--no-default-features", "--profile", "ramdisk", "--target", &host],
-            Some("-C target-feature=+crt-static -C force-unwind-tables=no"),
+            Some("-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld"),
             &[&host, "ramdisk", "nmgen"],
         )
     })

@@ -41,12 +41,34 @@ Examples:
   nmgen generate --to gc - < worker-0.yml
       The YAML that `nmstatectl gc` prints.";
 
+const BOOT_HELP: &str = "\
+Which document is this machine's, the first that there is:
+  nmgen.host=NAME   on the kernel command line: NAME.yml
+  MAC address       a mac-address in a document, or aa-bb-cc-dd-ee-ff.yml
+  MAC prefix        52-54-00.yml, for machines that get a random address
+  DMI               SERIAL.yml or UUID.yml
+  host name         NAME.yml, once the machine has a name
+  cluster.yml       for all others
+
+Two that match equally well are an error. Without any nothing is done.
+
+The hosts directory is /etc/nmgen, else /run/nmgen, else nmgen.dir=DIR on
+the kernel command line. Network cards that the document needs are waited
+for: nmgen.timeout=SECONDS, 60 by default.
+
+Names of network cards in the document stand for the cards with these MAC
+addresses: whatever refers to them gets the names they have here.
+
+Every line goes to the kernel log too. Whatever goes wrong, the units let
+the boot go on with the initramfs's own network. See boot.md in the
+documentation for the dracut module and what persists.";
 #[cfg(feature = "pipelines")]
 const PIPELINE_EXAMPLES: &str = "
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
   nmgen generate --to initrd hosts/ >> initramfs.img
-      For `nmgen boot`: an archive appended to an initramfs.";
+      For `nmgen boot`: an archive appended to an initramfs, which
+      `truncate -s %4 initramfs.img` has made a multiple of four bytes.";
 
 fn examples() -> String {
     let text = GENERATE_EXAMPLES.to_owned();
@@ -87,6 +109,9 @@ pub(super) enum Command {
     Check(CheckArguments),
     /// Show the stack of interfaces as a tree
     Show(ShowArguments),
+    /// In an initramfs: find this machine's document, write its profiles
+    #[command(after_help = BOOT_HELP)]
+    Boot(BootArguments),
     /// Say what changes for which host between two sets of sources
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArguments),
@@ -196,6 +221,16 @@ pub(super) enum Format {
 pub(super) struct ShowArguments {
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BootArguments {
+    /// Before the pivot: give /sysroot the profiles of the first step
+    #[arg(long)]
+    pub(super) persist: bool,
+    /// Read and write everything below this directory
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    pub(super) root: PathBuf,
 }
 
 #[derive(Debug, Args)]

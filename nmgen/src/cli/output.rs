@@ -42,14 +42,9 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
 
 /// Writes the chain of an error to standard error.
 pub(super) fn error(error: &Error) {
-    let mut text = format!("nmgen: {error}");
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        text.push_str(&format!(": {cause}"));
-        source = cause.source();
-    }
-    text.push('\n');
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("nmgen: {}\n", crate::error::chain(error)).as_bytes());
 }
 
 /// Colour only on a terminal, and not against <https://no-color.org>.

@@ -36,6 +36,14 @@ pub(super) enum Content {
     Any,
 }
 
+/// Reads the file of one document; `None` when the diagnostics say why there is nothing to use.
+pub(crate) fn document(
+    path: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Option<Source>, Error> {
+    file(path, Content::Document, diagnostics)
+}
+
 /// Reads `path` (`-`: standard input); `None` when the diagnostics say why there is nothing to use.
 pub(super) fn file(
     path: &str,

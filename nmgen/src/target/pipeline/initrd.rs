@@ -10,28 +10,38 @@ use super::name::document_name;
 use crate::pipeline::Converted;
 use crate::target::nic;
 
-/// `etc/nmgen/<host>.yml`, sorted. A host of which only a bare MAC address is known is also there under
-/// `aa-bb-cc-dd-ee-ff.yml`.
+/// `etc/nmgen/<host>.yml`, sorted. A host of which only a bare MAC address is known is found by a link,
+/// `aa-bb-cc-dd-ee-ff.yml`, to its document: it is one document then, under whatever name it is chosen.
 pub(super) fn render(hosts: &[Converted]) -> Vec<u8> {
-    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut files: BTreeMap<String, Entry> = BTreeMap::new();
     for converted in hosts {
         let Some(document) = card::with_mac_addresses(&converted.host) else { continue };
         let nodes = document.root.get("interfaces").map(|node| node.items()).unwrap_or_default();
         let known: BTreeSet<String> = nodes.iter().filter_map(nic::mac_address).collect();
-        let text = document.text().into_owned().into_bytes();
         let nics = &converted.host.nics;
         let is_found = nics.is_empty() || nics.iter().any(|nic| known.contains(&nic.mac_address));
+        let file = format!("{}.yml", document_name(converted));
         if let (false, Some(nic)) = (is_found, nics.first()) {
-            let name = nic.mac_address.replace(':', "-");
-            files.insert(format!("{name}.yml"), text.clone());
+            let link = format!("{}.yml", nic.mac_address.replace(':', "-"));
+            // A file of this name is some host's document.
+            files.entry(link).or_insert_with(|| Entry::Link(file.clone()));
         }
-        files.insert(format!("{}.yml", document_name(converted)), text);
+        files.insert(file, Entry::Document(document.text().into_owned().into_bytes()));
     }
     let mut archive = Archive::default();
     archive.directory("etc");
     archive.directory("etc/nmgen");
-    for (name, text) in &files {
-        archive.file(&format!("etc/nmgen/{name}"), text);
+    for (name, entry) in &files {
+        let path = format!("etc/nmgen/{name}");
+        match entry {
+            Entry::Document(text) => archive.file(&path, text),
+            Entry::Link(to) => archive.link(&path, to),
+        }
     }
     archive.finish()
+}
+
+enum Entry {
+    Document(Vec<u8>),
+    Link(String),
 }

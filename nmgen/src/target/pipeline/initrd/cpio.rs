@@ -5,6 +5,7 @@ use std::io::Write;
 const DIRECTORY: u32 = 0o040_755;
 /// Documents may hold secrets (802.1X).
 const FILE: u32 = 0o100_600;
+const LINK: u32 = 0o120_777;
 /// As cpio does, so that another archive can follow.
 const BLOCK: usize = 512;
 
@@ -25,6 +26,12 @@ impl Archive {
     pub(super) fn file(&mut self, path: &str, content: &[u8]) {
         self.entries += 1;
         self.entry(path, self.entries, FILE, 1, content);
+    }
+
+    /// A symbolic link, whose text is its content.
+    pub(super) fn link(&mut self, path: &str, to: &str) {
+        self.entries += 1;
+        self.entry(path, self.entries, LINK, 1, to.as_bytes());
     }
 
     pub(super) fn finish(mut self) -> Vec<u8> {

@@ -1,0 +1,233 @@
+//! The initramfs stage: finds out which host this machine is, gives the document the machine's own names,
+//! and puts its profiles where the initramfs's NetworkManager reads them; before the pivot, hands them to
+//! the running system. `doc/boot.md` says it for users.
+//!
+//! Whatever goes wrong is one line: a boot goes on without us.
+
+mod choose;
+mod command_line;
+mod document;
+mod early;
+mod error;
+mod events;
+mod fields;
+mod hosts;
+mod log;
+mod mac;
+mod machine;
+mod mentions;
+mod names;
+mod others;
+mod paths;
+mod permanent;
+mod persist;
+mod profiles;
+mod sysroot;
+
+use std::time::Instant;
+
+use self::choose::{Choice, Chooser, Identity};
+use self::command_line::CommandLine;
+pub(crate) use self::error::Fault;
+use self::error::one_line;
+use self::events::Events;
+use self::hosts::HostsDirectory;
+pub(crate) use self::log::{Level, Log};
+use self::machine::Cards;
+use self::names::Names;
+pub(crate) use self::paths::Paths;
+pub(crate) use self::persist::persist;
+use crate::diagnostic::Diagnostic;
+use crate::pipeline;
+use crate::source::{Host, Hosts};
+
+/// As many warnings as fit on a console.
+const MAX_WARNINGS: usize = 20;
+/// As many addresses as fit into a line.
+const MAX_ADDRESSES: usize = 8;
+
+/// The first step: from a hosts directory to profiles for the initramfs.
+///
+/// # Errors
+/// Why there are none, although there should be.
+pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
+    let line = CommandLine::read(&paths.under("/proc/cmdline"));
+    line.faults.iter().for_each(|fault| log.say(Level::Warning, fault));
+    let Some(directory) = HostsDirectory::find(paths, &line)? else {
+        if let Some(name) = line.host {
+            return Err(Fault::NoDirectory { name });
+        }
+        log.say(Level::Info, "there is no hosts directory, so there is nothing to do");
+        return Ok(());
+    };
+    let Some(found) = seek(paths, &line, &directory, log)? else { return Ok(()) };
+    write(paths, &line, &directory, found, log)
+}
+
+/// This machine's document, and what it needs.
+struct Found {
+    choice: Choice,
+    host: Host,
+    names: Names,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Found {
+    /// Whatever its cards are called, these errors will be there.
+    fn check(&self) -> Result<(), Fault> {
+        let hosts = vec![self.host.clone()];
+        let diagnostics = pipeline::diagnose(&Hosts { hosts, diagnostics: Vec::new() });
+        match diagnostics.iter().any(Diagnostic::is_error) {
+            true => Err(Fault::Document(diagnostics)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Chooses the document and waits for its cards: for those and no others, and not for ever.
+fn seek(
+    paths: &Paths,
+    line: &CommandLine,
+    directory: &HostsDirectory,
+    log: &Log,
+) -> Result<Option<Found>, Fault> {
+    // Before the first look, so that nothing is missed.
+    let events = Events::listen(paths);
+    let deadline = Instant::now() + line.timeout;
+    let mut chooser = Chooser::new(
+        directory,
+        Identity {
+            host: line.host.clone(),
+            dmi: machine::dmi(paths),
+            host_name: machine::host_name(paths),
+        },
+    );
+    let mut is_over = false;
+    let mut said = String::new();
+    loop {
+        let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
+        // What a card that comes later could change is not looked at before there are no more to come.
+        let is_settled = is_over || cards.are_settled();
+        let choice = match chooser.certain(&cards)? {
+            None if is_settled => chooser.fallback(&cards)?,
+            choice => choice,
+        };
+        let wanted = match choice {
+            None if is_settled => {
+                log.say(Level::Info, &nothing(directory, &cards));
+                return Ok(None);
+            }
+            None => "network cards".to_owned(),
+            Some(choice) => {
+                let found = look_up(directory, choice, &cards)?;
+                if found.names.missing.is_empty() || is_over {
+                    return Ok(Some(found));
+                }
+                let wanted = listed(&found.names.missing);
+                // Nobody waits for the cards of a document that cannot be used.
+                if wanted != said {
+                    found.check()?;
+                }
+                wanted
+            }
+        };
+        if said != wanted {
+            log.say(Level::Info, &format!("waiting for {wanted}"));
+            said = wanted;
+        }
+        is_over = !events.wait(deadline);
+    }
+}
+
+fn look_up(directory: &HostsDirectory, choice: Choice, cards: &Cards) -> Result<Found, Fault> {
+    let (host, diagnostics) = document::load(&choice.name, &directory.file(&choice.name))?;
+    let names = match &host.document {
+        Some(document) => Names::find(&document.root, cards, &choice.cards),
+        None => Names::default(),
+    };
+    Ok(Found { choice, host, names, diagnostics })
+}
+
+/// Converts the document under the machine's names, and writes what it becomes.
+fn write(
+    paths: &Paths,
+    line: &CommandLine,
+    directory: &HostsDirectory,
+    found: Found,
+    log: &Log,
+) -> Result<(), Fault> {
+    let Found { choice, mut host, names, diagnostics } = found;
+    let file = directory.file(&choice.name);
+    if names.present.is_empty() && !names.missing.is_empty() {
+        let (seconds, cards) = (line.timeout.as_secs(), listed(&names.missing));
+        return Err(Fault::NoCard { file, seconds, cards });
+    }
+    if !names.missing.is_empty() {
+        let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
+        let them = if names.missing.len() == 1 { "it" } else { "them" };
+        let text = format!("{missing} did not come within {seconds} s; going on without {them}");
+        log.say(Level::Warning, &text);
+    }
+    if let Some(document) = &mut host.document {
+        if let Some(twice) = names.twice(&document.root) {
+            return Err(Fault::NameTwice { file, twice });
+        }
+        names.apply(&mut document.root);
+    }
+    let outcome = pipeline::convert(Hosts { hosts: vec![host], diagnostics });
+    if outcome.has_errors() {
+        return Err(Fault::Document(outcome.diagnostics));
+    }
+    for diagnostic in outcome.diagnostics.iter().take(MAX_WARNINGS) {
+        log.say(Level::Warning, &one_line(diagnostic));
+    }
+    if let more @ 1.. = outcome.diagnostics.len().saturating_sub(MAX_WARNINGS) {
+        log.say(Level::Warning, &format!("and {more} more, see `nmgen check`"));
+    }
+    let configuration = outcome.hosts.into_iter().next().map(|host| host.configuration);
+    let configuration = configuration.unwrap_or_default();
+    let (count, reason) = (configuration.profiles.len(), &choice.reason);
+    if configuration.profiles.is_empty() {
+        let text = format!("{} asks for no network ({reason})", file.display());
+        log.say(Level::Info, &text);
+        return Ok(());
+    }
+    profiles::write(paths, &configuration, &names, line.dhcp_timeout, log)?;
+    let renamed: Vec<String> =
+        names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect();
+    let plural = if count == 1 { "" } else { "s" };
+    log.say(
+        Level::Info,
+        &format!(
+            "this machine is {} ({reason}): {count} profile{plural} from {}{}",
+            choice.name,
+            file.display(),
+            renamed.concat()
+        ),
+    );
+    Ok(())
+}
+
+/// That there is nothing for this machine, and what it would have been known by.
+fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
+    let mut text = format!(
+        "no document in {} is for this machine, so there is nothing to do",
+        directory.path.display()
+    );
+    let macs: Vec<String> =
+        cards.list.iter().take(MAX_ADDRESSES).map(|card| card.mac.to_string()).collect();
+    if !macs.is_empty() {
+        text.push_str(&format!(" (its MAC addresses: {})", macs.join(", ")));
+    }
+    if let Some((name, more)) = directory.ignored.split_first() {
+        let more =
+            if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+        text.push_str(&format!("; {name}.yaml{more} is not read, as its name must end in .yml"));
+    }
+    text
+}
+
+fn listed(missing: &[names::Missing]) -> String {
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}

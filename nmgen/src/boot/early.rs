@@ -1,0 +1,128 @@
+//! What the profiles are while the initramfs lasts: the same ids and uuids, with bounds on waiting.
+//!
+//! nmstate gives DHCP and router advertisements no end, and whoever waits for the network in the initramfs
+//! (`nm-online -s`) waits for every profile. So here they end; and beside a default route that is static
+//! nobody waits for them at all.
+
+use crate::profile::{Keyfile, Profile, Section};
+
+/// As long as nm-initrd-generator gives one.
+const ONLY: u32 = 90;
+/// NetworkManager's own: of several the rest need not wait for the one without an answer any longer.
+const ONE_OF_SEVERAL: u32 = 45;
+/// Beside a static default route, where the trick with the link-local address cannot be used.
+const BESIDE: u32 = 10;
+
+const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
+
+/// The profiles for the initramfs, in the same order. `timeout`: the kernel command line's, in seconds.
+pub(super) fn profiles(profiles: &[Profile], timeout: Option<u32>) -> Vec<Profile> {
+    let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
+    let dynamic = profiles.iter().filter(|profile| is_dynamic(&profile.keyfile)).count();
+    let wait = match dynamic {
+        _ if has_default => Wait::Beside,
+        0 | 1 => Wait::For(timeout.unwrap_or(ONLY)),
+        _ => Wait::For(timeout.unwrap_or(ONE_OF_SEVERAL)),
+    };
+    profiles.iter().map(|profile| early(profile, wait, timeout)).collect()
+}
+
+/// How the initramfs waits for addresses from the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// For so many seconds.
+    For(u32),
+    /// Not at all.
+    Beside,
+}
+
+fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
+    let mut early = profile.clone();
+    let keyfile = &mut early.keyfile;
+    // Before what a generator or an image has left; nm-initrd-generator gives its own none or less.
+    set(keyfile, "connection", "autoconnect-priority", "100");
+    if !is_dynamic(keyfile) {
+        return early;
+    }
+    // One attempt, which is all that is waited for.
+    set(keyfile, "connection", "autoconnect-retries", "1");
+    let seconds = match wait {
+        Wait::For(seconds) => seconds,
+        Wait::Beside if can_go_on_alone(keyfile) => {
+            // IPv6's link-local address is there at once, and with it the connection; DHCP goes on.
+            keyfile.sections.retain(|section| section.name != "ipv6");
+            set(keyfile, "ipv4", "may-fail", "true");
+            set(keyfile, "ipv6", "method", "link-local");
+            set(keyfile, "ipv6", "may-fail", "true");
+            ONLY
+        }
+        Wait::Beside => {
+            for (family, _) in FAMILIES {
+                if is_automatic(keyfile, family) {
+                    set(keyfile, family, "may-fail", "true");
+                }
+            }
+            BESIDE
+        }
+    };
+    let seconds = timeout.unwrap_or(seconds).to_string();
+    for (family, _) in FAMILIES {
+        for key in ["dhcp-timeout", "ra-timeout"] {
+            if keyfile.get(family, key).is_some() {
+                set(keyfile, family, key, &seconds);
+            }
+        }
+    }
+    early
+}
+
+/// True when its address comes from the network in some way.
+fn is_dynamic(keyfile: &Keyfile) -> bool {
+    FAMILIES.iter().any(|(family, _)| is_automatic(keyfile, family))
+}
+
+fn is_automatic(keyfile: &Keyfile, family: &str) -> bool {
+    matches!(keyfile.get(family, "method"), Some("auto" | "dhcp"))
+}
+
+/// True when nothing of IPv6 is lost but an address from the network.
+fn can_go_on_alone(keyfile: &Keyfile) -> bool {
+    let is_needed = |key: &str| {
+        ["address", "dns", "route", "routing-rule"].iter().any(|needed| key.starts_with(needed))
+            && !key.starts_with("route-metric")
+            && !key.starts_with("route-table")
+            && !key.starts_with("dns-priority")
+    };
+    let ipv6 = keyfile.section("ipv6");
+    is_automatic(keyfile, "ipv4")
+        && !ipv6.is_some_and(|ipv6| ipv6.entries.iter().any(|(key, _)| is_needed(key)))
+}
+
+/// True when the profile brings a default route with an address of its own.
+fn has_static_default(keyfile: &Keyfile) -> bool {
+    FAMILIES.iter().any(|(family, default)| {
+        let is_route = |(key, value): &(String, String)| {
+            key.strip_prefix("route").is_some_and(|number| number.parse::<u32>().is_ok())
+                && value.split(',').next() == Some(*default)
+        };
+        keyfile.get(family, "method") == Some("manual")
+            && keyfile.section(family).is_some_and(|section| section.entries.iter().any(is_route))
+    })
+}
+
+/// Sorted like everything that nmstate writes.
+fn set(keyfile: &mut Keyfile, section: &str, key: &str, value: &str) {
+    let found = keyfile.sections.iter().position(|found| found.name == section);
+    let index = found.unwrap_or_else(|| {
+        keyfile.sections.push(Section { name: section.to_owned(), entries: Vec::new() });
+        keyfile.sections.len() - 1
+    });
+    let entries = &mut keyfile.sections[index].entries;
+    match entries.iter_mut().find(|(known, _)| known == key) {
+        Some((_, known)) => *known = value.to_owned(),
+        None => {
+            entries.push((key.to_owned(), value.to_owned()));
+            entries.sort();
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Waits for network devices to come, without looking again and again: udevd and the kernel say so.
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::time::Instant;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
+};
+
+use super::paths::Paths;
+
+/// The kernel's own messages and udevd's, which come when it is done with a device.
+const GROUPS: u32 = 1 | 2;
+/// Longer messages are cut, behind what matters here.
+const MESSAGE_BYTES: usize = 8 << 10;
+const NETWORK: &[u8] = b"SUBSYSTEM=net\0";
+
+/// What wakes up whoever waits for a device.
+pub(super) struct Events {
+    /// `NETLINK_KOBJECT_UEVENT`.
+    devices: Option<OwnedFd>,
+    /// The directory in which udevd says whether it is at work.
+    udev: Option<Inotify>,
+}
+
+impl Events {
+    /// From now on nothing is missed. Where the system gives no events there are none.
+    pub(super) fn listen(paths: &Paths) -> Self {
+        Self { devices: devices().ok(), udev: udev(paths).ok() }
+    }
+
+    /// Returns true after the next event, false at `deadline`.
+    pub(super) fn wait(&self, deadline: Instant) -> bool {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // Rounded up: a poll of 0 ms would be asked for again and again in the last one.
+            let milliseconds = left.as_millis().saturating_add(u128::from(!left.is_zero()));
+            let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
+            let descriptors =
+                [self.devices.as_ref().map(AsFd::as_fd), self.udev.as_ref().map(AsFd::as_fd)];
+            let mut polled: Vec<PollFd<'_>> = descriptors
+                .into_iter()
+                .flatten()
+                .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
+                .collect();
+            match poll(&mut polled, timeout) {
+                Ok(0) if left.is_zero() => return false,
+                Ok(0) | Err(Errno::EINTR) => continue,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+            // All that is queued counts as one event.
+            let device = self.devices.as_ref().is_some_and(drain);
+            let udev = self.udev.as_ref().is_some_and(|udev| udev.read_events().is_ok());
+            if device || udev {
+                return true;
+            }
+        }
+    }
+}
+
+fn devices() -> nix::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let protocol = SockProtocol::NetlinkKObjectUEvent;
+    let socket = socket(AddressFamily::Netlink, SockType::Datagram, flags, protocol)?;
+    bind(socket.as_raw_fd(), &NetlinkAddr::new(0, GROUPS))?;
+    Ok(socket)
+}
+
+fn udev(paths: &Paths) -> nix::Result<Inotify> {
+    let inotify = Inotify::init(InitFlags::IN_CLOEXEC | InitFlags::IN_NONBLOCK)?;
+    let flags = AddWatchFlags::IN_CREATE | AddWatchFlags::IN_DELETE | AddWatchFlags::IN_ONLYDIR;
+    inotify.add_watch(&paths.under("/run/udev"), flags)?;
+    Ok(inotify)
+}
+
+/// Reads all that is queued; true when some of it is of a network device, or was lost.
+fn drain(socket: &OwnedFd) -> bool {
+    let mut buffer = [0; MESSAGE_BYTES];
+    let mut is_network = false;
+    loop {
+        match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
+            Ok(length) => {
+                let mut windows = buffer[..length].windows(NETWORK.len());
+                is_network = is_network || windows.any(|window| window == NETWORK);
+            }
+            Err(Errno::ENOBUFS) => is_network = true,
+            Err(Errno::EINTR) => {}
+            Err(_) => return is_network,
+        }
+    }
+}

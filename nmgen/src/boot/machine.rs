@@ -1,0 +1,150 @@
+//! What this machine says of itself: network cards, DMI, host name.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::mac::Mac;
+use super::paths::Paths;
+use super::permanent;
+
+const CARDS: &str = "/sys/class/net";
+/// There while udevd runs.
+const UDEV: &str = "/run/udev/control";
+/// There while udevd has events to work on (`udev_queue_get_queue_is_empty`).
+const UDEV_QUEUE: &str = "/run/udev/queue";
+const DMI: [(&str, &str); 2] = [
+    ("serial number", "/sys/class/dmi/id/product_serial"),
+    ("system UUID", "/sys/class/dmi/id/product_uuid"),
+];
+/// What `ip=…:hostname:…` said, which dracut makes the host name later on; the name now; the file.
+const HOST_NAMES: [&str; 3] =
+    ["/run/NetworkManager/initrd/hostname", "/proc/sys/kernel/hostname", "/etc/hostname"];
+
+/// A physical network card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Card {
+    pub(super) name: String,
+    /// Its own one, whatever address it bears at the moment.
+    pub(super) mac: Mac,
+    /// It belongs to a controller.
+    is_port: bool,
+}
+
+/// The network devices of one moment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Cards {
+    /// In the order of their names; of cards with the same address the one that belongs to no other.
+    pub(super) list: Vec<Card>,
+    /// Every network device that has its final name.
+    pub(super) names: Vec<String>,
+    /// udevd is at work: there may be more cards soon.
+    more_to_come: bool,
+    /// There is no udevd, as in a tree that isn't a running machine's.
+    is_static: bool,
+}
+
+impl Cards {
+    /// The devices there are now.
+    ///
+    /// # Errors
+    /// Where the kernel's list of devices cannot be read.
+    pub(super) fn look(paths: &Paths) -> io::Result<Self> {
+        let mut cards = Self { is_static: !paths.under(UDEV).exists(), ..Self::default() };
+        cards.more_to_come = !cards.is_static && paths.under(UDEV_QUEUE).exists();
+        let directory = match fs::read_dir(paths.under(CARDS)) {
+            Ok(directory) => directory,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cards),
+            Err(error) => return Err(error),
+        };
+        // Without an answer the devices' present addresses have to do, as on a kernel that has no other.
+        let permanent = match paths.is_this_machine() {
+            true => permanent::addresses().unwrap_or_default(),
+            false => BTreeMap::new(),
+        };
+        for entry in directory {
+            let entry = entry?;
+            let device = entry.path();
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            // `bonding_masters` is a file.
+            if !device.is_dir() {
+                continue;
+            }
+            if !cards.is_static && !has_final_name(paths, &device) {
+                cards.more_to_come = true;
+                continue;
+            }
+            if device.join("device").exists()
+                && let Some(mac) = permanent_mac(&device, &permanent)
+            {
+                let is_port = device.join("master").exists();
+                cards.list.push(Card { name: name.clone(), mac, is_port });
+            }
+            cards.names.push(name);
+        }
+        // A virtual function and the device that stands before it share an address (netvsc).
+        cards.list.sort_by(|a, b| (&a.mac, a.is_port, &a.name).cmp(&(&b.mac, b.is_port, &b.name)));
+        cards.list.dedup_by(|again, first| again.mac == first.mac);
+        cards.list.sort_by(|a, b| a.name.cmp(&b.name));
+        cards.names.sort_unstable();
+        Ok(cards)
+    }
+
+    /// True when there are no more to come, as far as can be known: a machine has at least one.
+    pub(super) fn are_settled(&self) -> bool {
+        self.is_static || (!self.more_to_come && !self.list.is_empty())
+    }
+
+    /// The card with this address.
+    pub(super) fn with_mac(&self, mac: &Mac) -> Option<&Card> {
+        self.list.iter().find(|card| card.mac == *mac)
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|known| known == name)
+    }
+}
+
+/// Until udevd has seen a device it may give it another name.
+fn has_final_name(paths: &Paths, device: &Path) -> bool {
+    index(device).is_some_and(|index| paths.under(&format!("/run/udev/data/n{index}")).exists())
+}
+
+/// A bond gives its ports one address and keeps each one's own.
+fn permanent_mac(device: &Path, permanent: &BTreeMap<u32, Mac>) -> Option<Mac> {
+    let of_port = line(&device.join("bonding_slave/perm_hwaddr"));
+    of_port
+        .and_then(|text| Mac::parse(&text))
+        .or_else(|| permanent.get(&index(device)?).cloned())
+        .or_else(|| Mac::parse(&line(&device.join("address"))?))
+}
+
+fn index(device: &Path) -> Option<u32> {
+    line(&device.join("ifindex"))?.parse().ok()
+}
+
+/// What a file name may be by DMI, with what it is.
+pub(super) fn dmi(paths: &Paths) -> Vec<(&'static str, String)> {
+    let read = |(what, path): (&'static str, &str)| Some((what, line(&paths.under(path))?));
+    DMI.into_iter().filter_map(read).collect()
+}
+
+/// The host name, if the machine has a real one.
+pub(super) fn host_name(paths: &Paths) -> Option<String> {
+    let names = HOST_NAMES.iter().filter_map(|path| line(&paths.under(path)));
+    names.into_iter().find(|name| is_real(name))
+}
+
+/// Not what a machine is called that nobody has named.
+pub(super) fn is_real(name: &str) -> bool {
+    let short = name.split('.').next().unwrap_or_default();
+    !matches!(short, "" | "(none)" | "localhost" | "localhost4" | "localhost6")
+}
+
+/// The first line of a small file, unless it is empty.
+pub(super) fn line(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let line = text.lines().next().unwrap_or_default().trim();
+    (!line.is_empty()).then(|| line.to_owned())
+}

@@ -1,0 +1,76 @@
+//! Profiles that nmgen did not write: enough of them to know what they are for.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::mac::Mac;
+
+/// A keyfile, as far as it matters here.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Other {
+    pub(super) path: PathBuf,
+    pub(super) uuid: Option<String>,
+    pub(super) kind: Option<String>,
+    pub(super) interface: Option<String>,
+    pub(super) mac: Option<Mac>,
+}
+
+/// The profiles in a directory, in the order of their names; none where it is not there.
+///
+/// # Errors
+/// Where the directory cannot be listed. A file that cannot be read is none of NetworkManager's either, but
+/// its name is taken.
+pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        paths.push(entry?.path());
+    }
+    paths.sort_unstable();
+    // Whoever reads a FIFO waits for its other end.
+    paths.retain(|path| path.is_file());
+    let read = |path: PathBuf| {
+        let bytes = fs::read(&path).unwrap_or_default();
+        parse(&String::from_utf8_lossy(&bytes), path)
+    };
+    Ok(paths.into_iter().map(read).collect())
+}
+
+fn parse(text: &str, path: PathBuf) -> Other {
+    let mut other = Other { path, ..Other::default() };
+    let mut section = "";
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+        }
+        let Some((key, value)) = line.split_once('=') else { continue };
+        let value = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
+        match (section, key.trim()) {
+            ("connection", "uuid") => other.uuid = value,
+            ("connection", "type") => other.kind = value,
+            ("connection", "interface-name") => other.interface = value,
+            (_, "mac-address") => other.mac = value.as_deref().and_then(Mac::parse),
+            _ => {}
+        }
+    }
+    other
+}
+
+impl Other {
+    /// What it is called in messages.
+    pub(super) fn name(&self) -> String {
+        let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        self.interface.clone().unwrap_or_else(|| stem.into_owned())
+    }
+
+    /// True for a profile of a network card.
+    pub(super) fn is_of_card(&self) -> bool {
+        let kinds = ["ethernet", "802-3-ethernet", "infiniband"];
+        self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))
+    }
+}

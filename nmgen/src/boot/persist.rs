@@ -1,0 +1,180 @@
+//! The second step, before switch-root: hands over to the running system what the first one wrote.
+//!
+//! A profile in `/run` would survive too, but NetworkManager puts it before one with the same uuid in
+//! `/etc` (nms-keyfile-storage.c): whatever the running system changed in its network would be undone at
+//! each boot. So profiles go to `/etc`, once, and none stays in `/run`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::error::Fault;
+use super::log::{Level, Log};
+use super::machine::{is_real, line};
+use super::others::Other;
+use super::paths::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
+use super::profiles::{forget, listed, staged};
+use super::sysroot::Sysroot;
+use crate::error::chain;
+use crate::target::File;
+use crate::write;
+
+const LINKS: &str = "/etc/systemd/network";
+const HOST_NAME: &str = "/etc/hostname";
+const MARK: &str = "\
+# nmgen boot gave this system its network profiles. What has become of them since is the system's own
+# affair, so later boots give it none. Remove this file to have missing ones written again.
+";
+
+/// SELinux: no policy is loaded in an initramfs, so what is written there has no labels. The running
+/// system's systemd-tmpfiles gives it some before NetworkManager starts; see tmpfiles.d(5).
+const LABELS_FILE: &str = "/run/tmpfiles.d/nmgen.conf";
+const LABELS: &str = "\
+# Written by nmgen boot: labels for what it gave this system.
+Z /etc/NetworkManager/system-connections
+Z /etc/systemd/network
+Z /etc/nmgen
+z /etc/hostname
+";
+
+/// Gives the file system at `/sysroot` its profiles, host name and .link files, unless it has its own.
+///
+/// # Errors
+/// What could not be written. The profiles are kept for this boot then.
+pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
+    if !paths.under(STAGE).exists() {
+        return Ok(());
+    }
+    if paths.in_sysroot(PERSISTED).exists() {
+        log.say(Level::Info, "the running system was given its profiles at an earlier boot");
+        return forget(paths);
+    }
+    let profiles = staged(paths)?;
+    let (done, files) = match missing(paths, &profiles, log) {
+        Ok((sysroot, files)) => (hand_over(paths, &sysroot, &files, log), files),
+        Err(fault) => (Err(fault), contents(profiles.iter())?),
+    };
+    let Err(fault) = done else { return forget(paths) };
+    // As they are meant to be, not as they were for the initramfs.
+    let kept = forget(paths)
+        .and_then(|()| write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine));
+    if let Err(fault) = kept {
+        log.say(Level::Error, &chain(&fault));
+    }
+    if !is_read_only(&fault) {
+        return Err(fault);
+    }
+    let text = "the root file system is read-only: the profiles are there for this boot";
+    log.say(Level::Info, text);
+    Ok(())
+}
+
+/// The running system, and those of the profiles that it has nothing of its own for: what it has must
+/// neither be replaced nor be shadowed.
+fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec<File>), Fault> {
+    let sysroot = Sysroot::open(paths)?;
+    let existing = listed(sysroot.place(ETC_PROFILES)?)?;
+    let (kept, new): (Vec<&Other>, Vec<&Other>) =
+        profiles.iter().partition(|profile| existing.iter().any(|its| is_same(profile, its)));
+    if !kept.is_empty() {
+        let names: Vec<String> = kept.into_iter().map(Other::name).collect();
+        let text = format!("the running system has profiles of its own for {}", names.join(", "));
+        log.say(Level::Info, &text);
+    }
+    let files = contents(new.into_iter())?;
+    Ok((sysroot, files))
+}
+
+/// Everything in its place, the mark last.
+fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> Result<(), Fault> {
+    let directory = sysroot.place(ETC_PROFILES)?;
+    parents(&directory)?;
+    write::write(&directory, profiles).map_err(Fault::Machine)?;
+    let stage = paths.under(STAGE);
+    if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/')))? {
+        let place = sysroot.place(HOST_NAME)?;
+        if !line(&place).is_some_and(|name| is_real(&name)) {
+            readable(&place, name)?;
+        }
+    }
+    for (name, text) in links(&stage)? {
+        let place = sysroot.place(&format!("{LINKS}/{name}"))?;
+        if !place.exists() {
+            readable(&place, text)?;
+        }
+    }
+    readable(&paths.under(LABELS_FILE), LABELS.into())?;
+    readable(&sysroot.place(PERSISTED)?, MARK.into())?;
+    if !profiles.is_empty() {
+        let plural = if profiles.len() == 1 { "" } else { "s" };
+        let text = format!("the running system was given {} profile{plural}", profiles.len());
+        log.say(Level::Info, &text);
+    }
+    Ok(())
+}
+
+/// The directories above a file.
+fn parents(path: &Path) -> Result<(), Fault> {
+    let made = path.parent().map_or(Ok(()), write::directory);
+    made.map_err(Fault::Machine)
+}
+
+/// A file for everyone to read, and the directories above it.
+fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
+    parents(path)?;
+    write::write_readable(path, text).map_err(Fault::Machine)
+}
+
+/// The .link files that wait for the running system, by name.
+fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
+    let path = stage.join(LINKS.trim_start_matches('/'));
+    let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
+    let entries = match fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        let text = content(&entry.path())?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        found.extend(text.map(|text| (name, text)));
+    }
+    Ok(found)
+}
+
+/// True when one would be in the other's way: NetworkManager knows profiles by uuid, and a device by name.
+fn is_same(profile: &Other, existing: &Other) -> bool {
+    let same_file = profile.path.file_name() == existing.path.file_name();
+    let same_uuid = profile.uuid.is_some() && profile.uuid == existing.uuid;
+    let same_kind =
+        profile.kind == existing.kind || (profile.is_of_card() && existing.is_of_card());
+    let same_interface = profile.interface.is_some() && profile.interface == existing.interface;
+    same_file || same_uuid || (same_kind && same_interface)
+}
+
+fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, Fault> {
+    let read = |profile: &Other| {
+        let path = profile.path.clone();
+        let content = fs::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
+        let name = profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(File { directories: Vec::new(), name, content })
+    };
+    profiles.map(read).collect()
+}
+
+/// What is not there has no content.
+fn content(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
+    match fs::read(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),
+    }
+}
+
+fn is_read_only(fault: &Fault) -> bool {
+    let Fault::Machine(error) = fault else { return false };
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref());
+    source.is_some_and(|source: &io::Error| source.kind() == io::ErrorKind::ReadOnlyFilesystem)
+}

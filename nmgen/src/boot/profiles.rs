@@ -1,0 +1,190 @@
+//! Puts a configuration where the initramfs's NetworkManager reads it, and keeps for the running system
+//! what that is to have.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::early;
+use super::error::Fault;
+use super::log::{Level, Log};
+use super::names::Names;
+use super::others::{self, Other};
+use super::paths::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
+use crate::error::chain;
+use crate::profile::{Configuration, Profile};
+use crate::target::File;
+use crate::write;
+
+/// dracut makes it the host name when the network is up; coreos-teardown-initramfs hands it on.
+const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
+/// Without it the initramfs's NetworkManager is not started. dracut makes it where it finds a profile, and
+/// there is none if nm-initrd-generator leaves it to the initramfs's own `/etc`.
+const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
+
+/// Writes everything that the first step writes, or nothing.
+pub(super) fn write(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+    dhcp_timeout: Option<u32>,
+    log: &Log,
+) -> Result<(), Fault> {
+    forget(paths)?;
+    let written = put(paths, configuration, names, dhcp_timeout, log);
+    if written.is_err()
+        && let Err(fault) = forget(paths)
+    {
+        // The first fault is the one to return.
+        log.say(Level::Warning, &chain(&fault));
+    }
+    written
+}
+
+fn put(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+    dhcp_timeout: Option<u32>,
+    log: &Log,
+) -> Result<(), Fault> {
+    stage(paths, configuration)?;
+    // Directories of NetworkManager's own are for everyone to look into.
+    write::directory(&paths.under("/run/NetworkManager/conf.d")).map_err(Fault::Machine)?;
+    let settings = paths.under(RUN_SETTINGS);
+    write::write_file(&settings, settings_text(configuration, names).into_bytes())
+        .map_err(Fault::Machine)?;
+    write::directory(&paths.under("/run/NetworkManager/initrd")).map_err(Fault::Machine)?;
+    host_name(paths, configuration)?;
+    let early = early::profiles(&configuration.profiles, dhcp_timeout);
+    let files: Vec<File> = early.iter().map(|profile| file(profile, Vec::new())).collect();
+    write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine)?;
+    write::write_file(&paths.under(NEEDED), Vec::new()).map_err(Fault::Machine)?;
+    // Last: as long as ours are not there the others are the network.
+    for other in displaced(paths, configuration, names)? {
+        if let Err(error) = fs::remove_file(&other.path) {
+            let text = format!("cannot remove {}: {error}", other.path.display());
+            log.say(Level::Warning, &text);
+        }
+    }
+    Ok(())
+}
+
+/// Removes what an earlier run of the first step has left.
+pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
+    for profile in staged(paths)? {
+        let Some(name) = profile.path.file_name() else { continue };
+        let path = paths.under(RUN_PROFILES).join(name);
+        remove(fs::remove_file(&path), &path)?;
+    }
+    let path = paths.under(RUN_SETTINGS);
+    remove(fs::remove_file(&path), &path)?;
+    let path = paths.under(STAGE);
+    remove(fs::remove_dir_all(&path), &path)
+}
+
+/// What is not there need not be removed.
+fn remove(result: io::Result<()>, path: &Path) -> Result<(), Fault> {
+    match result {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => {
+            Err(Fault::Remove { path: path.to_owned(), source })
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The profiles that wait for the running system.
+pub(super) fn staged(paths: &Paths) -> Result<Vec<Other>, Fault> {
+    listed(paths.under(&format!("{STAGE}{ETC_PROFILES}")))
+}
+
+/// The profiles in a directory.
+pub(super) fn listed(path: PathBuf) -> Result<Vec<Other>, Fault> {
+    others::list(&path).map_err(|source| Fault::ReadProfiles { path, source })
+}
+
+/// For the second step: each file below its path in the running system.
+fn stage(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
+    let parts = |path: &str| -> Vec<String> {
+        path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
+    };
+    let mut files: Vec<File> =
+        configuration.profiles.iter().map(|profile| file(profile, parts(ETC_PROFILES))).collect();
+    for system in &configuration.files {
+        let mut directories = parts(&system.path);
+        let name = directories.pop().unwrap_or_default();
+        files.push(File { directories, name, content: system.content.clone().into_bytes() });
+    }
+    write::write(&paths.under(STAGE), &files).map_err(Fault::Machine)
+}
+
+fn file(profile: &Profile, directories: Vec<String>) -> File {
+    File { directories, name: profile.file_name(), content: profile.keyfile.render().into_bytes() }
+}
+
+/// NetworkManager brings every card up and waits for its carrier, ten seconds in dracut's initramfs. What
+/// the document doesn't name is not waited for.
+fn settings_text(configuration: &Configuration, names: &Names) -> String {
+    let matched: String = interfaces(configuration, names)
+        .into_iter()
+        .map(|name| format!("except:interface-name:={name};"))
+        .collect();
+    format!(
+        "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
+         [device-nmgen]\nmatch-device={matched}\ncarrier-wait-timeout=0\n"
+    )
+}
+
+/// Every name of an interface that the document is about.
+fn interfaces<'a>(configuration: &'a Configuration, names: &'a Names) -> BTreeSet<&'a str> {
+    let profiles = configuration.profiles.iter();
+    profiles
+        .filter_map(|profile| profile.keyfile.get("connection", "interface-name"))
+        .chain(names.present.iter().map(|card| card.name.as_str()))
+        .collect()
+}
+
+/// A name on the kernel command line (`ip=`) was put there by nm-initrd-generator, and stays.
+fn host_name(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
+    let Some(name) = configuration.files.iter().find(|file| file.path == "etc/hostname") else {
+        return Ok(());
+    };
+    let path = paths.under(HOST_NAME);
+    if path.exists() {
+        return Ok(());
+    }
+    write::write_file(&path, name.content.clone().into_bytes()).map_err(Fault::Machine)
+}
+
+/// Profiles of others for this boot that could take one of ours' interfaces: the default one of
+/// nm-initrd-generator, and those that name an interface or a card of the document.
+fn displaced(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+) -> Result<Vec<Other>, Fault> {
+    let ours: Vec<String> = configuration.profiles.iter().map(Profile::file_name).collect();
+    let interfaces = interfaces(configuration, names);
+    let uuids: Vec<&str> = configuration
+        .profiles
+        .iter()
+        .filter_map(|it| it.keyfile.get("connection", "uuid"))
+        .collect();
+    let is_displaced = |other: &Other| {
+        let name = other.path.file_name().map(|name| name.to_string_lossy());
+        if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
+            return false;
+        }
+        // Of two with one uuid NetworkManager reads one.
+        if other.uuid.as_deref().is_some_and(|uuid| uuids.contains(&uuid)) {
+            return true;
+        }
+        match (&other.interface, &other.mac) {
+            (Some(interface), _) => interfaces.contains(interface.as_str()),
+            (None, Some(mac)) => names.present.iter().any(|card| card.mac == *mac),
+            (None, None) => other.is_of_card(),
+        }
+    };
+    Ok(listed(paths.under(RUN_PROFILES))?.into_iter().filter(is_displaced).collect())
+}

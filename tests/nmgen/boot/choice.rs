@@ -1,0 +1,398 @@
+//! Which directory, and which document of it.
+
+use std::os::unix::fs::PermissionsExt;
+
+use tests::machine::{EARLY, Machine, Said};
+
+use crate::{marked, with_mac};
+
+const FIRST: &str = "52:54:00:00:00:01";
+const SECOND: &str = "52:54:00:00:00:02";
+const UUID: &str = "4c4c4544-0042-3510-8054-b7c04f4b3332";
+
+/// The machine of these cases: one card, with everything else that it may be known by.
+fn machine() -> Machine {
+    Machine::with_card()
+        .file("sys/class/dmi/id/product_serial", "CZ3D1X0GBV\n")
+        .file("sys/class/dmi/id/product_uuid", &format!("{UUID}\n"))
+        .file("proc/sys/kernel/hostname", "worker-0.example.org\n")
+}
+
+/// The virtual interface that the chosen document asks for.
+fn chosen(machine: &Machine) -> Option<String> {
+    let profiles = machine.profiles(EARLY);
+    profiles.into_iter().find(|name| !["default_connection", "ens3"].contains(&name.as_str()))
+}
+
+fn said(code: i32, level: u8, line: &str) -> Said {
+    Said {
+        code: Some(code),
+        console: format!("nmgen: {line}\n"),
+        kernel: format!("<{level}>nmgen: {line}\n"),
+    }
+}
+
+fn failed(code: i32, line: &str) -> Said {
+    said(code, 3, &format!("{line}; the boot goes on with the initramfs's own network"))
+}
+
+#[test]
+fn the_best_match_wins() {
+    // The best one first. Each is for this machine.
+    let documents = [
+        ("named", marked("by-argument"), "nmgen.host= says so"),
+        ("other", with_mac("by-mac", FIRST), "ens3 has the MAC address 52:54:00:00:00:01"),
+        ("52-54-00-00", marked("by-prefix"), "the MAC address of ens3 begins with 52:54:00:00"),
+        ("52-54-00", marked("by-oui"), "the MAC address of ens3 begins with 52:54:00"),
+        ("cz3d1x0gbv", marked("by-serial"), "its serial number is CZ3D1X0GBV"),
+        ("worker-0", marked("by-name"), "its host name is worker-0.example.org"),
+        ("worker-0.example.org", marked("by-fqdn"), "its host name is worker-0.example.org"),
+        ("cluster", marked("for-all"), "no document is for it alone"),
+    ];
+    for count in (1..=documents.len()).rev() {
+        let from = documents.len() - count;
+        let mut machine = machine().host("worker-1", &with_mac("not-ours", SECOND));
+        for (name, document, _) in &documents[from..] {
+            machine = machine.host(name, document);
+        }
+        if from == 0 {
+            machine = machine.command_line("nmgen.host=named nmgen.timeout=0");
+        }
+        let (name, document, reason) = &documents[from];
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let expected = format!("nmgen: this machine is {name} ({reason}): ");
+        assert!(said.console.starts_with(&expected), "{said:?}");
+        assert!(document.contains(&format!(" {},", chosen(&machine).unwrap())), "{said:?}");
+    }
+}
+
+#[test]
+fn a_file_may_be_named_after_an_address_or_a_uuid() {
+    for name in ["52-54-00-00-00-01", UUID, &UUID.to_uppercase()] {
+        let machine = machine().host(name, &marked("ours")).host("cluster", &marked("all"));
+        assert_eq!(machine.boot().code, Some(0));
+        assert_eq!(chosen(&machine).as_deref(), Some("ours"), "{name}");
+    }
+    let machine =
+        Machine::new().card("ens3", "52:54:00:aa:bb:cc").host("52-54-00-AA-bb-CC", &marked("ours"));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("ours"));
+}
+
+#[test]
+fn two_that_match_equally_well_are_an_error_with_both_names() {
+    let line = "nmgen.timeout=0\n";
+    let cases = [
+        (
+            [("a", with_mac("a0", FIRST)), ("b", with_mac("b0", FIRST))],
+            "/etc/nmgen/a.yml (ens3 has the MAC address 52:54:00:00:00:01) and \
+             /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",
+        ),
+        (
+            [("52-54-00-00-00-01", marked("a0")), ("b", with_mac("b0", FIRST))],
+            "/etc/nmgen/52-54-00-00-00-01.yml (ens3 has the MAC address 52:54:00:00:00:01) and \
+             /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",
+        ),
+        (
+            [("a", with_mac("a0", SECOND)), ("b", with_mac("b0", FIRST))],
+            "/etc/nmgen/a.yml (ens4 has the MAC address 52:54:00:00:00:02) and \
+             /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",
+        ),
+        (
+            [("52-54-00-00", marked("a0")), ("52-54-00-0A", marked("b0"))],
+            "/etc/nmgen/52-54-00-00.yml (the MAC address of ens3 begins with 52:54:00:00) and \
+             /etc/nmgen/52-54-00-0A.yml (the MAC address of ens5 begins with 52:54:00:0A)",
+        ),
+        (
+            [(UUID, marked("a0")), ("CZ3D1X0GBV", marked("b0"))],
+            "/etc/nmgen/CZ3D1X0GBV.yml (its serial number is CZ3D1X0GBV) and \
+             /etc/nmgen/4c4c4544-0042-3510-8054-b7c04f4b3332.yml (its system UUID is \
+             4c4c4544-0042-3510-8054-b7c04f4b3332)",
+        ),
+    ];
+    for ([(first, one), (second, other)], both) in cases {
+        let machine = machine()
+            .card("ens4", SECOND)
+            .card("ens5", "52:54:00:0a:00:01")
+            .command_line(line)
+            .host(first, &one)
+            .host(second, &other)
+            .host("cluster", &marked("all"));
+        let expected =
+            format!("two documents are for this machine: {both}; choose one with nmgen.host=");
+        assert_eq!(machine.boot(), failed(2, &expected));
+        assert!(machine.is_untouched());
+        machine.write("proc/cmdline", &format!("nmgen.host={second} {line}"));
+        assert_eq!(machine.boot().code, Some(0));
+    }
+}
+
+/// Of a host that has a boot MAC address beside its document, without links.
+#[test]
+fn two_files_with_the_same_text_are_one_host() {
+    let document = format!("{}- {{name: eth1, type: ethernet}}\n", with_mac("ours", SECOND));
+    let machine = machine()
+        .card("ens4", SECOND)
+        .host("52-54-00-00-00-01", &document)
+        .host("worker-0", &document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    // The card that one of them is named after is the one that has no address in it.
+    assert!(said.console.ends_with("; eth0 is ens4; eth1 is ens3\n"), "{said:?}");
+}
+
+/// Beyond what is kept of a document it is searched again.
+#[test]
+fn a_document_may_have_any_number_of_addresses() {
+    let many = |host: u32| -> String {
+        (0..200).map(|card| format!("# 02:00:00:{host:02x}:{card:02x}:01\n")).collect()
+    };
+    let mut machine = machine().host("ours", &format!("{}{}", many(0), with_mac("mine", FIRST)));
+    for host in 1..9 {
+        machine = machine.host(&format!("other-{host}"), &format!("{}{}", many(host), marked("a")));
+    }
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("mine"));
+}
+
+#[test]
+fn an_address_counts_where_an_interface_has_it() {
+    let elsewhere = format!(
+        "# {FIRST}\ndescription: {FIRST}\n{}- {{name: gone, type: ethernet, state: absent, \
+         mac-address: {FIRST}}}\n",
+        marked("theirs")
+    );
+    let machine = machine()
+        .host("theirs", &elsewhere)
+        .host("ours", &with_mac("mine", "'52-54-0-0-0-1'"))
+        .host("cluster", &with_mac("all", FIRST));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("mine"));
+}
+
+#[test]
+fn a_bond_hides_no_address() {
+    let machine = machine()
+        .file("sys/class/net/ens3/address", "52:54:00:00:00:99\n")
+        .file("sys/class/net/ens3/bonding_slave/perm_hwaddr", &format!("{FIRST}\n"))
+        // What is no card of its own bears addresses too.
+        .file("sys/class/net/bond0/address", &format!("{SECOND}\n"))
+        .host("ours", &with_mac("mine", FIRST))
+        .host("theirs", &with_mac("not-mine", SECOND));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("mine"));
+}
+
+#[test]
+fn a_machine_without_a_name_has_none() {
+    for name in ["localhost", "localhost.localdomain", "(none)", ""] {
+        let machine = Machine::with_card()
+            .file("proc/sys/kernel/hostname", &format!("{name}\n"))
+            .host("localhost", &marked("wrong"))
+            .host("(none)", &marked("wrong"))
+            .host("cluster", &marked("all"));
+        assert_eq!(machine.boot().code, Some(0));
+        assert_eq!(chosen(&machine).as_deref(), Some("all"), "{name}");
+    }
+    // ip=192.0.2.9::192.0.2.1:24:worker-3:ens3:none
+    let machine = Machine::with_card()
+        .file("run/NetworkManager/initrd/hostname", "worker-3")
+        .file("proc/sys/kernel/hostname", "localhost\n")
+        .host("worker-3", &marked("named"))
+        .host("cluster", &marked("all"));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("named"));
+}
+
+#[test]
+fn an_empty_document_counts_as_if_it_were_not_there() {
+    let machine = machine().host("worker-0", " \n").host("cluster", &marked("all"));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("all"));
+}
+
+#[test]
+fn without_a_document_nothing_is_done() {
+    let machine = machine().host("worker-1", &with_mac("theirs", SECOND));
+    let expected = said(
+        0,
+        6,
+        "no document in /etc/nmgen is for this machine, so there is nothing to do \
+         (its MAC addresses: 52:54:00:00:00:01)",
+    );
+    assert_eq!(machine.boot(), expected);
+    assert!(machine.is_untouched());
+    machine.write("etc/nmgen/worker-0.yaml", &marked("ignored"));
+    let ignored = "; worker-0.yaml is not read, as its name must end in .yml\n";
+    assert!(machine.boot().console.ends_with(ignored));
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn the_first_directory_with_documents_is_the_one() {
+    let machine = machine().command_line("nmgen.dir=/srv/hosts nmgen.timeout=0");
+    let missing = failed(
+        1,
+        "cannot list the hosts directory /srv/hosts: No such file or directory (os error 2)",
+    );
+    assert_eq!(machine.boot(), missing);
+    machine.write("proc/cmdline", "quiet\n");
+    let nothing = said(0, 6, "there is no hosts directory, so there is nothing to do");
+    assert_eq!(machine.boot(), nothing);
+    machine.write("proc/cmdline", "nmgen.dir=/srv/hosts nmgen.timeout=0");
+    for (directory, name) in
+        [("srv/hosts", "from-dir"), ("run/nmgen", "from-run"), ("etc/nmgen", "from-etc")]
+    {
+        // A directory without documents is passed over.
+        machine.write("etc/nmgen/README", "");
+        machine.write(&format!("{directory}/cluster.yml"), &marked(name));
+        assert_eq!(machine.boot().code, Some(0));
+        assert_eq!(chosen(&machine).as_deref(), Some(name));
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_read_is_said() {
+    let machine = machine().file("etc/nmgen", "not a directory").file("run/nmgen/cluster.yml", "");
+    let expected =
+        failed(1, "cannot list the hosts directory /etc/nmgen: Not a directory (os error 20)");
+    assert_eq!(machine.boot(), expected);
+    assert!(machine.is_untouched());
+
+    let machine = Machine::with_card().host("cluster", &marked("all"));
+    let set = |mode| {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(machine.path("etc/nmgen"), permissions).unwrap();
+    };
+    set(0o000);
+    let said = machine.boot();
+    // Root may read everything.
+    let is_root = std::fs::read_dir(machine.path("etc/nmgen")).is_ok();
+    set(0o755);
+    assert_eq!(said.code, Some(if is_root { 0 } else { 1 }), "{said:?}");
+}
+
+#[test]
+fn a_host_that_is_not_there_is_said() {
+    let machine = machine().command_line("nmgen.host=worker-9").host("cluster", &marked("all"));
+    let expected = failed(2, "nmgen.host=worker-9: there is no such document in /etc/nmgen");
+    assert_eq!(machine.boot(), expected);
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn a_host_without_a_directory_is_said_too() {
+    let machine = machine().command_line("nmgen.host=worker-9");
+    assert_eq!(machine.boot(), failed(2, "nmgen.host=worker-9: there is no hosts directory"));
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
+    let machine = machine().host("worker-9", &marked("named")).host("cluster", &marked("all"));
+    std::fs::write(machine.path("proc/cmdline"), b"x=\xff nmgen.host=worker-9\n").unwrap();
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("named"));
+    std::fs::remove_file(machine.path("proc/cmdline")).unwrap();
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0));
+    let expected = "<4>nmgen: cannot read /proc/cmdline: No such file or directory (os error 2)\n";
+    assert!(said.kernel.starts_with(expected), "{said:?}");
+}
+
+/// What could hold up a boot, lead elsewhere or take all memory.
+#[test]
+fn what_is_no_document_is_passed_over() {
+    let machine =
+        machine().host("worker-0", &with_mac("ours", FIRST)).file("etc/nmgen/a.yml/b", "");
+    let fifo = machine.path("etc/nmgen/fifo.yml");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    for (name, to) in [
+        ("to-fifo", "fifo.yml"),
+        ("loop", "loop.yml"),
+        ("nowhere", "nothing.yml"),
+        ("directory", "."),
+        ("null", "/dev/null"),
+    ] {
+        let link = machine.path(&format!("etc/nmgen/{name}.yml"));
+        std::os::unix::fs::symlink(to, link).unwrap();
+    }
+    let said = machine.boot();
+    assert_eq!((said.code, chosen(&machine).as_deref()), (Some(0), Some("ours")), "{said:?}");
+    // A link to a document in another directory is one of its own, as in a mounted ConfigMap.
+    let machine = self::machine().file("etc/nmgen/..data/worker-0.yml", &with_mac("ours", FIRST));
+    let link = machine.path("etc/nmgen/worker-0.yml");
+    std::os::unix::fs::symlink("..data/worker-0.yml", link).unwrap();
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("ours"));
+}
+
+#[test]
+fn a_directory_with_too_many_documents_is_refused() {
+    let machine = machine().host("cluster", &marked("all"));
+    for index in 0..20_000 {
+        std::fs::write(machine.path(&format!("etc/nmgen/{index}.yml")), "").unwrap();
+    }
+    let expected = failed(2, "there are more than 20000 documents in /etc/nmgen");
+    assert_eq!(machine.boot(), expected);
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn without_a_kernel_log_the_console_has_it() {
+    let machine = machine().host("cluster", &marked("all"));
+    std::fs::remove_file(machine.path("dev/kmsg")).unwrap();
+    let mut command = machine.command();
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(
+        String::from_utf8_lossy(&output.stderr).starts_with("nmgen: this machine is cluster (")
+    );
+    assert_eq!(chosen(&machine).as_deref(), Some("all"));
+}
+
+/// The kernel refuses a record of more than 1,024 bytes.
+#[test]
+fn a_line_fits_into_a_record_of_the_kernel() {
+    let long = "\u{e9}".repeat(600);
+    let machine = machine().command_line(&format!("nmgen.host={long}\n")).host("a", &marked("a"));
+    let said = machine.boot();
+    assert_eq!(said.code, Some(2));
+    assert!(said.kernel.len() <= 1_024 - 32, "{}", said.kernel.len());
+    assert!(said.kernel.ends_with("\u{e9}…\n"), "{said:?}");
+}
+
+#[test]
+fn a_broken_document_is_one_line() {
+    for (document, line) in [
+        (
+            "interfaces:\n- name: eth0\n  type: vlan\n  mac-address: 52:54:00:00:00:01\n  vlan: {base-iface: eth1, id: 5000}\n",
+            "/etc/nmgen/worker-0.yml:5:32: VLAN id 5000 is not in 1..=4094 [vlan-id-range]",
+        ),
+        (
+            "interfaces:\n- name: eth0\n  mac-address: 52:54:00:00:00:01\n  mac-address: 52:54:00:00:00:01\n",
+            "/etc/nmgen/worker-0.yml:4:3: \"mac-address\" stands here again; it was first given on line 3 [duplicate-key]",
+        ),
+        (
+            "interfaces:\n- {name: eth0, mac-address: 52:54:00:00:00:01}\n- {name: \"a\\nb\\e[31m\", type: dummy, foo: 1}\n",
+            "/etc/nmgen/worker-0.yml:3:10: \"a\\\\nb\\\\u{1b}[31m\" cannot name an interface: white space and control characters are not allowed [interface-name-characters]",
+        ),
+    ] {
+        let machine = machine().host("worker-0", document).host("cluster", &marked("all"));
+        assert_eq!(machine.boot(), failed(2, &line.replace("\\\\", "\\")));
+        assert!(machine.is_untouched());
+    }
+    let several = "interfaces:\n- {name: ens3, mac-address: 52:54:00:00:00:01}\n\
+                   - {name: a/b, type: dummy}\n- {name: c/d, type: dummy}\n";
+    let many = machine().host("worker-0", several);
+    let expected = "/etc/nmgen/worker-0.yml:3:10: \"a/b\" cannot name an interface: '/' and ':' are \
+                    not allowed [interface-name-characters] (and 1 more, see `nmgen check`)";
+    assert_eq!(many.boot(), failed(2, expected));
+    // Not text at all: by its name it is this machine's.
+    let machine = machine();
+    machine.write("etc/nmgen/worker-0.yml", "");
+    std::fs::write(machine.path("etc/nmgen/worker-0.yml"), [0xff, 0xfe, 0]).unwrap();
+    let expected = "/etc/nmgen/worker-0.yml: the file is UTF-16, not UTF-8 [encoding]";
+    assert_eq!(machine.boot(), failed(2, expected));
+}

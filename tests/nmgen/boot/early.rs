@@ -1,0 +1,215 @@
+//! What the initramfs's NetworkManager gets: bounds on waiting, and nobody else's default.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use tests::documents;
+use tests::keyfile;
+use tests::machine::{DEFAULT_PROFILE, EARLY, Machine, STAGED};
+
+type Profile = BTreeMap<String, BTreeMap<String, String>>;
+
+fn profile(machine: &Machine, name: &str) -> Profile {
+    let text = machine.read(&format!("{EARLY}/{name}.nmconnection"));
+    let sections = keyfile::parse(&text).into_iter();
+    sections.map(|(section, entries)| (section, entries.into_iter().collect())).collect()
+}
+
+fn get<'p>(profile: &'p Profile, section: &str, key: &str) -> Option<&'p str> {
+    profile.get(section)?.get(key).map(String::as_str)
+}
+
+const STATIC: &str = "\
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: ens3}]}
+interfaces:
+- name: ens3
+  type: ethernet
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+";
+const DYNAMIC: &str = "  type: ethernet\n  ipv4: {enabled: true, dhcp: true}\n";
+const BOTH: &str = "  type: ethernet\n  ipv4: {enabled: true, dhcp: true}\n  \
+                    ipv6: {enabled: true, dhcp: true, autoconf: true}\n";
+
+fn known() -> Machine {
+    Machine::with_card().file("proc/sys/kernel/hostname", "worker-0\n")
+}
+
+fn booted(document: &str, line: &str) -> Machine {
+    let machine = known()
+        .card("ens4", "52:54:00:00:00:02")
+        .command_line(&format!("nmgen.timeout=0 {line}"))
+        .host("worker-0", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    machine
+}
+
+#[test]
+fn addresses_from_the_network_are_not_waited_for_for_ever() {
+    for (others, line, expected) in
+        [("", "", "90"), ("- name: ens4\n", "", "45"), ("", "rd.net.timeout.dhcp=7", "7")]
+    {
+        let others = if others.is_empty() { String::new() } else { format!("{others}{DYNAMIC}") };
+        let machine = booted(&format!("interfaces:\n- name: ens3\n{BOTH}{others}"), line);
+        let early = profile(&machine, "ens3");
+        for (section, key) in
+            [("ipv4", "dhcp-timeout"), ("ipv6", "dhcp-timeout"), ("ipv6", "ra-timeout")]
+        {
+            assert_eq!(get(&early, section, key), Some(expected), "{section} {key}");
+        }
+        assert_eq!(get(&early, "connection", "autoconnect-retries"), Some("1"));
+        assert_eq!(get(&early, "ipv6", "method"), Some("auto"));
+        // The running system has all the time that nmstate gives.
+        let staged = machine.read(&format!("{STAGED}/ens3.nmconnection"));
+        assert!(staged.contains("\ndhcp-timeout=2147483647\n"), "{staged}");
+        assert!(!staged.contains("autoconnect-priority"), "{staged}");
+    }
+}
+
+#[test]
+fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
+    for dynamic in [DYNAMIC, BOTH] {
+        let machine = booted(&format!("{STATIC}- name: ens4\n{dynamic}"), "");
+        let early = profile(&machine, "ens4");
+        assert_eq!(get(&early, "ipv4", "method"), Some("auto"));
+        assert_eq!(get(&early, "ipv4", "may-fail"), Some("true"));
+        assert_eq!(get(&early, "ipv6", "method"), Some("link-local"));
+        assert_eq!(get(&early, "ipv6", "may-fail"), Some("true"));
+    }
+    // Name servers that its IPv6 section holds would be lost: there it waits, for a short while.
+    let dns = "dns-resolver: {config: {server: ['2001:db8::53']}}\n";
+    let machine = booted(&format!("{dns}{STATIC}- name: ens4\n{BOTH}"), "");
+    let early = profile(&machine, "ens4");
+    assert_eq!(get(&early, "ipv6", "method"), Some("auto"));
+    assert_eq!(get(&early, "ipv6", "ra-timeout"), Some("10"));
+    assert_eq!(get(&early, "ipv6", "may-fail"), Some("true"));
+}
+
+#[test]
+fn static_profiles_only_get_a_priority() {
+    let machine = booted(STATIC, "");
+    let staged = machine.read(&format!("{STAGED}/ens3.nmconnection"));
+    let expected =
+        staged.replace("autoconnect=true\n", "autoconnect=true\nautoconnect-priority=100\n");
+    assert_eq!(machine.read(&format!("{EARLY}/ens3.nmconnection")), expected);
+}
+
+#[test]
+fn no_one_elses_profile_takes_our_cards() {
+    let other = |name: &str, key: &str, value: &str| {
+        let text = DEFAULT_PROFILE.replace("[ipv4]", &format!("{key}={value}\n\n[ipv4]"));
+        (format!("{EARLY}/{name}.nmconnection"), text)
+    };
+    let mut machine = known().card("ens4", "52:54:00:00:00:02").host("worker-0", STATIC);
+    for (path, text) in [
+        other("ip-ens3", "interface-name", "ens3"),
+        other("ip-ens9", "interface-name", "ens9"),
+        other("ens3", "interface-name", "ens3"),
+    ] {
+        machine = machine.file(&path, &text);
+    }
+    // BOOTIF=: one of our cards, and another one.
+    for (name, mac) in [("bootif", "52:54:00:00:00:01"), ("bootif2", "52:54:00:00:00:02")] {
+        let text = format!("{DEFAULT_PROFILE}\n[ethernet]\nmac-address={mac}\n");
+        machine = machine.file(&format!("{EARLY}/{name}.nmconnection"), &text);
+    }
+    // The same profile under another name, as coreos-installer hands on what `nmgen gc` has made.
+    let same = "[connection]\nid=same\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=vlan\n";
+    machine = machine.file(&format!("{EARLY}/same.nmconnection"), same);
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.profiles(EARLY), ["bootif2", "ens3", "ip-ens9"]);
+    assert_eq!(get(&profile(&machine, "ens3"), "ipv4", "method"), Some("manual"));
+    assert_eq!(
+        machine.read("run/NetworkManager/conf.d/20-nmgen.conf"),
+        "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
+         [device-nmgen]\nmatch-device=except:interface-name:=ens3;\ncarrier-wait-timeout=0\n"
+    );
+}
+
+/// The first step writes all or nothing: what could not be prepared is not handed over either.
+#[test]
+fn what_cannot_be_written_leaves_nothing() {
+    let machine =
+        known().host("worker-0", STATIC).file("run/NetworkManager/conf.d", "no directory");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(1));
+    assert!(said.kernel.contains("<3>nmgen: cannot "), "{said:?}");
+    assert_eq!(said.kernel.lines().count(), 1, "{said:?}");
+    assert!(machine.is_untouched());
+    assert_eq!(machine.persist().console, "");
+}
+
+#[test]
+fn of_many_warnings_the_rest_is_counted() {
+    let ports: Vec<String> = (0..25).map(|index| format!("{{name: d{index}}}")).collect();
+    let bridge =
+        format!("- {{name: br0, type: linux-bridge, bridge: {{port: [{}]}}}}\n", ports.join(", "));
+    let machine = known().host("worker-0", &format!("{STATIC}{bridge}"));
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let mut warnings: Vec<&str> =
+        said.kernel.lines().filter(|line| line.starts_with("<4>")).collect();
+    assert!(warnings.remove(0).ends_with(" did not come within 0 s; going on without them"));
+    assert_eq!(warnings.len(), 21);
+    assert!(warnings[20].starts_with("<4>nmgen: and "), "{warnings:?}");
+    assert!(warnings[20].ends_with(" more, see `nmgen check`"), "{warnings:?}");
+}
+
+/// nm-initrd.service has it for a condition.
+#[test]
+fn the_initramfss_networkmanager_is_started() {
+    let machine = booted(STATIC, "");
+    assert!(machine.has("run/NetworkManager/initrd/neednet"));
+    let machine = known();
+    assert_eq!(machine.boot().code, Some(0));
+    assert!(!machine.has("run/NetworkManager/initrd/neednet"));
+}
+
+#[test]
+fn a_second_run_leaves_nothing_of_the_first() {
+    let machine = known().host("worker-0", STATIC);
+    assert_eq!(machine.boot().code, Some(0));
+    machine.write("etc/nmgen/worker-0.yml", "interfaces:\n- {name: dummy0, type: dummy}\n");
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+    assert_eq!(machine.profiles(STAGED), ["dummy0"]);
+}
+
+#[test]
+fn a_document_that_asks_for_nothing_changes_nothing() {
+    let machine = Machine::with_card().host("cluster", "description: nothing yet\n");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0));
+    let expected = "nmgen: /etc/nmgen/cluster.yml:1:1: the document asks for nothing [empty-document]\n\
+         nmgen: /etc/nmgen/cluster.yml asks for no network (no document is for it alone)\n";
+    assert_eq!(said.console, expected);
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn networkmanager_reads_them() {
+    let machine = booted(&format!("{STATIC}- name: ens4\n{BOTH}"), "");
+    if Command::new("nmcli").arg("--version").output().is_err() {
+        documents::skipped("nmcli is not installed (Debian: network-manager)");
+        return;
+    }
+    for (name, text) in machine.files(EARLY) {
+        let mut child = Command::new("nmcli")
+            .args(["--offline", "connection", "modify", "connection.zone", "trusted"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let (stdout, stderr) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && stderr.is_empty(), "{name}: {stderr}");
+        assert!(stdout.contains("autoconnect-priority=100\n"), "{name}: {stdout}");
+        if name == "ens4.nmconnection" {
+            assert!(stdout.contains("method=link-local\n"), "{stdout}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! A document's names become the machine's, wherever they stand, and nothing else changes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use tests::machine::{EARLY, Machine, STAGED};
+use tests::{keyfile, program};
+
+const ADDRESSES: [&str; 3] = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03"];
+
+/// Every kind of reference. `{1}`, `{2}` and `{3}` are the names of cards, `{1.100}` a VLAN named after one.
+const DOCUMENT: &str = "\
+hostname:
+  config: worker-0
+dns-resolver:
+  config:
+    server: [192.0.2.53, 'fe80::53%{1.100}']
+    search: [{1}.example.org]
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: '{1.100}'}
+  - {destination: 198.51.100.0/24, next-hop-address: 203.0.113.1, next-hop-interface: '{2}'}
+route-rules:
+  config:
+  - {ip-from: 203.0.113.0/24, iif: '{2}', route-table: 254, priority: 100}
+interfaces:
+- name: '{1}'
+  type: ethernet
+  mac-address: 52:54:00:00:00:01
+  description: the card {1}
+  profile-name: the-{1}
+- name: '{2}'
+  type: ethernet
+  mac-address: 52:54:00:00:00:02
+  alt-names: [{name: storage}]
+  ipv4: {enabled: true, address: [{ip: 203.0.113.10, prefix-length: 24}]}
+- name: '{3}'
+  type: ethernet
+  mac-address: 52:54:00:00:00:03
+  ethernet: {sr-iov: {total-vfs: 2}}
+- name: '{1.100}'
+  type: vlan
+  vlan: {base-iface: '{1}', id: 100}
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+  ipv6: {enabled: true, address: [{ip: '2001:db8::10', prefix-length: 64}]}
+- name: bond0
+  type: bond
+  copy-mac-from: '{3}'
+  link-aggregation:
+    mode: active-backup
+    options: {primary: '{3}'}
+    port: ['{3}']
+    ports-config: [{name: '{3}', priority: 9}]
+- name: vrf0
+  type: vrf
+  vrf: {port: ['{2}'], route-table-id: 100}
+- name: vxlan7
+  type: vxlan
+  vxlan: {base-iface: '{2}', id: 7, remote: 198.51.100.9}
+- name: mv0
+  type: mac-vlan
+  mac-vlan: {base-iface: '{2}', mode: bridge}
+- name: mt0
+  type: mac-vtap
+  mac-vtap: {base-iface: '{2}', mode: bridge}
+- name: ms0
+  type: macsec
+  macsec:
+    base-iface: '{2}'
+    encrypt: true
+    mka-cak: 50b71a8ef0bd5751ea76de6d6c98c03a
+    mka-ckn: f2b4297d39da7330910a74abc0449feb45b5c0b9fc23df1430e1898fcf1c4550
+    port: 0
+    validation: strict
+    send-sci: true
+- name: br0x
+  type: linux-bridge
+  bridge: {port: [{name: '{1.100}x'}]}
+- name: '{1.100}x'
+  type: dummy
+";
+
+/// The document with these names for the cards.
+fn document(names: [&str; 3], vlan: &str) -> String {
+    let named = DOCUMENT.replace("{1.100}", vlan);
+    let numbered = names.iter().enumerate();
+    numbered.fold(named, |text, (index, name)| text.replace(&format!("{{{}}}", index + 1), name))
+}
+
+/// The machine that has the cards under these names.
+fn machine(names: [&str; 3]) -> Machine {
+    let cards = names.into_iter().zip(ADDRESSES);
+    cards.fold(Machine::new(), |machine, (name, mac)| machine.card(name, mac))
+}
+
+/// What `nmgen generate` writes for a document.
+fn generated(document: &str) -> BTreeMap<String, String> {
+    let machine = Machine::new().file("state.yml", document);
+    let status = Command::new(program::nmgen())
+        .current_dir(machine.path(""))
+        .args(["generate", "-o", "out", "state.yml"])
+        .status()
+        .unwrap();
+    assert!(status.success());
+    machine.files("out")
+}
+
+/// Its own names, as a user would write them for this machine.
+fn expected(names: [&str; 3], vlan: &str, logical: [&str; 3], logical_vlan: &str) -> String {
+    // What is no interface's name stays as it was; the bridge's port is one that only looks like it.
+    document(names, vlan)
+        .replace(&format!("the card {}", names[0]), &format!("the card {}", logical[0]))
+        .replace(&format!("the-{}", names[0]), &format!("the-{}", logical[0]))
+        .replace(&format!("{}.example.org", names[0]), &format!("{}.example.org", logical[0]))
+        .replace(&format!("{vlan}x"), &format!("{logical_vlan}x"))
+        .replace("'{", "'")
+}
+
+#[test]
+fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
+    let logical = ["eth1", "eth2", "eth10"];
+    for names in [
+        ["ens3", "ens4", "ens5"],
+        // Names that others of the document have, and names of digits.
+        ["eth2", "eth10", "eth1"],
+        ["100", "1e3", "0x10"],
+    ] {
+        let machine = machine(names).host("worker-0", &document(logical, "eth1.100"));
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let vlan = format!("{}.100", names[0]);
+        let expected = generated(&expected(names, &vlan, logical, "eth1.100"));
+        let staged = machine.files(STAGED);
+        assert_eq!(staged.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (name, text) in &expected {
+            assert_eq!(staged[name], *text, "{name}");
+        }
+        // In the initramfs they have other bounds, and are the same profiles.
+        let uuid = |text: &String| {
+            let uuid = text.lines().find(|line| line.starts_with("uuid="));
+            uuid.map(str::to_owned)
+        };
+        let early = machine.files(EARLY);
+        assert_eq!(early.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+        for (name, text) in &early {
+            assert_eq!(uuid(text), uuid(&expected[name]), "{name}");
+        }
+        let link = format!("run/nmgen-boot/etc/systemd/network/70-{}.link", names[1]);
+        assert!(machine.read(&link).contains("AlternativeName=storage\n"));
+        assert_eq!(machine.read("run/nmgen-boot/etc/hostname"), "worker-0\n");
+        assert_eq!(machine.read("run/NetworkManager/initrd/hostname"), "worker-0\n");
+    }
+}
+
+#[test]
+fn a_name_that_grows_too_long_is_shortened_alike_every_time() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- {name: eth0.1234, type: vlan, vlan: {base-iface: eth0, id: 1234}}
+- {name: eth1.1234, type: vlan, vlan: {base-iface: eth1, id: 1234}}
+- {name: eth1.1234.7, type: vlan, vlan: {base-iface: eth1.1234, id: 7}}
+- {name: br1, type: linux-bridge, bridge: {port: [{name: eth1.1234}]}}
+";
+    let machine = machine(["enp129s0f0np0", "enp129s0f1np1", "ens5"]).host("worker-0", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let names = [
+        "br1",
+        "enp1292418.1234",
+        "enp129942f.1234",
+        "enp129s0f0np0",
+        "enp129s0f1np1",
+        "enp12d2c6.1234.7",
+    ];
+    assert_eq!(machine.profiles(STAGED).len(), names.len());
+    for name in machine.profiles(STAGED) {
+        assert!(name.len() <= 15, "{name}");
+    }
+    let port = keyfile::parse(&machine.read(&format!("{STAGED}/enp129942f.1234.nmconnection")));
+    let connection: BTreeMap<_, _> = port[0].1.iter().cloned().collect();
+    assert_eq!(connection["master"], "br1");
+    assert!(said.console.contains("; eth1.1234 is enp129942f.1234"), "{said:?}");
+}
+
+#[test]
+fn the_address_to_copy_is_the_cards() {
+    let document = "\
+interfaces:
+- {name: ens3, type: ethernet}
+- name: bond0
+  type: bond
+  copy-mac-from: ens3
+  link-aggregation: {mode: active-backup, port: [ens3, ens4]}
+- name: br-ex
+  type: ovs-bridge
+  copy-mac-from: ens5
+  bridge: {port: [{name: ens5}, {name: br-ex}]}
+- {name: br-ex, type: ovs-interface, ipv4: {enabled: true, dhcp: true}}
+";
+    let machine = machine(["ens3", "ens4", "ens5"])
+        .command_line("nmgen.host=worker-0 nmgen.timeout=0")
+        .host("worker-0", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!said.console.contains("copy-mac-from"), "{said:?}");
+    for (name, mac) in [("bond0", ADDRESSES[0]), ("br-ex-if", ADDRESSES[2])] {
+        let profile = machine.read(&format!("{STAGED}/{name}.nmconnection"));
+        assert!(
+            profile.contains(&format!("cloned-mac-address={}\n", mac.to_uppercase()))
+                || profile.contains(&format!("cloned-mac-address={mac}\n")),
+            "{profile}"
+        );
+    }
+    // The card itself keeps what it has.
+    assert!(!machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("mac-address"));
+}
+
+#[test]
+fn a_document_for_a_prefix_speaks_of_the_card_with_it() {
+    let document = "\
+interfaces:
+- name: eth0
+  type: ethernet
+  ipv4: {enabled: true, address: [{ip: 192.0.2.20, prefix-length: 24}]}
+routes:
+  config:
+  - {destination: 198.51.100.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eth0}
+";
+    let machine = Machine::new()
+        .card("ens2", "02:00:00:00:00:09")
+        .card("ens3", "52:54:00:12:34:56")
+        .host("52-54-00", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["ens3"]);
+    let profile = machine.read(&format!("{STAGED}/ens3.nmconnection"));
+    assert!(profile.contains("interface-name=ens3\n"), "{profile}");
+    assert!(profile.contains("route0=198.51.100.0/24,192.0.2.1"), "{profile}");
+    // A card of the name that the document gives is the one that is meant.
+    machine.plug("eth0", "52:54:00:12:34:57");
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.profiles(EARLY), ["eth0"]);
+}
+
+/// The address of a card that is not there, under a name that another one has here.
+#[test]
+fn what_stands_on_a_missing_card_takes_no_other() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- {name: eth0.7, type: vlan, vlan: {base-iface: eth0, id: 7}}
+";
+    // The card that is there may even be the document's other one.
+    for (mac, expected) in [
+        (ADDRESSES[1], ["eth0", "eth0-3836", "eth0-3836.7"]),
+        (ADDRESSES[2], ["ens4", "eth0-3836", "eth0-3836.7"]),
+    ] {
+        let mut machine = Machine::new().card("eth0", mac).host("worker-0", document);
+        if mac != ADDRESSES[1] {
+            machine = machine.card("ens4", ADDRESSES[1]);
+        }
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(machine.profiles(STAGED), expected);
+        let card = machine.read(&format!("{STAGED}/eth0-3836.nmconnection"));
+        assert!(card.contains("\nmac-address=52:54:00:00:00:01\n"), "{card}");
+        assert!(!card.contains("interface-name="), "{card}");
+        let vlan = machine.read(&format!("{STAGED}/eth0-3836.7.nmconnection"));
+        let uuid = card.lines().find_map(|line| line.strip_prefix("uuid=")).unwrap();
+        assert!(vlan.ends_with(&format!("\nparent={uuid}\n")), "{vlan}");
+    }
+}
+
+#[test]
+fn two_names_for_one_card_are_an_error() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: ens3, type: ethernet}
+";
+    let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(2));
+    let expected = "nmgen: /etc/nmgen/worker-0.yml: eth0 and ens3 would both be ens3 on this machine; \
+                    the boot goes on with the initramfs's own network\n";
+    assert_eq!(said.console, expected);
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn the_directory_and_the_documents_are_left_as_they_are() {
+    let text = document(["eth1", "eth2", "eth10"], "eth1.100");
+    let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", &text);
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(fs::read_to_string(machine.path("etc/nmgen/worker-0.yml")).unwrap(), text);
+}

@@ -1,0 +1,216 @@
+//! What the running system gets, and when it gets nothing.
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use tests::documents;
+use tests::machine::{EARLY, Machine, RUNNING, STAGED};
+
+const DOCUMENT: &str = "\
+hostname: {config: worker-0}
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01, alt-names: [{name: uplink}]}
+- name: eth0.100
+  type: vlan
+  vlan: {base-iface: eth0, id: 100}
+  ipv4: {enabled: true, dhcp: true}
+";
+const MARK: &str = "sysroot/etc/nmgen/persisted";
+
+fn booted() -> Machine {
+    let machine = Machine::with_card().host("worker-0", DOCUMENT);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    machine
+}
+
+fn mode(machine: &Machine, path: &str) -> u32 {
+    std::fs::metadata(machine.path(path)).unwrap().permissions().mode() & 0o777
+}
+
+#[test]
+fn the_first_boot_gives_it_what_the_document_asks_for() {
+    let machine = booted();
+    let staged = machine.files(STAGED);
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0));
+    assert_eq!(said.console, "nmgen: the running system was given 2 profiles\n");
+    assert_eq!(machine.files(RUNNING), staged);
+    assert_eq!(staged.len(), 2);
+    for profile in machine.profiles(RUNNING) {
+        assert_eq!(mode(&machine, &format!("{RUNNING}/{profile}.nmconnection")), 0o600);
+    }
+    assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
+    assert_eq!(mode(&machine, "sysroot/etc/hostname"), 0o644);
+    assert!(machine.has("sysroot/etc/systemd/network/70-ens3.link"));
+    assert!(machine.has(MARK));
+    // The running system labels it.
+    assert!(
+        machine.read("run/tmpfiles.d/nmgen.conf").contains(&format!("\nZ /{}\n", &RUNNING[8..]))
+    );
+    // Nothing that would stand before what the running system does with them.
+    assert!(machine.profiles(EARLY).is_empty());
+    assert!(!machine.has("run/NetworkManager/conf.d/20-nmgen.conf"));
+    assert!(!machine.has("run/nmgen-boot"));
+}
+
+#[test]
+fn later_boots_leave_it_alone() {
+    let machine = booted();
+    assert_eq!(machine.persist().code, Some(0));
+    let port = format!("{RUNNING}/ens3.nmconnection");
+    machine.write(&port, "[connection]\nid=ens3\nmaster=br-ex\n");
+    std::fs::remove_file(machine.path(&format!("{RUNNING}/ens3.100.nmconnection"))).unwrap();
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0));
+    assert_eq!(
+        said.console,
+        "nmgen: the running system was given its profiles at an earlier boot\n"
+    );
+    assert_eq!(machine.profiles(RUNNING), ["ens3"]);
+    assert!(machine.read(&port).contains("br-ex"));
+    assert!(machine.profiles(EARLY).is_empty());
+}
+
+#[test]
+fn what_it_has_already_is_its_own() {
+    let uuid = "uuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\n";
+    let cases = [
+        format!("[connection]\nid=other\n{uuid}type=ethernet\n"),
+        "[connection]\nid=other\ntype=ethernet\ninterface-name=ens3\n".to_owned(),
+    ];
+    for existing in cases {
+        let machine = booted()
+            .file(&format!("{RUNNING}/other.nmconnection"), &existing)
+            .file("sysroot/etc/hostname", "chosen-by-ignition\n")
+            .file("sysroot/etc/systemd/network/70-ens3.link", "[Match]\n");
+        assert!(machine.read(&format!("{STAGED}/ens3.nmconnection")).contains(uuid));
+        let said = machine.persist();
+        assert_eq!(said.code, Some(0));
+        assert_eq!(
+            said.console,
+            "nmgen: the running system has profiles of its own for ens3\n\
+             nmgen: the running system was given 1 profile\n"
+        );
+        assert_eq!(machine.profiles(RUNNING), ["ens3.100", "other"]);
+        assert_eq!(machine.read(&format!("{RUNNING}/other.nmconnection")), existing);
+        assert_eq!(machine.read("sysroot/etc/hostname"), "chosen-by-ignition\n");
+        assert_eq!(machine.read("sysroot/etc/systemd/network/70-ens3.link"), "[Match]\n");
+        assert!(machine.profiles(EARLY).is_empty());
+    }
+    // An image's placeholder is no name.
+    let machine = booted().file("sysroot/etc/hostname", "localhost.localdomain\n");
+    assert_eq!(machine.persist().code, Some(0));
+    assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
+}
+
+/// A name that is taken is taken, whatever is in the file.
+#[test]
+fn a_profile_that_is_not_text_stays() {
+    let machine = booted();
+    std::fs::create_dir_all(machine.path(RUNNING)).unwrap();
+    let path = machine.path(&format!("{RUNNING}/ens3.nmconnection"));
+    std::fs::write(&path, b"[connection]\nid=K\xf6ln\n").unwrap();
+    assert_eq!(machine.persist().code, Some(0));
+    assert_eq!(std::fs::read(&path).unwrap(), b"[connection]\nid=K\xf6ln\n");
+}
+
+/// The initramfs's own directories are no running system.
+#[test]
+fn without_a_root_they_are_kept_for_this_boot() {
+    let machine = booted();
+    let staged = machine.files(STAGED);
+    for remains in ["sysroot/etc", "sysroot"] {
+        std::fs::remove_dir_all(machine.path(remains)).unwrap();
+        assert_eq!(machine.boot().code, Some(0));
+        let said = machine.persist();
+        assert_eq!(said.code, Some(1));
+        let expected = "nmgen: there is no running system below /sysroot; the running system may lack profiles\n";
+        assert_eq!(said.console, expected);
+        assert!(
+            staged.iter().all(|(name, text)| machine.read(&format!("{EARLY}/{name}")) == *text)
+        );
+        assert!(!machine.has("sysroot/etc") && !machine.has("run/nmgen-boot"));
+    }
+}
+
+/// An absolute link in the running system leads into the initramfs, as long as that is the root.
+#[test]
+fn a_link_out_of_the_root_is_not_followed() {
+    for link in ["sysroot/etc", "sysroot/etc/NetworkManager", RUNNING] {
+        let machine = booted().file("elsewhere/kept", "").file("sysroot/usr/kept", "");
+        let path = machine.path(link);
+        if link == "sysroot/etc" {
+            std::fs::remove_dir_all(&path).unwrap();
+        }
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::os::unix::fs::symlink(machine.path("elsewhere"), &path).unwrap();
+        let said = machine.persist();
+        assert_eq!(said.code, Some(1), "{said:?}");
+        assert!(said.console.contains(&format!("/{link} ")), "{link}: {said:?}");
+        assert_eq!(machine.files("elsewhere").into_keys().collect::<Vec<_>>(), ["kept"], "{link}");
+        assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"], "{link}");
+    }
+}
+
+#[test]
+fn where_nothing_was_prepared_nothing_is_done() {
+    let machine = Machine::with_card();
+    let said = machine.persist();
+    assert_eq!((said.code, said.console.as_str()), (Some(0), ""));
+    assert!(machine.is_untouched());
+    assert!(!machine.has(MARK));
+}
+
+#[test]
+fn a_read_only_root_keeps_them_for_this_boot() {
+    let machine = booted();
+    let staged = machine.files(STAGED);
+    let script =
+        "mount --bind \"$1\" \"$1\" && mount -o remount,bind,ro \"$1\" && shift && exec \"$@\"";
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-c", script, "sh"]);
+    command.arg(machine.path("sysroot")).arg(machine.command().get_program());
+    command.args(machine.command().get_args()).arg("--persist");
+    let said = machine.run(&mut command);
+    if said.console.contains("unshare: ") {
+        documents::skipped(&format!("the read-only root: {}", said.console));
+        return;
+    }
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(
+        said.console,
+        "nmgen: the root file system is read-only: the profiles are there for this boot\n"
+    );
+    // As they are meant to be: the initramfs's bounds are over.
+    assert_eq!(
+        machine
+            .files(EARLY)
+            .into_iter()
+            .filter(|(name, _)| staged.contains_key(name))
+            .collect::<std::collections::BTreeMap<_, _>>(),
+        staged
+    );
+    assert!(!machine.has(RUNNING) && !machine.has(MARK));
+}
+
+#[test]
+fn a_root_that_cannot_be_written_is_said_and_keeps_them_too() {
+    let machine = booted().file("sysroot/etc/NetworkManager", "not a directory");
+    let said = machine.persist();
+    assert_eq!(said.code, Some(1));
+    assert!(said.kernel.starts_with("<3>nmgen: cannot "), "{said:?}");
+    assert!(said.kernel.ends_with("; the running system may lack profiles\n"), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
+
+    // What the running system has of its own is not shadowed by ours in /run.
+    let own = "[connection]\nid=own\ntype=ethernet\ninterface-name=ens3\n";
+    let machine = booted()
+        .file(&format!("{RUNNING}/own.nmconnection"), own)
+        .file("sysroot/etc/nmgen", "not a directory");
+    let said = machine.persist();
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["ens3.100"]);
+}

@@ -1,0 +1,81 @@
+//! The dracut module and its units, as far as they can be looked at without an initramfs.
+
+use std::process::Command;
+
+use tests::{documents, program};
+
+const MODULE: &str = "systemd/usr/lib/dracut/modules.d/50nmgen";
+
+#[test]
+fn systemd_has_nothing_to_say_against_the_units() {
+    let mut command = Command::new("systemd-analyze");
+    command.current_dir(program::root().join(MODULE)).args(["verify", "--man=no"]);
+    let Ok(output) = command.args(["nmgen.service", "nmgen-persist.service"]).output() else {
+        documents::skipped("systemd-analyze is not installed (Debian: systemd)");
+        return;
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+}
+
+/// A failure is a unit's, never a boot's.
+#[test]
+fn the_units_ignore_exit_codes_and_have_an_end() {
+    for unit in ["nmgen.service", "nmgen-persist.service"] {
+        let text = std::fs::read_to_string(program::root().join(MODULE).join(unit)).unwrap();
+        for line in text.lines().filter(|line| line.starts_with("Exec")) {
+            assert!(line.contains("=-/usr/bin/"), "{unit}: {line}");
+        }
+        let timeout = text.lines().find_map(|line| line.strip_prefix("TimeoutStartSec="));
+        let seconds: u32 = timeout.and_then(|seconds| seconds.parse().ok()).unwrap();
+        // Longer than nmgen.timeout= can be.
+        assert!(unit != "nmgen.service" || seconds > 600, "{seconds}");
+        assert!(text.contains("\nDefaultDependencies=no\n"), "{unit}");
+        assert!(!text.contains("OnFailure="), "{unit}");
+    }
+}
+
+/// What dracut would do with it, in its own words.
+#[test]
+fn dracut_gets_the_program_the_units_and_the_documents() {
+    let root = tempfile::tempdir().unwrap();
+    let path = |name: &str| root.path().join(name);
+    std::fs::create_dir_all(path("usr/libexec/nmgen")).unwrap();
+    std::fs::create_dir_all(path("etc/nmgen")).unwrap();
+    std::fs::copy(program::nmgen(), path("usr/libexec/nmgen/nmgen")).unwrap();
+    for name in ["worker-0.yml", "cluster.yml", "README"] {
+        std::fs::write(path("etc/nmgen").join(name), "").unwrap();
+    }
+    let run = |before: &str, function: &str| {
+        let script = format!(
+            "moddir=/m systemdsystemunitdir=/u initdir=/i SYSTEMCTL='echo systemctl'\n\
+             inst_binary() {{ echo binary \"$@\"; }}; inst_simple() {{ echo file \"$@\"; }}\n\
+             instmods() {{ echo modules; }}\n{before}\n. ./module-setup.sh; {function}"
+        );
+        let output = Command::new("bash")
+            .current_dir(program::root().join(MODULE))
+            .env("dracutsysrootdir", root.path())
+            .args(["-euc", &script])
+            .output()
+            .unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let units = "\
+binary /usr/libexec/nmgen/nmgen /usr/bin/nmgen
+file /m/nmgen.service /u/nmgen.service
+systemctl -q --root /i add-wants initrd.target nmgen.service
+file /m/nmgen-persist.service /u/nmgen-persist.service
+systemctl -q --root /i add-wants initrd.target nmgen-persist.service
+";
+    let hosts = "file /etc/nmgen/cluster.yml /etc/nmgen/cluster.yml\n\
+                 file /etc/nmgen/worker-0.yml /etc/nmgen/worker-0.yml\n";
+    assert_eq!(run("", "install"), (Some(0), format!("{units}{hosts}")));
+    assert_eq!(run("nmgen_hosts=", "install"), (Some(0), units.to_owned()));
+    assert_eq!(run("nmgen_hosts=/nowhere", "install"), (Some(0), units.to_owned()));
+    assert_eq!(run("", "depends").1, "systemd network-manager\n");
+    // Only whoever asks for it gets it, and only where there is a program.
+    assert_eq!(run("", "check"), (Some(255), String::new()));
+    std::fs::remove_file(path("usr/libexec/nmgen/nmgen")).unwrap();
+    assert_eq!(run("", "check").0, Some(1));
+}

@@ -1,0 +1,233 @@
+//! Waiting for network cards: for those that the document needs, no longer than it takes, and not for ever.
+
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tests::documents;
+use tests::machine::{EARLY, Machine, Said};
+
+const DOCUMENT: &str = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- name: bond0
+  type: bond
+  link-aggregation: {mode: active-backup, port: [eth0, eth1]}
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+";
+/// So that a wait that nobody ends fails the test by its length.
+const LONG: &str = "nmgen.timeout=120\n";
+const SOON: Duration = Duration::from_secs(30);
+
+/// A machine on which udevd runs, with a document for two cards and one of them there.
+fn machine(line: &str) -> Machine {
+    let machine = Machine::with_card().command_line(line).host("worker-0", DOCUMENT);
+    machine.write("run/udev/control", "");
+    machine.write("sys/class/net/ens3/ifindex", "2\n");
+    machine.write("run/udev/data/n2", "I:1\n");
+    machine
+}
+
+/// udevd is done with a device, and so with all of its work.
+fn settle(machine: &Machine, index: u32) {
+    machine.write(&format!("run/udev/data/n{index}"), "I:1\n");
+    machine.write("run/udev/queue", "");
+    std::fs::remove_file(machine.path("run/udev/queue")).unwrap();
+}
+
+/// Runs the first step, and lets something happen when it says that it waits.
+fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Duration) {
+    let start = Instant::now();
+    let said = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !machine.read("dev/kmsg").contains("waiting for") && start.elapsed() < SOON {
+                thread::sleep(Duration::from_millis(5));
+            }
+            happens();
+        });
+        machine.boot()
+    });
+    (said, start.elapsed())
+}
+
+#[test]
+fn a_card_that_comes_late_is_waited_for() {
+    let machine = machine(LONG);
+    let (said, took) = boot_while(&machine, || {
+        machine.plug("eth7", "52:54:00:00:00:02");
+        machine.write("sys/class/net/eth7/ifindex", "3\n");
+        // The kernel's name for it, until udevd has looked at it.
+        settle(&machine, 2);
+        let path = |name: &str| machine.path(&format!("sys/class/net/{name}"));
+        std::fs::rename(path("eth7"), path("ens4")).unwrap();
+        settle(&machine, 3);
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(
+        said.console,
+        "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
+         nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
+         from /etc/nmgen/worker-0.yml; eth0 is ens3; eth1 is ens4\n"
+    );
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+}
+
+/// The kernel's own events, in a network namespace of its own: a device there wakes whoever waits.
+#[test]
+fn the_kernel_says_that_a_card_came() {
+    let machine = Machine::with_card().command_line(LONG).host("worker-0", DOCUMENT);
+    let mut inside = Command::new("unshare");
+    inside.args([
+        "--net",
+        "sh",
+        "-c",
+        "(while ! grep -q waiting \"$0\"; do sleep 0.02; done; \
+                  mkdir -p \"$1/device\" && echo 52:54:00:00:00:02 >\"$1/address\"; \
+                  ip link add wake0 type veth peer name wake1) & shift; exec \"$@\"",
+    ]);
+    inside.arg(machine.path("dev/kmsg")).arg(machine.path("sys/class/net/ens4"));
+    inside.arg(machine.command().get_program()).args(machine.command().get_args());
+    let start = Instant::now();
+    let said = machine.run(&mut inside);
+    if said.console.contains("unshare: ") {
+        documents::skipped(&format!("events of the kernel: {}", said.console));
+        return;
+    }
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+}
+
+#[test]
+fn cards_that_the_document_does_not_need_are_not_waited_for() {
+    let machine = machine(LONG);
+    machine.plug("ens4", "52:54:00:00:00:02");
+    machine.write("sys/class/net/ens4/ifindex", "3\n");
+    machine.write("run/udev/data/n3", "I:1\n");
+    // udevd is still at work, and a third card has no final name.
+    machine.write("run/udev/queue", "");
+    machine.plug("eth0", "52:54:00:00:00:03");
+    machine.write("sys/class/net/eth0/ifindex", "4\n");
+    let start = Instant::now();
+    assert_eq!(machine.boot().code, Some(0));
+    assert!(start.elapsed() < SOON);
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+}
+
+#[test]
+fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
+    let machine = machine(LONG).host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
+    machine.plug("usb0", "02:00:00:00:00:01");
+    machine.write("sys/class/net/usb0/ifindex", "9\n");
+    machine.write("run/udev/data/n9", "I:1\n");
+    machine.write("run/udev/queue", "");
+    let (said, took) = boot_while(&machine, || {
+        for (name, index, mac) in [("ens3", 2, "01"), ("ens4", 3, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+        }
+        machine.write("run/udev/data/n2", "I:1\n");
+        settle(&machine, 3);
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert!(said.console.starts_with("nmgen: waiting for network cards\n"), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+
+    // The same without them: the machine is one of all.
+    let machine =
+        self::machine(LONG).host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
+    machine.write("run/udev/queue", "");
+    let (said, took) = boot_while(&machine, || settle(&machine, 2));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+}
+
+/// Not for each card anew: what is gone by then would be an error.
+#[test]
+fn the_directory_is_read_once() {
+    let other = DOCUMENT.replace("52:54:00", "52:54:99");
+    let machine = machine(LONG).host("worker-1", &other);
+    machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
+    machine.write("run/udev/queue", "");
+    let (said, took) = boot_while(&machine, || {
+        std::fs::remove_file(machine.path("etc/nmgen/worker-1.yml")).unwrap();
+        for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+            settle(&machine, index);
+        }
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+}
+
+#[test]
+fn a_machine_without_any_card_waits_for_one() {
+    let machine = machine(LONG);
+    std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
+    let (said, took) = boot_while(&machine, || {
+        for (name, index, mac) in [("ens3", 2, "01"), ("ens4", 3, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+        }
+        settle(&machine, 3);
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+}
+
+#[test]
+fn one_that_never_comes_is_done_without() {
+    let machine = machine("nmgen.timeout=1\n");
+    let start = Instant::now();
+    let said = machine.boot();
+    assert!(start.elapsed() >= Duration::from_secs(1));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(
+        said.console,
+        "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
+         nmgen: eth1 (52:54:00:00:00:02) did not come within 1 s; going on without it\n\
+         nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
+         from /etc/nmgen/worker-0.yml; eth0 is ens3\n"
+    );
+    // Should it come after all, its profile is there, whatever it is called then.
+    let profile = machine.read(&format!("{EARLY}/eth1.nmconnection"));
+    assert!(profile.contains("mac-address=52:54:00:00:00:02\n"), "{profile}");
+    assert!(!profile.contains("interface-name="), "{profile}");
+}
+
+#[test]
+fn without_any_of_its_cards_the_default_goes_ahead() {
+    let machine = machine("nmgen.host=worker-0 nmgen.timeout=1\n");
+    machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(1));
+    assert_eq!(
+        said.kernel.lines().last(),
+        Some(
+            "<3>nmgen: /etc/nmgen/worker-0.yml: none of its network cards came within 1 s: \
+             eth0 (52:54:00:00:00:01), eth1 (52:54:00:00:00:02); the boot goes on with the \
+             initramfs's own network"
+        )
+    );
+    assert!(machine.is_untouched());
+}
+
+#[test]
+fn a_timeout_that_is_no_number_is_said() {
+    let machine = Machine::with_card()
+        .command_line("nmgen.timeout=soon\n")
+        .host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0));
+    let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; 60 are taken\n";
+    assert!(said.kernel.starts_with(warning), "{said:?}");
+}

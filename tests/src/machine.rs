@@ -1,0 +1,185 @@
+//! A machine as `nmgen boot` sees one: the files that an initramfs and a kernel would have, below a
+//! directory of their own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::program;
+
+/// Where the initramfs's NetworkManager looks.
+pub const EARLY: &str = "run/NetworkManager/system-connections";
+/// Where the running system's profiles wait.
+pub const STAGED: &str = "run/nmgen-boot/etc/NetworkManager/system-connections";
+/// Where they go.
+pub const RUNNING: &str = "sysroot/etc/NetworkManager/system-connections";
+
+/// What nm-initrd-generator leaves where the kernel command line has no `ip=`.
+pub const DEFAULT_PROFILE: &str = "\
+[connection]
+id=Wired Connection
+uuid=3f0a1e2a-9f5c-4a3e-8f3b-1d2c3b4a5f60
+type=ethernet
+autoconnect-priority=-100
+multi-connect=3
+
+[ipv4]
+method=auto
+";
+
+/// The tree.
+#[derive(Debug)]
+pub struct Machine {
+    root: TempDir,
+}
+
+/// What a run said and how it ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    /// The exit code.
+    pub code: Option<i32>,
+    /// Standard error: what the console shows.
+    pub console: String,
+    /// What this run has added to the kernel log.
+    pub kernel: String,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Machine {
+    /// A machine without network cards that has the default profile and nothing else.
+    ///
+    /// # Panics
+    /// When its files cannot be written; the same goes for all below.
+    pub fn new() -> Self {
+        let Ok(root) = tempfile::tempdir() else { unreachable!("no temporary directory") };
+        let machine = Self { root };
+        machine.write("dev/kmsg", "");
+        machine.write("proc/cmdline", "quiet nmgen.timeout=0\n");
+        machine.write(&format!("{EARLY}/default_connection.nmconnection"), DEFAULT_PROFILE);
+        machine.write("sysroot/etc/machine-id", "");
+        machine
+    }
+
+    /// A machine with the card `ens3`, 52:54:00:00:00:01.
+    #[must_use]
+    pub fn with_card() -> Self {
+        Self::new().card("ens3", "52:54:00:00:00:01")
+    }
+
+    /// Adds a physical network card.
+    #[must_use]
+    pub fn card(self, name: &str, mac: &str) -> Self {
+        self.plug(name, mac);
+        self
+    }
+
+    /// Adds a document to `/etc/nmgen`.
+    #[must_use]
+    pub fn host(self, name: &str, document: &str) -> Self {
+        self.file(&format!("etc/nmgen/{name}.yml"), document)
+    }
+
+    /// Adds a file.
+    #[must_use]
+    pub fn file(self, path: &str, text: &str) -> Self {
+        self.write(path, text);
+        self
+    }
+
+    /// Sets the kernel command line.
+    #[must_use]
+    pub fn command_line(self, text: &str) -> Self {
+        self.file("proc/cmdline", text)
+    }
+
+    /// A network card comes.
+    pub fn plug(&self, name: &str, mac: &str) {
+        self.write(&format!("sys/class/net/{name}/device/uevent"), "");
+        self.write(&format!("sys/class/net/{name}/address"), &format!("{mac}\n"));
+    }
+
+    /// Writes a file.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.path(path);
+        let parent = path.parent().unwrap_or(Path::new("/"));
+        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
+        assert!(written.is_ok(), "{}: {written:?}", path.display());
+    }
+
+    /// A path below the root.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.root.path().join(path)
+    }
+
+    /// A file's text.
+    pub fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.path(path)).unwrap_or_else(|error| format!("{path}: {error}"))
+    }
+
+    /// True when there is something at the path.
+    pub fn has(&self, path: &str) -> bool {
+        self.path(path).exists()
+    }
+
+    /// The files in a directory with their texts; none where it is not there.
+    pub fn files(&self, directory: &str) -> BTreeMap<String, String> {
+        let entries = fs::read_dir(self.path(directory)).into_iter().flatten();
+        let read = |entry: fs::DirEntry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            Some((name, fs::read_to_string(entry.path()).ok()?))
+        };
+        entries.filter_map(|entry| read(entry.ok()?)).collect()
+    }
+
+    /// The names of profiles in a directory, without the extension, sorted.
+    pub fn profiles(&self, directory: &str) -> Vec<String> {
+        let files = self.files(directory).into_keys();
+        let names = files.map(|name| name.trim_end_matches(".nmconnection").to_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// `nmgen boot`, ready to be started.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(program::nmgen());
+        command.args(["boot", "--root"]).arg(self.root.path());
+        command
+    }
+
+    /// The first step, in the initramfs.
+    pub fn boot(&self) -> Said {
+        self.run(&mut self.command())
+    }
+
+    /// The second step, before the pivot.
+    pub fn persist(&self) -> Said {
+        self.run(self.command().arg("--persist"))
+    }
+
+    /// Runs a command that says something in this machine's kernel log.
+    pub fn run(&self, command: &mut Command) -> Said {
+        let before = self.read("dev/kmsg").len();
+        let Ok(output) = command.output() else { unreachable!("{command:?} cannot be run") };
+        let root = format!("{}/", self.root.path().display());
+        let plain = |text: &str| text.replace(&root, "/");
+        Said {
+            code: output.status.code(),
+            console: plain(&String::from_utf8_lossy(&output.stderr)),
+            kernel: plain(&self.read("dev/kmsg")[before..]),
+        }
+    }
+
+    /// True when the initramfs's own network goes ahead and nothing is left of ours.
+    pub fn is_untouched(&self) -> bool {
+        self.profiles(EARLY) == ["default_connection"] && !self.has("run/nmgen-boot")
+    }
+}
