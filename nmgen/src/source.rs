@@ -9,7 +9,7 @@ mod read;
 
 use std::sync::Arc;
 
-pub use self::host::{Host, Hosts, Nic, Stage};
+pub use self::host::{Host, Hosts, Nic, Replicas, Stage};
 pub(crate) use self::read::too_many;
 pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS, Text};
 

@@ -2,6 +2,7 @@
 
 mod declared;
 mod facts;
+mod replicas;
 mod roles;
 mod stages;
 
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 
 pub(crate) use self::facts::{Facts, facts};
 use crate::diagnostic::{Diagnostic, Place, Rule};
-use crate::source::Host;
+use crate::source::{Host, Hosts};
 
 const CLUSTER_STATIC_ADDRESS: Rule = Rule::error("cluster-static-address");
 const ADDRESS_ON_TWO_HOSTS: Rule = Rule::error("address-on-two-hosts");
@@ -17,7 +18,7 @@ const MAC_ON_TWO_HOSTS: Rule = Rule::error("mac-on-two-hosts");
 
 pub(super) fn rules() -> Vec<Rule> {
     let twice = [CLUSTER_STATIC_ADDRESS, ADDRESS_ON_TWO_HOSTS, MAC_ON_TWO_HOSTS];
-    [&twice, declared::RULES, roles::RULES, stages::RULES].concat()
+    [&twice, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
 }
 
 /// A host of the fleet and what it contributes.
@@ -35,8 +36,13 @@ impl<'h> Member<'h> {
     }
 }
 
-/// `facts` are those of `hosts`, in their order.
-pub(crate) fn check(hosts: &[Host], facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+/// `facts` are those of the hosts, in their order.
+pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+    let hosts = &sources.hosts;
+    // What could not be read may have had the host that seems to be missing.
+    if !sources.diagnostics.iter().any(Diagnostic::is_error) {
+        replicas::check(hosts, &sources.replicas, diagnostics);
+    }
     let members: Vec<Member<'_>> = hosts
         .iter()
         .zip(facts)
@@ -58,6 +64,7 @@ pub(crate) fn check(hosts: &[Host], facts: &[Facts], diagnostics: &mut Vec<Diagn
     twice(&named, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
     twice(&named, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
     declared::check(&named, diagnostics);
+    declared::cluster_twice(&cluster, diagnostics);
     roles::check(&named, diagnostics);
     stages::check(&named, diagnostics);
 }
@@ -78,18 +85,10 @@ fn twice(
                 Some((other, _)) if *other == member.name() => {}
                 Some((other, at)) => {
                     let message =
-                        format!("{value} is also on {} ({})", other.unwrap_or("?"), shown(at));
+                        format!("{value} is also on {} ({})", other.unwrap_or("?"), at.shown());
                     diagnostics.push(Diagnostic::new(rule, message, place.clone()));
                 }
             }
         }
-    }
-}
-
-/// `FILE:LINE`, to name a second place in a message.
-fn shown(place: &Place) -> String {
-    match &place.position {
-        Some(position) => format!("{}:{}", place.file, position.start.line),
-        None => place.file.to_string(),
     }
 }

@@ -21,7 +21,7 @@ use self::found::Found;
 use super::read::Content;
 use super::{
     CLUSTER, HOST_FILE_EMPTY, Host, Hosts, MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS,
-    NO_HOSTS, Nic, Source, Stage, directory, hosts_directory, read,
+    NO_HOSTS, Nic, Replicas, Source, Stage, directory, hosts_directory, read,
 };
 use crate::diagnostic::Rule;
 use crate::error::Error;

@@ -1,8 +1,9 @@
 //! Which hosts there are, and whether each has one document.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
-use super::{Member, shown};
+use super::Member;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Stage;
 
@@ -41,28 +42,50 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Declared as hardware, by its NICs or its role in an installation: more than a document.
+/// Declared as a machine, or with its NICs: more than a document.
 fn is_machine(member: &Member<'_>) -> bool {
     let host = member.host;
-    host.stage == Stage::Early && (!host.nics.is_empty() || host.role.is_some())
+    host.is_machine || host.stage == Stage::Early && !host.nics.is_empty()
 }
 
 /// One host may have an early document and one for the running node. Of each it has one, or the same one
 /// again in another file.
 fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
-    let mut first: HashMap<(&str, Stage), &Member<'_>> = HashMap::new();
+    let mut first = HashMap::new();
     for member in members.iter().filter(|member| member.host.document.is_some()) {
-        let Some(name) = member.name() else { continue };
-        let Some(other) = first.get(&(name, member.host.stage)) else {
-            first.insert((name, member.host.stage), member);
-            continue;
-        };
-        let is_same_file = other.host.place.file == member.host.place.file;
-        if is_same_file || !has_same_document(member, other) {
-            let again = if is_same_file { "again" } else { "with another document" };
-            let message = format!("{name} is here {again}; first at {}", shown(&other.host.place));
-            diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
+        if let Some(name) = member.name() {
+            compare((name, member.host.stage), member, &mut first, name, diagnostics);
         }
+    }
+}
+
+/// Each role has one document for all its nodes. Of two sources that tell no role, each may be of another.
+pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    let mut first = HashMap::new();
+    for member in members {
+        if let Some(role) = member.host.role.as_deref() {
+            let what = format!("cluster.yml of role {role}");
+            compare(role, member, &mut first, &what, diagnostics);
+        }
+    }
+}
+
+fn compare<'m, K: Eq + Hash>(
+    key: K,
+    member: &'m Member<'m>,
+    first: &mut HashMap<K, &'m Member<'m>>,
+    what: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let other = *first.entry(key).or_insert(member);
+    if std::ptr::eq(other, member) {
+        return;
+    }
+    let is_same_file = other.host.place.file == member.host.place.file;
+    if is_same_file || !has_same_document(member, other) {
+        let again = if is_same_file { "again" } else { "with another document" };
+        let message = format!("{what} is here {again}; first at {}", other.host.place.shown());
+        diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
     }
 }
 

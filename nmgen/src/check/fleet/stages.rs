@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use super::{Member, shown};
+use super::Member;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::{Document, Node};
 use crate::source::Stage;
@@ -61,7 +61,7 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Vec<Diag
         });
         let mut report = |rule, node_at: &Node<'_>, text: String, at: &Node<'_>| {
             let other: Place = early.place(at.span);
-            let message = format!("{text} ({})", shown(&other));
+            let message = format!("{text} ({})", other.shown());
             diagnostics.push(
                 Diagnostic::new(rule, message, node.place(node_at.span))
                     .help("the node changes its address, gateway or VLAN between its two stages"),

@@ -107,7 +107,7 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        Hosts { hosts, diagnostics }
+        Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
     }
 
     /// Gives hosts the documents of their Secrets, and tells which Secrets those were.

@@ -96,6 +96,17 @@ impl<'a> Manifest<'a> {
         node.items()
     }
 
+    /// The number under a key, and its node.
+    pub(super) fn number(&mut self, node: &'a Node<'a>, key: &str) -> Option<(u64, &'a Node<'a>)> {
+        let node = self.get(node, key).filter(|node| !node.is_null())?;
+        let number = node.number();
+        if number.is_none() {
+            let message = format!("{key} is not a number of 0 or more");
+            self.push(Diagnostic::new(SOURCE_SHAPE, message, self.place(node)));
+        }
+        number.map(|number| (number, node))
+    }
+
     fn shape(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
         let found = match node.value {
             Value::Scalar { .. } => "text",
@@ -116,7 +127,8 @@ impl<'a> Manifest<'a> {
             self.add(HOST_UNNAMED, place, format!("this host has no {key}"), help);
         }
         let place = self.place(name.map_or(node, |(_, node)| node));
-        Host { stage, ..Host::new(name.map(|(name, _)| name.to_owned()), place) }
+        let host = Host::new(name.map(|(name, _)| name.to_owned()), place);
+        Host { stage, is_machine: stage == Stage::Early, ..host }
     }
 
     /// The name of a Kubernetes resource and its place.

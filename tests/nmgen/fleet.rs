@@ -1,0 +1,189 @@
+//! The checks of all sources together: what is told of which host, and where; and what is not told.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write;
+use std::fs;
+
+use tests::program;
+
+/// Files and what is told of them: `rule file:line`, `file` where there is no line.
+fn told(files: &[(&str, &str)]) -> Vec<String> {
+    let place = tempfile::tempdir().unwrap();
+    let mut paths: Vec<String> = Vec::new();
+    for (name, text) in files {
+        let path = place.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let first = place.path().join(name.split('/').next().unwrap()).display().to_string();
+        if !paths.contains(&first) {
+            paths.push(first);
+        }
+    }
+    let found = nmgen::diagnose(&nmgen::source::load(&paths).unwrap());
+    let root = format!("{}/", place.path().display());
+    let shown = |found: &nmgen::diagnostic::Diagnostic| {
+        let line = found.place.position.as_ref().map(|at| format!(":{}", at.start.line));
+        let file = found.place.file.replace(&root, "");
+        format!("{} {file}{}", found.rule.name, line.unwrap_or_default())
+    };
+    found.iter().map(shown).collect()
+}
+
+/// An install-config with pools of so many.
+fn install_config(masters: &str, workers: &str, platform: &str) -> String {
+    format!(
+        "apiVersion: v1\nbaseDomain: example.com\ncontrolPlane:\n  name: master\n{masters}\
+         compute:\n- name: worker\n{workers}platform:\n  {platform}\n"
+    )
+}
+
+/// An agent-config with hosts, by name and role.
+fn agent_config(hosts: &[(&str, &str)]) -> String {
+    let mut text = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n".to_owned();
+    for (name, role) in hosts {
+        let role = if role.is_empty() { String::new() } else { format!("  role: {role}\n") };
+        write!(text, "- hostname: {name}\n{role}  networkConfig: {ONE_NIC}\n").unwrap();
+    }
+    text
+}
+
+const ONE_NIC: &str =
+    "{interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}";
+const ONE: &str = "  replicas: 1\n";
+const TWO: &str = "  replicas: 2\n";
+const NONE: &str = "  replicas: 0\n";
+const UNSAID: &str = "";
+const MASTER: (&str, &str) = ("master-0", "master");
+const WORKER: (&str, &str) = ("worker-0", "worker");
+
+/// What the pools want, the hosts there are, and what is told.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+const REPLICAS: &[Case] = &[
+    (ONE, NONE, "none: {}", &[MASTER], &[]),
+    (ONE, ONE, "none: {}", &[MASTER, WORKER], &[]),
+    (ONE, ONE, "none: {}", &[MASTER], &["role-without-hosts install.yaml:8"]),
+    (ONE, TWO, "none: {}", &[MASTER, WORKER], &["fewer-hosts-than-replicas install.yaml:8"]),
+    (ONE, UNSAID, "none: {}", &[MASTER], &["role-without-hosts install.yaml:7"]),
+    (UNSAID, NONE, "none: {}", &[MASTER], &["fewer-hosts-than-replicas install.yaml:4"]),
+    // More hosts than replicas may be meant.
+    (ONE, NONE, "none: {}", &[MASTER, WORKER], &[]),
+    // A host without a role may have any.
+    (ONE, ONE, "none: {}", &[("a", ""), ("b", "")], &[]),
+    (ONE, ONE, "none: {}", &[("a", "")], &["role-without-hosts install.yaml:8"]),
+    (ONE, ONE, "none: {}", &[MASTER, ("a", "")], &[]),
+    // There the machines are the installer's.
+    (ONE, TWO, "aws: {region: us-east-1}", &[MASTER], &[]),
+    (ONE, "  replicas: two\n", "none: {}", &[MASTER], &["source-shape install.yaml:8"]),
+];
+
+#[test]
+fn roles_without_hosts_are_told_where_their_replicas_stand() {
+    for (masters, workers, platform, hosts, expected) in REPLICAS {
+        let install = install_config(masters, workers, platform);
+        let files = [("install.yaml", install.as_str()), ("agent.yaml", &agent_config(hosts))];
+        assert_eq!(told(&files), *expected, "{install}\n{hosts:?}");
+    }
+}
+
+/// Kubernetes names the control plane's role in two ways.
+#[test]
+fn the_role_of_the_control_plane_has_two_names() {
+    let install = install_config(ONE, NONE, "none: {}");
+    let policy = format!(
+        "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n\
+         metadata: {{name: a}}\nspec:\n  nodeSelector:\n    kubernetes.io/hostname: a\n    \
+         node-role.kubernetes.io/control-plane: ''\n  desiredState: {ONE_NIC}\n"
+    );
+    assert_eq!(told(&[("install.yaml", &install), ("policy.yaml", &policy)]), [""; 0]);
+}
+
+/// `cluster.yml` is for every node, of whatever role where none is told.
+#[test]
+fn a_document_for_all_nodes_serves_every_role() {
+    let install = install_config(TWO, TWO, "none: {}");
+    let files = [("install.yaml", install.as_str()), ("hosts/cluster.yml", ONE_NIC)];
+    assert_eq!(told(&files), [""; 0]);
+}
+
+/// What could not be read may have been the missing hosts.
+#[test]
+fn nothing_is_missing_from_sources_that_could_not_be_read() {
+    let install = install_config(ONE, ONE, "none: {}");
+    let agent = agent_config(&[MASTER]) + "- hostname: [worker-0]\n  role: worker\n";
+    let found = told(&[("install.yaml", &install), ("agent.yaml", &agent)]);
+    assert!(found.contains(&"source-shape agent.yaml:7".to_owned()), "{found:?}");
+    assert!(!found.iter().any(|found| found.starts_with("role-without-hosts")), "{found:?}");
+}
+
+fn machine_config(role: &str, document: &str) -> String {
+    let source: String = document.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    format!(
+        "kind: MachineConfig\napiVersion: machineconfiguration.openshift.io/v1\n\
+         metadata:\n  labels: {{machineconfiguration.openshift.io/role: {role}}}\n\
+         spec:\n  config:\n    storage:\n      files:\n      \
+         - path: /etc/nmstate/openshift/cluster.yml\n        contents: {{source: 'data:,{source}'}}\n"
+    )
+}
+
+#[test]
+fn each_role_has_one_document_for_all_its_nodes() {
+    let other = ONE_NIC.replace("eno1", "eno2");
+    let of = |second: &str, document: &str| {
+        told(&[
+            ("a.yaml", &machine_config("worker", ONE_NIC)),
+            ("b.yaml", &machine_config(second, document)),
+        ])
+    };
+    assert_eq!(of("worker", &other), ["host-twice b.yaml:9"]);
+    assert_eq!(of("worker", ONE_NIC), [""; 0]);
+    assert_eq!(of("master", &other), [""; 0]);
+}
+
+/// Each target that has a file, or an object, for each host.
+#[test]
+fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
+    let place = tempfile::tempdir().unwrap();
+    let other = ONE_NIC.replace("eno1", "eno2");
+    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
+    write("a.yaml", &machine_config("master", ONE_NIC));
+    write("b.yaml", &machine_config("worker", &other));
+    write("same.yaml", &machine_config("worker", ONE_NIC));
+    write("one.yml", &format!("hostname: {{config: a}}\n{}", ONE_NIC.trim_matches(['{', '}'])));
+    write("two.yml", &format!("hostname: {{config: a}}\n{}", other.trim_matches(['{', '}'])));
+    let generate = |target: &str, sources: [&str; 2]| {
+        std::process::Command::new(program::nmgen())
+            .args(["generate", "--to", target, "-o", "OUT"])
+            .args(sources)
+            .current_dir(place.path())
+            .output()
+            .unwrap()
+    };
+    let is_written = || place.path().join("OUT").exists();
+    let with_cluster = ["keyfiles", "hosts", "ignition", "kargs", "initrd"];
+    let cluster = with_cluster.map(|target| (target, ["a.yaml", "b.yaml"], "a.yaml:9"));
+    let unnamed = with_cluster.into_iter().chain(["bmh-secret"]);
+    let unnamed = unnamed.map(|target| (target, ["one.yml", "two.yml"], "one.yml"));
+    for (target, sources, first) in cluster.into_iter().chain(unnamed) {
+        let output = generate(target, sources);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{target}: {told}");
+        assert!(told.contains("error[output-twice]") && told.contains(first), "{target}: {told}");
+        assert!(told.contains(&format!("--> {}", sources[1])), "{target}: {told}");
+        assert!(!is_written(), "{target}");
+    }
+    for target in with_cluster {
+        let output = generate(target, ["a.yaml", "same.yaml"]);
+        assert_eq!(output.status.code(), Some(0), "{target}: {output:?}");
+        assert!(is_written(), "{target}");
+        let out = place.path().join("OUT");
+        fs::remove_dir_all(&out).or_else(|_| fs::remove_file(&out)).unwrap();
+    }
+}
