@@ -51,7 +51,12 @@ pub struct Source {
 /// [`Error::ReadDirectory`], [`Error::ReadFile`]: this machine's I/O failed. What is wrong with the
 /// input itself is a diagnostic.
 pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
-    let paths = paths.iter().map(AsRef::as_ref);
+    // There is one standard input, however often it is named.
+    let mut is_first_stdin = true;
+    let paths = paths
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|path| *path != "-" || std::mem::take(&mut is_first_stdin));
     #[cfg(feature = "pipelines")]
     return pipeline::load(paths);
     #[cfg(not(feature = "pipelines"))]

@@ -15,6 +15,7 @@ pub(super) const RULES: &[Rule] = &[HOST_TWICE, HOST_WITHOUT_DOCUMENT, DOCUMENT_
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     twice(members, diagnostics);
+    declared_twice(members, diagnostics);
     let with_document: HashSet<&str> = members
         .iter()
         .filter(|member| member.host.document.is_some())
@@ -55,6 +56,20 @@ fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     for member in members.iter().filter(|member| member.host.document.is_some()) {
         if let Some(name) = member.name() {
             compare((name, member.host.stage), member, &mut first, name, diagnostics);
+        }
+    }
+}
+
+/// A file declares a machine once. What has a document is compared above.
+fn declared_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    let mut first: HashMap<(&str, &str), &Member<'_>> = HashMap::new();
+    for member in members.iter().filter(|member| member.host.is_machine) {
+        let Some(name) = member.name() else { continue };
+        let other = *first.entry((name, &member.host.place.file)).or_insert(member);
+        let has_documents = member.host.document.is_some() && other.host.document.is_some();
+        if !std::ptr::eq(other, member) && !has_documents {
+            let message = format!("{name} is here again; first at {}", other.host.place.shown());
+            diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
         }
     }
 }

@@ -59,7 +59,7 @@ impl Facts {
 
     /// A host repeats its own MAC on a bond and its ports; another host must not.
     fn add_mac(&mut self, mac: &str, place: impl FnOnce() -> Place) {
-        let mac = mac.to_ascii_lowercase();
+        let mac = mac.replace('-', ":").to_ascii_lowercase();
         if !self.macs.iter().any(|(known, _)| *known == mac) {
             self.macs.push((mac, place()));
         }

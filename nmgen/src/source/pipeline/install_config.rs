@@ -52,7 +52,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
 
 fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
     let host = Host {
-        role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
+        role: manifest.role(node),
         nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
         ..manifest.host(node, "name", Stage::Early)
     };
