@@ -5,10 +5,22 @@
 use std::fmt::Write;
 use std::fs;
 
+use nmgen::diagnostic::{Diagnostic, Excerpt};
 use tests::program;
 
 /// Files and what is told of them: `rule file:line`, `file` where there is no line.
 fn told(files: &[(&str, &str)]) -> Vec<String> {
+    diagnose(files, |at| format!(":{}", at.start.line))
+}
+
+/// The same with the line's text, from the place on.
+fn told_of(files: &[(&str, &str)]) -> Vec<String> {
+    diagnose(files, |at| {
+        format!(": {}", at.line.chars().skip(at.start.column as usize - 1).collect::<String>())
+    })
+}
+
+fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String> {
     let place = tempfile::tempdir().unwrap();
     let mut paths: Vec<String> = Vec::new();
     for (name, text) in files {
@@ -22,10 +34,10 @@ fn told(files: &[(&str, &str)]) -> Vec<String> {
     }
     let found = nmgen::diagnose(&nmgen::source::load(&paths).unwrap());
     let root = format!("{}/", place.path().display());
-    let shown = |found: &nmgen::diagnostic::Diagnostic| {
-        let line = found.place.position.as_ref().map(|at| format!(":{}", at.start.line));
+    let shown = |found: &Diagnostic| {
+        let at = found.place.position.as_ref().map(shown);
         let file = found.place.file.replace(&root, "");
-        format!("{} {file}{}", found.rule.name, line.unwrap_or_default())
+        format!("{} {file}{}", found.rule.name, at.unwrap_or_default())
     };
     found.iter().map(shown).collect()
 }
@@ -121,6 +133,123 @@ fn nothing_is_missing_from_sources_that_could_not_be_read() {
     let found = told(&[("install.yaml", &install), ("agent.yaml", &agent)]);
     assert!(found.contains(&"source-shape agent.yaml:7".to_owned()), "{found:?}");
     assert!(!found.iter().any(|found| found.starts_with("role-without-hosts")), "{found:?}");
+}
+
+/// A host with a VLAN, addresses and an MTU where one is said, on lines of their own.
+fn with_vlan(name: &str, mac: &str, ip: &str, vlan: u32, mtu: &str) -> String {
+    format!(
+        "- {name}\n  interfaces:\n  - name: eno1\n    macAddress: {mac}\n  networkConfig:\n    \
+         interfaces:\n    - name: eno1\n      type: ethernet\n{mtu}    - name: vlan\n      \
+         type: vlan\n      vlan:\n        base-iface: eno1\n        id: {vlan}\n      ipv4:\n        \
+         enabled: true\n        address:\n        - ip: {ip}\n          prefix-length: 24\n"
+    )
+}
+
+fn hosts_of(hosts: &[String]) -> String {
+    format!("apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n{}", hosts.concat())
+}
+
+const MTU: &str = "      mtu: 9000\n";
+
+#[test]
+fn the_odd_one_of_a_role_is_shown_at_its_value() {
+    let host = |number: u32, vlan, mtu| {
+        let name = format!("hostname: w{number}\n  role: worker");
+        with_vlan(
+            &name,
+            &format!("52:54:00:00:00:0{number}"),
+            &format!("192.0.2.{number}"),
+            vlan,
+            mtu,
+        )
+    };
+    let config = hosts_of(&[host(1, 5, MTU), host(2, 5, MTU), host(3, 6, MTU)]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["vlan-differs-in-role a.yaml: 6"]);
+    let config = hosts_of(&[host(1, 5, MTU), host(2, 5, MTU), host(3, 5, "")]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: eno1"]);
+    let config = hosts_of(&[host(1, 5, ""), host(2, 5, MTU), host(3, 5, "")]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: 9000"]);
+    // Two against one is a majority, one against one is none.
+    let config = hosts_of(&[host(1, 5, ""), host(2, 6, MTU)]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), [""; 0]);
+}
+
+/// The installer has the roles, files of the same names the documents.
+#[test]
+fn a_role_may_be_told_by_another_source() {
+    let names = ["w1", "w2", "w3"];
+    let mut install = "apiVersion: v1\nplatform:\n  baremetal:\n    hosts:\n".to_owned();
+    for name in names {
+        writeln!(install, "    - {{name: {name}, role: worker}}").unwrap();
+    }
+    let document = |mtu: u32| format!("interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]\n");
+    let (usual, odd) = (document(9000), document(1500));
+    let files = [
+        ("install.yaml", install.as_str()),
+        ("hosts/w1.yml", &usual),
+        ("hosts/w2.yml", &odd),
+        ("hosts/w3.yml", &usual),
+    ];
+    assert_eq!(told(&files), ["mtu-differs-in-role hosts/w2.yml:1"]);
+}
+
+/// The host name of an agent-config is optional.
+#[test]
+fn hosts_without_a_name_are_compared_too() {
+    let host = |mac: &str, ip: &str| with_vlan("role: worker", mac, ip, 5, MTU);
+    let config =
+        hosts_of(&[host("52:54:00:00:00:01", "192.0.2.1"), host("52-54-00-00-00-01", "192.0.2.1")]);
+    let expected = [
+        "host-unnamed a.yaml: role: worker",
+        "host-unnamed a.yaml: role: worker",
+        "mac-on-two-hosts a.yaml: 52-54-00-00-00-01",
+        "address-on-two-hosts a.yaml: 192.0.2.1",
+    ];
+    assert_eq!(told_of(&[("a.yaml", &config)]), expected);
+}
+
+/// What the two stages of a host say of one NIC.
+#[test]
+fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
+    let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
+        role: worker\n  networkConfig:\n    interfaces:\n    - name: eno1\n      type: ethernet\n      \
+        ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}\n    routes:\n      \
+        config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.254, next-hop-interface: eno1}]\n";
+    let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
+        - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: eno1}, {name: br-ex}]}}\n\
+        - name: br-ex\n  type: ovs-interface\n  ipv4:\n    enabled: true\n    address:\n    \
+        - ip: 192.0.2.1\n      prefix-length: 24\nroutes:\n  config:\n  - destination: 0.0.0.0/0\n    \
+        next-hop-interface: br-ex\n    next-hop-address: 192.0.2.254\n";
+    let with = |from: &str, to: &str| {
+        let node = node.replacen(from, to, 1);
+        told_of(&[("early.yaml", early), ("node/w1.yml", &node)])
+    };
+    assert_eq!(with("", ""), [""; 0]);
+    assert_eq!(
+        with("ip: 192.0.2.1\n", "ip: 192.0.2.2\n"),
+        ["stage-address-differs node/w1.yml: 192.0.2.2"]
+    );
+    assert_eq!(with("length: 24", "length: 23"), ["stage-address-differs node/w1.yml: 23"]);
+    assert_eq!(
+        with("address: 192.0.2.254", "address: 192.0.2.253"),
+        ["stage-gateway-differs node/w1.yml: 192.0.2.253"]
+    );
+    let tagged = "{name: eno1.7, type: vlan, vlan: {base-iface: eno1, id: 7}}\n- {name: eno1, type: ethernet}";
+    let node = node
+        .replace("{name: eno1, type: ethernet}", tagged)
+        .replace("[{name: eno1}", "[{name: eno1.7}");
+    let found = told_of(&[("early.yaml", early), ("node/w1.yml", &node)]);
+    assert_eq!(found, ["stage-vlan-differs node/w1.yml: 192.0.2.1"]);
+}
+
+#[test]
+fn files_of_which_none_is_of_use_are_an_error() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    assert_eq!(
+        told(&[("a.yaml", map), ("b.yaml", map)]),
+        ["no-hosts a.yaml", "unused-file a.yaml", "unused-file b.yaml"]
+    );
+    assert_eq!(told(&[("a.yaml", map), ("hosts/a.yml", ONE_NIC)]), ["unused-file a.yaml"]);
 }
 
 fn machine_config(role: &str, document: &str) -> String {

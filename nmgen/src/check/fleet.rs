@@ -34,6 +34,13 @@ impl<'h> Member<'h> {
         let name = self.host.name.as_deref()?;
         name.split('.').next()
     }
+
+    fn is_same_host(&self, other: &Self) -> bool {
+        match (self.name(), other.name()) {
+            (None, None) => std::ptr::eq(self.host, other.host),
+            (own, other) => own == other,
+        }
+    }
 }
 
 /// `facts` are those of the hosts, in their order.
@@ -61,8 +68,13 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Vec<Diag
             .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
         );
     }
-    twice(&named, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
-    twice(&named, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
+    // Of an installation; a document alone may be another version of the same host's.
+    let unnamed =
+        hosts.iter().zip(facts).filter(|(host, _)| host.name.is_none() && host.is_machine);
+    let unnamed = unnamed.map(|(host, facts)| Member { host, facts });
+    let all: Vec<Member<'_>> = named.iter().copied().chain(unnamed).collect();
+    twice(&all, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
+    twice(&all, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
     declared::check(&named, diagnostics);
     declared::cluster_twice(&cluster, diagnostics);
     roles::check(&named, diagnostics);
@@ -75,17 +87,17 @@ fn twice(
     values: fn(&Facts) -> &[(String, Place)],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut first: HashMap<&str, (Option<&str>, &Place)> = HashMap::new();
+    let mut first: HashMap<&str, (&Member<'_>, &Place)> = HashMap::new();
     for member in members {
         for (value, place) in values(member.facts) {
             match first.get(value.as_str()) {
                 None => {
-                    first.insert(value, (member.name(), place));
+                    first.insert(value, (member, place));
                 }
-                Some((other, _)) if *other == member.name() => {}
+                Some((other, _)) if other.is_same_host(member) => {}
                 Some((other, at)) => {
-                    let message =
-                        format!("{value} is also on {} ({})", other.unwrap_or("?"), at.shown());
+                    let other = other.name().unwrap_or("another host");
+                    let message = format!("{value} is also on {other} ({})", at.shown());
                     diagnostics.push(Diagnostic::new(rule, message, place.clone()));
                 }
             }

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::{
-    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, SECRET_REFERENCE, Stage,
-    hosts_directory, read,
+    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, NO_HOSTS, SECRET_REFERENCE, Stage,
+    UNUSED_FILE, hosts_directory, read,
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Document;
@@ -100,6 +100,7 @@ impl Found {
         let mut diagnostics = self.loaded.diagnostics;
         if hosts.is_empty() {
             diagnostics.append(&mut self.without_hosts);
+            diagnostics.extend(nothing(&diagnostics));
         }
         hosts.retain(|host| {
             let fault = name_fault(host);
@@ -171,6 +172,15 @@ impl<'s> Index<'s> {
         let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
         here(Some(namespace)).max(here(None))
     }
+}
+
+/// A file for something else is a warning; where each is, there is nothing to do.
+fn nothing(diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
+    let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
+    let place = Place::file(unused.place.file.clone());
+    let message = "no host's network is described, here or in another source";
+    let is_told = diagnostics.iter().any(Diagnostic::is_error);
+    (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 
 /// The host of a Secret to which no BareMetalHost refers.
