@@ -105,6 +105,22 @@ fn roles_without_hosts_are_told_where_their_replicas_stand() {
     }
 }
 
+/// A single node, and three that are masters and workers at once: there is no other role to have.
+#[test]
+fn hosts_have_the_only_role_there_is() {
+    let roles = |masters, workers| -> Vec<Option<String>> {
+        let place = tempfile::tempdir().unwrap();
+        let files = ["agent.yaml", "install.yaml"].map(|name| place.path().join(name));
+        fs::write(&files[0], agent_config(&[("a", "")])).unwrap();
+        fs::write(&files[1], install_config(masters, workers, "none: {}")).unwrap();
+        let paths = files.each_ref().map(|path| path.display().to_string());
+        let hosts = nmgen::source::load(&paths).unwrap().hosts;
+        hosts.into_iter().map(|host| host.role).collect()
+    };
+    assert_eq!(roles(ONE, NONE), [Some("master".to_owned())]);
+    assert_eq!(roles(ONE, ONE), [None]);
+}
+
 /// Kubernetes names the control plane's role in two ways.
 #[test]
 fn the_role_of_the_control_plane_has_two_names() {

@@ -27,6 +27,9 @@ pub(super) const RULES: &[Rule] =
 /// More faults than this are not looked for: each costs many questions to nmstate.
 const MAX_FAULTS: usize = 100;
 
+/// What stands around a state in nmstate's policies.
+const POLICY: &[&str] = &["capture", "desired", "desiredState"];
+
 /// nmstate's answer to a part of the document.
 type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
@@ -169,6 +172,9 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         let at = if at.is_empty() { String::new() } else { format!(" in {at}") };
         let diagnostic =
             Diagnostic::new(UNKNOWN_FIELD, format!("NMState has no field \"{field}\"{at}"), place);
+        if at.is_empty() && POLICY.contains(&field) {
+            return diagnostic.help("this is a NetworkPolicy: give what stands under desiredState");
+        }
         let near = || field_of_interface(&document.root, path, judge);
         return match nearest(field, &expected).or_else(near) {
             Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),

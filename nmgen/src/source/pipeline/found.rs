@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use super::spelling;
 use super::{
     CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, NO_HOSTS, SECRET_REFERENCE, Stage,
     UNUSED_FILE, hosts_directory, read,
@@ -86,6 +87,7 @@ impl Found {
 
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
+        self.only_role();
         let used = self.join();
         let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
         let mut rest = rest.map(|(secret, _)| secret).peekable();
@@ -109,6 +111,16 @@ impl Found {
             is_usable
         });
         Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
+    }
+
+    /// Where an install-config wants machines of one role only, as for a single node, each host has it.
+    fn only_role(&mut self) {
+        let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
+        let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
+        let machines = self.loaded.hosts.iter_mut().filter(|host| host.is_machine);
+        for host in machines.filter(|host| host.role.is_none()) {
+            host.role = Some(first.role.clone());
+        }
     }
 
     /// Gives hosts the documents of their Secrets, and tells which Secrets those were.
@@ -140,12 +152,32 @@ impl Found {
                     "the host's network is in it: give the file with the Secret too",
                 ),
             };
+            let help = match meant(&self.secrets, name).filter(|_| found.is_none()) {
+                Some(meant) => meant,
+                None => help.to_owned(),
+            };
             let message = format!("the Secret {} {problem}", name.name.escape_debug());
             let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
             self.loaded.diagnostics.push(diagnostic.help(help));
         }
         used
     }
+}
+
+/// So many Secrets are compared with a name that is none of theirs: a fleet would cost more time than the
+/// guess is worth.
+const MAX_GUESSES: usize = 100;
+
+/// What a Secret's name was probably meant to be.
+fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
+    let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
+    let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
+    Some(match &near.name.namespace {
+        Some(namespace) if near.name.name == name.name => {
+            format!("there is one in the namespace {}", namespace.escape_debug())
+        }
+        _ => format!("did you mean \"{}\"?", near.name.name.escape_debug()),
+    })
 }
 
 /// Secrets by their names. Of two, the last one counts, as when they are applied one after the other.
