@@ -15,7 +15,6 @@ mod nmc_directory;
 mod nmstate_config;
 mod policy;
 mod secret;
-mod spelling;
 mod tree;
 
 use self::found::Found;

@@ -6,12 +6,16 @@ use std::hash::Hash;
 use super::Member;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Stage;
+use crate::spelling;
 
 const HOST_TWICE: Rule = Rule::error("host-twice");
 const HOST_WITHOUT_DOCUMENT: Rule = Rule::warning("host-without-document");
 const DOCUMENT_WITHOUT_HOST: Rule = Rule::warning("document-without-host");
 
 pub(super) const RULES: &[Rule] = &[HOST_TWICE, HOST_WITHOUT_DOCUMENT, DOCUMENT_WITHOUT_HOST];
+
+/// So many names are compared with that of a document: in a fleet there is more than one slip.
+const MAX_GUESSES: usize = 100;
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     twice(members, diagnostics);
@@ -23,6 +27,9 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
         .collect();
     let machines: HashSet<&str> =
         members.iter().filter(|member| is_machine(member)).filter_map(Member::name).collect();
+    let mut without: Vec<&str> = machines.difference(&with_document).copied().collect();
+    without.sort_unstable();
+    without.truncate(MAX_GUESSES);
     for member in members {
         let Some(name) = member.name() else { continue };
         let is_without = member.host.document.is_none() && !member.host.is_unread;
@@ -36,8 +43,12 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
         if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
             let message = format!("no source declares a host {name}, for which this document is");
             diagnostics.push(
-                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone())
-                    .help("is the name misspelt?"),
+                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
+                    match without.iter().find(|other| spelling::is_alike(name, other)) {
+                        Some(meant) => format!("did you mean {meant}, which has none?"),
+                        None => "is the name misspelt?".to_owned(),
+                    },
+                ),
             );
         }
     }

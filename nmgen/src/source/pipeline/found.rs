@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
-use super::spelling;
 use super::{
     CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, NO_HOSTS, SECRET_REFERENCE, Stage,
     UNUSED_FILE, hosts_directory, read,
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Document;
+use crate::spelling;
 
 /// What was found so far.
 #[derive(Debug, Default)]

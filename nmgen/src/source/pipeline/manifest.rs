@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::found::Name;
-use super::spelling;
 use super::{
     HOST_ROLE, HOST_UNNAMED, Host, KEY_CASE, KEY_MISPLACED, KEY_MISSPELT, MAX_DOCUMENT_BYTES, Nic,
     SOURCE_SHAPE, Stage, embedded, read,
@@ -11,6 +10,7 @@ use super::{
 use crate::check::mac;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::{Document, Node, Value};
+use crate::spelling;
 
 /// A file of a million faults must not cost a million messages.
 const MAX_FAULTS: usize = 1_000;

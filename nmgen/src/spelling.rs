@@ -1,17 +1,17 @@
-//! Slips of the pen in keys and words.
+//! Slips of the pen in keys and names.
 
 const LONG: usize = 8;
 /// Two letters, and two hyphens that may be missing.
 const MOST: usize = 4;
 
 /// True for a key that is probably meant to be `key`, and is not it in other letters only.
-pub(super) fn is_slip(found: &str, key: &str) -> bool {
+pub(crate) fn is_slip(found: &str, key: &str) -> bool {
     !found.eq_ignore_ascii_case(key) && is_alike(found, key)
 }
 
 /// True where one or two letters differ, in a long word, and '-' or '_' do not count. Names with other
 /// numbers are names of others.
-pub(super) fn is_alike(found: &str, word: &str) -> bool {
+pub(crate) fn is_alike(found: &str, word: &str) -> bool {
     // Most words are told apart by their length, at no cost.
     if found.len().abs_diff(word.len()) > MOST {
         return false;
