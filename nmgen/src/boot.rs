@@ -76,7 +76,7 @@ impl Found {
     /// Whatever its cards are called, these errors will be there.
     fn check(&self) -> Result<(), Fault> {
         let hosts = vec![self.host.clone()];
-        let diagnostics = pipeline::diagnose(&Hosts { hosts, diagnostics: Vec::new() });
+        let diagnostics = pipeline::diagnose(&Hosts { hosts, ..Hosts::default() });
         match diagnostics.iter().any(Diagnostic::is_error) {
             true => Err(Fault::Document(diagnostics)),
             false => Ok(()),
@@ -174,7 +174,7 @@ fn write(
         }
         names.apply(&mut document.root);
     }
-    let outcome = pipeline::convert(Hosts { hosts: vec![host], diagnostics });
+    let outcome = pipeline::convert(Hosts { hosts: vec![host], diagnostics, ..Hosts::default() });
     if outcome.has_errors() {
         return Err(Fault::Document(outcome.diagnostics));
     }

@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 pub use self::arguments::command;
 use self::arguments::{Arguments, Command, NmstatectlArguments};
@@ -68,6 +69,13 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     #[cfg(feature = "pipelines")]
     if let Command::Generate(arguments) = &command {
         arguments.options.verify(arguments.to)?;
+    }
+    if let Command::Diff(arguments) = &command
+        && arguments.old == "-"
+        && arguments.new == "-"
+    {
+        let message = "standard input cannot be both OLD and NEW";
+        return Err(self::command().error(ErrorKind::ArgumentConflict, message));
     }
     Ok(command)
 }

@@ -63,6 +63,14 @@ impl Place {
     pub(crate) fn file(name: impl Into<Arc<str>>) -> Self {
         Self { file: name.into(), position: None, decoded: None }
     }
+
+    /// `FILE:LINE`, to name a second place in a message.
+    pub(crate) fn shown(&self) -> String {
+        match &self.position {
+            Some(position) => format!("{}:{}", self.file, position.start.line),
+            None => self.file.to_string(),
+        }
+    }
 }
 
 /// A position and the line that it stands on.

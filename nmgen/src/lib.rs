@@ -47,6 +47,7 @@ mod pipeline;
 pub mod profile;
 mod show;
 pub mod source;
+mod spelling;
 mod stack;
 mod state;
 pub mod target;

@@ -118,7 +118,7 @@ fn run(
         facts.push(found);
         configurations.push(configuration);
     }
-    check::fleet::check(&hosts.hosts, &facts, &mut all);
+    check::fleet::check(hosts, &facts, &mut all);
     all.sort_by_cached_key(Diagnostic::sort_key);
     // Several hosts may have the same part of a file, by an anchor.
     all.dedup();

@@ -9,7 +9,7 @@ mod read;
 
 use std::sync::Arc;
 
-pub use self::host::{Host, Hosts, Nic, Stage};
+pub use self::host::{Host, Hosts, Nic, Replicas, Stage};
 pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS, Text};
 pub(crate) use self::read::{document, too_many};
 
@@ -51,7 +51,12 @@ pub struct Source {
 /// [`Error::ReadDirectory`], [`Error::ReadFile`]: this machine's I/O failed. What is wrong with the
 /// input itself is a diagnostic.
 pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
-    let paths = paths.iter().map(AsRef::as_ref);
+    // There is one standard input, however often it is named.
+    let mut is_first_stdin = true;
+    let paths = paths
+        .iter()
+        .map(AsRef::as_ref)
+        .filter(|path| *path != "-" || std::mem::take(&mut is_first_stdin));
     #[cfg(feature = "pipelines")]
     return pipeline::load(paths);
     #[cfg(not(feature = "pipelines"))]

@@ -4,6 +4,7 @@ mod gc;
 mod keyfiles;
 mod name;
 mod nic;
+mod once;
 mod options;
 #[cfg(feature = "pipelines")]
 mod pipeline;
@@ -25,7 +26,7 @@ pub(crate) const ONE_HOST_ONLY: Rule = Rule::error("one-host-only");
 
 /// What a target cannot carry.
 pub(crate) fn rules() -> Vec<Rule> {
-    let rules = vec![NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY];
+    let rules = [&[NOT_IN_TARGET, NO_SUCH_HOST, ONE_HOST_ONLY], once::RULES].concat();
     #[cfg(feature = "pipelines")]
     let rules = [rules, pipeline::rules()].concat();
     rules
@@ -93,6 +94,7 @@ impl Target {
         if !name::are_file_names(hosts, diagnostics) {
             return Ok(Output::Directory(Vec::new()));
         }
+        let hosts = &*once::each(hosts, |host| self.destination(host, options), diagnostics);
         diagnostics.extend(self.lost_map(hosts));
         #[cfg(not(feature = "pipelines"))]
         let Options { .. } = options;
@@ -105,6 +107,27 @@ impl Target {
         };
         diagnostics.sort_by_cached_key(Diagnostic::sort_key);
         output
+    }
+
+    /// What is written for a host alone; `None` where the target has its own say.
+    fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        #[cfg(not(feature = "pipelines"))]
+        let Options { .. } = options;
+        match self {
+            // A directory of its own.
+            Self::Keyfiles => {
+                let name = host.host.name.as_deref();
+                Some((None, name.map_or_else(String::new, |name| format!("{name}/")).into()))
+            }
+            Self::Gc => None,
+            Self::Hosts => Some((None, document_file(host).into())),
+            #[cfg(feature = "pipelines")]
+            Self::Pipeline(pipeline) => pipeline.destination(host, options),
+        }
     }
 
     /// One warning for the MAC addresses that only the source tells, where the target has no place for them.
@@ -130,14 +153,18 @@ impl Target {
 /// `<host>.yml` for each host.
 fn documents(hosts: &[Converted]) -> Vec<File> {
     let file = |converted: &Converted| {
-        let name = converted.host.name.as_deref().unwrap_or(crate::source::CLUSTER);
         Some(File {
             directories: Vec::new(),
-            name: format!("{name}.yml"),
+            name: document_file(converted),
             content: converted.host.document.as_ref()?.text().into_owned().into_bytes(),
         })
     };
     hosts.iter().filter_map(file).collect()
+}
+
+fn document_file(converted: &Converted) -> String {
+    let name = converted.host.name.as_deref().unwrap_or(crate::source::CLUSTER);
+    format!("{name}.yml")
 }
 
 /// For a target that describes one host only: an error when there are more.

@@ -49,7 +49,7 @@ fn host(nics: &[(Option<&str>, &str)]) -> Host {
 }
 
 fn convert(host: Host, target: Target) -> (String, Outcome) {
-    let hosts = Hosts { hosts: vec![host], diagnostics: Vec::new() };
+    let hosts = Hosts { hosts: vec![host], ..Hosts::default() };
     let mut outcome = nmgen::convert_for(hosts, target);
     let options = Options { role: Some("worker".to_owned()), ..Options::default() };
     let text = match target.render_with(&mut outcome, &options).unwrap() {

@@ -73,7 +73,7 @@ fn no_nic(_: usize) -> Nics {
 
 const SOURCES: &[Told] = &[
     Told { source: "hosts", stage: Stage::Any, has_roles: false, nics: no_nic },
-    Told { source: "nmc", stage: Stage::Any, has_roles: false, nics: no_nic },
+    Told { source: "nmc", stage: Stage::Any, has_roles: false, nics: both_nics },
     Told { source: "install-config.yaml", stage: Stage::Early, has_roles: true, nics: boot_nic },
     Told { source: "agent-config.yaml", stage: Stage::Early, has_roles: true, nics: both_nics },
     Told { source: "bare-metal-hosts.yaml", stage: Stage::Early, has_roles: false, nics: boot_nic },

@@ -2,6 +2,7 @@
 
 mod declared;
 mod facts;
+mod replicas;
 mod roles;
 mod stages;
 
@@ -9,7 +10,7 @@ use std::collections::HashMap;
 
 pub(crate) use self::facts::{Facts, facts};
 use crate::diagnostic::{Diagnostic, Place, Rule};
-use crate::source::Host;
+use crate::source::{Host, Hosts};
 
 const CLUSTER_STATIC_ADDRESS: Rule = Rule::error("cluster-static-address");
 const ADDRESS_ON_TWO_HOSTS: Rule = Rule::error("address-on-two-hosts");
@@ -17,7 +18,7 @@ const MAC_ON_TWO_HOSTS: Rule = Rule::error("mac-on-two-hosts");
 
 pub(super) fn rules() -> Vec<Rule> {
     let twice = [CLUSTER_STATIC_ADDRESS, ADDRESS_ON_TWO_HOSTS, MAC_ON_TWO_HOSTS];
-    [&twice, declared::RULES, roles::RULES, stages::RULES].concat()
+    [&twice, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
 }
 
 /// A host of the fleet and what it contributes.
@@ -33,10 +34,22 @@ impl<'h> Member<'h> {
         let name = self.host.name.as_deref()?;
         name.split('.').next()
     }
+
+    fn is_same_host(&self, other: &Self) -> bool {
+        match (self.name(), other.name()) {
+            (None, None) => std::ptr::eq(self.host, other.host),
+            (own, other) => own == other,
+        }
+    }
 }
 
-/// `facts` are those of `hosts`, in their order.
-pub(crate) fn check(hosts: &[Host], facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+/// `facts` are those of the hosts, in their order.
+pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+    let hosts = &sources.hosts;
+    // What could not be read may have had the host that seems to be missing.
+    if !sources.diagnostics.iter().any(Diagnostic::is_error) {
+        replicas::check(hosts, &sources.replicas, diagnostics);
+    }
     let members: Vec<Member<'_>> = hosts
         .iter()
         .zip(facts)
@@ -55,9 +68,15 @@ pub(crate) fn check(hosts: &[Host], facts: &[Facts], diagnostics: &mut Vec<Diagn
             .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
         );
     }
-    twice(&named, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
-    twice(&named, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
+    // Of an installation; a document alone may be another version of the same host's.
+    let unnamed =
+        hosts.iter().zip(facts).filter(|(host, _)| host.name.is_none() && host.is_machine);
+    let unnamed = unnamed.map(|(host, facts)| Member { host, facts });
+    let all: Vec<Member<'_>> = named.iter().copied().chain(unnamed).collect();
+    twice(&all, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
+    twice(&all, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
     declared::check(&named, diagnostics);
+    declared::cluster_twice(&cluster, diagnostics);
     roles::check(&named, diagnostics);
     stages::check(&named, diagnostics);
 }
@@ -68,28 +87,20 @@ fn twice(
     values: fn(&Facts) -> &[(String, Place)],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut first: HashMap<&str, (Option<&str>, &Place)> = HashMap::new();
+    let mut first: HashMap<&str, (&Member<'_>, &Place)> = HashMap::new();
     for member in members {
         for (value, place) in values(member.facts) {
             match first.get(value.as_str()) {
                 None => {
-                    first.insert(value, (member.name(), place));
+                    first.insert(value, (member, place));
                 }
-                Some((other, _)) if *other == member.name() => {}
+                Some((other, _)) if other.is_same_host(member) => {}
                 Some((other, at)) => {
-                    let message =
-                        format!("{value} is also on {} ({})", other.unwrap_or("?"), shown(at));
+                    let other = other.name().unwrap_or("another host");
+                    let message = format!("{value} is also on {other} ({})", at.shown());
                     diagnostics.push(Diagnostic::new(rule, message, place.clone()));
                 }
             }
         }
-    }
-}
-
-/// `FILE:LINE`, to name a second place in a message.
-fn shown(place: &Place) -> String {
-    match &place.position {
-        Some(position) => format!("{}:{}", place.file, position.start.line),
-        None => place.file.to_string(),
     }
 }

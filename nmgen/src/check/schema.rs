@@ -5,9 +5,11 @@
 
 mod known;
 mod locate;
+mod nearest;
 
 use self::known::missing_field;
 use self::locate::{guilty, is_missing_field, reason, remove};
+use self::nearest::{field_of_interface, nearest};
 
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::document::{Document, Node, Path, Step};
@@ -24,6 +26,9 @@ pub(super) const RULES: &[Rule] =
 
 /// More faults than this are not looked for: each costs many questions to nmstate.
 const MAX_FAULTS: usize = 100;
+
+/// What stands around a state in nmstate's policies.
+const POLICY: &[&str] = &["capture", "desired", "desiredState"];
 
 /// nmstate's answer to a part of the document.
 type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
@@ -81,7 +86,7 @@ fn report_all(
     let mut value = document.root.clone();
     let mut verdict = judge(&value);
     if verdict.is_ok() {
-        diagnostics.push(diagnostic(document, &Path::default(), first));
+        diagnostics.push(diagnostic(document, &Path::default(), first, judge));
         return;
     }
     // Paths into the shrinking copy, translated back to the document's own.
@@ -92,12 +97,13 @@ fn report_all(
     }
     let mut faults = 0;
     while let Err(refusal) = verdict {
-        let path = guilty(&value, &reason(&refusal), judge);
+        let reason = reason(&refusal);
+        let path = up_to_field(guilty(&value, &reason, judge), &reason);
         let at = original(&path, &removed);
         // nmstate tells one fault at a time, so that a field taken out above may come up late.
         let is_taken = |key: &str| taken.contains(&at.key(key));
         if !missing_field(&refusal.0).is_some_and(is_taken) {
-            diagnostics.push(diagnostic(document, &at, &refusal));
+            diagnostics.push(diagnostic(document, &at, &refusal, judge));
         }
         faults += 1;
         if path.steps().is_empty() || faults >= MAX_FAULTS {
@@ -145,7 +151,17 @@ fn original(path: &Path, removed: &[Path]) -> Path {
     })
 }
 
-fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagnostic {
+/// The path to the field that is unknown, where what stands below it was found: the list's only item, say.
+fn up_to_field(path: Path, reason: &str) -> Path {
+    let Some((field, _)) = unknown_field(reason) else { return path };
+    let is_it = |step: &Step| matches!(step, Step::Key(key) if **key == *field);
+    match path.steps().iter().rposition(is_it) {
+        Some(last) => path.steps()[..=last].iter().cloned().fold(Path::default(), |p, s| p.join(s)),
+        None => path,
+    }
+}
+
+fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Judge) -> Diagnostic {
     let text = reason(refusal);
     let place = document.place_at(path);
     if let Some((field, expected)) = unknown_field(&text) {
@@ -156,7 +172,11 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
         let at = if at.is_empty() { String::new() } else { format!(" in {at}") };
         let diagnostic =
             Diagnostic::new(UNKNOWN_FIELD, format!("NMState has no field \"{field}\"{at}"), place);
-        return match nearest(field, &expected) {
+        if at.is_empty() && POLICY.contains(&field) {
+            return diagnostic.help("this is a NetworkPolicy: give what stands under desiredState");
+        }
+        let near = || field_of_interface(&document.root, path, judge);
+        return match nearest(field, &expected).or_else(near) {
             Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),
             None => diagnostic,
         };
@@ -168,6 +188,9 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
             None => format!("it is one of {}", expected.join(", ")),
         };
         return Diagnostic::new(INVALID_VALUE, message, place).help(help);
+    }
+    if let Some(diagnostic) = misspelt(document, path, &text) {
+        return diagnostic;
     }
     let is_scalar = document.root.find(path).is_some_and(|node| node.text().is_some());
     let rule = match () {
@@ -184,6 +207,18 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal) -> Diagno
     Diagnostic::new(rule, message, place)
 }
 
+/// A field that is missing because its key is written in another way.
+fn misspelt(document: &Document<'_>, path: &Path, text: &str) -> Option<Diagnostic> {
+    let field = missing_field(text)?;
+    let entries = document.root.find(path)?.entries();
+    let keys: Vec<&str> = entries.iter().map(|entry| &*entry.key).collect();
+    let key = nearest(field, &keys).filter(|key| key.eq_ignore_ascii_case(field))?;
+    let entry = entries.iter().find(|entry| entry.key == key)?;
+    let message = format!("{path}: {text}");
+    let diagnostic = Diagnostic::new(MISSING_FIELD, message, document.place(entry.key_span));
+    Some(diagnostic.help(format!("did you mean \"{field}\"?")))
+}
+
 /// The field and the expected ones, from serde's "unknown field `a`, expected one of `b`, `c`".
 fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
     let rest = text.split_once("unknown field `")?.1;
@@ -197,10 +232,4 @@ fn unknown_variant(text: &str) -> Option<(&str, Vec<&str>)> {
     let (word, rest) = rest.split_once('`')?;
     let expected = rest.split('`').skip(1).step_by(2);
     Some((word, expected.filter(|word| word.parse::<u32>().is_err()).collect()))
-}
-
-fn nearest<'a>(field: &str, expected: &[&'a str]) -> Option<&'a str> {
-    let near = |name: &&&str| strsim::jaro_winkler(field, name) > 0.8;
-    let score = |name: &str| strsim::jaro_winkler(field, name);
-    expected.iter().filter(near).max_by(|a, b| score(a).total_cmp(&score(b))).copied()
 }

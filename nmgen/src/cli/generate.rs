@@ -7,6 +7,7 @@ use super::check::verdict;
 use super::{Done, output};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::error::Error;
+use crate::pipeline::Converted;
 use crate::target::{File, NO_SUCH_HOST, Options, Output, Target};
 use crate::{pipeline, source, write};
 
@@ -48,12 +49,14 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
 fn generate(job: &Job<'_>) -> Result<Done, Error> {
     let mut outcome = pipeline::convert_for(source::load(job.sources)?, job.target);
     if let Some(host) = job.host {
-        outcome.hosts.retain(|converted| converted.host.name.as_deref() == Some(host));
-        if outcome.hosts.is_empty() {
+        let is_it = |converted: &Converted| converted.host.name.as_deref() == Some(host);
+        if !outcome.hosts.iter().any(is_it) {
             let place = Place::file(job.sources.join(" "));
             let message = format!("there is no host {host}");
-            outcome.diagnostics.push(Diagnostic::new(NO_SUCH_HOST, message, place));
+            let diagnostic = Diagnostic::new(NO_SUCH_HOST, message, place);
+            outcome.diagnostics.push(diagnostic.help(those_there(&outcome.hosts)));
         }
+        outcome.hosts.retain(is_it);
     }
     let rendered = job.target.render_with(&mut outcome, &job.options)?;
     output::diagnostics(&outcome.diagnostics);
@@ -62,6 +65,17 @@ fn generate(job: &Job<'_>) -> Result<Done, Error> {
         write(rendered, job.output)?;
     }
     Ok(done)
+}
+
+/// The first few hosts by their names.
+fn those_there(hosts: &[Converted]) -> String {
+    const FEW: usize = 5;
+    let names: Vec<&str> = hosts.iter().filter_map(|host| host.host.name.as_deref()).collect();
+    match names.get(FEW..) {
+        _ if names.is_empty() => "no host here has a name; leave --host out".to_owned(),
+        Some([_, ..]) => format!("the sources have {} and others", names[..FEW].join(", ")),
+        _ => format!("the sources have {}", names.join(", ")),
+    }
 }
 
 fn write(rendered: Output, path: Option<&Path>) -> Result<(), Error> {

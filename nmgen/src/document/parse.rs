@@ -19,6 +19,19 @@ const BYTES_PER_NODE: usize = 4;
 /// The tags that say no more than the value itself, `!!str` apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
+/// What the parser's words for the usual slips come from.
+const HELP: &[(&str, &str)] = &[
+    (
+        "did not find expected '-' indicator",
+        "it is indented as the '-' of a list is: move it to the other keys of the item above",
+    ),
+    ("did not find expected key", "its indentation is that of no line above"),
+    (
+        "mapping values are not allowed",
+        "is this indented as the line above? a text with ': ' in it needs quotes",
+    ),
+];
+
 pub(super) const SYNTAX: Rule = Rule::error("syntax");
 const DUPLICATE_KEY: Rule = Rule::error("duplicate-key");
 const NESTING: Rule = Rule::error("nesting");
@@ -262,7 +275,11 @@ impl<'t> Reader<'t> {
         if error.info().contains("recursion limit") {
             return self.nesting(span);
         }
-        self.fatal(SYNTAX, error.info().to_owned(), span)
+        let fatal = self.fatal(SYNTAX, error.info().to_owned(), span);
+        match HELP.iter().find(|(words, _)| error.info().contains(words)) {
+            Some((_, help)) => fatal.map_help(help),
+            None => fatal,
+        }
     }
 
     fn fatal(&self, rule: Rule, message: impl Into<String>, span: Span) -> Fatal {

@@ -1,5 +1,5 @@
-//! Non-breaking spaces where YAML wants spaces: they come with text copied from a web page, and cannot be
-//! seen.
+//! Non-breaking spaces and tabs where YAML wants spaces: they come with text copied from a web page or with
+//! an editor, and cannot be seen.
 
 use super::{Lines, Node, Position, Span, Value, parse};
 use crate::diagnostic::{Diagnostic, Place, Rule};
@@ -7,6 +7,7 @@ use crate::diagnostic::{Diagnostic, Place, Rule};
 pub(super) const NON_BREAKING_SPACE: Rule = Rule::error("non-breaking-space");
 
 const SPACE: char = '\u{a0}';
+const TAB: char = '\t';
 
 /// The first key that such a space has become a part of.
 pub(super) fn in_keys(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
@@ -19,7 +20,8 @@ fn key(node: &Node<'_>) -> Option<Span> {
         Value::Scalar { .. } => None,
         Value::Sequence(items) => items.iter().find_map(key),
         Value::Mapping(entries) => entries.iter().find_map(|entry| {
-            let is_indented = entry.key.starts_with(SPACE);
+            // Behind the '-' of a list too, which then is none.
+            let is_indented = entry.key.trim_start_matches('-').starts_with(SPACE);
             if is_indented { Some(entry.key_span) } else { key(&entry.node) }
         }),
     }
@@ -27,22 +29,32 @@ fn key(node: &Node<'_>) -> Option<Span> {
 
 /// What to say instead of a syntax error that such a space is behind.
 pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
-    if fault.rule != parse::SYNTAX || !text.contains(SPACE) {
+    if fault.rule != parse::SYNTAX || !text.contains([SPACE, TAB]) {
         return None;
     }
     // What is at odds with its indentation is found on this line or at the next one.
     let fault_line = line(&fault.place)?;
     (1..).zip(text.lines()).find_map(|(number, text)| {
-        let column = text.chars().take_while(|c| c.is_whitespace()).position(|c| c == SPACE)?;
+        let mut indentation = text.chars().take_while(|c| c.is_whitespace() || *c == '-');
+        let column = indentation.position(|c| matches!(c, SPACE | TAB))?;
+        let is_tab = text.chars().nth(column) == Some(TAB);
         let start = Position { line: number, column: column as u32 + 1 };
-        let found = diagnostic(start, lines);
+        let found = if is_tab { tab(start, lines) } else { diagnostic(start, lines) };
         let at = line(&found.place)?;
-        (at == fault_line || at + 1 == fault_line).then_some(found)
+        // A plain value goes on until the tab, and is what the parser complains of.
+        let is_near = at == fault_line || at + 1 == fault_line || is_tab && at == fault_line + 1;
+        is_near.then_some(found)
     })
 }
 
 fn line(place: &Place) -> Option<u32> {
     place.decoded.as_ref().or(place.position.as_ref()).map(|excerpt| excerpt.start.line)
+}
+
+fn tab(at: Position, lines: &Lines) -> Diagnostic {
+    let message = "a tab stands in the indentation";
+    Diagnostic::new(parse::SYNTAX, message, lines.place(Span { start: at, end: at }))
+        .help("YAML is indented with spaces only")
 }
 
 fn diagnostic(at: Position, lines: &Lines) -> Diagnostic {

@@ -44,6 +44,8 @@ pub struct Host {
     pub place: Place,
     /// `None` where the source names the host and gives it no network.
     pub(crate) document: Option<Document<'static>>,
+    /// The source describes the machine, not only a document for one.
+    pub(crate) is_machine: bool,
     /// The source does give it a network, which could not be read: diagnostics say why.
     pub(crate) is_unread: bool,
 }
@@ -58,6 +60,7 @@ impl Host {
             nics: Vec::new(),
             place,
             document: None,
+            is_machine: false,
             is_unread: false,
         }
     }
@@ -83,11 +86,24 @@ impl Host {
     }
 }
 
+/// So many machines of a role, as an install-config wants them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replicas {
+    /// `master`, `arbiter`, `worker`.
+    pub role: String,
+    /// How many.
+    pub count: u64,
+    /// Where it stands.
+    pub place: Place,
+}
+
 /// What sources were found to hold, with what is wrong with their files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hosts {
     /// In the order of sources; in a hosts directory in the order of names.
     pub hosts: Vec<Host>,
+    /// The roles that are to have hosts.
+    pub replicas: Vec<Replicas>,
     /// Files and parts of files that are left out, and why.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -21,7 +21,7 @@ use self::found::Found;
 use super::read::Content;
 use super::{
     CLUSTER, HOST_FILE_EMPTY, Host, Hosts, MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS,
-    NO_HOSTS, Nic, Source, Stage, directory, hosts_directory, read,
+    NO_HOSTS, Nic, Replicas, Source, Stage, directory, hosts_directory, read,
 };
 use crate::diagnostic::Rule;
 use crate::error::Error;
@@ -29,6 +29,9 @@ use crate::error::Error;
 const UNUSED_FILE: Rule = Rule::warning("unused-file");
 const KIND_MISSING: Rule = Rule::error("kind-missing");
 const KEY_CASE: Rule = Rule::error("key-case");
+const KEY_MISSPELT: Rule = Rule::warning("key-misspelt");
+const KEY_MISPLACED: Rule = Rule::error("key-misplaced");
+const HOST_ROLE: Rule = Rule::warning("host-role");
 const SOURCE_SHAPE: Rule = Rule::error("source-shape");
 const HOST_NAME: Rule = Rule::error("host-name");
 const HOST_UNNAMED: Rule = Rule::warning("host-unnamed");
@@ -43,6 +46,9 @@ pub(super) const RULES: &[Rule] = &[
     UNUSED_FILE,
     KIND_MISSING,
     KEY_CASE,
+    KEY_MISSPELT,
+    KEY_MISPLACED,
+    HOST_ROLE,
     SOURCE_SHAPE,
     HOST_NAME,
     HOST_UNNAMED,

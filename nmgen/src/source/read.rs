@@ -129,7 +129,7 @@ fn is_manifest(bytes: &[u8]) -> bool {
 }
 
 fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>> {
-    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+    if is_utf16(&bytes) {
         return Err(Box::new(
             Diagnostic::new(ENCODING, "the file is UTF-16, not UTF-8", Place::file(name))
                 .help("convert it: iconv -f UTF-16 -t UTF-8"),
@@ -141,6 +141,15 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>>
         text.remove(0);
     }
     Ok((text, had_mark))
+}
+
+/// By its mark; without one, by every second byte of its first two characters.
+fn is_utf16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
+        [a, 0, b, 0, ..] | [0, a, 0, b, ..] => *a != 0 && *b != 0,
+        _ => false,
+    }
 }
 
 fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {

@@ -10,12 +10,12 @@ mod manifest;
 mod name;
 mod nmstateconfig;
 
-use super::{Options, Output};
+use super::{Options, Output, once};
 use crate::check::Purpose;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::error::Error;
 use crate::pipeline::Converted;
-use crate::source::Stage;
+use crate::source::{CLUSTER, Stage};
 
 /// What only these targets find.
 pub(super) fn rules() -> Vec<Rule> {
@@ -64,6 +64,27 @@ impl Pipeline {
         match self {
             Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
             Self::Ignition | Self::MachineConfig | Self::BmhSecret => false,
+        }
+    }
+
+    /// The file, or the object, that is a host's own.
+    pub(super) fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        let file = |extension: &str| format!("{}.{extension}", name::document_name(host)).into();
+        match self {
+            Self::Ignition => Some((None, file("ign"))),
+            Self::Kargs => Some((None, file("kargs"))),
+            Self::Initrd => Some((None, file("yml"))),
+            Self::MachineConfig => {
+                Some((host.host.role.as_deref().or(options.role.as_deref()), file("yml")))
+            }
+            Self::BmhSecret | Self::NmStateConfig => {
+                let name = name::own_name(host).filter(|name| *name != CLUSTER)?;
+                Some((None, name.into()))
+            }
         }
     }
 

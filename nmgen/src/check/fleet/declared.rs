@@ -1,10 +1,12 @@
 //! Which hosts there are, and whether each has one document.
 
 use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
-use super::{Member, shown};
+use super::Member;
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::source::Stage;
+use crate::spelling;
 
 const HOST_TWICE: Rule = Rule::error("host-twice");
 const HOST_WITHOUT_DOCUMENT: Rule = Rule::warning("host-without-document");
@@ -12,8 +14,12 @@ const DOCUMENT_WITHOUT_HOST: Rule = Rule::warning("document-without-host");
 
 pub(super) const RULES: &[Rule] = &[HOST_TWICE, HOST_WITHOUT_DOCUMENT, DOCUMENT_WITHOUT_HOST];
 
+/// So many names are compared with that of a document: in a fleet there is more than one slip.
+const MAX_GUESSES: usize = 100;
+
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     twice(members, diagnostics);
+    declared_twice(members, diagnostics);
     let with_document: HashSet<&str> = members
         .iter()
         .filter(|member| member.host.document.is_some())
@@ -21,6 +27,9 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
         .collect();
     let machines: HashSet<&str> =
         members.iter().filter(|member| is_machine(member)).filter_map(Member::name).collect();
+    let mut without: Vec<&str> = machines.difference(&with_document).copied().collect();
+    without.sort_unstable();
+    without.truncate(MAX_GUESSES);
     for member in members {
         let Some(name) = member.name() else { continue };
         let is_without = member.host.document.is_none() && !member.host.is_unread;
@@ -34,35 +43,75 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
         if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
             let message = format!("no source declares a host {name}, for which this document is");
             diagnostics.push(
-                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone())
-                    .help("is the name misspelt?"),
+                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
+                    match without.iter().find(|other| spelling::is_alike(name, other)) {
+                        Some(meant) => format!("did you mean {meant}, which has none?"),
+                        None => "is the name misspelt?".to_owned(),
+                    },
+                ),
             );
         }
     }
 }
 
-/// Declared as hardware, by its NICs or its role in an installation: more than a document.
+/// Declared as a machine, or with its NICs: more than a document.
 fn is_machine(member: &Member<'_>) -> bool {
     let host = member.host;
-    host.stage == Stage::Early && (!host.nics.is_empty() || host.role.is_some())
+    host.is_machine || host.stage == Stage::Early && !host.nics.is_empty()
 }
 
 /// One host may have an early document and one for the running node. Of each it has one, or the same one
 /// again in another file.
 fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
-    let mut first: HashMap<(&str, Stage), &Member<'_>> = HashMap::new();
+    let mut first = HashMap::new();
     for member in members.iter().filter(|member| member.host.document.is_some()) {
+        if let Some(name) = member.name() {
+            compare((name, member.host.stage), member, &mut first, name, diagnostics);
+        }
+    }
+}
+
+/// A file declares a machine once. What has a document is compared above.
+fn declared_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    let mut first: HashMap<(&str, &str), &Member<'_>> = HashMap::new();
+    for member in members.iter().filter(|member| member.host.is_machine) {
         let Some(name) = member.name() else { continue };
-        let Some(other) = first.get(&(name, member.host.stage)) else {
-            first.insert((name, member.host.stage), member);
-            continue;
-        };
-        let is_same_file = other.host.place.file == member.host.place.file;
-        if is_same_file || !has_same_document(member, other) {
-            let again = if is_same_file { "again" } else { "with another document" };
-            let message = format!("{name} is here {again}; first at {}", shown(&other.host.place));
+        let other = *first.entry((name, &member.host.place.file)).or_insert(member);
+        let has_documents = member.host.document.is_some() && other.host.document.is_some();
+        if !std::ptr::eq(other, member) && !has_documents {
+            let message = format!("{name} is here again; first at {}", other.host.place.shown());
             diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
         }
+    }
+}
+
+/// Each role has one document for all its nodes. Of two sources that tell no role, each may be of another.
+pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+    let mut first = HashMap::new();
+    for member in members {
+        if let Some(role) = member.host.role.as_deref() {
+            let what = format!("cluster.yml of role {role}");
+            compare(role, member, &mut first, &what, diagnostics);
+        }
+    }
+}
+
+fn compare<'m, K: Eq + Hash>(
+    key: K,
+    member: &'m Member<'m>,
+    first: &mut HashMap<K, &'m Member<'m>>,
+    what: &str,
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let other = *first.entry(key).or_insert(member);
+    if std::ptr::eq(other, member) {
+        return;
+    }
+    let is_same_file = other.host.place.file == member.host.place.file;
+    if is_same_file || !has_same_document(member, other) {
+        let again = if is_same_file { "again" } else { "with another document" };
+        let message = format!("{what} is here {again}; first at {}", other.host.place.shown());
+        diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
     }
 }
 

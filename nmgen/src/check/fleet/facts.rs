@@ -16,8 +16,10 @@ pub(crate) struct Facts {
     pub(super) macs: Vec<(String, Place)>,
     /// The VLAN ids of VLAN interfaces.
     pub(super) vlans: BTreeSet<u64>,
-    /// The MTU of each interface that has one, and its place.
-    pub(super) mtus: BTreeMap<String, (u64, Place)>,
+    /// Where each of them stands.
+    pub(super) vlan_places: BTreeMap<u64, Place>,
+    /// The MTU of each interface, where it has one, and its place, else that of the name.
+    pub(super) mtus: BTreeMap<String, (Option<u64>, Place)>,
 }
 
 /// Gathers them.
@@ -49,17 +51,29 @@ impl Facts {
                 self.addresses.push((ip, document.place(node.span)));
             }
         }
-        self.vlans.extend(interface.at(&["vlan", "id"]).and_then(Node::number));
-        if let (Some(name), Some(node)) = (interface.text_at("name"), interface.get("mtu"))
-            && let Some(mtu) = node.number()
+        if let Some(node) = interface.at(&["vlan", "id"])
+            && let Some(id) = node.number()
         {
-            self.mtus.insert(name.to_owned(), (mtu, document.place(node.span)));
+            self.vlans.insert(id);
+            self.vlan_places.insert(id, document.place(node.span));
+        }
+        let is_there = interface.text_at("state") != Some("absent");
+        if let Some(name) = interface.get("name").filter(|_| is_there)
+            && let Some(text) = name.text()
+        {
+            let node = interface.get("mtu");
+            let place = document.place(node.unwrap_or(name).span);
+            // An ovs-bridge may have the name of another interface.
+            let known = self.mtus.entry(text.to_owned()).or_insert((None, place.clone()));
+            if let Some(mtu) = node.and_then(Node::number) {
+                *known = (Some(mtu), place);
+            }
         }
     }
 
     /// A host repeats its own MAC on a bond and its ports; another host must not.
     fn add_mac(&mut self, mac: &str, place: impl FnOnce() -> Place) {
-        let mac = mac.to_ascii_lowercase();
+        let mac = mac.replace('-', ":").to_ascii_lowercase();
         if !self.macs.iter().any(|(known, _)| *known == mac) {
             self.macs.push((mac, place()));
         }

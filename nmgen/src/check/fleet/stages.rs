@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use super::{Member, shown};
+use super::Member;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::{Document, Node};
 use crate::source::Stage;
@@ -41,6 +41,8 @@ struct Connection<'d> {
     vlan: Option<u64>,
     family: Family,
     addresses: Vec<(IpAddr, &'d Node<'d>)>,
+    /// Of each address, in the same order.
+    prefixes: Vec<Option<(u64, &'d Node<'d>)>>,
     /// Next hops of its default routes.
     gateways: Vec<(IpAddr, &'d Node<'d>)>,
 }
@@ -61,7 +63,7 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Vec<Diag
         });
         let mut report = |rule, node_at: &Node<'_>, text: String, at: &Node<'_>| {
             let other: Place = early.place(at.span);
-            let message = format!("{text} ({})", shown(&other));
+            let message = format!("{text} ({})", other.shown());
             diagnostics.push(
                 Diagnostic::new(rule, message, node.place(node_at.span))
                     .help("the node changes its address, gateway or VLAN between its two stages"),
@@ -91,6 +93,12 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Vec<Diag
                 at,
             );
         }
+        for (ip, own, length, (other_length, at)) in later.other_prefixes(other) {
+            let text = format!(
+                "{ip} has prefix length {length} here and {other_length} in the early document"
+            );
+            report(STAGE_ADDRESS_DIFFERS, own, text, at);
+        }
         if let (Some((ip, own)), Some((other_ip, at))) =
             (later.gateways.first(), other.gateways.first())
             && !other
@@ -104,7 +112,21 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Vec<Diag
     }
 }
 
-impl Connection<'_> {
+impl<'d> Connection<'d> {
+    /// Addresses that both have, with another length of the prefix.
+    fn other_prefixes<'s>(
+        &'s self,
+        other: &'s Self,
+    ) -> impl Iterator<Item = (IpAddr, &'d Node<'d>, u64, (u64, &'d Node<'d>))> + 's {
+        let of = |connection: &'s Self| connection.addresses.iter().zip(&connection.prefixes);
+        of(self).filter_map(move |((ip, _), prefix)| {
+            let (length, own) = (*prefix)?;
+            let (_, theirs) = of(other).find(|((their_ip, _), _)| their_ip == ip)?;
+            let theirs = (*theirs)?;
+            (theirs.0 != length).then_some((*ip, own, length, theirs))
+        })
+    }
+
     fn has(&self, ip: IpAddr) -> bool {
         self.addresses.iter().any(|(own, _)| *own == ip)
     }
@@ -120,11 +142,15 @@ fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
     for interface in interfaces {
         for (section, family) in [("ipv4", Family::Ipv4), ("ipv6", Family::Ipv6)] {
             let list = interface.at(&[section, "address"]).map(Node::items).unwrap_or_default();
-            let addresses: Vec<_> = list
+            let prefix = |item: &'d Node<'d>| {
+                let node = item.get("prefix-length")?;
+                Some((node.number()?, node))
+            };
+            let (addresses, prefixes): (Vec<_>, Vec<_>) = list
                 .iter()
-                .filter_map(|item| item.get("ip"))
-                .filter_map(|node| Some((node.text()?.parse().ok()?, node)))
-                .collect();
+                .filter_map(|item| Some((item.get("ip")?, prefix(item))))
+                .filter_map(|(node, prefix)| Some(((node.text()?.parse().ok()?, node), prefix)))
+                .unzip();
             if addresses.is_empty() {
                 continue;
             }
@@ -134,6 +160,7 @@ fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
                 vlan: None,
                 family,
                 addresses,
+                prefixes,
                 gateways: gateways(root, name, family),
             };
             descend(interfaces, interface, &mut connection, 0);

@@ -18,7 +18,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     }
     for node in hosts {
         let host = Host {
-            role: manifest.text(node, "role").map(|(role, _)| role.to_owned()),
+            role: manifest.role(node),
             nics: manifest.nics(node, "interfaces"),
             ..manifest.host(node, "hostname", Stage::Early)
         };

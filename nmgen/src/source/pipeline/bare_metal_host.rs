@@ -19,6 +19,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     }
     found.add(Host {
         stage: Stage::Early,
+        is_machine: true,
         nics: manifest.nic(spec, "bootMACAddress", None).into_iter().collect(),
         ..Host::new(name.map(|(name, _)| name.name), place)
     });

@@ -4,11 +4,12 @@
 use std::collections::HashMap;
 
 use super::{
-    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, SECRET_REFERENCE, Stage,
-    hosts_directory, read,
+    CLUSTER, HOST_NAME, Host, Hosts, MAX_FLEET_BYTES, MAX_HOSTS, NO_HOSTS, SECRET_REFERENCE, Stage,
+    UNUSED_FILE, hosts_directory, read,
 };
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Document;
+use crate::spelling;
 
 /// What was found so far.
 #[derive(Debug, Default)]
@@ -86,6 +87,7 @@ impl Found {
 
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
+        self.only_role();
         let used = self.join();
         let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
         let mut rest = rest.map(|(secret, _)| secret).peekable();
@@ -100,6 +102,7 @@ impl Found {
         let mut diagnostics = self.loaded.diagnostics;
         if hosts.is_empty() {
             diagnostics.append(&mut self.without_hosts);
+            diagnostics.extend(nothing(&diagnostics));
         }
         hosts.retain(|host| {
             let fault = name_fault(host);
@@ -107,7 +110,17 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        Hosts { hosts, diagnostics }
+        Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
+    }
+
+    /// Where an install-config wants machines of one role only, as for a single node, each host has it.
+    fn only_role(&mut self) {
+        let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
+        let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
+        let machines = self.loaded.hosts.iter_mut().filter(|host| host.is_machine);
+        for host in machines.filter(|host| host.role.is_none()) {
+            host.role = Some(first.role.clone());
+        }
     }
 
     /// Gives hosts the documents of their Secrets, and tells which Secrets those were.
@@ -139,12 +152,32 @@ impl Found {
                     "the host's network is in it: give the file with the Secret too",
                 ),
             };
+            let help = match meant(&self.secrets, name).filter(|_| found.is_none()) {
+                Some(meant) => meant,
+                None => help.to_owned(),
+            };
             let message = format!("the Secret {} {problem}", name.name.escape_debug());
             let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
             self.loaded.diagnostics.push(diagnostic.help(help));
         }
         used
     }
+}
+
+/// So many Secrets are compared with a name that is none of theirs: a fleet would cost more time than the
+/// guess is worth.
+const MAX_GUESSES: usize = 100;
+
+/// What a Secret's name was probably meant to be.
+fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
+    let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
+    let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
+    Some(match &near.name.namespace {
+        Some(namespace) if near.name.name == name.name => {
+            format!("there is one in the namespace {}", namespace.escape_debug())
+        }
+        _ => format!("did you mean \"{}\"?", near.name.name.escape_debug()),
+    })
 }
 
 /// Secrets by their names. Of two, the last one counts, as when they are applied one after the other.
@@ -171,6 +204,15 @@ impl<'s> Index<'s> {
         let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
         here(Some(namespace)).max(here(None))
     }
+}
+
+/// A file for something else is a warning; where each is, there is nothing to do.
+fn nothing(diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
+    let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
+    let place = Place::file(unused.place.file.clone());
+    let message = "no host's network is described, here or in another source";
+    let is_told = diagnostics.iter().any(Diagnostic::is_error);
+    (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 
 /// The host of a Secret to which no BareMetalHost refers.

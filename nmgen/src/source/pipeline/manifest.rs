@@ -4,14 +4,19 @@ use std::sync::Arc;
 
 use super::found::Name;
 use super::{
-    HOST_UNNAMED, Host, KEY_CASE, MAX_DOCUMENT_BYTES, Nic, SOURCE_SHAPE, Stage, embedded, read,
+    HOST_ROLE, HOST_UNNAMED, Host, KEY_CASE, KEY_MISPLACED, KEY_MISSPELT, MAX_DOCUMENT_BYTES, Nic,
+    SOURCE_SHAPE, Stage, embedded, read,
 };
 use crate::check::mac;
 use crate::diagnostic::{Diagnostic, Place, Rule};
 use crate::document::{Document, Node, Value};
+use crate::spelling;
 
 /// A file of a million faults must not cost a million messages.
 const MAX_FAULTS: usize = 1_000;
+
+/// What the installer gives a host to be (openshift/installer, `pkg/asset/agent/agentconfig`).
+const ROLES: &[&str] = &["master", "arbiter", "worker"];
 
 /// A YAML document of a file, and what is found to be wrong with it.
 pub(super) struct Manifest<'a> {
@@ -65,6 +70,13 @@ impl<'a> Manifest<'a> {
                 self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
+        if found.is_none()
+            && let Some(entry) = node.entries().iter().find(|e| spelling::is_slip(&e.key, key))
+        {
+            let message = format!("\"{}\" is left alone: there is no such key", entry.key);
+            let help = format!("did you mean \"{key}\"?");
+            self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &help);
+        }
         found
     }
 
@@ -96,6 +108,17 @@ impl<'a> Manifest<'a> {
         node.items()
     }
 
+    /// The number under a key, and its node.
+    pub(super) fn number(&mut self, node: &'a Node<'a>, key: &str) -> Option<(u64, &'a Node<'a>)> {
+        let node = self.get(node, key).filter(|node| !node.is_null())?;
+        let number = node.number();
+        if number.is_none() {
+            let message = format!("{key} is not a number of 0 or more");
+            self.push(Diagnostic::new(SOURCE_SHAPE, message, self.place(node)));
+        }
+        number.map(|number| (number, node))
+    }
+
     fn shape(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
         let found = match node.value {
             Value::Scalar { .. } => "text",
@@ -111,12 +134,17 @@ impl<'a> Manifest<'a> {
     pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
         let name = self.text(node, key);
         if node.get(key).is_none() {
-            let help = "without one its files have no name, and other sources cannot speak of it";
+            let other = ["name", "hostname"].into_iter().find(|other| node.get(other).is_some());
+            let help = match other {
+                Some(other) => &*format!("the key is \"{key}\" here, not \"{other}\""),
+                None => "without one its files have no name, and other sources cannot speak of it",
+            };
             let place = self.key_place(node, None);
             self.add(HOST_UNNAMED, place, format!("this host has no {key}"), help);
         }
         let place = self.place(name.map_or(node, |(_, node)| node));
-        Host { stage, ..Host::new(name.map(|(name, _)| name.to_owned()), place) }
+        let host = Host::new(name.map(|(name, _)| name.to_owned()), place);
+        Host { stage, is_machine: stage == Stage::Early, ..host }
     }
 
     /// The name of a Kubernetes resource and its place.
@@ -131,8 +159,48 @@ impl<'a> Manifest<'a> {
     /// The host with the NMState document under a key.
     pub(super) fn with_network(&mut self, host: Host, owner: &'a Node<'a>, key: &str) -> Host {
         let document = self.network(owner, key);
-        let is_unread = document.is_none() && owner.get(key).is_some();
+        let is_beside = self.beside(owner, key);
+        let is_unread = document.is_none() && (is_beside || owner.get(key).is_some());
         Host { document, is_unread, ..host }
+    }
+
+    /// Parts of the document that stand beside it: they are indented too little, and nobody reads them.
+    fn beside(&mut self, owner: &'a Node<'a>, key: &str) -> bool {
+        let mut is_beside = false;
+        // An agent-config and an NMStateConfig have `interfaces` of their own.
+        let is_map = |node: &Node<'_>| {
+            let is_nic =
+                |item: &Node<'_>| item.get("type").is_none() && item.get("state").is_none();
+            node.items().iter().all(is_nic)
+        };
+        for entry in owner.entries() {
+            let is_part = match &*entry.key {
+                "dns-resolver" | "route-rules" | "routes" => true,
+                "interfaces" => !is_map(&entry.node),
+                _ => false,
+            };
+            if is_part {
+                is_beside = true;
+                let message = format!("{} stands beside {key}, not in it", entry.key);
+                let help = "indent it further, below the key";
+                self.add(KEY_MISPLACED, self.document.place(entry.key_span), message, help);
+            }
+        }
+        is_beside
+    }
+
+    /// The role of a host of an installation.
+    pub(super) fn role(&mut self, node: &'a Node<'a>) -> Option<String> {
+        let (role, at) = self.text(node, "role")?;
+        if !ROLES.contains(&role) {
+            let help = match ROLES.iter().find(|known| spelling::is_alike(role, known)) {
+                Some(known) => format!("did you mean \"{known}\"?"),
+                None => format!("it is one of {}", ROLES.join(", ")),
+            };
+            let message = format!("the installer knows no role \"{}\"", role.escape_debug());
+            self.add(HOST_ROLE, self.place(at), message, &help);
+        }
+        Some(role.to_owned())
     }
 
     /// The NMState document under a key, which stands there as a mapping.
@@ -162,6 +230,13 @@ impl<'a> Manifest<'a> {
         let items = self.list(node, key).iter();
         items
             .filter_map(|item| {
+                for key in ["name", "macAddress"] {
+                    if !item.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case(key)) {
+                        let place = self.key_place(item, None);
+                        let help = "a NIC is found by its MAC address, and gets the name";
+                        self.add(SOURCE_SHAPE, place, format!("this NIC has no {key}"), help);
+                    }
+                }
                 let name = self.text(item, "name").map(|(name, _)| name.to_owned());
                 self.nic(item, "macAddress", name)
             })

@@ -12,7 +12,7 @@ const HOST_NAME_UNKNOWN: Rule = Rule::error("host-name-unknown");
 pub(super) const RULES: &[Rule] = &[HOST_NAME_UNKNOWN];
 
 /// The source's name of the host, else the short form of the host name that the document sets.
-fn own_name(converted: &Converted) -> Option<&str> {
+pub(super) fn own_name(converted: &Converted) -> Option<&str> {
     let host = &converted.host;
     let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
     let short = || hostname()?.split('.').next().filter(|name| is_file_name(name));

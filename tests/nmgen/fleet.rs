@@ -1,0 +1,334 @@
+//! The checks of all sources together: what is told of which host, and where; and what is not told.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fmt::Write;
+use std::fs;
+
+use nmgen::diagnostic::{Diagnostic, Excerpt};
+use tests::program;
+
+/// Files and what is told of them: `rule file:line`, `file` where there is no line.
+fn told(files: &[(&str, &str)]) -> Vec<String> {
+    diagnose(files, |at| format!(":{}", at.start.line))
+}
+
+/// The same with the line's text, from the place on.
+fn told_of(files: &[(&str, &str)]) -> Vec<String> {
+    diagnose(files, |at| {
+        format!(": {}", at.line.chars().skip(at.start.column as usize - 1).collect::<String>())
+    })
+}
+
+fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String> {
+    let place = tempfile::tempdir().unwrap();
+    let mut paths: Vec<String> = Vec::new();
+    for (name, text) in files {
+        let path = place.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        let first = place.path().join(name.split('/').next().unwrap()).display().to_string();
+        if !paths.contains(&first) {
+            paths.push(first);
+        }
+    }
+    let found = nmgen::diagnose(&nmgen::source::load(&paths).unwrap());
+    let root = format!("{}/", place.path().display());
+    let shown = |found: &Diagnostic| {
+        let at = found.place.position.as_ref().map(shown);
+        let file = found.place.file.replace(&root, "");
+        format!("{} {file}{}", found.rule.name, at.unwrap_or_default())
+    };
+    found.iter().map(shown).collect()
+}
+
+/// An install-config with pools of so many.
+fn install_config(masters: &str, workers: &str, platform: &str) -> String {
+    format!(
+        "apiVersion: v1\nbaseDomain: example.com\ncontrolPlane:\n  name: master\n{masters}\
+         compute:\n- name: worker\n{workers}platform:\n  {platform}\n"
+    )
+}
+
+/// An agent-config with hosts, by name and role.
+fn agent_config(hosts: &[(&str, &str)]) -> String {
+    let mut text = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n".to_owned();
+    for (name, role) in hosts {
+        let role = if role.is_empty() { String::new() } else { format!("  role: {role}\n") };
+        write!(text, "- hostname: {name}\n{role}  networkConfig: {ONE_NIC}\n").unwrap();
+    }
+    text
+}
+
+const ONE_NIC: &str =
+    "{interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}";
+const ONE: &str = "  replicas: 1\n";
+const TWO: &str = "  replicas: 2\n";
+const NONE: &str = "  replicas: 0\n";
+const UNSAID: &str = "";
+const MASTER: (&str, &str) = ("master-0", "master");
+const WORKER: (&str, &str) = ("worker-0", "worker");
+
+/// What the pools want, the hosts there are, and what is told.
+type Case = (
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+    &'static [&'static str],
+);
+
+const REPLICAS: &[Case] = &[
+    (ONE, NONE, "none: {}", &[MASTER], &[]),
+    (ONE, ONE, "none: {}", &[MASTER, WORKER], &[]),
+    (ONE, ONE, "none: {}", &[MASTER], &["role-without-hosts install.yaml:8"]),
+    (ONE, TWO, "none: {}", &[MASTER, WORKER], &["fewer-hosts-than-replicas install.yaml:8"]),
+    (ONE, UNSAID, "none: {}", &[MASTER], &["role-without-hosts install.yaml:7"]),
+    (UNSAID, NONE, "none: {}", &[MASTER], &["fewer-hosts-than-replicas install.yaml:4"]),
+    // More hosts than replicas may be meant.
+    (ONE, NONE, "none: {}", &[MASTER, WORKER], &[]),
+    // A host without a role may have any.
+    (ONE, ONE, "none: {}", &[("a", ""), ("b", "")], &[]),
+    (ONE, ONE, "none: {}", &[("a", "")], &["role-without-hosts install.yaml:8"]),
+    (ONE, ONE, "none: {}", &[MASTER, ("a", "")], &[]),
+    // There the machines are the installer's.
+    (ONE, TWO, "aws: {region: us-east-1}", &[MASTER], &[]),
+    (ONE, "  replicas: two\n", "none: {}", &[MASTER], &["source-shape install.yaml:8"]),
+];
+
+#[test]
+fn roles_without_hosts_are_told_where_their_replicas_stand() {
+    for (masters, workers, platform, hosts, expected) in REPLICAS {
+        let install = install_config(masters, workers, platform);
+        let files = [("install.yaml", install.as_str()), ("agent.yaml", &agent_config(hosts))];
+        assert_eq!(told(&files), *expected, "{install}\n{hosts:?}");
+    }
+}
+
+/// A single node, and three that are masters and workers at once: there is no other role to have.
+#[test]
+fn hosts_have_the_only_role_there_is() {
+    let roles = |masters, workers| -> Vec<Option<String>> {
+        let place = tempfile::tempdir().unwrap();
+        let files = ["agent.yaml", "install.yaml"].map(|name| place.path().join(name));
+        fs::write(&files[0], agent_config(&[("a", "")])).unwrap();
+        fs::write(&files[1], install_config(masters, workers, "none: {}")).unwrap();
+        let paths = files.each_ref().map(|path| path.display().to_string());
+        let hosts = nmgen::source::load(&paths).unwrap().hosts;
+        hosts.into_iter().map(|host| host.role).collect()
+    };
+    assert_eq!(roles(ONE, NONE), [Some("master".to_owned())]);
+    assert_eq!(roles(ONE, ONE), [None]);
+}
+
+/// Kubernetes names the control plane's role in two ways.
+#[test]
+fn the_role_of_the_control_plane_has_two_names() {
+    let install = install_config(ONE, NONE, "none: {}");
+    let policy = format!(
+        "apiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n\
+         metadata: {{name: a}}\nspec:\n  nodeSelector:\n    kubernetes.io/hostname: a\n    \
+         node-role.kubernetes.io/control-plane: ''\n  desiredState: {ONE_NIC}\n"
+    );
+    assert_eq!(told(&[("install.yaml", &install), ("policy.yaml", &policy)]), [""; 0]);
+}
+
+/// `cluster.yml` is for every node, of whatever role where none is told.
+#[test]
+fn a_document_for_all_nodes_serves_every_role() {
+    let install = install_config(TWO, TWO, "none: {}");
+    let files = [("install.yaml", install.as_str()), ("hosts/cluster.yml", ONE_NIC)];
+    assert_eq!(told(&files), [""; 0]);
+}
+
+/// What could not be read may have been the missing hosts.
+#[test]
+fn nothing_is_missing_from_sources_that_could_not_be_read() {
+    let install = install_config(ONE, ONE, "none: {}");
+    let agent = agent_config(&[MASTER]) + "- hostname: [worker-0]\n  role: worker\n";
+    let found = told(&[("install.yaml", &install), ("agent.yaml", &agent)]);
+    assert!(found.contains(&"source-shape agent.yaml:7".to_owned()), "{found:?}");
+    assert!(!found.iter().any(|found| found.starts_with("role-without-hosts")), "{found:?}");
+}
+
+/// A host with a VLAN, addresses and an MTU where one is said, on lines of their own.
+fn with_vlan(name: &str, mac: &str, ip: &str, vlan: u32, mtu: &str) -> String {
+    format!(
+        "- {name}\n  interfaces:\n  - name: eno1\n    macAddress: {mac}\n  networkConfig:\n    \
+         interfaces:\n    - name: eno1\n      type: ethernet\n{mtu}    - name: vlan\n      \
+         type: vlan\n      vlan:\n        base-iface: eno1\n        id: {vlan}\n      ipv4:\n        \
+         enabled: true\n        address:\n        - ip: {ip}\n          prefix-length: 24\n"
+    )
+}
+
+fn hosts_of(hosts: &[String]) -> String {
+    format!("apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n{}", hosts.concat())
+}
+
+const MTU: &str = "      mtu: 9000\n";
+
+#[test]
+fn the_odd_one_of_a_role_is_shown_at_its_value() {
+    let host = |number: u32, vlan, mtu| {
+        let name = format!("hostname: w{number}\n  role: worker");
+        with_vlan(
+            &name,
+            &format!("52:54:00:00:00:0{number}"),
+            &format!("192.0.2.{number}"),
+            vlan,
+            mtu,
+        )
+    };
+    let config = hosts_of(&[host(1, 5, MTU), host(2, 5, MTU), host(3, 6, MTU)]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["vlan-differs-in-role a.yaml: 6"]);
+    let config = hosts_of(&[host(1, 5, MTU), host(2, 5, MTU), host(3, 5, "")]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: eno1"]);
+    let config = hosts_of(&[host(1, 5, ""), host(2, 5, MTU), host(3, 5, "")]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: 9000"]);
+    // Two against one is a majority, one against one is none.
+    let config = hosts_of(&[host(1, 5, ""), host(2, 6, MTU)]);
+    assert_eq!(told_of(&[("a.yaml", &config)]), [""; 0]);
+}
+
+/// The installer has the roles, files of the same names the documents.
+#[test]
+fn a_role_may_be_told_by_another_source() {
+    let names = ["w1", "w2", "w3"];
+    let mut install = "apiVersion: v1\nplatform:\n  baremetal:\n    hosts:\n".to_owned();
+    for name in names {
+        writeln!(install, "    - {{name: {name}, role: worker}}").unwrap();
+    }
+    let document = |mtu: u32| format!("interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]\n");
+    let (usual, odd) = (document(9000), document(1500));
+    let files = [
+        ("install.yaml", install.as_str()),
+        ("hosts/w1.yml", &usual),
+        ("hosts/w2.yml", &odd),
+        ("hosts/w3.yml", &usual),
+    ];
+    assert_eq!(told(&files), ["mtu-differs-in-role hosts/w2.yml:1"]);
+}
+
+/// The host name of an agent-config is optional.
+#[test]
+fn hosts_without_a_name_are_compared_too() {
+    let host = |mac: &str, ip: &str| with_vlan("role: worker", mac, ip, 5, MTU);
+    let config =
+        hosts_of(&[host("52:54:00:00:00:01", "192.0.2.1"), host("52-54-00-00-00-01", "192.0.2.1")]);
+    let expected = [
+        "host-unnamed a.yaml: role: worker",
+        "host-unnamed a.yaml: role: worker",
+        "mac-on-two-hosts a.yaml: 52-54-00-00-00-01",
+        "address-on-two-hosts a.yaml: 192.0.2.1",
+    ];
+    assert_eq!(told_of(&[("a.yaml", &config)]), expected);
+}
+
+/// What the two stages of a host say of one NIC.
+#[test]
+fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
+    let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
+        role: worker\n  networkConfig:\n    interfaces:\n    - name: eno1\n      type: ethernet\n      \
+        ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}\n    routes:\n      \
+        config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.254, next-hop-interface: eno1}]\n";
+    let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
+        - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: eno1}, {name: br-ex}]}}\n\
+        - name: br-ex\n  type: ovs-interface\n  ipv4:\n    enabled: true\n    address:\n    \
+        - ip: 192.0.2.1\n      prefix-length: 24\nroutes:\n  config:\n  - destination: 0.0.0.0/0\n    \
+        next-hop-interface: br-ex\n    next-hop-address: 192.0.2.254\n";
+    let with = |from: &str, to: &str| {
+        let node = node.replacen(from, to, 1);
+        told_of(&[("early.yaml", early), ("node/w1.yml", &node)])
+    };
+    assert_eq!(with("", ""), [""; 0]);
+    assert_eq!(
+        with("ip: 192.0.2.1\n", "ip: 192.0.2.2\n"),
+        ["stage-address-differs node/w1.yml: 192.0.2.2"]
+    );
+    assert_eq!(with("length: 24", "length: 23"), ["stage-address-differs node/w1.yml: 23"]);
+    assert_eq!(
+        with("address: 192.0.2.254", "address: 192.0.2.253"),
+        ["stage-gateway-differs node/w1.yml: 192.0.2.253"]
+    );
+    let tagged = "{name: eno1.7, type: vlan, vlan: {base-iface: eno1, id: 7}}\n- {name: eno1, type: ethernet}";
+    let node = node
+        .replace("{name: eno1, type: ethernet}", tagged)
+        .replace("[{name: eno1}", "[{name: eno1.7}");
+    let found = told_of(&[("early.yaml", early), ("node/w1.yml", &node)]);
+    assert_eq!(found, ["stage-vlan-differs node/w1.yml: 192.0.2.1"]);
+}
+
+#[test]
+fn files_of_which_none_is_of_use_are_an_error() {
+    let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
+    assert_eq!(
+        told(&[("a.yaml", map), ("b.yaml", map)]),
+        ["no-hosts a.yaml", "unused-file a.yaml", "unused-file b.yaml"]
+    );
+    assert_eq!(told(&[("a.yaml", map), ("hosts/a.yml", ONE_NIC)]), ["unused-file a.yaml"]);
+}
+
+fn machine_config(role: &str, document: &str) -> String {
+    let source: String = document.bytes().map(|byte| format!("%{byte:02x}")).collect();
+    format!(
+        "kind: MachineConfig\napiVersion: machineconfiguration.openshift.io/v1\n\
+         metadata:\n  labels: {{machineconfiguration.openshift.io/role: {role}}}\n\
+         spec:\n  config:\n    storage:\n      files:\n      \
+         - path: /etc/nmstate/openshift/cluster.yml\n        contents: {{source: 'data:,{source}'}}\n"
+    )
+}
+
+#[test]
+fn each_role_has_one_document_for_all_its_nodes() {
+    let other = ONE_NIC.replace("eno1", "eno2");
+    let of = |second: &str, document: &str| {
+        told(&[
+            ("a.yaml", &machine_config("worker", ONE_NIC)),
+            ("b.yaml", &machine_config(second, document)),
+        ])
+    };
+    assert_eq!(of("worker", &other), ["host-twice b.yaml:9"]);
+    assert_eq!(of("worker", ONE_NIC), [""; 0]);
+    assert_eq!(of("master", &other), [""; 0]);
+}
+
+/// Each target that has a file, or an object, for each host.
+#[test]
+fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
+    let place = tempfile::tempdir().unwrap();
+    let other = ONE_NIC.replace("eno1", "eno2");
+    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
+    write("a.yaml", &machine_config("master", ONE_NIC));
+    write("b.yaml", &machine_config("worker", &other));
+    write("same.yaml", &machine_config("worker", ONE_NIC));
+    write("one.yml", &format!("hostname: {{config: a}}\n{}", ONE_NIC.trim_matches(['{', '}'])));
+    write("two.yml", &format!("hostname: {{config: a}}\n{}", other.trim_matches(['{', '}'])));
+    let generate = |target: &str, sources: [&str; 2]| {
+        std::process::Command::new(program::nmgen())
+            .args(["generate", "--to", target, "-o", "OUT"])
+            .args(sources)
+            .current_dir(place.path())
+            .output()
+            .unwrap()
+    };
+    let is_written = || place.path().join("OUT").exists();
+    let with_cluster = ["keyfiles", "hosts", "ignition", "kargs", "initrd"];
+    let cluster = with_cluster.map(|target| (target, ["a.yaml", "b.yaml"], "a.yaml:9"));
+    let unnamed = with_cluster.into_iter().chain(["bmh-secret"]);
+    let unnamed = unnamed.map(|target| (target, ["one.yml", "two.yml"], "one.yml"));
+    for (target, sources, first) in cluster.into_iter().chain(unnamed) {
+        let output = generate(target, sources);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{target}: {told}");
+        assert!(told.contains("error[output-twice]") && told.contains(first), "{target}: {told}");
+        assert!(told.contains(&format!("--> {}", sources[1])), "{target}: {told}");
+        assert!(!is_written(), "{target}");
+    }
+    for target in with_cluster {
+        let output = generate(target, ["a.yaml", "same.yaml"]);
+        assert_eq!(output.status.code(), Some(0), "{target}: {output:?}");
+        assert!(is_written(), "{target}");
+        let out = place.path().join("OUT");
+        fs::remove_dir_all(&out).or_else(|_| fs::remove_file(&out)).unwrap();
+    }
+}
