@@ -56,8 +56,8 @@ fn compare(built: &Built, packed: &Packed) {
     early.for_each(|(path, (_, owner))| assert_eq!(*owner, "nmgen-dracut", "{}", path.display()));
 }
 
-fn add(packed: &mut Packed, path: PathBuf, mode: u32, package: &'static str) {
-    let before = packed.insert(path.clone(), (mode, package));
+fn add(packed: &mut Packed, path: &Path, mode: u32, package: &'static str) {
+    let before = packed.insert(path.to_owned(), (mode, package));
     assert_eq!(before, None, "{} is in two packages", path.display());
 }
 
@@ -99,7 +99,7 @@ fn debian_packages_have_everything_and_install_it() {
         ];
         for (path, mode) in files(&tree).unwrap() {
             if !own.contains(&path) {
-                add(&mut packed, uncompressed(&path), mode, name);
+                add(&mut packed, &uncompressed(&path), mode, name);
             }
         }
     }
@@ -201,12 +201,12 @@ fn rpm_packages_have_everything() {
             let path = Path::new(path.strip_prefix('/').unwrap());
             let is_directory = mode & 0o170_000 == 0o040_000;
             if !is_directory && !path.starts_with("usr/share/licenses") {
-                add(&mut packed, uncompressed(path), mode & 0o7777, name);
+                add(&mut packed, &uncompressed(path), mode & 0o7777, name);
             }
         }
         if name == "dayone" {
             // By presets; and never stopped, since kubelet would be stopped with it.
-            assert!(query(&package, "%{postin}").contains("systemd_post dayone.service"));
+            assert!(query(&package, "%{postin}").contains("dayone.service dayone-recover.service"));
             let removal = query(&package, "%{preun}");
             assert!(removal.contains("systemctl --no-reload disable dayone.service"), "{removal}");
             assert!(!removal.contains("--now"), "{removal}");
