@@ -15,8 +15,10 @@ RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
 # Where `all` and `manuals` leave what is installed.
 PROGRAMS := target/release
 MANUALS := target/manuals
+# Where Debian packages go.
+DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install install-built clean
+.PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install install-built deb deb-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -68,7 +70,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test:
-	./tests/install-packages network-manager ignition cpio
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 
@@ -98,6 +100,17 @@ install-built:
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
+
+deb: all ramdisk manuals ## Build Debian packages in target/deb
+	@$(MAKE) --no-print-directory deb-built
+
+# Of what was built before, like install-built.
+deb-built:
+	./tests/install-packages build-essential debhelper
+	rm -rf $(DEB)
+	mkdir -p $(DEB)/build
+	cp -r packaging/debian $(DEB)/build/debian
+	cd $(DEB)/build && SOURCE=$(CURDIR) BUILD= dpkg-buildpackage --build=binary --no-sign
 
 clean: ## Remove what was built
 	$(CARGO) clean

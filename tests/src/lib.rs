@@ -10,4 +10,5 @@ pub mod machine;
 pub mod measure;
 pub mod mutation;
 pub mod program;
+pub mod tree;
 pub mod yaml;

@@ -1,0 +1,247 @@
+//! Packages: together they have what `make install-built` installs, every file once; and what installing, upgrading
+//! and removing them does to the units.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tests::documents;
+use tests::program::root;
+use tests::tree::{Built, files, make};
+
+const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
+
+/// Files that show where the line between the packages is.
+const OWNERS: [(&str, &str); 7] = [
+    ("usr/bin/nmgen", "nmgen"),
+    ("usr/share/man/man1/nmgen.1", "nmgen"),
+    ("usr/libexec/nmgen/nmgen", "nmgen-dracut"),
+    ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", "nmgen-dracut"),
+    ("usr/bin/dayone", "dayone"),
+    ("usr/lib/systemd/system/dayone.service", "dayone"),
+    ("usr/lib/systemd/system/ovs-configuration.service.d/10-dayone.conf", "dayone"),
+];
+
+/// Path to mode and package.
+type Packed = BTreeMap<PathBuf, (u32, &'static str)>;
+
+fn has(program: &str, package: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        documents::skipped(&format!("{program} is not installed (Debian: {package})"));
+    }
+    found
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let (said, failed) = (&output.stdout, String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{command:?}: {}{failed}", String::from_utf8_lossy(said));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Every file is in one package, with the mode that it is installed with.
+fn compare(built: &Built, packed: &Packed) {
+    let tree = tempfile::tempdir().unwrap();
+    built.install(tree.path()).unwrap();
+    let modes: BTreeMap<PathBuf, u32> =
+        packed.iter().map(|(path, (mode, _))| (path.clone(), *mode)).collect();
+    assert_eq!(modes, files(tree.path()).unwrap());
+    for (path, owner) in OWNERS {
+        assert_eq!(packed[Path::new(path)].1, owner, "{path}");
+    }
+}
+
+fn add(packed: &mut Packed, path: &Path, mode: u32, package: &'static str) {
+    let before = packed.insert(path.to_owned(), (mode, package));
+    assert_eq!(before, None, "{} is in two packages", path.display());
+}
+
+/// A manual page's name before packaging compressed it.
+fn uncompressed(path: &Path) -> PathBuf {
+    let is_page = path.starts_with("usr/share/man") && path.extension().is_some_and(|e| e == "gz");
+    if is_page { path.with_extension("") } else { path.to_owned() }
+}
+
+fn debian_packages(built: &Built, place: &Path) -> BTreeMap<&'static str, PathBuf> {
+    let variables = built.variables();
+    let mut all = vec![("DEB", place)];
+    all.extend(variables.iter().map(|(name, value)| (*name, value.as_path())));
+    make("deb-built", &all).unwrap();
+    let architecture = run(Command::new("dpkg").arg("--print-architecture"));
+    let version = env!("CARGO_PKG_VERSION");
+    let file = |name| format!("{name}_{version}_{}.deb", architecture.trim());
+    PACKAGES.iter().map(|name| (*name, place.join(file(name)))).collect()
+}
+
+#[test]
+fn debian_packages_have_everything_and_install_it() {
+    if !has("dh", "debhelper") || !has("lintian", "lintian") {
+        return;
+    }
+    let built = Built::stand_ins().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let packages = debian_packages(&built, &place.path().join("deb"));
+    let mut packed = Packed::new();
+    for (name, package) in &packages {
+        let tree = place.path().join(name);
+        run(Command::new("dpkg-deb").arg("--extract").args([package, &tree]));
+        // What Debian packages have besides.
+        let documentation = Path::new("usr/share/doc").join(name);
+        let own = [
+            documentation.join("changelog.gz"),
+            documentation.join("copyright"),
+            Path::new("usr/share/lintian/overrides").join(name),
+        ];
+        for (path, mode) in files(&tree).unwrap() {
+            if !own.contains(&path) {
+                add(&mut packed, &uncompressed(&path), mode, name);
+            }
+        }
+    }
+    compare(&built, &packed);
+    run(Command::new("lintian").args(["--fail-on", "error,warning"]).args(packages.values()));
+    install_upgrade_remove(&packages["dayone"], &place.path().join("root"));
+}
+
+/// Links by which units are enabled below `root`.
+fn enabled(root: &Path) -> BTreeSet<String> {
+    let found = files(&root.join("etc/systemd/system")).unwrap_or_default();
+    found.into_keys().map(|path| path.to_str().unwrap().to_owned()).collect()
+}
+
+/// With dpkg's own handling of maintainer scripts, in a root that has nothing else.
+fn install_upgrade_remove(package: &Path, root: &Path) {
+    if !nix::unistd::geteuid().is_root() {
+        documents::skipped("installing a package needs root");
+        return;
+    }
+    fs::create_dir_all(root.join("var/lib/dpkg/info")).unwrap();
+    fs::create_dir_all(root.join("var/lib/dpkg/updates")).unwrap();
+    fs::write(root.join("var/lib/dpkg/status"), "").unwrap();
+    let dpkg = |action: &[&str]| {
+        let mut dpkg = Command::new("dpkg");
+        dpkg.arg("--root").arg(root).args(["--log=/dev/null", "--force-script-chrootless"]);
+        // Dependencies are not here, and the only files are ours.
+        run(dpkg.arg("--force-depends").args(action));
+    };
+    let install = ["--install", package.to_str().unwrap()];
+
+    dpkg(&install);
+    // kubelet waits for dayone.service, and NetworkManager for what undoes an open transaction.
+    let all = BTreeSet::from(
+        [
+            "NetworkManager.service.wants/dayone-recover.service",
+            "kubelet-dependencies.target.requires/dayone.service",
+            "kubelet.service.requires/dayone.service",
+            "multi-user.target.wants/dayone.service",
+        ]
+        .map(str::to_owned),
+    );
+    assert_eq!(enabled(root), all);
+
+    // An upgrade leaves it at what the administrator wants.
+    run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
+    dpkg(&install);
+    assert_eq!(enabled(root).len(), 1);
+
+    // Nothing is left that kubelet would wait for, and dpkg remembers nothing: the next one is a first one.
+    dpkg(&["--remove", "dayone"]);
+    assert_eq!(enabled(root), BTreeSet::new());
+    assert!(!root.join("usr").exists());
+    assert_eq!(fs::read_to_string(root.join("var/lib/dpkg/status")).unwrap(), "");
+    dpkg(&install);
+    assert_eq!(enabled(root), all);
+
+    dpkg(&["--remove", "dayone"]);
+    fs::create_dir_all(root.join("etc/systemd/system-preset")).unwrap();
+    fs::write(root.join("etc/systemd/system-preset/10-site.preset"), "disable dayone*\n").unwrap();
+    dpkg(&install);
+    assert_eq!(enabled(root), BTreeSet::new());
+}
+
+#[test]
+fn rpm_packages_have_everything() {
+    if !has("rpmbuild", "rpm") {
+        return;
+    }
+    let built = Built::stand_ins().unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let assignments: Vec<String> = built
+        .variables()
+        .iter()
+        .map(|(name, value)| format!("{name}={}", value.display()))
+        .collect();
+    let spec = root().join("packaging/rpm/nmgen.spec");
+    let top = format!("_topdir {}", place.path().display());
+    let mut rpmbuild = Command::new("rpmbuild");
+    // What it needs are packages of a distribution that this isn't.
+    rpmbuild.current_dir(root()).args(["-bb", "--quiet", "--nodeps", "--build-in-place"]);
+    rpmbuild.args(["--define", &top, "--define", &format!("built {}", assignments.join(" "))]);
+    run(rpmbuild.arg(&spec));
+
+    let query = |package: &Path, format: &str| {
+        let mut rpm = Command::new("rpm");
+        rpm.args(["--dbpath", place.path().join("db").to_str().unwrap()]);
+        run(rpm.args(["-qp", "--qf", format]).arg(package))
+    };
+    let mut packed = Packed::new();
+    for path in files(&place.path().join("RPMS")).unwrap().into_keys() {
+        let package = place.path().join("RPMS").join(path);
+        let name = query(&package, "%{name}");
+        let name = *PACKAGES.iter().find(|package| **package == name).unwrap();
+        assert_eq!(query(&package, "%{version}"), env!("CARGO_PKG_VERSION"));
+        for line in query(&package, "[%{filemodes:octal} %{filenames}\n]").lines() {
+            let (mode, path) = line.split_once(' ').unwrap();
+            let mode = u32::from_str_radix(mode, 8).unwrap();
+            let path = Path::new(path.strip_prefix('/').unwrap());
+            let is_directory = mode & 0o170_000 == 0o040_000;
+            if !is_directory && !path.starts_with("usr/share/licenses") {
+                add(&mut packed, &uncompressed(path), mode & 0o7777, name);
+            }
+        }
+        if name == "dayone" {
+            // By presets; and never stopped, since kubelet would be stopped with it.
+            assert!(query(&package, "%{postin}").contains("dayone.service dayone-recover.service"));
+            let removal = query(&package, "%{preun}");
+            assert!(removal.contains("systemctl --no-reload disable dayone.service"), "{removal}");
+            assert!(!removal.contains("--now"), "{removal}");
+        }
+    }
+    compare(&built, &packed);
+}
+
+/// Not by building it: what it names is there.
+#[test]
+fn the_containerfile_names_what_there_is() {
+    let text = fs::read_to_string(root().join("packaging/Containerfile")).unwrap();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    let of = |keyword: &'static str| {
+        lines.iter().filter_map(move |line| line.strip_prefix(keyword)).map(str::trim_start)
+    };
+    let mut copied = BTreeSet::new();
+    for copy in of("COPY ").filter(|copy| !copy.starts_with("--from=builder ")) {
+        let (sources, _) = copy.rsplit_once(' ').unwrap();
+        for source in sources.split(' ') {
+            assert!(root().join(source).exists(), "{copy}");
+            copied.insert(source);
+        }
+    }
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let members = manifest.lines().find_map(|line| line.strip_prefix("members = [")).unwrap();
+    for member in members.trim_end_matches(']').split(", ") {
+        assert!(copied.contains(member.trim_matches('"')), "{member} is needed to build");
+    }
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    let target = of("RUN make ").next().unwrap().split(' ').next().unwrap();
+    assert!(makefile.contains(&format!("\n{target}:")), "make {target}");
+    // Installed from these two alone.
+    let preset = root().join("systemd/usr/lib/systemd/system-preset/80-dayone.preset");
+    let preset = fs::read_to_string(preset).unwrap();
+    let units: Vec<&str> = preset.lines().filter_map(|line| line.strip_prefix("enable ")).collect();
+    assert_eq!(of("RUN systemctl preset ").next(), Some(units.join(" ").as_str()));
+    assert!(root().join("systemd/usr/lib/systemd/system").join(units[0]).exists());
+}
