@@ -74,6 +74,24 @@ fn a_card_that_comes_late_is_waited_for() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
+/// udevd writes its entry of a device before it renames the device, and again after that; the event of the new name is
+/// what ends it.
+#[test]
+fn a_card_that_is_being_renamed_is_waited_for() {
+    let machine = machine(LONG);
+    machine.plug("eth7", "52:54:00:00:00:02");
+    machine.write("sys/class/net/eth7/ifindex", "3\n");
+    machine.write("run/udev/data/n3", "I:1\nE:ID_NET_NAME_PATH=ens4\nE:ID_RENAMING=1\n");
+    let (said, took) = boot_while(&machine, || {
+        let path = |name: &str| machine.path(&format!("sys/class/net/{name}"));
+        std::fs::rename(path("eth7"), path("ens4")).unwrap();
+        settle(&machine, 3);
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+}
+
 /// The kernel's own events, in a network namespace of its own: a device there wakes whoever waits.
 #[test]
 fn the_kernel_says_that_a_card_came() {
