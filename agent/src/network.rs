@@ -73,6 +73,8 @@ pub(crate) trait Network {
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
     /// The current state as nmstate sees it.
     async fn current(&self) -> Result<State, NetworkError>;
+    /// `desired` with what depends on the present settled: `copy-mac-from`.
+    async fn settle(&self, desired: State) -> Result<State, NetworkError>;
     /// What is there now, for the journal.
     async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError>;
     /// Asks all probes, each at most `bound`.

@@ -1,6 +1,7 @@
 //! The only place that names the nmstate crate: what a document means, apply, retrieve.
 
 mod compare;
+mod copied_macs;
 
 use std::net::IpAddr;
 
@@ -12,6 +13,7 @@ use nmstate::{
 use thiserror::Error;
 
 use self::compare::{keep_only_desired_addresses, route_holds};
+pub(crate) use self::copied_macs::Macs;
 use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
 
 /// What nmstate said no to.
@@ -216,6 +218,18 @@ impl State {
             wants.needed.clear();
         }
         wants
+    }
+
+    /// This desired state with addresses in the place of its `copy-mac-from`, as far as `macs_of` knows the links.
+    pub(crate) fn with_copied_macs(mut self, macs_of: impl Fn(&str) -> Option<Macs>) -> Self {
+        copied_macs::settle(&mut self.0, macs_of);
+        self
+    }
+
+    /// The same, as `settled` has them: this document's state when it was put in force.
+    pub(crate) fn with_macs_of(mut self, settled: &Self) -> Self {
+        copied_macs::as_in(&mut self.0, &settled.0);
+        self
     }
 
     /// This desired state, with what `previous` declared and this one does not taken away:

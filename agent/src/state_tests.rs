@@ -66,6 +66,45 @@ fn undeclared_ports_and_base_interfaces_are_needed() -> Result {
     Ok(())
 }
 
+const ON_BOND: &str = "
+interfaces:
+- {name: bond0, type: bond, state: up}
+- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: bond0}, {name: br-ex}]}}
+- {name: br-ex, type: ovs-interface, state: up, copy-mac-from: bond0}
+- {name: dummy0, type: dummy, state: up, copy-mac-from: bond0}
+";
+
+fn macs(permanent: Option<&str>) -> super::Macs {
+    super::Macs {
+        permanent: permanent.map(str::to_owned),
+        present: Some("52:54:00:00:00:0a".to_owned()),
+    }
+}
+
+#[test]
+fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
+    let desired = state(ON_BOND)?.with_copied_macs(|link| (link == "bond0").then(|| macs(None)));
+    let now = "interfaces:\n\
+        - {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:0B'}\n\
+        - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
+        - {name: dummy0, type: dummy, state: up}\n\
+        - {name: br-ex, type: ovs-interface, state: up, mac-address: '52:54:00:00:00:0A'}\n";
+    assert!(desired.missing_in(&state(now)?)?.is_none());
+    // What it came to is what counts later on, too.
+    let later = state(ON_BOND)?.with_macs_of(&state(&desired.to_yaml()?)?);
+    assert!(later.missing_in(&state(now)?)?.is_none());
+    let other = state(ON_BOND)?.with_copied_macs(|_| Some(macs(Some("52:54:00:00:00:0c"))));
+    assert!(other.missing_in(&state(now)?)?.is_some(), "the permanent address goes first");
+    Ok(())
+}
+
+#[test]
+fn a_link_that_is_not_there_is_left_to_nmstate() -> Result {
+    let desired = state(ON_BOND)?.with_copied_macs(|_| None);
+    assert!(!desired.to_yaml()?.contains("mac-address"));
+    Ok(())
+}
+
 #[test]
 fn an_address_of_someone_else_is_no_drift_but_a_lost_one_is() -> Result {
     let desired = state(DUMMY)?;

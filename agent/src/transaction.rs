@@ -149,7 +149,7 @@ impl<N: Network> Transaction<'_, N> {
                     true => Some(self.network.current().await?),
                     false => None,
                 };
-                Ok::<_, PhaseError>(parsed.resolve(current.as_ref())?)
+                Ok::<_, PhaseError>(self.network.settle(parsed.resolve(current.as_ref())?).await?)
             })
             .await?;
         if parsed.needs_current() {

@@ -91,6 +91,9 @@ impl Network for Fake {
     async fn current(&self) -> Result<State, NetworkError> {
         Ok(State::default())
     }
+    async fn settle(&self, desired: State) -> Result<State, NetworkError> {
+        Ok(desired)
+    }
     async fn snapshot(&self, _: &Wants) -> Result<Before, NetworkError> {
         self.step(Step::Snapshot).await?;
         let ip = std::net::Ipv4Addr::new(192, 0, 2, 1).into();

@@ -218,5 +218,5 @@ async fn dry(paths: &Paths, settings: &Settings) -> Result<(), Error> {
     }
     let parsed = check::check(&document)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    super::diff::print_difference(&network, &parsed).await
+    super::diff::print_difference(paths, &network, &document, &parsed).await
 }

@@ -69,14 +69,16 @@ fn last_good(paths: &Paths) -> Result<Option<(Document, Parsed)>, Error> {
 }
 
 /// The state that the last good document came to: for a policy what it resolved to then, as its
-/// captures may mean something else by now.
+/// captures and `copy-mac-from` may mean something else by now.
 fn last_good_state(paths: &Paths) -> Result<Option<State>, Error> {
     let Some((_, parsed)) = last_good(paths)? else { return Ok(None) };
-    if !parsed.needs_current() {
-        return Ok(Some(parsed.resolve(None)?));
-    }
     let bytes = durable::read(&paths.last_good_state())?.unwrap_or_default();
-    Ok(Some(Parsed::new(&String::from_utf8_lossy(&bytes))?.resolve(None)?))
+    let then = Parsed::new(&String::from_utf8_lossy(&bytes))?.resolve(None)?;
+    Ok(Some(match parsed.needs_current() {
+        true => then,
+        // The document says more than the copy: nmstate doesn't write everything that it reads.
+        false => parsed.resolve(None)?.with_macs_of(&then),
+    }))
 }
 
 /// What the current state lacks of `desired`: names for people and the whole as YAML.

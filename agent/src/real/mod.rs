@@ -16,9 +16,9 @@ use crate::{
     paths::Paths,
     probe::{self, Probe, ProbeResult},
     settings::Wait,
-    state::State,
+    state::{Macs, State},
     takeover::{self, Leftovers},
-    wants::{Gateway, Wants},
+    wants::{Gateway, LinkRef, Wants},
 };
 
 /// Connections to all of them.
@@ -125,6 +125,15 @@ impl Network for RealNetwork<'_> {
 
     async fn current(&self) -> Result<State, NetworkError> {
         Ok(State::retrieve().await?)
+    }
+
+    async fn settle(&self, desired: State) -> Result<State, NetworkError> {
+        let links = self.netlink.links().await?;
+        Ok(desired.with_copied_macs(|name| {
+            let wanted = LinkRef::Name(name.to_owned());
+            let link = links.iter().find(|link| link.is(&wanted))?;
+            Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })
+        }))
     }
 
     async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError> {
