@@ -106,20 +106,13 @@ impl Cards {
     }
 }
 
-/// Until udevd is done with a device it may give it another name. Its entry is there before that, with what says
-/// that it is renamed (`ID_RENAMING`, dropped with the event of the new name) or worked on (systemd 258:
-/// `ID_PROCESSING`), and gets the time of its initialisation (`I:`) last.
+/// Until udevd is done with a device it may give it another name. Its entry may be there before that, with what says that
+/// it is renamed (`ID_RENAMING`, dropped with the event of the new name) or worked on (`ID_PROCESSING`, newer than systemd
+/// 257). An entry without a line is one of a device of which there is nothing to say.
 fn has_final_name(paths: &Paths, device: &Path) -> bool {
     let entry = index(device).map(|index| paths.under(&format!("/run/udev/data/n{index}")));
     let Some(Ok(entry)) = entry.map(fs::read_to_string) else { return false };
-    let mut is_initialised = false;
-    for line in entry.lines() {
-        is_initialised |= line.starts_with("I:");
-        if matches!(line, "E:ID_RENAMING=1" | "E:ID_PROCESSING=1") {
-            return false;
-        }
-    }
-    is_initialised
+    !entry.lines().any(|line| matches!(line, "E:ID_RENAMING=1" | "E:ID_PROCESSING=1"))
 }
 
 /// A bond gives its ports one address and keeps each one's own.
