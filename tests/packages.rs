@@ -69,7 +69,7 @@ fn uncompressed(path: &Path) -> PathBuf {
 fn debian_packages(built: &Built, place: &Path) -> BTreeMap<&'static str, PathBuf> {
     let variables = built.variables();
     let mut all = vec![("DEB", place)];
-    all.extend(variables.iter().map(|(name, value)| (*name, value.as_path())));
+    all.extend(variables);
     make("deb-built", &all).unwrap();
     let architecture = run(Command::new("dpkg").arg("--print-architecture"));
     let version = env!("CARGO_PKG_VERSION");

@@ -157,7 +157,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         let kill = "pid=$(systemctl show --property=MainPID --value NetworkManager.service); \
                     until [ -e /etc/NetworkManager/system-connections/br-ex-br.nmconnection ]; do :; done; \
                     kill -KILL $pid";
-        let mut killer = inside.command("sh").args(["-c", kill]).spawn().map_err(|source| {
+        let mut killer = inside.command("sh")?.args(["-c", kill]).spawn().map_err(|source| {
             Error::Spawn { program: "sh".into(), source }
         })?;
         let mark = start(&inside)?;
@@ -213,7 +213,7 @@ fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
         let seen =
             "until [ \"$(hostname) $(cat /etc/hostname)\" = 'worker-9 worker-9' ]; do :; done";
         let mut watch = inside
-            .command("timeout")
+            .command("timeout")?
             .args(["60", "sh", "-c", seen])
             .spawn()
             .map_err(|source| Error::Spawn { program: "timeout".into(), source })?;

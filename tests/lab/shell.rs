@@ -87,8 +87,11 @@ fn shell(arguments: &Arguments) -> Result<ExitCode, Error> {
     let took = case.boot()?;
     let _ = writeln!(std::io::stderr(), "lab-shell: booted in {:.1} s", took.as_secs_f32());
     let (program, words) = (&arguments.command[0], &arguments.command[1..]);
-    let mut command =
-        if arguments.peer { case.peer().command(program) } else { case.inside()?.command(program) };
+    let mut command = if arguments.peer {
+        case.peer().command(program)
+    } else {
+        case.inside()?.command(program)?
+    };
     let status = command
         .args(words)
         .status()

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::program::root;
+use crate::program::{self, root};
 
 /// Everything below `directory` that is no directory, with its mode.
 ///
@@ -51,7 +51,12 @@ pub fn make(target: &str, variables: &[(&str, &Path)]) -> io::Result<()> {
 
 /// What `make install-built` installs, and the variables that tell make where it is.
 #[derive(Debug)]
-pub struct Built(tempfile::TempDir);
+pub struct Built {
+    programs: PathBuf,
+    ramdisk: PathBuf,
+    manuals: PathBuf,
+    _directory: Option<tempfile::TempDir>,
+}
 
 impl Built {
     /// Stand-ins for the programs, whose text is their name: what they do is other tests' business, and the
@@ -60,20 +65,38 @@ impl Built {
     /// # Errors
     /// What writing files gives, and where make cannot be started.
     pub fn stand_ins() -> io::Result<Self> {
-        let built = Self(tempfile::tempdir()?);
+        let directory = tempfile::tempdir()?;
+        let programs = directory.path().to_owned();
         for program in ["nmgen", "dayone", "nmgen-ramdisk"] {
-            fs::write(built.0.path().join(program), format!("#!/bin/sh\n# {program}\n"))?;
+            fs::write(programs.join(program), format!("#!/bin/sh\n# {program}\n"))?;
         }
-        make("manuals", &[("MANUALS", &built.0.path().join("manuals"))])?;
-        Ok(built)
+        let (ramdisk, manuals) = (programs.join("nmgen-ramdisk"), programs.join("manuals"));
+        make("manuals", &[("MANUALS", &manuals)])?;
+        Ok(Self { programs, ramdisk, manuals, _directory: Some(directory) })
+    }
+
+    /// The programs as developers build them, the ramdisk's as it is.
+    ///
+    /// # Errors
+    /// Where make cannot be started.
+    ///
+    /// # Panics
+    /// When one cannot be built.
+    pub fn programs() -> io::Result<Self> {
+        let programs = program::dayone().plain.parent().unwrap_or(root()).to_owned();
+        program::nmgen();
+        let manuals = programs.with_file_name("manuals");
+        make("manuals", &[("MANUALS", &manuals)])?;
+        let ramdisk = program::nmgen_ramdisk().to_owned();
+        Ok(Self { programs, ramdisk, manuals, _directory: None })
     }
 
     /// Assignments for make.
-    pub fn variables(&self) -> [(&'static str, PathBuf); 3] {
+    pub fn variables(&self) -> [(&'static str, &Path); 3] {
         [
-            ("PROGRAMS", self.0.path().to_owned()),
-            ("RAMDISK_BINARY", self.0.path().join("nmgen-ramdisk")),
-            ("MANUALS", self.0.path().join("manuals")),
+            ("PROGRAMS", &self.programs),
+            ("RAMDISK_BINARY", &self.ramdisk),
+            ("MANUALS", &self.manuals),
         ]
     }
 
@@ -82,9 +105,6 @@ impl Built {
     /// # Errors
     /// Where make cannot be started.
     pub fn install(&self, tree: &Path) -> io::Result<()> {
-        let variables = self.variables();
-        let mut all: Vec<(&str, &Path)> = vec![("DESTDIR", tree)];
-        all.extend(variables.iter().map(|(name, value)| (*name, value.as_path())));
-        make("install-built", &all)
+        make("install-built", &[&[("DESTDIR", tree)][..], &self.variables()].concat())
     }
 }

@@ -14,7 +14,7 @@ use super::{
     error::{Error, Result},
     gateway::Gateway,
     inside::Inside,
-    netns::{NODE, Netns},
+    netns::Netns,
     node::{Nic, Node},
     peer::Peer,
 };
@@ -36,8 +36,12 @@ pub struct Case<'lab> {
 
 impl<'lab> Case<'lab> {
     pub(crate) fn new(lab: &'lab Lab, node: Node, peer: &Peer) -> Result<Self> {
-        let disk = disk::create(&node, lab.rootfs(), lab.state())?;
-        let gateway = Gateway::start(peer, &node.nics, lab.state())?;
+        let disk = disk::create(&node, lab.rootfs(), lab.place().state())?;
+        let netns = Netns::create(lab.place().peer())?;
+        for segment in peer.segments(&node.nics) {
+            add_bridge(&netns, segment)?;
+        }
+        let gateway = Gateway::start(netns, peer, lab.place().state())?;
         Ok(Self {
             container: None,
             network: None,
@@ -60,7 +64,7 @@ impl<'lab> Case<'lab> {
     /// Powers the node on and returns while it starts up.
     pub fn power_on(&mut self) -> Result<()> {
         self.network = None;
-        let network = Netns::create(NODE)?;
+        let network = Netns::create(self.lab.place().node())?;
         for nic in &self.plugged {
             self.gateway.plug(&network, nic)?;
         }
@@ -68,7 +72,7 @@ impl<'lab> Case<'lab> {
             node: &self.node,
             rootfs: self.lab.rootfs(),
             disk: &self.disk,
-            state: self.lab.state(),
+            state: self.lab.place().state(),
             netns: &network.path(),
         };
         self.container = Some(Container::start(&boot)?);
@@ -106,7 +110,7 @@ impl<'lab> Case<'lab> {
     /// # Errors
     /// [`Error::NotRunning`] if it is off.
     pub fn inside(&self) -> Result<Inside> {
-        self.container.as_ref().map(|it| Inside::new(it.leader())).ok_or(Error::NotRunning)
+        self.container.as_ref().map(|it| Inside::container(it.leader())).ok_or(Error::NotRunning)
     }
 
     /// The peer.
@@ -163,6 +167,16 @@ impl Drop for Case<'_> {
         }
         self.container = None;
         let _ = self.power_off();
-        let _ = fs::remove_dir_all(self.lab.state());
+        let _ = fs::remove_dir_all(self.lab.place().state());
     }
+}
+
+/// A network that containers' cards are ports of.
+fn add_bridge(netns: &Netns, name: &str) -> Result<()> {
+    // Ports forward at once, and no snooping decides who hears neighbour discovery.
+    let bridge =
+        ["link", "add", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"];
+    netns.ip(&bridge)?;
+    netns.ip(&["link", "set", name, "up"])?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::Write,
+    os::unix::process::ExitStatusExt as _,
     process::{Command, ExitStatus, Stdio},
     sync::mpsc,
     thread,
@@ -34,6 +35,17 @@ pub struct Output {
 }
 
 impl Output {
+    /// What a program that is no process of the host left; `exit` as a shell counts it.
+    pub(crate) fn remote(
+        command: String,
+        exit: u8,
+        [stdout, stderr]: [String; 2],
+        took: Duration,
+    ) -> Self {
+        let status = ExitStatus::from_raw(i32::from(exit) << 8);
+        Self { status, stdout, stderr, took, command }
+    }
+
     /// The standard output without surrounding white space, if the program succeeded.
     ///
     /// # Errors
@@ -108,6 +120,16 @@ pub(crate) fn quick(program: &str, arguments: &[&str]) -> Result<String> {
 pub(crate) fn wait_for<T>(
     what: &str,
     limit: Duration,
+    probe: impl FnMut() -> Result<Option<T>>,
+) -> Result<T> {
+    wait_every(POLL, what, limit, probe)
+}
+
+/// The same, where an answer costs more than a look.
+pub(crate) fn wait_every<T>(
+    interval: Duration,
+    what: &str,
+    limit: Duration,
     mut probe: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
     let start = Instant::now();
@@ -118,7 +140,7 @@ pub(crate) fn wait_for<T>(
         if start.elapsed() >= limit {
             return Err(Error::Timeout { what: what.to_owned(), after: start.elapsed() });
         }
-        thread::sleep(POLL);
+        thread::sleep(interval);
     }
 }
 

@@ -59,6 +59,25 @@ pub enum Error {
     /// An action that needs a running node.
     #[error("the node is not running")]
     NotRunning,
+    /// An action that a virtual machine has no way for.
+    #[error("only a container's processes are processes of the host")]
+    OnlyInContainers,
+    /// QEMU or the agent in a virtual machine was asked for something and refused.
+    #[error("{command}: {problem}")]
+    Qemu {
+        /// What it was asked for.
+        command: String,
+        /// What it said.
+        problem: String,
+    },
+    /// The virtual machine ended while it was needed.
+    #[error("the virtual machine ended ({status})\n{console}")]
+    MachineEnded {
+        /// Exit status of QEMU.
+        status: String,
+        /// The end of its console.
+        console: String,
+    },
     /// A network namespace could not be entered.
     #[error("enter the network namespace {name}")]
     Namespace {

@@ -13,7 +13,7 @@ use super::{
     command::{run, run_with_input, wait_for},
     error::{Error, Result},
     listener::Listener,
-    netns::{Netns, PEER},
+    netns::Netns,
     node::Nic,
     peer::{Fault, LAN, Peer, ruleset},
 };
@@ -42,16 +42,11 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    pub(crate) fn start(peer: &Peer, nics: &[Nic], state: &Path) -> Result<Self> {
-        let netns = Netns::create(PEER)?;
+    /// Starts what the peer does in a namespace that has its segments.
+    pub(crate) fn start(netns: Netns, peer: &Peer, state: &Path) -> Result<Self> {
         let settings =
             "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
         run(netns.command("sh").args(["-c", settings]), Duration::from_secs(5))?.success()?;
-        let mut segments: BTreeSet<&str> = peer.addresses.iter().map(|a| a.0.as_str()).collect();
-        segments.extend(nics.iter().map(|nic| nic.segment.as_str()));
-        for name in segments {
-            add_segment(&netns, name)?;
-        }
         for (segment, address, prefix) in &peer.addresses {
             add_address(&netns, segment, *address, *prefix)?;
         }
@@ -159,8 +154,13 @@ impl Gateway {
 
     /// Plugs or pulls the cable of a card at the peer's end.
     pub fn carrier(&self, nic: &str, on: bool) -> Result<()> {
-        self.netns.ip(&["link", "set", &port(nic), if on { "up" } else { "down" }])?;
+        let state = if on { "up" } else { "down" };
+        self.netns.ip(&["link", "set", &port(nic), state])?;
         Ok(())
+    }
+
+    pub(crate) fn netns(&self) -> &Netns {
+        &self.netns
     }
 
     /// A program of the host that runs in the peer's network namespace.
@@ -174,8 +174,18 @@ impl Gateway {
         // A name that a namespace being dismantled still holds.
         let _ = self.netns.ip(&["link", "del", &port]);
         node.ip(&[
-            "link", "add", &nic.name, "address", &nic.mac, "type", "veth", "peer", "name", &port,
-            "netns", PEER,
+            "link",
+            "add",
+            &nic.name,
+            "address",
+            &nic.mac,
+            "type",
+            "veth",
+            "peer",
+            "name",
+            &port,
+            "netns",
+            self.netns.name(),
         ])?;
         // Packets would reach Open vSwitch's userspace datapath with checksums that are not filled in.
         run(
@@ -202,23 +212,6 @@ impl Drop for Gateway {
 
 fn port(nic: &str) -> String {
     format!("p-{nic}")
-}
-
-fn add_segment(netns: &Netns, name: &str) -> Result<()> {
-    // Ports forward at once, and no snooping decides who hears neighbour discovery.
-    netns.ip(&[
-        "link",
-        "add",
-        name,
-        "type",
-        "bridge",
-        "forward_delay",
-        "0",
-        "mcast_snooping",
-        "0",
-    ])?;
-    netns.ip(&["link", "set", name, "up"])?;
-    Ok(())
 }
 
 fn add_address(netns: &Netns, segment: &str, address: IpAddr, prefix: u8) -> Result<()> {

@@ -12,14 +12,24 @@ use nix::unistd::Pid;
 use serde_json::{Map, Value};
 
 use super::{
-    command::{Output, run, run_with_input, wait_for},
+    command::{Output, run_with_input, wait_every, wait_for},
     error::{Error, Result},
+    vm::GuestAgent,
 };
 
 /// The inside of a running node.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Inside {
-    leader: Pid,
+    way: Way,
+}
+
+/// How commands get into a node.
+#[derive(Debug, Clone)]
+enum Way {
+    /// The namespaces of a container's PID 1.
+    Namespaces(Pid),
+    /// The agent in a virtual machine.
+    Agent(GuestAgent),
 }
 
 /// State of a unit, as systemd tells it.
@@ -54,6 +64,12 @@ impl Entry {
         self.field("MESSAGE").unwrap_or_default()
     }
 
+    /// When it was written, after the kernel's start.
+    pub fn moment(&self) -> Option<Duration> {
+        let microseconds = self.field("__MONOTONIC_TIMESTAMP")?.parse().ok()?;
+        Some(Duration::from_micros(microseconds))
+    }
+
     fn parse(line: &str) -> Result<Self> {
         serde_json::from_str(line)
             .map(Self)
@@ -62,22 +78,30 @@ impl Entry {
 }
 
 impl Inside {
-    pub(crate) fn new(leader: Pid) -> Self {
-        Self { leader }
+    pub(crate) fn container(leader: Pid) -> Self {
+        Self { way: Way::Namespaces(leader) }
     }
 
-    /// A command that runs in the node as root, with the environment of a login and nothing of the host's.
-    pub fn command(&self, program: &str) -> Command {
+    pub(crate) fn virtual_machine(agent: GuestAgent) -> Self {
+        Self { way: Way::Agent(agent) }
+    }
+
+    /// A command that runs in a container as root, with the environment of a login and nothing of the host's.
+    ///
+    /// # Errors
+    /// [`Error::OnlyInContainers`]: what runs in a virtual machine is no process of the host.
+    pub fn command(&self, program: &str) -> Result<Command> {
+        let Way::Namespaces(leader) = self.way else { return Err(Error::OnlyInContainers) };
         let mut command = Command::new("nsenter");
         command
             .env_clear()
             .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
             .envs([("HOME", "/root"), ("LANG", "C.UTF-8"), ("TERM", "linux")])
-            .arg(format!("--target={}", self.leader))
+            .arg(format!("--target={leader}"))
             .args(["--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"])
             .arg("--")
             .arg(program);
-        command
+        Ok(command)
     }
 
     /// Runs a command to its end, at most 30 s.
@@ -90,8 +114,17 @@ impl Inside {
 
     /// The same, with another bound.
     pub fn run_within(&self, command: &[&str], limit: Duration) -> Result<Output> {
+        self.run_with_input(command, limit, "")
+    }
+
+    fn run_with_input(&self, command: &[&str], limit: Duration, input: &str) -> Result<Output> {
         let (program, arguments) = command.split_first().unwrap_or((&"true", &[]));
-        run(self.command(program).args(arguments), limit)
+        match &self.way {
+            Way::Namespaces(_) => {
+                run_with_input(self.command(program)?.args(arguments), limit, input)
+            }
+            Way::Agent(agent) => agent.run(program, arguments, limit, input),
+        }
     }
 
     /// Output of a shell command that must succeed.
@@ -112,9 +145,8 @@ impl Inside {
 
     /// Writes a small file (at most 64 KiB), mode 0644 if it is new.
     pub fn write(&self, path: &str, content: &str) -> Result<()> {
-        let mut command = self.command("sh");
-        command.args(["-euc", "mkdir -p -- \"${0%/*}\"; cat >\"$0\"", path]);
-        run_with_input(&mut command, Duration::from_secs(10), content)?.success()?;
+        let command = ["sh", "-euc", "mkdir -p -- \"${0%/*}\"; cat >\"$0\"", path];
+        self.run_with_input(&command, Duration::from_secs(10), content)?.success()?;
         Ok(())
     }
 
@@ -168,16 +200,23 @@ impl Inside {
         output.stdout.lines().map(Entry::parse).collect()
     }
 
-    /// Waits for an entry, past or to come, that matches and for which `wanted` holds; returns the moment it is written.
+    /// Waits for an entry, past or to come, that matches and for which `wanted` holds; from a container it returns the
+    /// moment it is written.
     pub fn wait_journal(
         &self,
         matches: &[&str],
         limit: Duration,
         wanted: impl Fn(&Entry) -> bool,
     ) -> Result<Entry> {
+        let what = format!("a journal entry with {}", matches.join(" "));
+        if matches!(self.way, Way::Agent(_)) {
+            return wait_every(Duration::from_secs(1), &what, limit, || {
+                Ok(self.journal(matches)?.into_iter().find(&wanted))
+            });
+        }
         let start = Instant::now();
         let mut follow = self
-            .command("journalctl")
+            .command("journalctl")?
             .args(["--boot", "--follow", "--lines=all", "--output=json", "--quiet", "--all"])
             .args(matches)
             .stdin(Stdio::null())
@@ -203,10 +242,7 @@ impl Inside {
                     Ok(_) => {}
                     Err(e) => break Err(e),
                 },
-                Err(_) => {
-                    let what = format!("a journal entry with {}", matches.join(" "));
-                    break Err(Error::Timeout { what, after: start.elapsed() });
-                }
+                Err(_) => break Err(Error::Timeout { what, after: start.elapsed() }),
             }
         };
         // The program that nsenter started is in the node's PID namespace and ends on its closed pipe or with the node.

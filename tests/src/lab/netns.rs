@@ -13,32 +13,31 @@ use super::{
     error::{Error, Result},
 };
 
-/// The node's namespace.
-pub(crate) const NODE: &str = "dayone-lab-node";
-/// The peer's namespace.
-pub(crate) const PEER: &str = "dayone-lab-peer";
-
 /// A named network namespace; removed on drop.
 #[derive(Debug)]
 pub(crate) struct Netns {
-    name: &'static str,
+    name: String,
 }
 
 impl Netns {
-    pub(crate) fn create(name: &'static str) -> Result<Self> {
-        quick("ip", &["netns", "add", name])?;
+    pub(crate) fn create(name: String) -> Result<Self> {
+        quick("ip", &["netns", "add", &name])?;
         let netns = Self { name };
         netns.ip(&["link", "set", "lo", "up"])?;
         Ok(netns)
     }
 
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn path(&self) -> PathBuf {
-        path_of(self.name)
+        path_of(&self.name)
     }
 
     /// `ip` inside, with the words of `arguments`.
     pub(crate) fn ip(&self, arguments: &[&str]) -> Result<String> {
-        quick("ip", &[&["-n", self.name], arguments].concat())
+        quick("ip", &[&["-n", self.name.as_str()], arguments].concat())
     }
 
     /// A program inside; `nsenter`, because `ip netns exec` also replaces /sys.
@@ -53,7 +52,7 @@ impl Netns {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let failed = |source| Error::Namespace { name: self.name.to_owned(), source };
+        let failed = |source| Error::Namespace { name: self.name.clone(), source };
         let handle = File::open(self.path()).map_err(failed)?;
         thread::spawn(move || {
             setns(handle, CloneFlags::CLONE_NEWNET).map_err(io::Error::from)?;
@@ -67,7 +66,7 @@ impl Netns {
 
 impl Drop for Netns {
     fn drop(&mut self) {
-        let _ = remove(self.name);
+        let _ = remove(&self.name);
     }
 }
 
@@ -79,13 +78,19 @@ pub(crate) fn exists(name: &str) -> bool {
 /// Removes it, if it is there.
 pub(crate) fn remove(name: &str) -> Result<()> {
     if exists(name) {
-        // Ours by the name of the namespace; a run that was killed could not end them.
-        for pid in quick("ip", &["netns", "pids", name])?.split_whitespace() {
-            if let Ok(pid) = pid.parse() {
-                let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
-            }
-        }
+        // A run that was killed could not end them.
+        end_processes(name)?;
         quick("ip", &["netns", "del", name])?;
+    }
+    Ok(())
+}
+
+/// Ends what runs in it: ours, by the name of the namespace.
+pub(crate) fn end_processes(name: &str) -> Result<()> {
+    for pid in quick("ip", &["netns", "pids", name])?.split_whitespace() {
+        if let Ok(pid) = pid.parse() {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
     }
     Ok(())
 }

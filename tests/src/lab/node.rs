@@ -12,13 +12,32 @@ pub struct Nic {
     pub(crate) mac: String,
     pub(crate) segment: String,
     pub(crate) carrier: bool,
+    pub(crate) aggregate: Option<String>,
 }
 
 impl Nic {
     /// A card with this kernel name and MAC address on the peer's network.
     #[must_use]
     pub fn new(name: &str, mac: &str) -> Self {
-        Self { name: name.into(), mac: mac.into(), segment: super::peer::LAN.into(), carrier: true }
+        Self {
+            name: name.into(),
+            mac: mac.into(),
+            segment: super::peer::LAN.into(),
+            carrier: true,
+            aggregate: None,
+        }
+    }
+
+    /// One of those that the peer's switch holds together by LACP under this name; virtual machines only.
+    #[must_use]
+    pub fn aggregate(mut self, name: &str) -> Self {
+        self.aggregate = Some(name.into());
+        self
+    }
+
+    /// The device at the peer's end of its cable.
+    pub(crate) fn port(&self) -> String {
+        format!("p-{}", self.name)
     }
 
     /// On another network: a bridge of this name in the peer, without addresses unless the peer states some.

@@ -1,6 +1,11 @@
 //! What stands at the other end of the node's cables, before it is there.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+};
+
+use super::node::Nic;
 
 /// The network that cards are on unless they say otherwise.
 pub(crate) const LAN: &str = "lan";
@@ -13,6 +18,7 @@ pub struct Peer {
     pub(crate) router_advertisements: bool,
     pub(crate) api: Vec<IpAddr>,
     pub(crate) api_port: u16,
+    vlans: BTreeMap<String, u16>,
 }
 
 impl Peer {
@@ -39,6 +45,7 @@ impl Peer {
             router_advertisements: false,
             api: vec![Self::API.into(), Self::API6.into()],
             api_port: 6443,
+            vlans: BTreeMap::new(),
         }
     }
 
@@ -63,11 +70,34 @@ impl Peer {
         self
     }
 
+    /// Makes `segment` a VLAN of the LAN, by this id; virtual machines only.
+    #[must_use]
+    pub fn vlan(mut self, segment: &str, id: u16) -> Self {
+        self.vlans.insert(segment.into(), id);
+        self
+    }
+
     /// A further address of the peer on the network `segment`.
     #[must_use]
     pub fn address(mut self, segment: &str, address: IpAddr, prefix: u8) -> Self {
         self.addresses.push((segment.into(), address, prefix));
         self
+    }
+}
+
+impl Peer {
+    /// The networks of the peer and of these cards, the LAN first, since VLANs are parts of it.
+    pub(crate) fn segments<'a>(&'a self, nics: &'a [Nic]) -> Vec<&'a str> {
+        let stated = self.addresses.iter().map(|(segment, ..)| segment.as_str());
+        let mut all: BTreeSet<&str> = stated.chain(self.vlans.keys().map(String::as_str)).collect();
+        all.extend(nics.iter().map(|nic| nic.segment.as_str()));
+        all.remove(LAN);
+        [LAN].into_iter().chain(all).collect()
+    }
+
+    /// The id of a segment that is a VLAN.
+    pub(crate) fn vlan_of(&self, segment: &str) -> Option<u16> {
+        self.vlans.get(segment).copied()
     }
 }
 

@@ -7,17 +7,20 @@ use std::{
     time::Duration,
 };
 
-use super::cgroups;
+use super::error::Result;
 
-/// Kills the node when `limit` is over, unless what is returned is dropped before.
-pub(crate) fn start(limit: Duration) -> Sender<()> {
+/// Kills the node by `kill` when `limit` is over, unless what is returned is dropped before.
+pub(crate) fn start(
+    limit: Duration,
+    kill: impl FnOnce() -> Result<()> + Send + 'static,
+) -> Sender<()> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         if receiver.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             let text =
                 format!("lab: the case is over its {} s: killing its node\n", limit.as_secs());
             let _ = std::io::stderr().write_all(text.as_bytes());
-            let _ = cgroups::kill();
+            let _ = kill();
         }
     });
     sender

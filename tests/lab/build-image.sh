@@ -1,0 +1,50 @@
+#!/bin/sh
+# build-image.sh MACHINE INSTALLED DEST : disk, kernel and initramfs of a virtual machine; INSTALLED is what `make install` made.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/lib.sh"
+. "$here/node.sh"
+[ $# -eq 3 ] || die "usage: build-image.sh MACHINE INSTALLED DEST"
+machine=$1
+installed=$2
+dest=$3
+
+say "building the virtual machine's image (about half a minute)"
+work=$(mktemp -d "${TMPDIR:-/var/tmp}/lab-image.XXXXXX")
+tree=$work/root
+cleanup() {
+    for dir in run sys dev proc; do umount -R -l "$tree/$dir" 2>/dev/null || :; done
+    # Never remove a tree with the host's /dev still in it.
+    if ! grep -q " $work/" /proc/mounts; then rm -rf "$work"; fi
+}
+trap cleanup EXIT
+trap 'exit 1' INT TERM
+
+cp -a "$machine" "$tree"
+lay_over "$installed" "$tree"
+# The machine's own part of the initramfs: what Fedora CoreOS has and Debian lacks.
+cp -a "$here/dracut/50lab" "$tree/usr/lib/dracut/modules.d/"
+# Never in an initramfs by itself: it is the users who opt in.
+echo 'add_dracutmodules+=" nmgen "' >"$tree/etc/dracut.conf.d/nmgen.conf"
+
+for dir in proc dev sys; do
+    mount --rbind "/$dir" "$tree/$dir"
+    mount --make-rslave "$tree/$dir"
+done
+mount -t tmpfs tmpfs "$tree/run"
+kernel=$(basename "$tree"/usr/lib/modules/*)
+if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
+    --add 'network-manager dracut-systemd ignition lab' \
+    --omit 'network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod' \
+    /run/initrd >"$work/log" 2>&1; then
+    tail -n 40 "$work/log" >&2
+    die "dracut failed (the end of its log is above)"
+fi
+mkdir -p "$dest"
+cp "$tree/run/initrd" "$dest/initrd"
+for dir in run sys dev proc; do umount -R -l "$tree/$dir"; done
+mv "$tree/boot/vmlinuz-$kernel" "$dest/vmlinuz"
+rm -rf "$tree"/boot/*
+# Room for what a case writes; what was not written takes none.
+mkfs.ext4 -q -d "$tree" -L root -O ^has_journal "$dest/disk" 2G >/dev/null
+cp "$tree/lab/versions" "$dest/versions"

@@ -1,0 +1,37 @@
+#!/bin/sh
+# build-machine.sh NETWORKMANAGER DEST : the root file system of a virtual machine, without what is under test.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/lib.sh"
+. "$here/node.sh"
+[ $# -eq 2 ] || die "usage: build-machine.sh NETWORKMANAGER DEST"
+nm=$1
+dest=$2
+
+say "building the root file system of the virtual machine (about a minute)"
+bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
+    iproute2 iputils-ping iputils-arping kmod udev procps linux-image-cloud-amd64 \
+    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent
+networkmanager_with_ovs "$nm" "$dest"
+
+# Ignition's `enabled: true` is a preset, which systemd applies at a first boot.
+echo uninitialized >"$dest/etc/machine-id"
+rm -f "$dest/etc/hostname" "$dest/etc/resolv.conf" "$dest"/boot/initrd.img* "$dest/initrd.img"
+mask "$dest" systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
+    NetworkManager-wait-online.service getty.target console-getty.service serial-getty@ttyS0.service \
+    apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
+    fstrim.timer systemd-logind.service systemd-firstboot.service systemd-pstore.service
+network_units "$dest"
+mkdir -p "$dest/etc/systemd/system/qemu-guest-agent.service.d"
+cat >"$dest/etc/systemd/system/qemu-guest-agent.service.d/10-lab.conf" <<'UNIT'
+[Service]
+# It would tell of every question.
+LogLevelMax=warning
+UNIT
+rm -rf "$dest/var/lib/apt/lists" "$dest/var/cache/apt"
+mkdir -p "$dest/var/lib/apt/lists" "$dest/var/cache/apt/archives/partial" "$dest/lab"
+
+# What was built, for whoever reads a failing run later.
+chroot "$dest" dpkg-query -W systemd network-manager openvswitch-switch dracut-core ignition \
+    linux-image-cloud-amd64 >"$dest/lab/versions"
+touch -r "$dest/usr" "$dest/etc/.updated" "$dest/var/.updated"

@@ -1,0 +1,28 @@
+#!/bin/bash
+# What a virtual machine of the lab has in its initramfs besides Debian's own and what is under test.
+
+# called by dracut
+check() {
+    return 255
+}
+
+# called by dracut
+depends() {
+    echo ignition network-manager
+}
+
+# called by dracut
+installkernel() {
+    hostonly='' instmods virtio_net virtio_blk virtio_pci virtio_console virtio_rng ext4
+}
+
+# called by dracut
+install() {
+    local unit
+    # Fedora CoreOS orders these by units of its own.
+    for unit in ignition-fetch ignition-files emergency; do
+        inst_simple "$moddir/$unit.conf" "$systemdsystemunitdir/$unit.service.d/50-lab.conf"
+    done
+    # Relabelling is compiled into Debian's Ignition; there is no policy to label by.
+    inst_simple "$moddir/setfiles" /usr/sbin/setfiles
+}

@@ -1,0 +1,39 @@
+# What the root file systems of both kinds of node share; sourced, never run.
+
+# lay_over FROM TREE : a tree on top of a root file system; by tar, which keeps Debian's symlinks of a merged /usr as they are.
+lay_over() {
+    tar -C "$1" -cf - . | tar -C "$2" --keep-directory-symlink --no-overwrite-dir -xf -
+}
+
+# networkmanager_with_ovs NETWORKMANAGER TREE : the build of NetworkManager that has Open vSwitch, and what its unit needs.
+networkmanager_with_ovs() {
+    # Debian's own plugins do not load into this build.
+    rm -rf "$2"/usr/lib/*/NetworkManager
+    lay_over "$1" "$2"
+
+    mkdir -p "$2/etc/systemd/system/NetworkManager.service.d"
+    # RHEL's name for Debian's unit: what units of the field order themselves after.
+    ln -s /usr/lib/systemd/system/openvswitch-switch.service "$2/etc/systemd/system/openvswitch.service"
+    cat >"$2/etc/systemd/system/NetworkManager.service.d/10-ovs.conf" <<'UNIT'
+[Unit]
+# As on RHEL: NM finds OVSDB when it starts.
+After=openvswitch.service
+UNIT
+}
+
+# mask TREE UNIT... : what is of no use in a node and costs time in every boot.
+mask() {
+    tree=$1
+    shift
+    for unit; do ln -sf /dev/null "$tree/etc/systemd/system/$unit"; done
+}
+
+# network_units TREE : NetworkManager and Open vSwitch from the start, without what would make them wait.
+network_units() {
+    for unit in NetworkManager.service openvswitch-switch.service; do
+        # Its warnings are about /proc, which it does not need.
+        chroot "$1" systemctl enable --quiet "$unit" 2>/dev/null || die "cannot enable $unit"
+    done
+    # A unit that waits for the network to be online, and everything after Open vSwitch with it.
+    rm -r "$1/etc/systemd/system/openvswitch-switch.service.requires"
+}

@@ -1,0 +1,241 @@
+//! A virtual machine and its peer for the time of one test.
+
+use std::{
+    fs,
+    io::Write as _,
+    path::PathBuf,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use super::{
+    VirtualMachine,
+    emulator::Emulator,
+    http::Http,
+    initramfs,
+    qemu::{Power, Qemu, console, last_lines},
+    switch::Switch,
+};
+use crate::lab::{
+    command::{run, wait_for},
+    error::{Error, Result},
+    gateway::Gateway,
+    inside::Inside,
+    netns::Netns,
+    node::Nic,
+    peer::Peer,
+    place::Place,
+};
+
+/// How long a boot may take, initramfs included; 40 s is usual.
+const BOOT: Duration = Duration::from_secs(180);
+/// What the kernel is told in every boot.
+const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off audit=0 \
+                         systemd.journald.forward_to_console=0 net.ifnames=1";
+/// The path of Ignition's configuration on the peer's HTTP server.
+const CONFIG: &str = "config.ign";
+
+/// A machine that can be booted, its disk and its peer. Everything goes when it is dropped.
+#[derive(Debug)]
+pub struct VmCase<'place> {
+    qemu: Option<Qemu>,
+    http: Http,
+    switch: Switch,
+    // The namespace is the gateway's: last.
+    gateway: Gateway,
+    hot: usize,
+    machine: VirtualMachine,
+    emulator: Emulator,
+    ignited: bool,
+    place: &'place Place,
+}
+
+impl<'place> VmCase<'place> {
+    pub(crate) fn new(
+        place: &'place Place,
+        emulator: Emulator,
+        machine: &VirtualMachine,
+        peer: &Peer,
+    ) -> Result<Self> {
+        let state = place.state();
+        let netns = Netns::create(place.peer())?;
+        let switch = Switch::start(&emulator, &netns, peer, &machine.nics, state.join("switch"))?;
+        switch.plug(&netns, &machine.nics)?;
+        let http = Http::start(&emulator, &netns, state.join("http"), state.join("http.log"))?;
+        if let Some((_, config)) = &machine.ignition {
+            let path = state.join("http").join(CONFIG);
+            fs::write(&path, config).map_err(Error::file("write", &path))?;
+        }
+        create_disk(&emulator, &netns, &state.join("disk"))?;
+        initramfs::write(machine, &emulator.image.join("initrd"), &state.join("initrd"), state)?;
+        let gateway = Gateway::start(netns, peer, state)?;
+        Ok(Self {
+            qemu: None,
+            http,
+            switch,
+            gateway,
+            hot: 0,
+            machine: machine.clone(),
+            emulator,
+            ignited: false,
+            place,
+        })
+    }
+
+    /// Powers the machine on and waits until its start-up is over, whether or not every unit succeeded.
+    pub fn boot(&mut self) -> Result<Duration> {
+        let start = Instant::now();
+        self.power_on()?;
+        self.wait_running()?;
+        // Its exit status tells of units that failed.
+        self.inside()?.run_within(&["systemctl", "is-system-running", "--wait"], BOOT)?;
+        Ok(start.elapsed())
+    }
+
+    /// Powers the machine on and returns while it starts up.
+    pub fn power_on(&mut self) -> Result<()> {
+        let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
+        if let Some((address, _)) = &self.machine.ignition
+            && !self.ignited
+        {
+            arguments += &format!(
+                " ignition.firstboot ignition.platform.id=metal ignition.config.url=http://{address}/{CONFIG}"
+            );
+        }
+        self.qemu = Some(Qemu::start(&Power {
+            emulator: &self.emulator,
+            netns: self.gateway.netns(),
+            machine: &self.machine,
+            arguments: &arguments,
+            state: self.place.state(),
+        })?);
+        Ok(())
+    }
+
+    /// Waits until the running system, after the pivot, can be asked.
+    pub fn wait_running(&mut self) -> Result<()> {
+        let start = Instant::now();
+        // In parts, so that a machine that has ended is no wait.
+        while !self.is_running(Duration::from_secs(5))? {
+            if start.elapsed() > BOOT {
+                let what = "the running system's guest agent".to_owned();
+                return Err(Error::Timeout { what, after: start.elapsed() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the running system can be asked, within `limit`.
+    ///
+    /// # Errors
+    /// [`Error::MachineEnded`], [`Error::NotRunning`].
+    pub fn is_running(&mut self, limit: Duration) -> Result<bool> {
+        let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
+        qemu.check_running()?;
+        match qemu.agent().wait(limit) {
+            Ok(()) => {
+                // A first boot has Ignition behind it.
+                self.ignited = true;
+                Ok(true)
+            }
+            Err(Error::Timeout { .. }) => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Shuts the machine down and boots it again from the same disk.
+    pub fn reboot(&mut self) -> Result<Duration> {
+        // It ends the machine before it answers, often.
+        let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
+        self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(BOOT)?;
+        self.qemu = None;
+        self.boot()
+    }
+
+    /// The inside of the running system, after the pivot.
+    ///
+    /// # Errors
+    /// [`Error::NotRunning`] if the machine is off.
+    pub fn inside(&self) -> Result<Inside> {
+        let qemu = self.qemu.as_ref().ok_or(Error::NotRunning)?;
+        Ok(Inside::virtual_machine(qemu.agent()))
+    }
+
+    /// The peer.
+    pub fn peer(&self) -> &Gateway {
+        &self.gateway
+    }
+
+    /// The peer, to change what it does.
+    pub fn peer_mut(&mut self) -> &mut Gateway {
+        &mut self.gateway
+    }
+
+    /// What the machine has printed on its serial console since it was powered on.
+    pub fn console(&self) -> String {
+        console(self.place.state())
+    }
+
+    /// Waits for a line on the console that contains `text`.
+    pub fn wait_console(&mut self, text: &str, limit: Duration) -> Result<String> {
+        let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
+        wait_for(&format!("\"{text}\" on the console"), limit, || {
+            qemu.check_running()?;
+            Ok(qemu.console().lines().find(|line| line.contains(text)).map(str::to_owned))
+        })
+    }
+
+    /// What the HTTP server was asked for: a line a request, with the client's address.
+    pub fn requests(&self) -> Result<String> {
+        self.http.log()
+    }
+
+    /// What the switch knows of its partner in an aggregate.
+    pub fn lacp(&self, aggregate: &str) -> Result<String> {
+        self.switch.lacp(self.gateway.netns(), aggregate)
+    }
+
+    /// Plugs or pulls the cable of a card.
+    pub fn carrier(&self, nic: &str, on: bool) -> Result<()> {
+        self.qemu.as_ref().ok_or(Error::NotRunning)?.carrier(nic, on)
+    }
+
+    /// Plugs a further card into the running machine. There are two slots for that: the cards are `enp1s0` and `enp2s0`.
+    pub fn plug(&mut self, nic: &Nic) -> Result<()> {
+        self.switch.plug(self.gateway.netns(), std::slice::from_ref(nic))?;
+        self.qemu.as_ref().ok_or(Error::NotRunning)?.plug(nic, self.hot)?;
+        self.hot += 1;
+        Ok(())
+    }
+
+    /// What the machine and its console said last, for whoever reads a failed case.
+    pub fn report(&self) -> String {
+        let console = last_lines(&self.console());
+        let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=150; \
+                        echo; nmcli device; ip address; ip route; ovs-vsctl show";
+        let journal = match self.inside().and_then(|it| it.run(&["sh", "-c", commands])) {
+            Ok(output) => output.stdout,
+            Err(e) => e.to_string(),
+        };
+        format!("--- machine\n{journal}\n--- console\n{console}\n---\n")
+    }
+}
+
+impl Drop for VmCase<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let _ = std::io::stderr().write_all(self.report().as_bytes());
+        }
+        self.qemu = None;
+        let _ = fs::remove_dir_all(self.place.state());
+    }
+}
+
+/// An empty layer on the image's disk: each case writes to its own.
+fn create_disk(emulator: &Emulator, netns: &Netns, disk: &PathBuf) -> Result<()> {
+    let base = format!("{}/disk", Emulator::IMAGE);
+    let mut create: Command = emulator.command(netns, "qemu-img");
+    create.args(["create", "-q", "-f", "qcow2", "-F", "raw", "-b", &base]).arg(disk);
+    run(&mut create, Duration::from_secs(20))?.success()?;
+    Ok(())
+}

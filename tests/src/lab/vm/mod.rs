@@ -1,0 +1,94 @@
+//! Virtual machines: a kernel of their own with bonding, 8021q and openvswitch, an initramfs, a disk; QEMU without KVM.
+
+mod agent;
+mod case;
+mod connection;
+mod emulator;
+mod http;
+mod initramfs;
+mod machines;
+mod qemu;
+mod switch;
+
+use std::path::Path;
+
+pub(crate) use self::agent::GuestAgent;
+pub use self::{case::VmCase, machines::Machines};
+use super::node::{Content, Nic};
+
+/// Describes a virtual machine; [`Machines::run`] makes it real. Its disk is that of any other one: what is
+/// particular about it comes by the initramfs, the kernel command line and Ignition.
+#[derive(Debug, Clone, Default)]
+pub struct VirtualMachine {
+    pub(crate) nics: Vec<Nic>,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) early: Vec<(String, Content)>,
+    pub(crate) archives: Vec<Vec<u8>>,
+    pub(crate) ignition: Option<(String, String)>,
+    pub(crate) dmi: Option<(String, String)>,
+}
+
+impl VirtualMachine {
+    /// A machine without network cards, whose initramfs brings a network up.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default().argument("rd.neednet=1")
+    }
+
+    /// Adds a network card. The system names it by its slot: the first one is `enp0s16`, the next `enp0s17`; [`Nic`]'s name
+    /// is the lab's.
+    #[must_use]
+    pub fn nic(mut self, nic: Nic) -> Self {
+        self.nics.push(nic);
+        self
+    }
+
+    /// Adds a word to the kernel command line of every boot.
+    #[must_use]
+    pub fn argument(mut self, word: &str) -> Self {
+        self.arguments.push(word.into());
+        self
+    }
+
+    /// Adds a file to the initramfs.
+    #[must_use]
+    pub fn early(mut self, path: &str, content: &str) -> Self {
+        self.early.push((path.into(), Content::Text(content.into())));
+        self
+    }
+
+    /// Adds a symbolic link to the initramfs.
+    #[must_use]
+    pub fn early_link(mut self, path: &str, target: &str) -> Self {
+        self.early.push((path.into(), Content::Link(target.into())));
+        self
+    }
+
+    /// Adds a file of the host to the initramfs.
+    #[must_use]
+    pub fn early_copy(mut self, path: &str, from: &Path) -> Self {
+        self.early.push((path.into(), Content::Copy(from.into())));
+        self
+    }
+
+    /// Appends a cpio archive to the initramfs.
+    #[must_use]
+    pub fn archive(mut self, archive: Vec<u8>) -> Self {
+        self.archives.push(archive);
+        self
+    }
+
+    /// Has Ignition fetch `config` at the first boot, from the peer's HTTP server at `address`.
+    #[must_use]
+    pub fn ignition(mut self, address: &str, config: &str) -> Self {
+        self.ignition = Some((address.into(), config.into()));
+        self
+    }
+
+    /// Gives the firmware a serial number and a UUID.
+    #[must_use]
+    pub fn dmi(mut self, serial: &str, uuid: &str) -> Self {
+        self.dmi = Some((serial.into(), uuid.into()));
+        self
+    }
+}

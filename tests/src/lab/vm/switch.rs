@@ -1,0 +1,159 @@
+//! The switch that a virtual machine's cards are plugged into: Open vSwitch in userspace, since it knows LACP and tags and
+//! asks nothing of the host's kernel.
+
+use std::{
+    fs,
+    path::PathBuf,
+    process::{Child, Stdio},
+    time::Duration,
+};
+
+use super::emulator::Emulator;
+use crate::lab::{
+    command::{run, wait_for},
+    error::{Error, Result},
+    netns::Netns,
+    node::Nic,
+    peer::{LAN, Peer},
+};
+
+const START: Duration = Duration::from_secs(20);
+
+/// A running switch; its processes end with it.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    daemon: Child,
+    database: Child,
+    emulator: Emulator,
+    directory: PathBuf,
+}
+
+impl Switch {
+    /// Starts it with a network for each of the peer's segments, which are devices of these names in `netns`, up.
+    pub(crate) fn start(
+        emulator: &Emulator,
+        netns: &Netns,
+        peer: &Peer,
+        nics: &[Nic],
+        directory: PathBuf,
+    ) -> Result<Self> {
+        fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
+        let path = |name: &str| directory.join(name).display().to_string();
+        let (database, socket) = (path("conf.db"), path("db.sock"));
+        let schema = "/usr/share/openvswitch/vswitch.ovsschema";
+        let create = ["create", &database, schema];
+        run(emulator.command(netns, "ovsdb-tool").args(create), START)?.success()?;
+        let log = |name: &str| format!("--log-file={}", path(name));
+        let control = |name: &str| format!("--unixctl={}", path(name));
+        let server = daemon(
+            emulator,
+            netns,
+            "ovsdb-server",
+            &[
+                database,
+                format!("--remote=punix:{socket}"),
+                control("database.ctl"),
+                log("database.log"),
+            ],
+        )?;
+        wait_for("the switch's database", START, || {
+            Ok(directory.join("db.sock").exists().then_some(()))
+        })?;
+        let daemon = daemon(
+            emulator,
+            netns,
+            "ovs-vswitchd",
+            &[
+                format!("unix:{socket}"),
+                "--disable-system".into(),
+                control("switch.ctl"),
+                log("switch.log"),
+            ],
+        )?;
+        let switch = Self { daemon, database: server, emulator: emulator.clone(), directory };
+        switch.vsctl(netns, &["--no-wait", "init"])?;
+        // The kernel sees what comes in on a port too, and would answer there for the segment's address.
+        let arp = "echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore";
+        run(netns.command("sh").args(["-c", arp]), START)?.success()?;
+        for segment in peer.segments(nics) {
+            switch.add_segment(netns, segment, peer.vlan_of(segment))?;
+        }
+        Ok(switch)
+    }
+
+    /// Plugs cards in: each one's tap, and those of one aggregate as one port that speaks LACP. A port carries the LAN
+    /// untagged and its VLANs tagged.
+    pub(crate) fn plug(&self, netns: &Netns, nics: &[Nic]) -> Result<()> {
+        for nic in nics {
+            let port = nic.port();
+            netns.ip(&["tuntap", "add", "dev", &port, "mode", "tap"])?;
+            netns.ip(&["link", "set", &port, "up"])?;
+            if nic.aggregate.is_none() {
+                self.vsctl(netns, &["add-port", &nic.segment, &port])?;
+            }
+        }
+        let mut aggregates: Vec<&str> =
+            nics.iter().filter_map(|nic| nic.aggregate.as_deref()).collect();
+        aggregates.dedup();
+        for aggregate in aggregates {
+            let mine = |nic: &&Nic| nic.aggregate.as_deref() == Some(aggregate);
+            let ports: Vec<String> = nics.iter().filter(mine).map(Nic::port).collect();
+            let mut arguments = vec!["add-bond", LAN, aggregate];
+            arguments.extend(ports.iter().map(String::as_str));
+            arguments.extend(["lacp=active", "bond_mode=balance-tcp"]);
+            arguments.push("other_config:lacp-time=fast");
+            self.vsctl(netns, &arguments)?;
+        }
+        Ok(())
+    }
+
+    /// What the switch knows of an aggregate's partner.
+    pub(crate) fn lacp(&self, netns: &Netns, aggregate: &str) -> Result<String> {
+        let control = self.directory.join("switch.ctl");
+        let target = format!("--target={}", control.display());
+        let mut command = self.emulator.command(netns, "ovs-appctl");
+        run(command.args([&target, "lacp/show", aggregate]), START)?.success()
+    }
+
+    fn add_segment(&self, netns: &Netns, name: &str, vlan: Option<u16>) -> Result<()> {
+        let internal = ["--", "set", "interface", name, "type=internal"];
+        if let Some(vlan) = vlan {
+            let tag = format!("tag={vlan}");
+            self.vsctl(netns, &[&["add-port", LAN, name, &tag][..], &internal].concat())?;
+        } else {
+            let netdev = ["--", "set", "bridge", name, "datapath_type=netdev"];
+            self.vsctl(netns, &[&["add-br", name][..], &netdev].concat())?;
+        }
+        // Packets would reach the userspace datapath with checksums that are not filled in.
+        run(netns.command("ethtool").args(["-K", name, "tx", "off"]), START)?.success()?;
+        netns.ip(&["link", "set", name, "up"])?;
+        Ok(())
+    }
+
+    fn vsctl(&self, netns: &Netns, arguments: &[&str]) -> Result<()> {
+        let database = format!("--db=unix:{}", self.directory.join("db.sock").display());
+        let mut command = self.emulator.command(netns, "ovs-vsctl");
+        run(command.args([&database, "--timeout=15"]).args(arguments), START)?.success()?;
+        Ok(())
+    }
+}
+
+impl Drop for Switch {
+    fn drop(&mut self) {
+        for child in [&mut self.daemon, &mut self.database] {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn daemon(
+    emulator: &Emulator,
+    netns: &Netns,
+    program: &str,
+    arguments: &[String],
+) -> Result<Child> {
+    let mut command = emulator.command(netns, program);
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map_err(|source| Error::Spawn { program: program.into(), source })
+}
