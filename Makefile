@@ -18,7 +18,7 @@ MANUALS := target/manuals
 # Where Debian packages go.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo check lint tree deny doc test bench install install-built deb deb-built clean
+.PHONY: all help toolchain ramdisk manuals demo demo-boot check lint tree deny doc test bench install install-built deb deb-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -26,7 +26,7 @@ all: toolchain ## Build the programs
 	$(CARGO) build --locked --release -p agent
 
 help: ## Show this
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
 
 toolchain:
 	@command -v $(CARGO) >/dev/null || { \
@@ -47,6 +47,10 @@ demo: toolchain ## Show the main job on real input
 	@NMGEN=target/debug/nmgen OUT=$(OUT) sh tests/demo
 	$(CARGO) build --locked --quiet -p agent
 	$(CARGO) run --locked --quiet -p tests --example lab-demo
+
+demo-boot: toolchain ## Show the two-stage boot in a virtual machine
+	./tests/install-packages cpio
+	$(CARGO) run --locked --quiet -p tests --example lab-demo-boot
 
 check: toolchain lint tree deny doc test ## Run every test
 	@echo "make check: all passed"

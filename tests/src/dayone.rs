@@ -55,7 +55,9 @@ pub fn day_one_dhcp() -> String {
 /// A document in the field's shape: br-ex on one card, its address on the OVS interface.
 #[derive(Debug, Clone)]
 pub struct Document {
-    nic: String,
+    port: String,
+    kind: &'static str,
+    options: &'static str,
     /// IP of the OVS interface, as it stands in the document.
     pub ip: String,
     /// Name server and routes, as they stand in the document.
@@ -67,7 +69,9 @@ impl Document {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            nic: "eno1".into(),
+            port: "eno1".into(),
+            kind: "ethernet",
+            options: "    options:\n      datapath: netdev\n",
             ip: "  ipv4:
     enabled: true
     dhcp: false
@@ -96,8 +100,16 @@ routes:
     /// On another card.
     #[must_use]
     pub fn nic(mut self, nic: &str) -> Self {
-        self.nic = nic.into();
+        self.port = nic.into();
         self
+    }
+
+    /// On an interface of this type and name, with the kernel's datapath, which a container's host may not have.
+    #[must_use]
+    pub fn in_kernel(mut self, kind: &'static str, port: &str) -> Self {
+        self.options = "";
+        self.kind = kind;
+        self.nic(port)
     }
 
     /// With `from` replaced in the IP, name server and routes.
@@ -115,12 +127,12 @@ routes:
     /// The text.
     #[must_use]
     pub fn text(&self) -> String {
-        let Self { nic, ip, rest } = self;
+        let Self { port, kind, options, ip, rest } = self;
         format!(
             "\
 interfaces:
-- name: {nic}
-  type: ethernet
+- name: {port}
+  type: {kind}
   state: up
   ipv4:
     enabled: false
@@ -129,17 +141,15 @@ interfaces:
 - name: br-ex
   type: ovs-bridge
   state: up
-  copy-mac-from: {nic}
+  copy-mac-from: {port}
   bridge:
-    options:
-      datapath: netdev
-    port:
-    - name: {nic}
+{options}    port:
+    - name: {port}
     - name: br-ex
 - name: br-ex
   type: ovs-interface
   state: up
-  copy-mac-from: {nic}
+  copy-mac-from: {port}
 {ip}{rest}"
         )
     }

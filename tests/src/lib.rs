@@ -11,4 +11,5 @@ pub mod measure;
 pub mod mutation;
 pub mod program;
 pub mod tree;
+pub mod two_stage;
 pub mod yaml;

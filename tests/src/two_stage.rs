@@ -1,0 +1,327 @@
+//! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and what has to come of them.
+
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, Ipv4Addr},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use serde_json::{Value, json};
+
+use crate::{
+    dayone::Document,
+    lab::{Entry, Error, Inside, Nic, Peer, Result, VirtualMachine},
+    program,
+};
+
+/// The machine's name.
+pub const NAME: &str = "worker-7";
+/// MAC addresses of its cards.
+pub const MACS: [&str; 2] = ["52:54:00:00:00:71", "52:54:00:00:00:72"];
+/// Its address, untagged: on the bond first, then on br-ex.
+pub const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 70);
+/// The VLAN over which it fetches its configuration.
+pub const VLAN: u16 = 100;
+/// Its address there.
+pub const ON_VLAN: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 70);
+/// The peer's address there, and Ignition's server.
+pub const SERVER: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
+/// How long a command over the network may take.
+pub const SOON: Duration = Duration::from_secs(30);
+
+/// A peer with the VLAN.
+pub fn peer() -> Peer {
+    let segment = "provisioning";
+    Peer::new().vlan(segment, VLAN).address(segment, IpAddr::V4(SERVER), 24)
+}
+
+/// The document for the initramfs: a bond of two cards that it knows by address only, with a VLAN on it.
+pub fn early_document(mode: &str) -> String {
+    host_document(MACS, mode, ADDRESS, ON_VLAN)
+}
+
+fn host_document(macs: [&str; 2], mode: &str, address: Ipv4Addr, on_vlan: Ipv4Addr) -> String {
+    let [first, second] = macs;
+    let [address, on_vlan] = [address, on_vlan].map(static_address);
+    let options = if mode == "802.3ad" {
+        "      options:\n        miimon: 100\n        lacp_rate: fast\n"
+    } else {
+        "      options:\n        miimon: 100\n"
+    };
+    format!(
+        "\
+interfaces:
+  - name: eth1
+    type: ethernet
+    state: up
+    mac-address: {first}
+  - name: eth2
+    type: ethernet
+    state: up
+    mac-address: {second}
+  - name: bond0
+    type: bond
+    state: up
+    link-aggregation:
+      mode: {mode}
+{options}      port:
+        - eth1
+        - eth2
+{address}    ipv6:
+      enabled: false
+  - name: bond0.{VLAN}
+    type: vlan
+    state: up
+    vlan:
+      base-iface: bond0
+      id: {VLAN}
+{on_vlan}    ipv6:
+      enabled: false
+dns-resolver:
+  config:
+    server:
+      - 192.0.2.1
+routes:
+  config:
+    - destination: 0.0.0.0/0
+      next-hop-address: 192.0.2.1
+      next-hop-interface: bond0
+"
+    )
+}
+
+/// Fifty hosts, the machine's document among them, by name.
+pub fn fleet(mode: &str) -> BTreeMap<String, String> {
+    (0..50_u8)
+        .map(|number| {
+            let macs = [1, 2].map(|card| format!("52:54:00:01:{number:02x}:7{card}"));
+            let macs = [macs[0].as_str(), macs[1].as_str()];
+            let document = host_document(
+                macs,
+                mode,
+                Ipv4Addr::new(192, 0, 2, 100 + number),
+                Ipv4Addr::new(203, 0, 113, 100 + number),
+            );
+            (format!("worker-{number}"), document)
+        })
+        .chain([(NAME.to_owned(), early_document(mode))])
+        .collect()
+}
+
+/// `nmgen generate --to initrd` of these hosts.
+pub fn archive(hosts: &BTreeMap<String, String>) -> std::io::Result<Vec<u8>> {
+    let directory = tempfile::tempdir()?;
+    for (name, document) in hosts {
+        std::fs::write(directory.path().join(format!("{name}.yml")), document)?;
+    }
+    let mut nmgen = Command::new(program::nmgen());
+    nmgen.args(["generate", "--to", "initrd"]).arg(directory.path()).stderr(Stdio::inherit());
+    let output = nmgen.output()?;
+    assert!(output.status.success(), "{nmgen:?}: {}", output.status);
+    Ok(output.stdout)
+}
+
+/// The document for the running node: br-ex on the interface `port`, with the address moved to it.
+pub fn br_ex(port: &str, kind: &'static str, address: Ipv4Addr, gateway: Ipv4Addr) -> String {
+    Document::new()
+        .in_kernel(kind, port)
+        .with("192.0.2.10", &address.to_string())
+        .with("192.0.2.1\n    next-hop", &format!("{gateway}\n    next-hop"))
+        .text()
+}
+
+/// A document for one card that is known by its address: `ip` stands below it, `rest` beside it.
+pub fn one_card(name: &str, mac: &str, ip: &str, rest: &str) -> String {
+    format!(
+        "\
+interfaces:
+  - name: {name}
+    type: ethernet
+    state: up
+    mac-address: {mac}
+{ip}    ipv6:
+      enabled: false
+{rest}"
+    )
+}
+
+/// A static address as it stands below an interface.
+pub fn static_address(address: Ipv4Addr) -> String {
+    // In one line: a continued one would lose what it begins with.
+    format!(
+        "    ipv4:\n      enabled: true\n      dhcp: false\n      address:\n        - ip: {address}\n          prefix-length: 24\n"
+    )
+}
+
+/// A default route as it stands beside the interfaces.
+pub fn default_route(gateway: Ipv4Addr, interface: &str) -> String {
+    format!(
+        "\
+routes:
+  config:
+    - destination: 0.0.0.0/0
+      next-hop-address: {gateway}
+      next-hop-interface: {interface}
+"
+    )
+}
+
+/// Configuration for Ignition: files, and the units that a node has.
+#[derive(Debug, Clone, Default)]
+pub struct Ignition {
+    files: Vec<Value>,
+    units: Vec<Value>,
+    agent: Option<Value>,
+}
+
+impl Ignition {
+    /// A host name, and nothing of the agent's.
+    #[must_use]
+    pub fn bare(hostname: &str) -> Self {
+        let off = |name| json!({ "name": name, "enabled": false });
+        let units = vec![off("dayone.service"), off("dayone-recover.service")];
+        Self { units, ..Self::default() }.file("/etc/hostname", hostname)
+    }
+
+    /// The agent, enabled, and a stand-in for kubelet that requires it.
+    #[must_use]
+    pub fn new(hostname: &str) -> Self {
+        let kubelet = include_str!("../lab/units/kubelet.service");
+        let kubelet = format!("{kubelet}\n[Install]\nWantedBy=multi-user.target\n");
+        let dependencies = include_str!("../lab/units/kubelet-dependencies.target");
+        let units = vec![
+            json!({ "name": "dayone-recover.service", "enabled": true }),
+            json!({ "name": "kubelet-dependencies.target", "contents": dependencies }),
+            json!({ "name": "kubelet.service", "enabled": true, "contents": kubelet }),
+        ];
+        let agent = json!({ "name": "dayone.service", "enabled": true });
+        let new = Self { units, agent: Some(agent), ..Self::default() };
+        new.file("/etc/hostname", hostname)
+    }
+
+    /// Adds a file with mode 0644.
+    #[must_use]
+    pub fn file(mut self, path: &str, content: &str) -> Self {
+        let source = format!("data:;base64,{}", STANDARD.encode(content));
+        let contents = json!({ "source": source });
+        self.files
+            .push(json!({ "path": path, "mode": 0o644, "contents": contents, "overwrite": true }));
+        self
+    }
+
+    /// Adds a document for nodes of this name.
+    #[must_use]
+    pub fn document(self, name: &str, text: &str) -> Self {
+        self.file(&format!("/etc/nmstate/openshift/{name}.yml"), text)
+    }
+
+    /// Adds a drop-in to the agent's unit.
+    #[must_use]
+    pub fn drop_in(mut self, contents: &str) -> Self {
+        let drop_in = json!({ "name": "50-lab.conf", "contents": contents });
+        if let Some(agent) = &mut self.agent {
+            agent["dropins"] = json!([drop_in]);
+        }
+        self
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let units: Vec<&Value> = self.agent.iter().chain(&self.units).collect();
+        json!({
+            "ignition": { "version": "3.3.0" },
+            "storage": { "files": self.files },
+            "systemd": { "units": units },
+        })
+        .to_string()
+    }
+}
+
+/// The machine with its two cards, as ports of one aggregate if the peer speaks LACP.
+pub fn bonded(mode: &str) -> VirtualMachine {
+    ["nic1", "nic2"].iter().zip(MACS).fold(VirtualMachine::new(), |machine, (name, mac)| {
+        let nic = Nic::new(name, mac);
+        machine.nic(if mode == "802.3ad" { nic.aggregate("aggregate") } else { nic })
+    })
+}
+
+/// Waits until kubelet's stand-in runs, and checks that it does so after the agent.
+pub fn kubelet_last(inside: &Inside) -> Result<()> {
+    let kubelet = inside.wait_unit("kubelet.service", "active", Duration::from_secs(120))?;
+    let dayone = inside.unit("dayone.service")?;
+    assert_eq!(dayone.active_state, "active");
+    assert!(dayone.active_enter.is_some());
+    assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
+    Ok(())
+}
+
+/// When something happened, in seconds after the kernel's start: the first entry of this boot's journal whose message
+/// contains `text`.
+///
+/// # Errors
+/// Where there is none.
+pub fn moment(inside: &Inside, text: &str) -> Result<f64> {
+    let found = first(&inside.journal(&[])?, text, 0.0);
+    found.ok_or(Error::Output {
+        program: "journalctl",
+        problem: format!("no entry with \"{text}\""),
+    })
+}
+
+/// What happened in this boot, and when, in seconds after the kernel's start; what did not happen is not in it.
+pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
+    let entries = inside.journal(&[])?;
+    let mut time = 0.0;
+    let mut found = Vec::new();
+    for (text, what) in [
+        ("this machine is ", "nmgen has chosen this machine's document"),
+        ("NetworkManager (version", "NetworkManager starts in the initramfs"),
+        ("GET result: OK", "Ignition has fetched its configuration"),
+        ("files passed", "Ignition has written its files"),
+        ("the running system was given", "nmgen has handed the profiles over"),
+        ("Switching root", "the pivot to the real root"),
+        ("NetworkManager (version", "NetworkManager starts in the running system"),
+        ("Starting dayone.service", "dayone starts"),
+        ("applying the document: ", "dayone: applied"),
+        ("verifying the new network: ", "dayone: verified"),
+        ("probing the new network: ", "dayone: probed"),
+        ("the network is in force", "dayone: committed"),
+        ("in force already", "dayone: in force already, nothing applied"),
+        ("Started kubelet.service", "kubelet's stand-in starts"),
+    ] {
+        // One after the other: NetworkManager starts twice.
+        if let Some(moment) = first(&entries, text, time) {
+            time = moment;
+            found.push((moment, what));
+        }
+    }
+    Ok(found)
+}
+
+/// The first entry after `from` that contains `text`.
+fn first(entries: &[Entry], text: &str, from: f64) -> Option<f64> {
+    let mut later = entries.iter().filter_map(|entry| {
+        let moment = entry.moment()?.as_secs_f64();
+        (moment > from && entry.message().contains(text)).then_some(moment)
+    });
+    later.next()
+}
+
+/// Tells a boot's timeline.
+///
+/// # Errors
+/// Where the journal cannot be read.
+pub fn tell_timeline(inside: &Inside) -> Result<()> {
+    for (moment, what) in timeline(inside)? {
+        tell(&format!("{moment:8.1} s  {what}"));
+    }
+    Ok(())
+}
+
+/// A measurement, for whoever reads the run: past the test harness, which hides what passed.
+pub fn tell(text: &str) {
+    let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{text}\n"));
+}

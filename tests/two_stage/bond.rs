@@ -1,0 +1,112 @@
+//! A bond and a VLAN, known by MAC addresses in the initramfs, become br-ex on the bond in the running system.
+
+use tests::{
+    lab::{Inside, Machines, VmCase},
+    two_stage::{
+        ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, br_ex, fleet,
+        kubelet_last, moment, peer, tell, tell_timeline,
+    },
+};
+
+use crate::Result;
+
+/// How often the bond may lose its carrier: NetworkManager activates it anew as a port of the bridge, once because its profile
+/// says so and, where nmstate asks in that moment, again. The pivot costs none.
+const FLAPS: u32 = 3;
+
+fn configuration() -> String {
+    let document = br_ex("bond0", "bond", ADDRESS, [192, 0, 2, 1].into());
+    // Two others, and one for whoever has none: none of them is this machine's.
+    let other = |name: &str| document.replace("name: br-ex", &format!("name: br-{name}"));
+    Ignition::new(NAME)
+        .document(NAME, &document)
+        .document("worker-6", &other("w6"))
+        .document("worker-8", &other("w8"))
+        .document("cluster", &other("all"))
+        .text()
+}
+
+/// What every boot must come to.
+fn in_force(case: &VmCase<'_>) -> Result<Inside> {
+    let inside = case.inside()?;
+    kubelet_last(&inside)?;
+    for address in [ADDRESS, ON_VLAN] {
+        assert!(case.peer().pings(address, SOON)?, "{address}");
+    }
+    assert!(inside.sh("ip -oneline -4 address show br-ex")?.contains(&ADDRESS.to_string()));
+    assert_eq!(inside.sh("ip -oneline -4 address show bond0")?, "");
+    let bridge =
+        inside.sh("ovs-vsctl get bridge br-ex datapath_type; ovs-vsctl list-ports br-ex")?;
+    assert_eq!(bridge, "\"\"\nbond0", "the kernel's datapath");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(status.stdout.contains(&format!("{NAME}.yml")), "{status}");
+    Ok(inside)
+}
+
+/// The profiles of the ramdisk are the running system's, by uuid and file.
+fn profiles_survived(inside: &Inside) -> Result<()> {
+    let active = inside.sh("nmcli -g NAME,UUID,DEVICE connection show --active")?;
+    let kept = inside.sh("cd /etc/NetworkManager/system-connections; grep -H ^uuid= *")?;
+    for (name, device) in [("bond0", "bond0"), ("bond0.100", "bond0.100"), ("enp", "enp")] {
+        let line = active.lines().find(|line| {
+            line.starts_with(name)
+                && line.rsplit(':').next().is_some_and(|it| it.starts_with(device))
+        });
+        let uuid = line.and_then(|line| line.split(':').nth(1)).unwrap_or("none");
+        // nmgen's, by name: version 5. What NetworkManager or nmstate makes up is of version 4.
+        assert_eq!(uuid.get(14..15), Some("5"), "{name} in {active}");
+        assert!(kept.contains(&format!("uuid={uuid}")), "{name} in {kept}");
+    }
+    Ok(())
+}
+
+fn two_stages(mode: &str, check: impl FnOnce(&mut VmCase<'_>) -> Result<()>) -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machine = bonded(mode)
+        .archive(archive(&fleet(mode))?)
+        .ignition(&SERVER.to_string(), &configuration());
+    machines.run(&machine, &peer(), |case| {
+        case.boot()?;
+        let inside = in_force(case)?;
+        let chosen = inside.sh("journalctl --boot --output=cat --identifier=nmgen")?;
+        assert!(chosen.contains(&format!("this machine is {NAME}")), "{chosen}");
+        let requests = case.requests()?;
+        assert!(requests.contains(&ON_VLAN.to_string()), "not over the VLAN: {requests}");
+        profiles_survived(&inside)?;
+        let flaps = inside.sh("cat /sys/class/net/bond0/carrier_down_count")?;
+        tell(&format!("{mode}: the bond lost its carrier {flaps} times"));
+        assert!(flaps.parse::<u32>()? <= FLAPS, "{flaps}");
+        tell_timeline(&inside)?;
+        check(case)
+    })
+}
+
+#[test]
+fn active_backup_and_a_second_boot() -> Result<()> {
+    two_stages("active-backup", |case| {
+        let requests = case.requests()?;
+        case.reboot()?;
+        let inside = in_force(case)?;
+        profiles_survived(&inside)?;
+        // Nothing was fetched, and nothing applied.
+        assert_eq!(case.requests()?, requests);
+        assert!(moment(&inside, "Ignition Debian").is_err());
+        let applied = inside.sh("journalctl --boot --output=cat --identifier=dayone")?;
+        assert!(applied.contains("in force") && !applied.contains("checkpoint"), "{applied}");
+        Ok(())
+    })
+}
+
+#[test]
+fn lacp_with_a_real_partner() -> Result<()> {
+    two_stages("802.3ad", |case| {
+        let inside = case.inside()?;
+        let bond = inside.sh("cat /proc/net/bonding/bond0")?;
+        assert!(bond.contains("Number of ports: 2"), "{bond}");
+        assert!(!bond.contains("Partner Mac Address: 00:00:00:00:00:00"), "{bond}");
+        let partner = case.lacp("aggregate")?;
+        assert_eq!(partner.matches("current attached").count(), 2, "{partner}");
+        Ok(())
+    })
+}

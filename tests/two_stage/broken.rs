@@ -1,0 +1,48 @@
+//! A document for br-ex that cuts the node off: taken back, with the network of the ramdisk, and no kubelet.
+
+use std::time::Duration;
+
+use tests::{
+    dayone::{APPLIED, kubelet_ran},
+    lab::{Machines, Nic, VirtualMachine},
+    two_stage::{
+        ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, one_card, peer, static_address,
+    },
+};
+
+use crate::Result;
+
+#[test]
+fn rolls_back_to_the_ramdisks_network() -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let gateway = [192, 0, 2, 1].into();
+    let early =
+        one_card("eth1", MACS[0], &static_address(ADDRESS), &default_route(gateway, "eth1"));
+    let document = br_ex("enp0s16", "ethernet", ADDRESS, [192, 0, 2, 254].into());
+    let config = Ignition::new(NAME)
+        .document(NAME, &document)
+        .file("/etc/dayone/dayone.toml", "[timeout]\nprobe = 5\n")
+        .text();
+    let machine = VirtualMachine::new()
+        .nic(Nic::new("nic1", MACS[0]))
+        .early(&format!("/etc/nmgen/{NAME}.yml"), &early)
+        .ignition("192.0.2.1", &config);
+    machines.run(&machine, &peer(), |case| {
+        case.power_on()?;
+        case.wait_running()?;
+        let told = case
+            .wait_console("dayone: FAILED", Duration::from_secs(180))
+            .or_else(|_| case.wait_console("FAILED", Duration::from_secs(1)))?;
+        assert!(told.contains("rolled back"), "{told}");
+        assert!(told.contains("192.0.2.254"), "{told}");
+        let inside = case.inside()?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert_eq!(inside.run(&["ovs-vsctl", "br-exists", "br-ex"])?.status.code(), Some(2));
+        assert_eq!(inside.read(APPLIED)?, None);
+        assert!(!kubelet_ran(&inside)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_ne!(status.status.code(), Some(0), "{status}");
+        assert!(status.stdout.contains("192.0.2.254"), "{status}");
+        Ok(())
+    })
+}

@@ -1,0 +1,48 @@
+//! Cards that come late: the initramfs waits for the one that it needs, and the agent for the one that it needs.
+
+use std::{thread, time::Duration};
+
+use tests::{
+    lab::{Machines, Nic, VirtualMachine},
+    two_stage::{
+        ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, kubelet_last, moment, one_card,
+        peer, static_address,
+    },
+};
+
+use crate::Result;
+
+/// How much later than everything else.
+const LATE: Duration = Duration::from_secs(10);
+
+#[test]
+fn both_stages_wait_for_their_card() -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let gateway = [192, 0, 2, 1].into();
+    let early =
+        one_card("eth1", MACS[0], &static_address(ADDRESS), &default_route(gateway, "eth1"));
+    let document = br_ex("enp2s0", "ethernet", [192, 0, 2, 71].into(), gateway);
+    let config = Ignition::new(NAME).document(NAME, &document).text();
+    let machine = VirtualMachine::new()
+        .early(&format!("/etc/nmgen/{NAME}.yml"), &early)
+        .ignition("192.0.2.1", &config);
+    machines.run(&machine, &peer(), |case| {
+        case.power_on()?;
+        case.wait_console("waiting for network cards", Duration::from_secs(120))?;
+        thread::sleep(LATE);
+        case.plug(&Nic::new("nic1", MACS[0]))?;
+        case.wait_running()?;
+        let inside = case.inside()?;
+        let waiting =
+            "systemctl show --property=StatusText dayone.service | grep 'waiting for.*link'";
+        inside.wait_sh(waiting, Duration::from_secs(60))?;
+        thread::sleep(LATE);
+        assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
+        case.plug(&Nic::new("nic2", MACS[1]))?;
+        kubelet_last(&inside)?;
+        assert!(case.peer().pings([192, 0, 2, 71], SOON)?);
+        let waited = moment(&inside, "this machine is")? - moment(&inside, "waiting for network")?;
+        assert!(waited >= LATE.as_secs_f64() * 0.9, "{waited}");
+        Ok(())
+    })
+}
