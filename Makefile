@@ -78,9 +78,10 @@ test:
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 
-bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone in the lab
+bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
 	$(CARGO) bench --locked -p tests --bench dayone-apply
+	$(CARGO) bench --locked -p tests --bench boot
 
 install: all ramdisk manuals ## Install below DESTDIR
 	@$(MAKE) --no-print-directory install-built

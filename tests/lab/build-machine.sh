@@ -18,7 +18,7 @@ networkmanager_with_ovs "$nm" "$dest"
 echo uninitialized >"$dest/etc/machine-id"
 rm -f "$dest/etc/hostname" "$dest/etc/resolv.conf" "$dest"/boot/initrd.img* "$dest/initrd.img"
 mask "$dest" systemd-networkd.service systemd-networkd.socket systemd-networkd-wait-online.service \
-    NetworkManager-wait-online.service getty.target console-getty.service serial-getty@ttyS0.service \
+    getty.target console-getty.service serial-getty@ttyS0.service \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
     fstrim.timer systemd-logind.service systemd-firstboot.service systemd-pstore.service
 network_units "$dest"

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dayone::Document,
-    lab::{Entry, Error, Inside, Nic, Peer, Result, VirtualMachine},
+    lab::{Entry, Error, Inside, Machines, Nic, Peer, Result, VirtualMachine},
     program,
 };
 
@@ -250,7 +250,7 @@ pub fn bonded(mode: &str) -> VirtualMachine {
 
 /// Waits until kubelet's stand-in runs, and checks that it does so after the agent.
 pub fn kubelet_last(inside: &Inside) -> Result<()> {
-    let kubelet = inside.wait_unit("kubelet.service", "active", Duration::from_secs(120))?;
+    let kubelet = inside.wait_unit("kubelet.service", "active", Duration::from_secs(180))?;
     let dayone = inside.unit("dayone.service")?;
     assert_eq!(dayone.active_state, "active");
     assert!(dayone.active_enter.is_some());
@@ -319,6 +319,57 @@ pub fn tell_timeline(inside: &Inside) -> Result<()> {
         tell(&format!("{moment:8.1} s  {what}"));
     }
     Ok(())
+}
+
+/// A second card with DHCP, and no server for it, beside one with a static address on which br-ex is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SilentCard {
+    /// The machine has the first card only.
+    Absent,
+    /// It has both.
+    Present,
+    /// It has both, and what builds br-ex waits for NetworkManager-wait-online, as units of the field do.
+    WaitedFor,
+}
+
+impl SilentCard {
+    /// Boots, and returns the seconds from NetworkManager's first start to the commit of br-ex.
+    ///
+    /// # Errors
+    /// Where the boot does not come to kubelet's start.
+    pub fn seconds_to_commit(self, machines: &Machines) -> Result<f64> {
+        let gateway = Ipv4Addr::new(192, 0, 2, 1);
+        let mut early = one_card("eth1", MACS[0], &static_address(ADDRESS), "");
+        let mut machine = VirtualMachine::new().nic(Nic::new("nic1", MACS[0]));
+        if self != Self::Absent {
+            let dhcp = "    ipv4:\n      enabled: true\n      dhcp: true\n";
+            let second = one_card("eth2", MACS[1], dhcp, "");
+            early.push_str(second.trim_start_matches("interfaces:\n"));
+            machine = machine.nic(Nic::new("nic2", MACS[1]).segment("silent"));
+        }
+        early.push_str(&default_route(gateway, "eth1"));
+        let document = br_ex("enp0s16", "ethernet", ADDRESS, gateway);
+        let mut config = Ignition::new(NAME).document(NAME, &document);
+        if self == Self::WaitedFor {
+            let unit = "NetworkManager-wait-online.service";
+            config = config.drop_in(&format!("[Unit]\nWants={unit}\nAfter={unit}\n"));
+        }
+        let machine = machine
+            .early(&format!("/etc/nmgen/{NAME}.yml"), &early)
+            .ignition("192.0.2.1", &config.text());
+        let mut seconds = 0.0;
+        machines.run(&machine, &peer().dhcp(), |case| {
+            case.power_on()?;
+            case.wait_running()?;
+            let inside = case.inside()?;
+            kubelet_last(&inside)?;
+            tell_timeline(&inside)?;
+            seconds = moment(&inside, "the network is in force")?
+                - moment(&inside, "NetworkManager (version")?;
+            Ok::<_, Error>(())
+        })?;
+        Ok(seconds)
+    }
 }
 
 /// A measurement, for whoever reads the run: past the test harness, which hides what passed.

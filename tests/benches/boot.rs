@@ -1,0 +1,25 @@
+//! The two-stage boot with a card that gets no lease: with and without that card, and with NetworkManager-wait-online in the chain.
+
+#![allow(clippy::print_stdout, reason = "a program for people to read")]
+
+use tests::{
+    lab::{Error, Machines},
+    two_stage::SilentCard,
+};
+
+fn main() -> Result<(), Error> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    println!(
+        "seconds from NetworkManager's start in the initramfs to the commit of br-ex, without KVM"
+    );
+    let without = SilentCard::Absent.seconds_to_commit(&machines)?;
+    println!("  without the card              {without:6.1}");
+    for (card, what) in [
+        (SilentCard::Present, "with it                       "),
+        (SilentCard::WaitedFor, "NetworkManager-wait-online too"),
+    ] {
+        let seconds = card.seconds_to_commit(&machines)?;
+        println!("  {what}{seconds:6.1}  x{:.2}", seconds / without);
+    }
+    Ok(())
+}
