@@ -12,13 +12,13 @@ fn main() -> Result<(), Error> {
     println!(
         "seconds from NetworkManager's start in the initramfs to the commit of br-ex, without KVM"
     );
-    let without = SilentCard::Absent.seconds_to_commit(&machines)?;
+    let without = SilentCard::Absent.boot(&machines)?.seconds;
     println!("  without the card              {without:6.1}");
     for (card, what) in [
         (SilentCard::Present, "with it                       "),
         (SilentCard::WaitedFor, "NetworkManager-wait-online too"),
     ] {
-        let seconds = card.seconds_to_commit(&machines)?;
+        let seconds = card.boot(&machines)?.seconds;
         println!("  {what}{seconds:6.1}  x{:.2}", seconds / without);
     }
     Ok(())

@@ -332,12 +332,21 @@ pub enum SilentCard {
     WaitedFor,
 }
 
+/// What came of a boot with [`SilentCard`].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct SilentBoot {
+    /// From NetworkManager's first start to the commit of br-ex.
+    pub seconds: f64,
+    /// When NetworkManager gave up waiting for the lease, in seconds after the kernel's start, if that was before the commit.
+    pub given_up: Option<f64>,
+}
+
 impl SilentCard {
-    /// Boots, and returns the seconds from NetworkManager's first start to the commit of br-ex.
+    /// Boots until kubelet's stand-in runs.
     ///
     /// # Errors
-    /// Where the boot does not come to kubelet's start.
-    pub fn seconds_to_commit(self, machines: &Machines) -> Result<f64> {
+    /// Where the boot does not come to that.
+    pub fn boot(self, machines: &Machines) -> Result<SilentBoot> {
         let gateway = Ipv4Addr::new(192, 0, 2, 1);
         let mut early = one_card("eth1", MACS[0], &static_address(ADDRESS), "");
         let mut machine = VirtualMachine::new().nic(Nic::new("nic1", MACS[0]));
@@ -357,18 +366,21 @@ impl SilentCard {
         let machine = machine
             .early(&format!("/etc/nmgen/{NAME}.yml"), &early)
             .ignition("192.0.2.1", &config.text());
-        let mut seconds = 0.0;
+        let mut boot = SilentBoot::default();
         machines.run(&machine, &peer().dhcp(), |case| {
             case.power_on()?;
             case.wait_running()?;
             let inside = case.inside()?;
             kubelet_last(&inside)?;
             tell_timeline(&inside)?;
-            seconds = moment(&inside, "the network is in force")?
-                - moment(&inside, "NetworkManager (version")?;
+            let commit = moment(&inside, "the network is in force")?;
+            boot.seconds = commit - moment(&inside, "NetworkManager (version")?;
+            let failed = "device (enp0s17): state change: ip-config -> failed";
+            boot.given_up =
+                first(&inside.journal(&[])?, failed, 0.0).filter(|given_up| *given_up < commit);
             Ok::<_, Error>(())
         })?;
-        Ok(seconds)
+        Ok(boot)
     }
 }
 

@@ -190,6 +190,15 @@ impl<'place> VmCase<'place> {
         self.http.log()
     }
 
+    /// Waits until the HTTP server was asked for this.
+    pub fn wait_requested(&mut self, path: &str) -> Result<()> {
+        let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
+        wait_for(&format!("a request for {path}"), BOOT, || {
+            qemu.check_running()?;
+            Ok(self.http.log()?.contains(path).then_some(()))
+        })
+    }
+
     /// What the switch knows of its partner in an aggregate.
     pub fn lacp(&self, aggregate: &str) -> Result<String> {
         self.switch.lacp(self.gateway.netns(), aggregate)
