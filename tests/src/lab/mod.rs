@@ -25,6 +25,7 @@ use std::{
     io::Write,
     path::{Path, PathBuf},
     process::Command,
+    sync::mpsc::Sender,
     time::Duration,
 };
 
@@ -87,16 +88,9 @@ impl Lab {
         peer: &Peer,
         test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        let mut case = self.case(node, peer)?;
+        let case = self.case(node, peer)?;
         let watchdog = watchdog::start(CASE, cgroups::kill);
-        let result = test(&mut case);
-        drop(watchdog);
-        if result.is_err() {
-            let _ = std::io::stderr().write_all(case.report().as_bytes());
-        }
-        drop(case);
-        result?;
-        Ok(self.check_clean()?)
+        run_case(&self.place, case, watchdog, test, Case::report)
     }
 
     /// Checks that nothing of a case is left.
@@ -114,6 +108,24 @@ impl Lab {
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
+}
+
+/// Runs `test` under its watchdog. On failure what `report` tells goes to stderr; afterwards nothing may be left.
+fn run_case<C, E: From<Error>>(
+    place: &Place,
+    mut case: C,
+    watchdog: Sender<()>,
+    test: impl FnOnce(&mut C) -> std::result::Result<(), E>,
+    report: impl FnOnce(&C) -> String,
+) -> std::result::Result<(), E> {
+    let result = test(&mut case);
+    drop(watchdog);
+    if result.is_err() {
+        let _ = std::io::stderr().write_all(report(&case).as_bytes());
+    }
+    drop(case);
+    result?;
+    Ok(place.check_clean()?)
 }
 
 /// `None`, with the reason on stderr, where a lab cannot run; an error where it has to.

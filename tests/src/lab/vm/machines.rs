@@ -1,7 +1,6 @@
 //! The virtual machines' lab.
 
 use std::{
-    io::Write as _,
     process::Command,
     sync::{Mutex, PoisonError},
     thread,
@@ -17,7 +16,7 @@ use crate::{
         if_available, netns,
         peer::Peer,
         place::{Place, remove},
-        scripts, watchdog,
+        run_case, scripts, watchdog,
     },
     tree::Built,
 };
@@ -70,17 +69,10 @@ impl Machines {
         test: impl FnOnce(&mut VmCase<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         self.place.begin()?;
-        let mut case = VmCase::new(&self.place, self.emulator.clone(), machine, peer)?;
+        let case = VmCase::new(&self.place, self.emulator.clone(), machine, peer)?;
         let namespace = self.place.peer();
         let watchdog = watchdog::start(CASE, move || netns::end_processes(&namespace));
-        let result = test(&mut case);
-        drop(watchdog);
-        if result.is_err() {
-            let _ = std::io::stderr().write_all(case.report().as_bytes());
-        }
-        drop(case);
-        result?;
-        Ok(self.place.check_clean()?)
+        run_case(&self.place, case, watchdog, test, VmCase::report)
     }
 }
 
