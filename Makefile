@@ -67,7 +67,8 @@ tree:
 	@echo "nmgen: no tokio, zbus or nispor"
 
 deny:
-	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet cargo-deny
+	@# A debug build: half of the time to build it, and it has little to do.
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
 	$(CARGO) deny --locked check bans licenses sources
 
 doc:

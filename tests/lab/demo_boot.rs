@@ -17,8 +17,6 @@ use tests::{
     },
 };
 
-/// How long the boot may take; a minute is usual.
-const BOOT: Duration = Duration::from_secs(300);
 const MODE: &str = "active-backup";
 
 fn main() -> ExitCode {
@@ -57,7 +55,7 @@ fn show(machines: &Machines) -> Result<(), Box<dyn std::error::Error>> {
         let mut seen = Seen { start, lines: 0, answers: [false; 2] };
         while !kubelet_runs(case)? {
             seen.look(case)?;
-            if start.elapsed() > BOOT {
+            if start.elapsed() > VmCase::BOOT {
                 let what = "kubelet's stand-in".to_owned();
                 return Err(Error::Timeout { what, after: start.elapsed() });
             }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     dayone::Document,
-    lab::{Entry, Error, Inside, Machines, Nic, Peer, Result, VirtualMachine},
+    lab::{Entry, Error, Inside, Machines, Nic, Peer, Result, VirtualMachine, VmCase},
     program,
 };
 
@@ -248,11 +248,13 @@ pub fn bonded(mode: &str) -> VirtualMachine {
     })
 }
 
-/// Waits until kubelet's stand-in runs, and checks that it does so after the agent.
+/// Waits until the agent has ended, and checks that kubelet's stand-in starts after it.
 pub fn kubelet_last(inside: &Inside) -> Result<()> {
-    let kubelet = inside.wait_unit("kubelet.service", "active", Duration::from_secs(180))?;
+    let ended = "systemctl show --property=ActiveState dayone.service | grep --word-regexp --extended-regexp 'active|failed'";
+    inside.wait_sh(ended, VmCase::BOOT)?;
     let dayone = inside.unit("dayone.service")?;
     assert_eq!(dayone.active_state, "active");
+    let kubelet = inside.wait_unit("kubelet.service", "active", SOON)?;
     assert!(dayone.active_enter.is_some());
     assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
     Ok(())

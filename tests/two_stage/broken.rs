@@ -1,10 +1,8 @@
 //! A document for br-ex that cuts the node off: taken back, with the network of the ramdisk, and no kubelet.
 
-use std::time::Duration;
-
 use tests::{
     dayone::{APPLIED, kubelet_ran},
-    lab::{Machines, Nic, VirtualMachine},
+    lab::{Machines, Nic, VirtualMachine, VmCase},
     two_stage::{
         ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, one_card, peer, static_address,
     },
@@ -30,9 +28,7 @@ fn rolls_back_to_the_ramdisks_network() -> Result<()> {
     machines.run(&machine, &peer(), |case| {
         case.power_on()?;
         case.wait_running()?;
-        let told = case
-            .wait_console("dayone: FAILED", Duration::from_secs(180))
-            .or_else(|_| case.wait_console("FAILED", Duration::from_secs(1)))?;
+        let told = case.wait_console("FAILED: ", VmCase::BOOT)?;
         assert!(told.contains("rolled back"), "{told}");
         assert!(told.contains("192.0.2.254"), "{told}");
         let inside = case.inside()?;

@@ -3,7 +3,7 @@
 use std::{thread, time::Duration};
 
 use tests::{
-    lab::{Machines, Nic, VirtualMachine},
+    lab::{Machines, Nic, VirtualMachine, VmCase},
     two_stage::{
         ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, kubelet_last, moment, one_card,
         peer, static_address,
@@ -28,14 +28,14 @@ fn both_stages_wait_for_their_card() -> Result<()> {
         .ignition("192.0.2.1", &config);
     machines.run(&machine, &peer(), |case| {
         case.power_on()?;
-        case.wait_console("waiting for network cards", Duration::from_secs(120))?;
+        case.wait_console("waiting for network cards", VmCase::BOOT)?;
         thread::sleep(LATE);
         case.plug(&Nic::new("nic1", MACS[0]))?;
         case.wait_running()?;
         let inside = case.inside()?;
         let waiting =
             "systemctl show --property=StatusText dayone.service | grep 'waiting for.*link'";
-        inside.wait_sh(waiting, Duration::from_secs(60))?;
+        inside.wait_sh(waiting, VmCase::BOOT)?;
         thread::sleep(LATE);
         assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
         case.plug(&Nic::new("nic2", MACS[1]))?;

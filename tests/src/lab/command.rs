@@ -18,7 +18,7 @@ use nix::{
 use super::error::{Error, Result};
 
 /// Interval of the few waits that have no event to wait for.
-const POLL: Duration = Duration::from_millis(20);
+pub(crate) const POLL: Duration = Duration::from_millis(20);
 
 /// What a program left.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use nix::unistd::Pid;
 use serde_json::{Map, Value};
 
 use super::{
-    command::{Output, run_with_input, wait_every, wait_for},
+    command::{Output, POLL, run_with_input, wait_every},
     error::{Error, Result},
     vm::GuestAgent,
 };
@@ -171,16 +171,24 @@ impl Inside {
         })
     }
 
+    /// How often to ask where nothing tells: each question takes a virtual machine's time, of which it has little.
+    fn poll(&self) -> Duration {
+        match self.way {
+            Way::Namespaces(_) => POLL,
+            Way::Agent(_) => Duration::from_secs(1),
+        }
+    }
+
     /// Waits until a unit is in this active state, `failed` say.
     pub fn wait_unit(&self, name: &str, active_state: &str, limit: Duration) -> Result<Unit> {
-        wait_for(&format!("{name} to be {active_state}"), limit, || {
+        wait_every(self.poll(), &format!("{name} to be {active_state}"), limit, || {
             Ok(Some(self.unit(name)?).filter(|unit| unit.active_state == active_state))
         })
     }
 
     /// Waits until a shell command succeeds and returns its output.
     pub fn wait_sh(&self, command: &str, limit: Duration) -> Result<String> {
-        wait_for(&format!("`{command}` to succeed in the node"), limit, || {
+        wait_every(self.poll(), &format!("`{command}` to succeed in the node"), limit, || {
             let output = self.run(&["sh", "-euc", command])?;
             Ok(output.status.success().then(|| output.stdout.trim().to_owned()))
         })
@@ -210,7 +218,7 @@ impl Inside {
     ) -> Result<Entry> {
         let what = format!("a journal entry with {}", matches.join(" "));
         if matches!(self.way, Way::Agent(_)) {
-            return wait_every(Duration::from_secs(1), &what, limit, || {
+            return wait_every(self.poll(), &what, limit, || {
                 Ok(self.journal(matches)?.into_iter().find(&wanted))
             });
         }

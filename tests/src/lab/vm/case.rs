@@ -27,11 +27,9 @@ use crate::lab::{
     place::Place,
 };
 
-/// How long a boot may take, initramfs included; 40 s is usual.
-const BOOT: Duration = Duration::from_secs(180);
 /// What the kernel is told in every boot.
 const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off audit=0 \
-                         systemd.journald.forward_to_console=0 net.ifnames=1";
+                         lsm=landlock systemd.journald.forward_to_console=0 net.ifnames=1";
 /// The path of Ignition's configuration on the peer's HTTP server.
 const CONFIG: &str = "config.ign";
 
@@ -51,6 +49,9 @@ pub struct VmCase<'place> {
 }
 
 impl<'place> VmCase<'place> {
+    /// How long a boot may take, or a change of the network in the machine; one minute is usual, but hosts are not equally fast.
+    pub const BOOT: Duration = Duration::from_secs(600);
+
     pub(crate) fn new(
         place: &'place Place,
         emulator: Emulator,
@@ -88,7 +89,7 @@ impl<'place> VmCase<'place> {
         self.power_on()?;
         self.wait_running()?;
         // Its exit status tells of units that failed.
-        self.inside()?.run_within(&["systemctl", "is-system-running", "--wait"], BOOT)?;
+        self.inside()?.run_within(&["systemctl", "is-system-running", "--wait"], Self::BOOT)?;
         Ok(start.elapsed())
     }
 
@@ -117,7 +118,7 @@ impl<'place> VmCase<'place> {
         let start = Instant::now();
         // In parts, so that a machine that has ended is no wait.
         while !self.is_running(Duration::from_secs(5))? {
-            if start.elapsed() > BOOT {
+            if start.elapsed() > Self::BOOT {
                 let what = "the running system's guest agent".to_owned();
                 return Err(Error::Timeout { what, after: start.elapsed() });
             }
@@ -147,7 +148,7 @@ impl<'place> VmCase<'place> {
     pub fn reboot(&mut self) -> Result<Duration> {
         // It ends the machine before it answers, often.
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
-        self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(BOOT)?;
+        self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
         self.qemu = None;
         self.boot()
     }
@@ -164,11 +165,6 @@ impl<'place> VmCase<'place> {
     /// The peer.
     pub fn peer(&self) -> &Gateway {
         &self.gateway
-    }
-
-    /// The peer, to change what it does.
-    pub fn peer_mut(&mut self) -> &mut Gateway {
-        &mut self.gateway
     }
 
     /// What the machine has printed on its serial console since it was powered on.
@@ -193,7 +189,7 @@ impl<'place> VmCase<'place> {
     /// Waits until the HTTP server was asked for this.
     pub fn wait_requested(&mut self, path: &str) -> Result<()> {
         let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
-        wait_for(&format!("a request for {path}"), BOOT, || {
+        wait_for(&format!("a request for {path}"), Self::BOOT, || {
             qemu.check_running()?;
             Ok(self.http.log()?.contains(path).then_some(()))
         })
@@ -202,11 +198,6 @@ impl<'place> VmCase<'place> {
     /// What the switch knows of its partner in an aggregate.
     pub fn lacp(&self, aggregate: &str) -> Result<String> {
         self.switch.lacp(self.gateway.netns(), aggregate)
-    }
-
-    /// Plugs or pulls the cable of a card.
-    pub fn carrier(&self, nic: &str, on: bool) -> Result<()> {
-        self.qemu.as_ref().ok_or(Error::NotRunning)?.carrier(nic, on)
     }
 
     /// Plugs a further card into the running machine. There are two slots for that: the cards are `enp1s0` and `enp2s0`.

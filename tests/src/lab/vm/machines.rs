@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long a case may take; one that is over its time loses its machine, and fails by that.
-const CASE: Duration = Duration::from_secs(600);
+const CASE: Duration = Duration::from_secs(1200);
 
 /// What this process has prepared.
 static PREPARED: Mutex<Option<Emulator>> = Mutex::new(None);

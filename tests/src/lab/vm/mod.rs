@@ -10,8 +10,6 @@ mod machines;
 mod qemu;
 mod switch;
 
-use std::path::Path;
-
 pub(crate) use self::agent::GuestAgent;
 pub use self::{case::VmCase, machines::Machines};
 use super::node::{Content, Nic};
@@ -61,13 +59,6 @@ impl VirtualMachine {
     #[must_use]
     pub fn early_link(mut self, path: &str, target: &str) -> Self {
         self.early.push((path.into(), Content::Link(target.into())));
-        self
-    }
-
-    /// Adds a file of the host to the initramfs.
-    #[must_use]
-    pub fn early_copy(mut self, path: &str, from: &Path) -> Self {
-        self.early.push((path.into(), Content::Copy(from.into())));
         self
     }
 

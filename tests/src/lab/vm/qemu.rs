@@ -111,11 +111,6 @@ impl Qemu {
         self.monitor("device_add", &device)
     }
 
-    /// Plugs or pulls a cable.
-    pub(crate) fn carrier(&self, nic: &str, on: bool) -> Result<()> {
-        self.monitor("set_link", &json!({ "name": nic, "up": on }))
-    }
-
     fn monitor(&self, command: &str, arguments: &Value) -> Result<()> {
         let mut connection = Connection::open(&self.state.join("monitor"))?;
         connection.ask("qmp_capabilities", &json!({}), ANSWER)?;
@@ -167,9 +162,6 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
     pair("-kernel", format!("{image}/vmlinuz"));
     pair("-initrd", format!("{state}/initrd"));
     pair("-append", power.arguments.to_owned());
-    if let Some((serial, uuid)) = &power.machine.dmi {
-        pair("-smbios", format!("type=1,serial={serial},uuid={uuid}"));
-    }
     for (nic, slot) in power.machine.nics.iter().zip(FIRST_SLOT..) {
         let Nic { name, mac, .. } = nic;
         let port = nic.port();
