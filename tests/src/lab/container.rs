@@ -2,9 +2,12 @@
 
 use std::{
     fs::{self, File},
+    net::Shutdown,
     os::unix::net::UnixDatagram,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::mpsc::{self, Receiver, Sender},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -34,20 +37,33 @@ pub(crate) struct Boot<'a> {
 pub(crate) struct Container {
     nspawn: Child,
     leader: Pid,
-    notify: UnixDatagram,
+    notifications: Notifications,
     ready: bool,
     console: PathBuf,
+}
+
+/// What systemd-nspawn says by sd_notify(3), read for as long as this exists: its PID 1 and then the node's block once some
+/// ten messages wait to be read.
+#[derive(Debug)]
+struct Notifications {
+    socket: UnixDatagram,
+    received: Receiver<Notification>,
+}
+
+/// What of it is of interest.
+#[derive(Debug, Clone, Copy)]
+enum Notification {
+    /// The node's PID 1, as the host counts.
+    Leader(Pid),
+    /// Every job of the node's start-up was run.
+    Ready,
 }
 
 impl Container {
     /// Starts the container and returns when its PID 1 exists.
     pub(crate) fn start(boot: &Boot<'_>) -> Result<Self> {
         let socket = boot.state.join("notify");
-        let _ = fs::remove_file(&socket);
-        let notify = UnixDatagram::bind(&socket).map_err(Error::file("bind", &socket))?;
-        notify
-            .set_read_timeout(Some(Duration::from_millis(100)))
-            .map_err(Error::file("set a time limit on", &socket))?;
+        let notifications = Notifications::bind(&socket)?;
         let console = boot.state.join("console");
         let log = File::options()
             .create(true)
@@ -62,7 +78,7 @@ impl Container {
             .spawn()
             .map_err(|source| Error::Spawn { program: "systemd-nspawn".into(), source })?;
         let mut container =
-            Self { nspawn, leader: Pid::from_raw(0), notify, ready: false, console };
+            Self { nspawn, leader: Pid::from_raw(0), notifications, ready: false, console };
         container.receive("the container's PID 1", Duration::from_secs(15), |it| {
             it.leader.as_raw() != 0
         })?;
@@ -117,15 +133,17 @@ impl Container {
 
     fn receive(&mut self, what: &str, limit: Duration, done: impl Fn(&Self) -> bool) -> Result<()> {
         let start = Instant::now();
-        let mut buffer = [0; 4096];
         while !done(self) {
-            if let Ok(length) = self.notify.recv(&mut buffer) {
-                self.note(&String::from_utf8_lossy(&buffer[..length]));
-            } else if let Ok(Some(status)) = self.nspawn.try_wait() {
-                return Err(Error::ContainerEnded {
-                    status: status.to_string(),
-                    console: self.console(),
-                });
+            // A container that has ended says nothing.
+            match self.notifications.received.recv_timeout(Duration::from_millis(100)) {
+                Ok(Notification::Leader(pid)) => self.leader = pid,
+                Ok(Notification::Ready) => self.ready = true,
+                Err(_) => {
+                    if let Ok(Some(status)) = self.nspawn.try_wait() {
+                        let status = status.to_string();
+                        return Err(Error::ContainerEnded { status, console: self.console() });
+                    }
+                }
             }
             if start.elapsed() >= limit {
                 return Err(Error::Timeout { what: what.to_owned(), after: start.elapsed() });
@@ -133,16 +151,40 @@ impl Container {
         }
         Ok(())
     }
+}
 
-    fn note(&mut self, message: &str) {
-        for line in message.lines() {
-            match line.split_once('=') {
+impl Notifications {
+    fn bind(path: &Path) -> Result<Self> {
+        let _ = fs::remove_file(path);
+        let socket = UnixDatagram::bind(path).map_err(Error::file("bind", path))?;
+        let reader = socket.try_clone().map_err(Error::file("duplicate", path))?;
+        let (sender, received) = mpsc::channel();
+        thread::spawn(move || read_all(&reader, &sender));
+        Ok(Self { socket, received })
+    }
+}
+
+impl Drop for Notifications {
+    fn drop(&mut self) {
+        // Ends the reader.
+        let _ = self.socket.shutdown(Shutdown::Both);
+    }
+}
+
+/// Reads until the socket is shut down, which reads as an empty message.
+fn read_all(socket: &UnixDatagram, sender: &Sender<Notification>) {
+    let mut buffer = [0; 4096];
+    while let Ok(length @ 1..) = socket.recv(&mut buffer) {
+        for line in String::from_utf8_lossy(&buffer[..length]).lines() {
+            let notification = match line.split_once('=') {
                 Some(("X_NSPAWN_LEADER_PID", pid)) => {
-                    self.leader = Pid::from_raw(pid.parse().unwrap_or(0));
+                    pid.parse().ok().map(|pid| Notification::Leader(Pid::from_raw(pid)))
                 }
-                Some(("READY", "1")) => self.ready = true,
-                _ => {}
-            }
+                Some(("READY", "1")) => Some(Notification::Ready),
+                _ => None,
+            };
+            // Nobody may be waiting any more; the socket is emptied all the same.
+            let _ = notification.map(|it| sender.send(it));
         }
     }
 }
