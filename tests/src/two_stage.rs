@@ -29,7 +29,7 @@ pub const ON_VLAN: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 70);
 /// The peer's address there, and Ignition's server.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
 /// How long a command over the network may take.
-pub const SOON: Duration = Duration::from_secs(30);
+pub const SOON: Duration = Duration::from_secs(120);
 
 /// A peer with the VLAN.
 pub fn peer() -> Peer {
@@ -168,12 +168,29 @@ routes:
     )
 }
 
+/// The agent's settings: on a slow host an emulated machine takes a hundred times as long as a real one for what the agent
+/// bounds. Ends in the table `timeout`.
+pub const PATIENCE: &str = "\
+[wait]
+network-manager = 600
+ovsdb = 600
+link = 600
+[timeout]
+snapshot = 120
+checkpoint = 120
+take-over = 120
+apply = 600
+verify = 600
+roll-back = 600
+";
+
 /// Configuration for Ignition: files, and the units that a node has.
 #[derive(Debug, Clone, Default)]
 pub struct Ignition {
     files: Vec<Value>,
     units: Vec<Value>,
     agent: Option<Value>,
+    settings: Option<String>,
 }
 
 impl Ignition {
@@ -197,17 +214,15 @@ impl Ignition {
             json!({ "name": "kubelet.service", "enabled": true, "contents": kubelet }),
         ];
         let agent = json!({ "name": "dayone.service", "enabled": true });
-        let new = Self { units, agent: Some(agent), ..Self::default() };
+        let settings = Some(PATIENCE.into());
+        let new = Self { units, agent: Some(agent), settings, ..Self::default() };
         new.file("/etc/hostname", hostname)
     }
 
     /// Adds a file with mode 0644.
     #[must_use]
     pub fn file(mut self, path: &str, content: &str) -> Self {
-        let source = format!("data:;base64,{}", STANDARD.encode(content));
-        let contents = json!({ "source": source });
-        self.files
-            .push(json!({ "path": path, "mode": 0o644, "contents": contents, "overwrite": true }));
+        self.files.push(file(path, content));
         self
     }
 
@@ -215,6 +230,13 @@ impl Ignition {
     #[must_use]
     pub fn document(self, name: &str, text: &str) -> Self {
         self.file(&format!("/etc/nmstate/openshift/{name}.yml"), text)
+    }
+
+    /// Other settings for the agent than [`PATIENCE`].
+    #[must_use]
+    pub fn settings(mut self, text: &str) -> Self {
+        self.settings = Some(text.into());
+        self
     }
 
     /// Adds a drop-in to the agent's unit.
@@ -231,13 +253,21 @@ impl Ignition {
     #[must_use]
     pub fn text(&self) -> String {
         let units: Vec<&Value> = self.agent.iter().chain(&self.units).collect();
+        let settings = self.settings.iter().map(|text| file("/etc/dayone/dayone.toml", text));
+        let files: Vec<Value> = self.files.iter().cloned().chain(settings).collect();
         json!({
             "ignition": { "version": "3.3.0" },
-            "storage": { "files": self.files },
+            "storage": { "files": files },
             "systemd": { "units": units },
         })
         .to_string()
     }
+}
+
+fn file(path: &str, content: &str) -> Value {
+    let source = format!("data:;base64,{}", STANDARD.encode(content));
+    let contents = json!({ "source": source });
+    json!({ "path": path, "mode": 0o644, "contents": contents, "overwrite": true })
 }
 
 /// The machine with its two cards, as ports of one aggregate if the peer speaks LACP.

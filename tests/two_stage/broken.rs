@@ -4,7 +4,8 @@ use tests::{
     dayone::{APPLIED, kubelet_ran},
     lab::{Machines, Nic, VirtualMachine, VmCase},
     two_stage::{
-        ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, one_card, peer, static_address,
+        ADDRESS, Ignition, MACS, NAME, PATIENCE, SOON, br_ex, default_route, one_card, peer,
+        static_address,
     },
 };
 
@@ -19,7 +20,7 @@ fn rolls_back_to_the_ramdisks_network() -> Result<()> {
     let document = br_ex("enp0s16", "ethernet", ADDRESS, [192, 0, 2, 254].into());
     let config = Ignition::new(NAME)
         .document(NAME, &document)
-        .file("/etc/dayone/dayone.toml", "[timeout]\nprobe = 5\n")
+        .settings(&format!("{PATIENCE}probe = 5\n"))
         .text();
     let machine = VirtualMachine::new()
         .nic(Nic::new("nic1", MACS[0]))

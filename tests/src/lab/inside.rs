@@ -104,12 +104,17 @@ impl Inside {
         Ok(command)
     }
 
-    /// Runs a command to its end, at most 30 s.
+    /// Runs a command to its end, at most 30 s, and five minutes in a virtual machine, where a long journal takes that much
+    /// longer to be told.
     ///
     /// # Errors
     /// If it cannot be started or takes longer. How it ended is in the [`Output`].
     pub fn run(&self, command: &[&str]) -> Result<Output> {
-        self.run_within(command, Duration::from_secs(30))
+        let limit = match self.way {
+            Way::Namespaces(_) => 30,
+            Way::Agent(_) => 300,
+        };
+        self.run_within(command, Duration::from_secs(limit))
     }
 
     /// The same, with another bound.

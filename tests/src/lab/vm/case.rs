@@ -49,8 +49,9 @@ pub struct VmCase<'place> {
 }
 
 impl<'place> VmCase<'place> {
-    /// How long a boot may take, or a change of the network in the machine; one minute is usual, but hosts are not equally fast.
-    pub const BOOT: Duration = Duration::from_secs(600);
+    /// How long a boot may take, or a change of the network in the machine; one or two minutes are usual, but the same host
+    /// has been seen to take six times as long.
+    pub const BOOT: Duration = Duration::from_secs(1200);
 
     pub(crate) fn new(
         place: &'place Place,
@@ -117,7 +118,7 @@ impl<'place> VmCase<'place> {
     pub fn wait_running(&mut self) -> Result<()> {
         let start = Instant::now();
         // In parts, so that a machine that has ended is no wait.
-        while !self.is_running(Duration::from_secs(5))? {
+        while !self.is_running(Duration::from_secs(10))? {
             if start.elapsed() > Self::BOOT {
                 let what = "the running system's guest agent".to_owned();
                 return Err(Error::Timeout { what, after: start.elapsed() });

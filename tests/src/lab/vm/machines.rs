@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// How long a case may take; one that is over its time loses its machine, and fails by that.
-const CASE: Duration = Duration::from_secs(1200);
+const CASE: Duration = Duration::from_secs(2400);
 
 /// What this process has prepared.
 static PREPARED: Mutex<Option<Emulator>> = Mutex::new(None);
