@@ -6,6 +6,7 @@
 
 mod choose;
 mod command_line;
+mod detection;
 mod document;
 mod early;
 mod error;

@@ -36,6 +36,14 @@ enum Wait {
     Beside,
 }
 
+/// True when the connection is active as soon as IPv6's link-local address is there, whatever DHCP does.
+pub(super) fn stands_on_link_local(early: &Profile) -> bool {
+    let keyfile = &early.keyfile;
+    is_automatic(keyfile, "ipv4")
+        && keyfile.get("ipv4", "may-fail") == Some("true")
+        && keyfile.get("ipv6", "method") == Some("link-local")
+}
+
 fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     let mut early = profile.clone();
     let keyfile = &mut early.keyfile;
@@ -49,7 +57,8 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     let seconds = match wait {
         Wait::For(seconds) => seconds,
         Wait::Beside if can_go_on_alone(keyfile) => {
-            // IPv6's link-local address is there at once, and with it the connection; DHCP goes on.
+            // IPv6's link-local address is there at once (see `detection`), and with it the connection; DHCP
+            // goes on.
             keyfile.sections.retain(|section| section.name != "ipv6");
             set(keyfile, "ipv4", "may-fail", "true");
             set(keyfile, "ipv6", "method", "link-local");

@@ -41,6 +41,8 @@ pub(crate) enum Fault {
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
     Remove { path: PathBuf, source: io::Error },
+    #[error("cannot set {}", path.display())]
+    Switch { path: PathBuf, source: io::Error },
     #[error("there is no running system below {}", path.display())]
     NoRoot { path: PathBuf },
     #[error("{} leads out of the file system that it is in", path.display())]
@@ -68,6 +70,7 @@ impl Fault {
             | Self::ReadCards { .. }
             | Self::NoCard { .. }
             | Self::Remove { .. }
+            | Self::Switch { .. }
             | Self::Machine(_) => false,
         }
     }

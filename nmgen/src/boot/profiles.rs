@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::detection;
 use super::early;
 use super::error::Fault;
 use super::log::{Level, Log};
@@ -60,6 +61,13 @@ fn put(
     let early = early::profiles(&configuration.profiles, dhcp_timeout);
     let files: Vec<File> = early.iter().map(|profile| file(profile, Vec::new())).collect();
     write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine)?;
+    let alone = early.iter().filter(|profile| early::stands_on_link_local(profile));
+    let interfaces =
+        alone.filter_map(|profile| profile.keyfile.get("connection", "interface-name"));
+    if let Err(fault) = detection::switch_off(paths, interfaces) {
+        // It costs two seconds, and no network.
+        log.say(Level::Warning, &chain(&fault));
+    }
     write::write_file(&paths.under(NEEDED), Vec::new()).map_err(Fault::Machine)?;
     // Last: as long as ours are not there the others are the network.
     for other in displaced(paths, configuration, names)? {
@@ -73,6 +81,7 @@ fn put(
 
 /// Removes what an earlier run of the first step has left.
 pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
+    let switched_off = detection::switched_off(paths)?;
     for profile in staged(paths)? {
         let Some(name) = profile.path.file_name() else { continue };
         let path = paths.under(RUN_PROFILES).join(name);
@@ -81,7 +90,8 @@ pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
     let path = paths.under(RUN_SETTINGS);
     remove(fs::remove_file(&path), &path)?;
     let path = paths.under(STAGE);
-    remove(fs::remove_dir_all(&path), &path)
+    remove(fs::remove_dir_all(&path), &path)?;
+    detection::restore(paths, &switched_off)
 }
 
 /// What is not there need not be removed.

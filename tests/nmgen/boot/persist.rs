@@ -29,6 +29,41 @@ fn mode(machine: &Machine, path: &str) -> u32 {
 }
 
 #[test]
+fn a_card_that_nobody_waits_for_has_no_duplicate_address_detection_before_the_pivot() {
+    let switch = |card: &str| format!("proc/sys/net/ipv6/conf/{card}/accept_dad");
+    let document = "\
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: ens3}]}
+interfaces:
+- name: ens3
+  type: ethernet
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+- {name: ens4, type: ethernet, ipv4: {enabled: true, dhcp: true}}
+- {name: ens5, type: ethernet, ipv4: {enabled: true, dhcp: true}}
+- {name: ens6, type: ethernet, ipv4: {enabled: true, dhcp: true}}
+";
+    // Off already; and a kernel that has no such switch.
+    let machine = Machine::with_card()
+        .card("ens4", "52:54:00:00:00:02")
+        .card("ens5", "52:54:00:00:00:03")
+        .card("ens6", "52:54:00:00:00:04")
+        .file("proc/sys/kernel/hostname", "worker-0\n")
+        .host("worker-0", document)
+        .file(&switch("ens3"), "1\n")
+        .file(&switch("ens4"), "1\n")
+        .file(&switch("ens5"), "0\n");
+    let all = |machine: &Machine| ["ens3", "ens4", "ens5"].map(|card| machine.read(&switch(card)));
+    // Twice, as a unit that is started again: what it was is not forgotten.
+    for _ in 0..2 {
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(all(&machine), ["1\n", "0", "0\n"]);
+    }
+    assert!(!machine.has(&switch("ens6")));
+    assert_eq!(machine.persist().code, Some(0));
+    assert_eq!(all(&machine), ["1\n", "1", "0\n"]);
+}
+
+#[test]
 fn the_first_boot_gives_it_what_the_document_asks_for() {
     let machine = booted();
     let staged = machine.files(STAGED);

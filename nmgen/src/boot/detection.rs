@@ -1,0 +1,81 @@
+//! Duplicate address detection of IPv6, without which no address counts as there (RFC 4862: a random delay
+//! of up to a second, and a second for answers). A card whose link-local address is there only so that its
+//! connection becomes active need not wait for it; see `early`.
+//!
+//! The kernel's switch is `net.ipv6.conf.<interface>.accept_dad` (ip-sysctl.rst). It outlives the
+//! initramfs, so what it was is kept for the end of that.
+
+use std::fs;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use super::error::Fault;
+use super::paths::{Paths, STAGE};
+use crate::write;
+
+const RECORD: &str = "accept-dad";
+const OFF: &str = "0";
+
+/// Switches it off for these interfaces, as far as they are there: one without the switch has no IPv6, or
+/// is made later.
+pub(super) fn switch_off<'n>(
+    paths: &Paths,
+    interfaces: impl Iterator<Item = &'n str>,
+) -> Result<(), Fault> {
+    let mut record = String::new();
+    let mut switches = Vec::new();
+    for interface in interfaces {
+        let Some(switch) = switch(paths, interface) else { continue };
+        let Some(former) = read(&switch)?.filter(|former| former != OFF) else { continue };
+        record.push_str(&format!("{interface} {former}\n"));
+        switches.push(switch);
+    }
+    if switches.is_empty() {
+        return Ok(());
+    }
+    // First, so that nothing stays switched off that nobody knows of.
+    write::write_file(&record_path(paths), record.into_bytes()).map_err(Fault::Machine)?;
+    switches.iter().try_for_each(|switch| set(switch, OFF))
+}
+
+/// What was switched off, and what it was before.
+pub(super) fn switched_off(paths: &Paths) -> Result<Vec<(String, String)>, Fault> {
+    let record = read(&record_path(paths))?.unwrap_or_default();
+    let entries = record.lines().filter_map(|line| line.rsplit_once(' '));
+    Ok(entries.map(|(interface, former)| (interface.to_owned(), former.to_owned())).collect())
+}
+
+/// Makes it what it was; an interface that has gone needs nothing.
+pub(super) fn restore(paths: &Paths, former: &[(String, String)]) -> Result<(), Fault> {
+    for (interface, former) in former {
+        let Some(switch) = switch(paths, interface) else { continue };
+        if read(&switch)?.is_some() {
+            set(&switch, former)?;
+        }
+    }
+    Ok(())
+}
+
+fn record_path(paths: &Paths) -> PathBuf {
+    paths.under(STAGE).join(RECORD)
+}
+
+/// `None` for what can be no interface's name.
+fn switch(paths: &Paths, interface: &str) -> Option<PathBuf> {
+    let mut parts = Path::new(interface).components();
+    let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else { return None };
+    Some(paths.under(&format!("/proc/sys/net/ipv6/conf/{interface}/accept_dad")))
+}
+
+fn read(path: &Path) -> Result<Option<String>, Fault> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),
+    }
+}
+
+/// The kernel takes it from the file itself: nothing can be renamed there.
+fn set(switch: &Path, value: &str) -> Result<(), Fault> {
+    fs::write(switch, value).map_err(|source| Fault::Switch { path: switch.to_owned(), source })
+}
