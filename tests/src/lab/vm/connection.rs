@@ -4,12 +4,16 @@ use std::{
     io::{BufRead as _, BufReader, ErrorKind, Write as _},
     os::unix::net::UnixStream,
     path::Path,
+    sync::atomic::{AtomicU64, Ordering},
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 
 use crate::lab::error::{Error, Result};
+
+/// Never the same twice: a machine that begins to answer begins with what earlier connections have asked.
+static SYNCHRONISATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// One connection; QEMU serves one at a time.
 #[derive(Debug)]
@@ -50,10 +54,12 @@ impl Connection {
         }
     }
 
-    /// Gets in step with an agent that may have answers to an earlier connection left, or not run yet.
+    /// Gets in step with an agent that may have answers to an earlier connection left, or not run yet. It answers in order, so
+    /// that nothing is left before the answer to the last question.
     pub(crate) fn synchronise(&mut self, limit: Duration) -> Result<()> {
         let end = Instant::now() + limit;
-        for id in 1.. {
+        loop {
+            let id = SYNCHRONISATIONS.fetch_add(1, Ordering::Relaxed);
             self.send("guest-sync", &json!({ "id": id }))?;
             let patience = end.min(Instant::now() + Duration::from_secs(1));
             loop {
@@ -65,7 +71,6 @@ impl Connection {
                 }
             }
         }
-        Ok(())
     }
 
     fn send(&mut self, command: &str, arguments: &Value) -> Result<()> {
