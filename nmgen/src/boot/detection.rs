@@ -45,11 +45,11 @@ pub(super) fn switched_off(paths: &Paths) -> Result<Vec<(String, String)>, Fault
     Ok(entries.map(|(interface, former)| (interface.to_owned(), former.to_owned())).collect())
 }
 
-/// Makes it what it was; an interface that has gone needs nothing.
+/// Makes it what it was; an interface that has gone, or never was changed, needs nothing.
 pub(super) fn restore(paths: &Paths, former: &[(String, String)]) -> Result<(), Fault> {
     for (interface, former) in former {
         let Some(switch) = switch(paths, interface) else { continue };
-        if read(&switch)?.is_some() {
+        if read(&switch)?.is_some_and(|present| present != *former) {
             set(&switch, former)?;
         }
     }
