@@ -3,14 +3,14 @@
 use thiserror::Error;
 
 use crate::{
-    check::CheckError,
-    digest::Digest,
     document::DocumentError,
+    document::check::CheckError,
+    document::digest::Digest,
     durable::FileError,
     network::NetworkError,
-    progress::Phase,
     settings::SettingsError,
     state::StateError,
+    status::phase::Phase,
     transaction::{Failure, PhaseError},
 };
 

@@ -1,32 +1,18 @@
 //! Applies an OpenShift node's network as one transaction, early in boot.
 
-mod check;
 mod cli;
+mod client;
 mod command;
-mod commit;
-mod copies;
-mod dbus;
-mod digest;
 mod document;
 mod durable;
 mod error;
-mod event_fd;
-mod identity;
-mod journal;
-mod log;
-mod netlink;
 mod network;
-mod ovsdb;
 mod paths;
 mod probe;
-mod progress;
-mod real;
-mod record;
-mod select;
 mod settings;
 mod state;
 mod status;
-mod takeover;
+mod text;
 mod transaction;
 mod wants;
 
@@ -50,7 +36,7 @@ fn main() -> ExitCode {
             return ExitCode::from(code as u8);
         }
     };
-    log::start();
+    status::log::start();
     let result = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -66,11 +52,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // What changes the network tells the journal and the console by itself.
             if !matches!(cli.command, Command::Apply { dry_run: false, .. } | Command::Rollback) {
-                let text = transaction::chain(&error);
-                if log::is_service() {
+                let text = text::chain(&error);
+                if status::log::is_service() {
                     tracing::error!("{text}");
                 }
-                log::console(log::Tone::Bad, &[format!("FAILED: {text}")]);
+                status::log::console(status::log::Tone::Bad, &[format!("FAILED: {text}")]);
             }
             ExitCode::from(error.exit() as u8)
         }

@@ -1,20 +1,31 @@
-//! What a transaction needs of the network: one small trait, so that a fake can fail or hang at
-//! every step.
+//! The network as a transaction sees it: one small trait, so that a fake can fail or hang at every
+//! step.
+
+pub(crate) mod bridges;
+mod clients;
+mod foreign;
+mod readiness;
+mod real;
+mod restore;
+pub(crate) mod takeover;
+mod verify;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+pub(crate) use self::real::RealNetwork;
+use self::takeover::Leftovers;
 use crate::{
-    dbus::{Active, BusError, Checkpoint},
-    durable::FileError,
-    identity::HostNameError,
-    netlink::NetlinkError,
-    ovsdb::{Bridge, OvsdbError},
+    client::{
+        dbus::{Active, BusError, Checkpoint},
+        netlink::{Address, NetlinkError},
+        ovsdb::{Bridge, OvsdbError},
+    },
+    document::identity::HostNameError,
     probe::{Probe, ProbeResult},
     state::{State, StateError},
-    takeover::Leftovers,
     wants::{Gateway, OnLink, Wants},
 };
 
@@ -30,8 +41,6 @@ pub(crate) enum NetworkError {
     #[error(transparent)]
     State(#[from] StateError),
     #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
     HostName(#[from] HostNameError),
     #[error("cannot watch {path}")]
     Watch { path: std::path::PathBuf, source: std::io::Error },
@@ -45,8 +54,6 @@ pub(crate) enum NetworkError {
     Duplicate { address: OnLink },
     #[error("the old network is not back: {missing} missing")]
     NotRestored { missing: String },
-    #[error("{count} steps of the roll back failed, the first one")]
-    RollBackSteps { count: usize, source: Box<NetworkError> },
 }
 
 /// What was there before a transaction, as far as it must come back.
@@ -65,6 +72,10 @@ pub(crate) struct Before {
     pub(crate) bridges: Vec<Bridge>,
     /// The running host name, where the document sets one: any other change of it is not ours.
     pub(crate) hostname: Option<String>,
+    /// Addresses that neither a profile nor a lease put on the document's interfaces, and that
+    /// their owner expects to stay (a keepalived VIP). Of no use after a restart of the agent.
+    #[serde(skip)]
+    pub(crate) foreign: Vec<Address>,
 }
 
 /// How the network is changed and looked at.
@@ -89,6 +100,7 @@ pub(crate) trait Network {
     async fn apply(
         &self,
         desired: &State,
+        before: &Before,
         held: Option<&Checkpoint>,
         seconds: u32,
     ) -> Result<(), NetworkError>;
@@ -97,19 +109,26 @@ pub(crate) trait Network {
         &self,
         desired: &State,
         wants: &Wants,
+        before: &Before,
         bound: Duration,
     ) -> Result<(), NetworkError>;
     /// Makes it permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Undoes everything since `before`: checkpoints, then `restore_files`, then bridges. Goes on after a failed step; `bridges` are the document's.
-    async fn roll_back(
+    /// Rolls back every checkpoint that is not in `before`.
+    async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
+    /// Has NetworkManager read the profiles on disk again.
+    async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError>;
+    /// Returns the bridges of `before` that no profile brings back, and removes those of `made`
+    /// that were not there.
+    async fn undo_bridges(
         &self,
         before: &Before,
-        bridges: &[String],
-        restore_files: &dyn Fn() -> Result<bool, FileError>,
-        step: Duration,
+        made: &[String],
+        bound: Duration,
     ) -> Result<(), NetworkError>;
-    /// Returns when addresses and default gateways of `before` are back, and activates what
-    /// NetworkManager leaves down; at `bound` says what is missing.
+    /// Returns the host name of `before`.
+    async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
+    /// Returns when addresses and default gateways of `before` are back, and activates profiles
+    /// that NetworkManager leaves down; at `bound` says what is missing.
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
 }

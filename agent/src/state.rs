@@ -371,5 +371,4 @@ fn is_absent(route: &RouteEntry) -> bool {
 }
 
 #[cfg(test)]
-#[path = "state_tests.rs"]
 mod tests;

@@ -1,4 +1,9 @@
-//! `/run/dayone/status.json`: what this boot came to. Schema: `agent/docs/status.schema.json`.
+//! The account of a run: phases, journal, console, and `/run/dayone/status.json` (schema:
+//! `agent/docs/status.schema.json`).
+
+pub(crate) mod log;
+pub(crate) mod phase;
+pub(crate) mod progress;
 
 use std::{
     cell::RefCell,
@@ -9,12 +14,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    durable,
-    paths::Paths,
-    probe::ProbeResult,
-    progress::{Done, Phase},
-};
+use self::{phase::Phase, progress::Done};
+use crate::{durable, paths::Paths, probe::ProbeResult};
 
 /// The schema's version.
 pub(crate) const SCHEMA: u32 = 1;

@@ -2,21 +2,27 @@
 
 use std::time::Duration;
 
-use super::{drift, last_good, last_good_state, outcome, print, recover, stop_on_signals};
+use super::{
+    drift::{drift, print_difference},
+    last_good::{last_good, last_good_state},
+    mtu_migration, outcome,
+    output::print,
+    recover,
+    signals::stop_on_signals,
+    undecided::set_undecided,
+};
 use crate::{
-    check, dbus,
-    document::{self, Document},
-    durable,
+    client::dbus,
+    document::{self, Document, check},
+    durable::record::Record,
     error::Error,
-    log,
+    network::RealNetwork,
     paths::Paths,
-    progress::{Phase, Progress},
-    real::RealNetwork,
-    record::Record,
     settings::{OnFailure, Settings},
-    state::{Parsed, State},
-    status::{Outcome, StatusFile, create_runtime_dir},
-    transaction::{Failure, Probed, Transaction, chain},
+    state::State,
+    status::{Outcome, StatusFile, log, phase::Phase, progress::Progress},
+    text::chain,
+    transaction::{Failure, Probed, Transaction},
 };
 
 /// Runs, tells everyone how it went, and decides whether the boot may go on.
@@ -98,7 +104,7 @@ async fn decide(
         record.forgive();
     }
     give_up(settings, &record, &document)?;
-    remove_mtu_migration(paths)?;
+    mtu_migration::remove(paths)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
     // What cannot be read cannot be taken away; it must not stop a good document either.
@@ -165,48 +171,10 @@ async fn to_last_good(
         }
         Err(error) => return Some(format!("last good cannot be compared: {}", chain(&error))),
     }
-    Some(match reapply(transaction, &document, &parsed, &mut Probed::default()).await {
+    Some(match transaction.run(&document, &parsed, None, &mut Probed::default()).await {
         Ok(()) => "the last good configuration was put back".to_owned(),
         Err(failure) => format!("the last good configuration failed too: {}", chain(&failure)),
     })
-}
-
-/// Applies a document that is last good already: `applied` becomes its copy again.
-pub(super) async fn reapply(
-    transaction: &Transaction<'_, RealNetwork<'_>>,
-    document: &Document,
-    parsed: &Parsed,
-    probed: &mut Probed,
-) -> Result<(), Failure> {
-    transaction.run(document, parsed, None, probed).await
-}
-
-/// As the script before did, unless the migration is enabled; by links, so without the bus.
-fn remove_mtu_migration(paths: &Paths) -> Result<(), Error> {
-    let Ok(targets) = std::fs::read_dir(paths.units()) else {
-        return Ok(durable::remove(&paths.mtu_migration())?);
-    };
-    let enabled = targets.flatten().any(|t| {
-        let name = t.file_name();
-        let name = name.to_string_lossy();
-        (name.ends_with(".wants") || name.ends_with(".requires"))
-            && t.path().join("mtu-migration.service").symlink_metadata().is_ok()
-    });
-    if enabled { Ok(()) } else { Ok(durable::remove(&paths.mtu_migration())?) }
-}
-
-pub(super) fn set_undecided(paths: &Paths, undecided: bool) {
-    let mark = paths.undecided();
-    let done = if undecided {
-        mark.parent()
-            .map_or(Ok(()), create_runtime_dir)
-            .and_then(|()| durable::write(&mark, b"", 0o644))
-    } else {
-        durable::remove(&mark)
-    };
-    if let Err(error) = done {
-        tracing::warn!("{}", chain(&error));
-    }
 }
 
 async fn dry(paths: &Paths, settings: &Settings) -> Result<(), Error> {
@@ -218,5 +186,5 @@ async fn dry(paths: &Paths, settings: &Settings) -> Result<(), Error> {
     }
     let parsed = check::check(&document)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    super::diff::print_difference(paths, &network, &document, &parsed).await
+    print_difference(paths, &network, &document, &parsed).await
 }

@@ -2,11 +2,15 @@
 
 use crate::{
     error::{Error, Exit},
-    log::{Tone, console, message_id},
     paths::Paths,
-    progress::Progress,
-    status::{Outcome, StatusFile, now},
-    transaction::{Failure, chain},
+    status::{
+        Outcome, StatusFile,
+        log::{Tone, console, message_id},
+        now,
+        progress::Progress,
+    },
+    text::chain,
+    transaction::Failure,
 };
 
 /// A status file, and a teller that keeps it up to date.
@@ -32,7 +36,7 @@ pub(super) fn tell(
     result: Result<Outcome, Error>,
     good: impl FnOnce(),
 ) -> Result<(), Error> {
-    let error = result.as_ref().err().map(chain_of);
+    let error = result.as_ref().err().map(|error| chain(error));
     status.update(|s| {
         s.phases = progress.phases();
         s.finished = Some(now());
@@ -53,10 +57,6 @@ pub(super) fn tell(
             Err(error)
         }
     }
-}
-
-fn chain_of(error: &Error) -> String {
-    chain(error)
 }
 
 fn outcome_of(error: &Error) -> Outcome {

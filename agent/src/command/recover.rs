@@ -2,20 +2,22 @@
 
 use tokio::sync::watch;
 
-use super::apply::set_undecided;
+use super::undecided::set_undecided;
 use crate::{
-    commit,
+    client::ovsdb::Ovsdb,
     document::Document,
+    durable::{
+        commit,
+        journal::{self, Journal},
+        record::Record,
+    },
     error::Error,
-    journal::{self, Journal},
-    log::message_id,
-    ovsdb::Ovsdb,
+    network::{RealNetwork, bridges},
     paths::Paths,
-    progress::Progress,
-    real::RealNetwork,
-    record::Record,
     settings::Settings,
-    transaction::{Probed, Transaction, chain},
+    status::{log::message_id, progress::Progress},
+    text::chain,
+    transaction::{Probed, Transaction},
 };
 
 /// Early in boot, before NetworkManager: files only, and OVS bridges where OVSDB is up. From then
@@ -28,33 +30,18 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     // The same as online, except that there is no one to ask for profiles: NetworkManager reads
     // the restored ones when it starts.
     match Ovsdb::connect(&paths.ovsdb_socket()).await {
-        Ok(mut ovsdb) => match undo_bridges(&mut ovsdb, &journal).await {
-            Ok(()) => {}
-            Err(error) => tracing::warn!("{}", chain(&error)),
-        },
+        Ok(mut ovsdb) => {
+            match bridges::undo(&mut ovsdb, &journal.before.bridges, &journal.bridges).await {
+                Ok(()) => {}
+                Err(error) => tracing::warn!("{}", chain(&error)),
+            }
+        }
         // NetworkManager removes bridges of its own that no profile stands for when it starts.
         Err(error) => tracing::info!("{}; bridges stay as they are", chain(&error)),
     }
     note(paths, &journal);
     journal::close(paths)?;
     say_recovered(&journal);
-    Ok(())
-}
-
-async fn undo_bridges(
-    ovsdb: &mut Ovsdb,
-    journal: &Journal,
-) -> Result<(), crate::ovsdb::OvsdbError> {
-    let before = &journal.before.bridges;
-    let new: Vec<String> =
-        journal.bridges.iter().filter(|b| !before.iter().any(|o| o.name == **b)).cloned().collect();
-    ovsdb.remove(&new).await?;
-    let now = ovsdb.bridges().await?;
-    for bridge in before.iter().filter(|b| !b.managed) {
-        if !now.iter().any(|n| n.name == bridge.name) {
-            ovsdb.restore(bridge).await?;
-        }
-    }
     Ok(())
 }
 

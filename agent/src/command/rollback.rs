@@ -1,13 +1,12 @@
 //! `dayone rollback`: the last good configuration, again.
 
-use super::{apply::reapply, last_good, outcome, recover, stop_on_signals};
+use super::{last_good::last_good, outcome, recover, signals::stop_on_signals};
 use crate::{
     error::Error,
+    network::RealNetwork,
     paths::Paths,
-    progress::Progress,
-    real::RealNetwork,
     settings::Settings,
-    status::{Outcome, StatusFile},
+    status::{Outcome, StatusFile, progress::Progress},
     transaction::{Probed, Transaction},
 };
 
@@ -36,7 +35,7 @@ async fn back(
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
     let mut probed = Probed::default();
-    let result = reapply(&transaction, &document, &parsed, &mut probed).await;
+    let result = transaction.run(&document, &parsed, None, &mut probed).await;
     status.update(|s| {
         s.probes_before = probed.before;
         s.probes_after = probed.after;

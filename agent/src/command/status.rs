@@ -2,16 +2,16 @@
 
 use serde::Serialize;
 
-use super::{drift, last_good_state, print};
+use super::{drift::drift, last_good::last_good_state, output::print};
 use crate::{
     document,
+    durable::record::Record,
     error::Error,
+    network::RealNetwork,
     paths::Paths,
-    real::RealNetwork,
-    record::Record,
     settings::Settings,
     status::{Outcome, Status, StatusFile},
-    transaction::chain,
+    text::chain,
 };
 
 /// What `--json` prints: the file of this boot and what holds now.

@@ -2,7 +2,7 @@
 
 use super::{Answer, icmp};
 use crate::{
-    netlink::{DefaultRoute, Events, Neighbour, Netlink},
+    client::netlink::{DefaultRoute, Events, Neighbour, Netlink},
     wants::Gateway,
 };
 

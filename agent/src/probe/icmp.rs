@@ -13,7 +13,7 @@ use nix::sys::socket::{
 };
 use tokio::io::{Interest, unix::AsyncFd};
 
-use crate::event_fd;
+use crate::client::event_fd;
 
 const BOUND: Duration = Duration::from_secs(1);
 

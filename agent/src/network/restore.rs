@@ -4,60 +4,53 @@ use std::{future::Future, time::Duration};
 
 use tokio::time::Instant;
 
-use super::RealNetwork;
-use crate::{
-    dbus::Active,
-    durable::FileError,
-    identity,
-    netlink::Events,
-    network::{Before, NetworkError},
-    ovsdb::Ovsdb,
-};
+use super::{Before, NetworkError, bridges, clients::Clients, foreign};
+use crate::client::{dbus::Active, netlink::Events, ovsdb::Ovsdb};
 
-/// Each step is bounded and none stops the next: NetworkManager may be dead, and the files must
-/// come back nevertheless. The first error is returned, with their number.
-pub(super) async fn roll_back(
-    net: &RealNetwork<'_>,
+/// Rolls back the checkpoints of the transaction.
+pub(super) async fn checkpoints(
+    net: &Clients<'_>,
     before: &Before,
-    bridges: &[String],
-    restore_files: &dyn Fn() -> Result<bool, FileError>,
-    step: Duration,
+    bound: Duration,
 ) -> Result<(), NetworkError> {
-    let mut errors: Vec<NetworkError> = Vec::new();
-    let checkpoints = patient(net, "the checkpoints", step, async || {
+    patient(net, "the checkpoints", bound, async || {
         for checkpoint in net.own_checkpoints(before).await? {
             tracing::info!(?checkpoint, "rolling back");
             net.bus.roll_back(&checkpoint).await?;
         }
         Ok(())
-    });
-    keep(&mut errors, checkpoints.await);
-    // NetworkManager forgets inactive profiles and the bytes of edited ones; the copies do not.
-    match restore_files() {
-        Ok(false) => {}
-        Ok(true) => {
-            let reload = async || Ok(net.bus.reload_profiles().await?);
-            keep(&mut errors, patient(net, "the profiles", step, reload).await);
-        }
-        Err(error) => errors.push(error.into()),
-    }
-    keep(&mut errors, bounded("removed bridges", step, return_bridges(net, before)).await);
-    keep(&mut errors, bounded("new bridges", step, remove_new(net, before, bridges)).await);
-    if let Some(name) = &before.hostname {
-        keep(&mut errors, identity::put_back(net.paths, name).map_err(Into::into));
-    }
-    let count = errors.len();
-    match errors.into_iter().next() {
-        None => Ok(()),
-        Some(source) => Err(NetworkError::RollBackSteps { count, source: Box::new(source) }),
-    }
+    })
+    .await
 }
 
-fn keep(errors: &mut Vec<NetworkError>, result: Result<(), NetworkError>) {
-    if let Err(error) = result {
-        tracing::warn!("roll back: {error}");
-        errors.push(error);
+/// Has NetworkManager read its profiles again: it forgets inactive profiles and the bytes of
+/// edited ones; the copies on disk do not.
+pub(super) async fn profiles(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
+    patient(net, "the profiles", bound, async || Ok(net.bus.reload_profiles().await?)).await
+}
+
+/// Undoes bridges, as far as OVSDB is there: without it there is no bridge that works, and none
+/// was made.
+pub(super) async fn bridges(
+    net: &Clients<'_>,
+    before: &Before,
+    made: &[String],
+    bound: Duration,
+) -> Result<(), NetworkError> {
+    if !bridges::is_needed(&before.bridges, made) {
+        return Ok(());
     }
+    bounded("the bridges", bound, async {
+        match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
+            Ok(mut ovsdb) => Ok(bridges::undo(&mut ovsdb, &before.bridges, made).await?),
+            Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
+            Err(error) => {
+                tracing::warn!("{error}; bridges cannot be looked at");
+                Ok(())
+            }
+        }
+    })
+    .await
 }
 
 async fn bounded(
@@ -76,7 +69,7 @@ async fn bounded(
 /// Work with NetworkManager that is done again where NetworkManager dies in the middle: systemd
 /// starts another one, which has no checkpoint any more and reads the profiles from disk.
 async fn patient(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     what: &str,
     bound: Duration,
     work: impl AsyncFn() -> Result<(), NetworkError>,
@@ -97,25 +90,10 @@ async fn patient(
     .await
 }
 
-/// Bridges that were taken over without a profile behind them.
-async fn return_bridges(net: &RealNetwork<'_>, before: &Before) -> Result<(), NetworkError> {
-    let mut unmanaged = before.bridges.iter().filter(|b| !b.managed).peekable();
-    if unmanaged.peek().is_none() {
-        return Ok(());
-    }
-    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
-    let now = ovsdb.bridges().await?;
-    for bridge in unmanaged.filter(|b| !now.iter().any(|n| n.name == b.name)) {
-        tracing::info!(bridge = %bridge.name, "the bridge comes back");
-        ovsdb.restore(bridge).await?;
-    }
-    Ok(())
-}
-
 /// Profiles that were active and are not: lower ones last, as activating an interface brings its
 /// controllers with it.
 async fn inactive<'b>(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     before: &'b Before,
 ) -> Result<Vec<&'b Active>, NetworkError> {
     let active = net.bus.active().await?;
@@ -123,33 +101,12 @@ async fn inactive<'b>(
     Ok(before.active.iter().filter(is_inactive).collect())
 }
 
-async fn activate(net: &RealNetwork<'_>, profiles: &[&Active]) -> Result<(), NetworkError> {
+async fn activate(net: &Clients<'_>, profiles: &[&Active]) -> Result<(), NetworkError> {
     for wanted in profiles {
         tracing::info!(profile = %wanted.uuid, device = %wanted.device, "activating again");
         net.bus.activate(wanted).await?;
     }
     Ok(())
-}
-
-/// OVS bridges of the document that were not there before and that nothing took away.
-async fn remove_new(
-    net: &RealNetwork<'_>,
-    before: &Before,
-    bridges: &[String],
-) -> Result<(), NetworkError> {
-    let new: Vec<String> =
-        bridges.iter().filter(|b| !before.bridges.iter().any(|o| o.name == **b)).cloned().collect();
-    if new.is_empty() {
-        return Ok(());
-    }
-    match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
-        Ok(mut ovsdb) => Ok(ovsdb.remove(&new).await?),
-        // Without the daemon there is no bridge that works, and none was made.
-        Err(error) => {
-            tracing::warn!("{error}; bridges cannot be looked at");
-            Ok(())
-        }
-    }
 }
 
 /// NetworkManager has come to rest when nothing happens for so long.
@@ -162,7 +119,7 @@ const QUIET: Duration = Duration::from_millis(500);
 /// profile may have gone down with an interface of the undone document that it stood on a moment before
 /// ("dependency-failed"), or may not be one that starts by itself.
 pub(super) async fn restored(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     before: &Before,
     bound: Duration,
 ) -> Result<(), NetworkError> {
@@ -172,7 +129,7 @@ pub(super) async fn restored(
     // Each profile is given one chance beyond what the proof needs.
     let mut has_activated = false;
     loop {
-        if let Err(error) = net.put_foreign_back().await {
+        if let Err(error) = foreign::put_back(net, &before.foreign).await {
             tracing::debug!("{error}");
         }
         let missing = missing(net, before).await?;
@@ -212,7 +169,7 @@ pub(super) async fn restored(
     }
 }
 
-async fn missing(net: &RealNetwork<'_>, before: &Before) -> Result<Vec<String>, NetworkError> {
+async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     let routes = net.netlink.default_routes().await?;
     let lost = before

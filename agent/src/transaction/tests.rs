@@ -6,19 +6,18 @@ use tokio::sync::watch;
 
 use super::{Failure, PhaseError, Probed, Transaction};
 use crate::{
-    dbus::{BusError, Checkpoint, Profile},
-    digest::Digest,
+    client::dbus::{BusError, Checkpoint, Profile},
     document::Document,
-    durable::FileError,
-    journal,
+    document::digest::Digest,
+    durable::journal,
+    durable::record::Record,
+    network::takeover::Leftovers,
     network::{Before, Network, NetworkError},
     paths::Paths,
     probe::{Probe, ProbeResult},
-    progress::{Phase, Progress},
-    record::Record,
     settings::Settings,
     state::{Parsed, State},
-    takeover::Leftovers,
+    status::{phase::Phase, progress::Progress},
     wants::{Gateway, Wants},
 };
 
@@ -125,28 +124,41 @@ impl Network for Fake {
     async fn apply(
         &self,
         _: &State,
+        _: &Before,
         held: Option<&Checkpoint>,
         _: u32,
     ) -> Result<(), NetworkError> {
         assert!(held.is_some());
         self.step(Step::Apply).await
     }
-    async fn verify(&self, _: &State, _: &Wants, _: Duration) -> Result<(), NetworkError> {
+    async fn verify(
+        &self,
+        _: &State,
+        _: &Wants,
+        _: &Before,
+        _: Duration,
+    ) -> Result<(), NetworkError> {
         self.step(Step::Verify).await
     }
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await
     }
-    async fn roll_back(
+    async fn undo_checkpoints(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
+        self.step(Step::RollBack).await
+    }
+    async fn reload_profiles(&self, _: Duration) -> Result<(), NetworkError> {
+        Ok(())
+    }
+    async fn undo_bridges(
         &self,
         _: &Before,
         bridges: &[String],
-        restore_files: &dyn Fn() -> Result<bool, FileError>,
         _: Duration,
     ) -> Result<(), NetworkError> {
         assert_eq!(bridges, ["br-ex"]);
-        self.step(Step::RollBack).await?;
-        restore_files()?;
+        Ok(())
+    }
+    async fn undo_hostname(&self, _: &Before) -> Result<(), NetworkError> {
         Ok(())
     }
     async fn restored(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
@@ -367,7 +379,7 @@ async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
         assert!(matches!(result, Err(Failure::NotRecorded { .. })), "{result:?}");
         assert!(!network.did(Step::RollBack) && !bench.journal_is_open());
         std::fs::remove_dir_all(obstacle)?;
-        crate::commit::finish(&bench.paths)?;
+        crate::durable::commit::finish(&bench.paths)?;
         assert!(bench.committed() && !bench.paths.committed().exists());
         let digest = Digest::of(DOCUMENT.as_bytes());
         assert!(Record::load(&bench.paths).in_force(&bench.paths, &digest)?);

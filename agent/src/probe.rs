@@ -14,7 +14,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    netlink::Netlink,
+    client::netlink::Netlink,
     paths::Paths,
     settings::{Policy, Probes},
     wants::Gateway,

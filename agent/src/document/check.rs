@@ -6,10 +6,8 @@ use nmgen::{
 };
 use thiserror::Error;
 
-use crate::{
-    document::Document,
-    state::{Parsed, StateError},
-};
+use super::read::Document;
+use crate::state::{Parsed, StateError};
 
 /// A document that must not be applied.
 #[derive(Debug, Error)]
@@ -56,7 +54,7 @@ mod tests {
     use super::*;
 
     fn checked(text: &str) -> Result<Parsed, CheckError> {
-        let digest = crate::digest::Digest::of(text.as_bytes());
+        let digest = crate::document::digest::Digest::of(text.as_bytes());
         check(&Document { path: "worker-0.yml".into(), text: text.to_owned(), digest })
     }
 

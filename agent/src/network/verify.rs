@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::RealNetwork;
+use super::{NetworkError, clients::Clients};
 use crate::{
-    netlink::{Address, DefaultRoute, Events},
-    network::NetworkError,
+    client::netlink::{Address, DefaultRoute, Events},
     state::State,
     wants::Wants,
 };
@@ -21,7 +20,7 @@ const AT_LEAST: Duration = Duration::from_millis(500);
 const BURST: Duration = Duration::from_millis(5);
 
 pub(super) async fn verify(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     desired: &State,
     wants: &Wants,
     bound: Duration,
@@ -55,7 +54,7 @@ pub(super) async fn verify(
 /// the kernel has everything only it and Open vSwitch are asked again: what NetworkManager says
 /// beyond them is what its profiles say, and those nobody has changed since.
 async fn look(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     desired: &State,
     wants: &Wants,
     early: &mut Option<State>,

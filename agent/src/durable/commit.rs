@@ -7,13 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{
-    document::Document,
-    durable::{self, FileError, Staged},
-    paths::Paths,
+use super::{
+    file::{self, FileError, Staged},
     record::{self, Record},
-    transaction::chain,
 };
+use crate::{document::Document, paths::Paths, text::chain};
 
 /// Everything a commit writes, on disk already, lacking only the renames.
 #[derive(Debug)]
@@ -32,16 +30,16 @@ pub(crate) fn stage(
 ) -> Result<Commit, FileError> {
     let bytes = document.text.as_bytes();
     let staged = |place: &Path| dir.join(place.file_name().unwrap_or_default());
-    durable::write_new(&staged(&paths.last_good_state()), resolved.as_bytes())?;
-    durable::write_new(&staged(&paths.last_good()), bytes)?;
-    durable::write_new_json(&staged(&paths.record()), &Record::of(document))?;
+    file::write_new(&staged(&paths.last_good_state()), resolved.as_bytes())?;
+    file::write_new(&staged(&paths.last_good()), bytes)?;
+    file::write_new_json(&staged(&paths.record()), &Record::of(document))?;
     Ok(Commit { applied: Staged::new(&paths.applied(), bytes, 0o644)? })
 }
 
 impl Commit {
     /// The decision: from here on the document is in force.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
-        durable::rename(&paths.transaction(), &paths.committed())
+        file::rename(&paths.transaction(), &paths.committed())
     }
 
     /// Puts everything in its place. What fails is left to the next start.
@@ -60,16 +58,16 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     }
     move_in(&dir, paths.last_good_state())?;
     move_in(&dir, paths.last_good())?;
-    if let Some(text) = durable::read(&paths.last_good())?
-        && durable::read(&paths.applied())?.as_ref() != Some(&text)
+    if let Some(text) = file::read(&paths.last_good())?
+        && file::read(&paths.applied())?.as_ref() != Some(&text)
     {
-        durable::write(&paths.applied(), &text, 0o644)?;
+        file::write(&paths.applied(), &text, 0o644)?;
     }
     if move_in(&dir, paths.record())? {
-        durable::sync_dir(&paths.state_dir())?;
+        file::sync_dir(&paths.state_dir())?;
         note(paths);
     }
-    durable::remove(&dir)
+    file::remove(&dir)
 }
 
 /// Moves a staged file to its place; `false` where that was done before.
@@ -92,5 +90,4 @@ fn note(paths: &Paths) {
 }
 
 #[cfg(test)]
-#[path = "commit_tests.rs"]
 mod tests;

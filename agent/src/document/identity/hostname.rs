@@ -8,7 +8,7 @@ use std::{
 use thiserror::Error;
 use tokio::io::Interest;
 
-use crate::{event_fd, paths::Paths};
+use crate::{client::event_fd, paths::Paths};
 
 /// Why the host name cannot be had.
 #[derive(Debug, Error)]

@@ -8,10 +8,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    durable::{self, FileError},
-    paths::Paths,
-};
+use super::file::{self, FileError};
+use crate::paths::Paths;
 
 /// One file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +31,14 @@ const MANIFEST: &str = "manifest.json";
 
 /// Copies every protected path into `to` (a new directory), durably.
 pub(crate) fn save(paths: &Paths, to: &Path) -> Result<(), FileError> {
-    durable::create_dir(to)?;
+    file::create_dir(to)?;
     let mut manifest = Vec::new();
     for (i, (path, _)) in paths.protected().iter().enumerate() {
         let store = to.join(i.to_string());
         manifest.push(save_one(path, &store)?);
     }
-    durable::write_new_json(&to.join(MANIFEST), &manifest)?;
-    durable::sync_dir(to)
+    file::write_new_json(&to.join(MANIFEST), &manifest)?;
+    file::sync_dir(to)
 }
 
 fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
@@ -52,7 +50,7 @@ fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
     };
     if meta.is_file() {
         let saved = copy(path, store, "file")?;
-        durable::sync_dir(store)?;
+        file::sync_dir(store)?;
         return Ok(Was::File(saved));
     }
     if !meta.is_dir() {
@@ -65,7 +63,7 @@ fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
         all.push(copy(&file, store, &name)?);
     }
     if !all.is_empty() {
-        durable::sync_dir(store)?;
+        file::sync_dir(store)?;
     }
     Ok(Was::Directory(all))
 }
@@ -74,8 +72,8 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     let read = |source| FileError::Read { path: from.to_path_buf(), source };
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
-    durable::create_dir(store)?;
-    durable::write_new(&store.join(name), &bytes)?;
+    file::create_dir(store)?;
+    file::write_new(&store.join(name), &bytes)?;
     Ok(Saved { name: name.to_owned(), mode })
 }
 
@@ -100,7 +98,7 @@ pub(crate) fn restore(
     from: &Path,
     same_boot: bool,
 ) -> Result<Vec<PathBuf>, FileError> {
-    let manifest: Vec<Was> = durable::read_json(&from.join(MANIFEST))?.unwrap_or_default();
+    let manifest: Vec<Was> = file::read_json(&from.join(MANIFEST))?.unwrap_or_default();
     let mut touched = Vec::new();
     let mut first_error = None;
     for (i, ((path, durable_path), was)) in paths.protected().iter().zip(&manifest).enumerate() {
@@ -125,7 +123,7 @@ fn restore_one(
         Was::Absent => {
             let is_file = fs::symlink_metadata(path).is_ok_and(|m| m.is_file());
             if is_file {
-                durable::remove(path)?;
+                file::remove(path)?;
                 touched.push(path.to_path_buf());
             } else if path.is_dir() {
                 remove_unknown(path, &[], touched)?;
@@ -152,11 +150,11 @@ fn remove_unknown(
     for file in regular_files(dir)? {
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         if !known.iter().any(|k| *k.name == *name) {
-            durable::remove(&file)?;
+            file::remove(&file)?;
             touched.push(file);
         }
     }
-    durable::sync_dir(dir)
+    file::sync_dir(dir)
 }
 
 fn put_back(
@@ -166,18 +164,18 @@ fn put_back(
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
     let source = store.join(&saved.name);
-    let bytes = durable::read(&source)?
+    let bytes = file::read(&source)?
         .ok_or_else(|| FileError::Read { path: source, source: io::ErrorKind::NotFound.into() })?;
     let same = fs::symlink_metadata(path)
         .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o7777 == saved.mode)
-        && durable::read(path)?.as_deref() == Some(&bytes);
+        && file::read(path)?.as_deref() == Some(&bytes);
     if same {
         return Ok(());
     }
     if let Some(dir) = path.parent() {
-        durable::create_dir(dir)?;
+        file::create_dir(dir)?;
     }
-    durable::write(path, &bytes, saved.mode)?;
+    file::write(path, &bytes, saved.mode)?;
     touched.push(path.to_path_buf());
     Ok(())
 }

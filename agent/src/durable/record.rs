@@ -8,12 +8,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    digest::Digest,
-    document::Document,
-    durable::{self, FileError},
-    paths::Paths,
-};
+use super::file::{self, FileError};
+use crate::{document::Document, document::digest::Digest, paths::Paths};
 
 /// A committed document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,7 +56,7 @@ fn now() -> u64 {
 impl Record {
     /// The record; an unreadable one is as none, loudly: it must not keep a node from booting.
     pub(crate) fn load(paths: &Paths) -> Self {
-        match durable::read_json(&paths.record()) {
+        match file::read_json(&paths.record()) {
             Ok(record) => record.unwrap_or_default(),
             Err(error) => {
                 tracing::warn!(error = %error, "the record is unreadable; starting a new one");
@@ -73,7 +69,7 @@ impl Record {
     pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool, FileError> {
         let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);
         Ok(committed
-            && durable::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
+            && file::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
     }
 
     /// How often this document failed.
@@ -92,8 +88,8 @@ impl Record {
         let count = self.failures_of(&document.digest) + 1;
         let last_error = error.to_owned();
         self.failures = Some(Failures { digest: document.digest.clone(), count, last_error });
-        durable::create_dir(&paths.state_dir())?;
-        durable::write_json(&paths.record(), self, 0o600)?;
+        file::create_dir(&paths.state_dir())?;
+        file::write_json(&paths.record(), self, 0o600)?;
         append(paths, &document.digest, &document.path, outcome, Some(error))
     }
 
@@ -121,7 +117,7 @@ pub(crate) fn append(
     let entry = Entry { at: now(), digest, source, outcome, error };
     let line = serde_json::to_string(&entry)
         .map_err(|source| FileError::Encode { path: path.clone(), source })?;
-    let old = durable::read(&path)?.unwrap_or_default();
+    let old = file::read(&path)?.unwrap_or_default();
     let old = String::from_utf8_lossy(&old);
     let lines: Vec<&str> = old.lines().collect();
     let keep = &lines[lines.len().saturating_sub(HISTORY - 1)..];
@@ -130,13 +126,13 @@ pub(crate) fn append(
         // Writing to a Vec cannot fail.
         let _ = writeln!(text, "{line}");
     }
-    durable::write(&path, &text, 0o600)
+    file::write(&path, &text, 0o600)
 }
 
 #[cfg(test)]
 mod tests {
     use super::Record;
-    use crate::{digest::Digest, document::Document, paths::Paths};
+    use crate::{document::Document, document::digest::Digest, paths::Paths};
 
     fn document(text: &str) -> Document {
         Document {

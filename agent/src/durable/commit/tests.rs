@@ -4,12 +4,12 @@ use std::fs;
 
 use super::{Commit, finish};
 use crate::{
-    digest::Digest,
     document::Document,
-    journal::{self, Journal},
+    document::digest::Digest,
+    durable::journal::{self, Journal},
+    durable::record::Record,
     network::Before,
     paths::Paths,
-    record::Record,
 };
 
 type Tested = Result<(), Box<dyn std::error::Error>>;

@@ -5,13 +5,12 @@ use std::{future::Future, os::fd::AsFd as _, path::Path, time::Duration};
 use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
 use tokio::{io::Interest, time::Instant};
 
-use super::RealNetwork;
+use super::{NetworkError, clients::Clients};
 use crate::{
-    dbus::{BusError, Settled},
-    event_fd,
-    netlink::Events,
-    network::NetworkError,
-    ovsdb::Ovsdb,
+    client::dbus::{BusError, Settled},
+    client::event_fd,
+    client::netlink::Events,
+    client::ovsdb::Ovsdb,
     settings::Seconds,
     wants::{LinkRef, Wants},
 };
@@ -19,7 +18,7 @@ use crate::{
 type Say<'a> = &'a dyn Fn(&str, Duration);
 
 pub(super) async fn ready(
-    net: &RealNetwork<'_>,
+    net: &Clients<'_>,
     wants: &Wants,
     say: Say<'_>,
 ) -> Result<(), NetworkError> {
@@ -90,7 +89,7 @@ async fn awaited<T>(
 }
 
 /// The kernel's name of the link, once it is there.
-async fn link_there(net: &RealNetwork<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
+async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
     let find = async || -> Result<Option<String>, NetworkError> {
         let links = net.netlink.links().await?;
         Ok(links.into_iter().find(|l| l.is(wanted)).map(|l| l.name))
@@ -107,7 +106,7 @@ async fn link_there(net: &RealNetwork<'_>, wanted: &LinkRef) -> Result<String, N
     }
 }
 
-async fn settled(net: &RealNetwork<'_>, name: &str, must_exist: bool) -> Result<(), BusError> {
+async fn settled(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), BusError> {
     let done = |state| state == Settled::Yes || (state == Settled::Unknown && !must_exist);
     if done(net.bus.settled(name).await?) {
         return Ok(());

@@ -1,6 +1,6 @@
 //! What configure-ovs and OpenShift SDN leave on a node: profiles and OVS bridges. Pure.
 
-use crate::{dbus::Profile, ovsdb::Bridge, wants::Wants};
+use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
 
 /// What has to go before the document is applied.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ fn is_theirs(id: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{find, is_theirs};
-    use crate::{dbus::Profile, wants::Wants};
+    use crate::{client::dbus::Profile, wants::Wants};
 
     #[test]
     fn their_ids_and_not_ours() {

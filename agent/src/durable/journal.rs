@@ -8,15 +8,13 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
+use super::{
     commit::{self, Commit},
     copies,
-    digest::Digest,
-    document::Document,
-    durable::{self, FileError},
-    network::Before,
-    paths::Paths,
-    probe::ProbeResult,
+    file::{self, FileError},
+};
+use crate::{
+    document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
 };
 
 /// `journal.json`.
@@ -73,19 +71,19 @@ pub(crate) fn open(
 ) -> Result<Commit, FileError> {
     let place = paths.transaction();
     let new = place.with_extension("new");
-    durable::remove(&new)?;
-    durable::create_dir(&new)?;
+    file::remove(&new)?;
+    file::create_dir(&new)?;
     copies::save(paths, &new.join("files"))?;
-    durable::write_new_json(&new.join("journal.json"), journal)?;
+    file::write_new_json(&new.join("journal.json"), journal)?;
     let commit = commit::stage(paths, &new, document, resolved)?;
-    durable::sync_dir(&new)?;
-    durable::rename(&new, &place)?;
+    file::sync_dir(&new)?;
+    file::rename(&new, &place)?;
     Ok(commit)
 }
 
 /// The open transaction, if there is one.
 pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
-    durable::read_json(&paths.transaction().join("journal.json"))
+    file::read_json(&paths.transaction().join("journal.json"))
 }
 
 /// Puts the copied files back. `true` when any had to be touched.
@@ -101,15 +99,15 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
     let place = paths.transaction();
     let done = place.with_extension("done");
-    durable::remove(&done)?;
-    durable::rename(&place, &done)?;
-    durable::remove(&done)
+    file::remove(&done)?;
+    file::rename(&place, &done)?;
+    file::remove(&done)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Journal, close, open, read};
-    use crate::{digest::Digest, document::Document, network::Before, paths::Paths};
+    use crate::{document::Document, document::digest::Digest, network::Before, paths::Paths};
 
     #[test]
     fn opens_reads_and_closes() -> Result<(), Box<dyn std::error::Error>> {

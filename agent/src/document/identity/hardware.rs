@@ -1,7 +1,7 @@
 //! What the hardware says: permanent MAC addresses and DMI.
 
 use crate::{
-    netlink::{Netlink, NetlinkError},
+    client::netlink::{Netlink, NetlinkError},
     paths::Paths,
 };
 

@@ -1,0 +1,7 @@
+//! Those the agent talks to: NetworkManager and systemd, the kernel, Open vSwitch's database. One
+//! module for each library.
+
+pub(crate) mod dbus;
+pub(crate) mod event_fd;
+pub(crate) mod netlink;
+pub(crate) mod ovsdb;

@@ -1,0 +1,54 @@
+//! Documents as read from disk, within bounds.
+
+use std::{io, path::PathBuf};
+
+use thiserror::Error;
+
+use super::{digest::Digest, identity::HostNameError};
+
+/// Why no document could be chosen.
+#[derive(Debug, Error)]
+pub(crate) enum DocumentError {
+    #[error(transparent)]
+    HostName(#[from] HostNameError),
+    #[error("cannot list {path}")]
+    List { path: PathBuf, source: io::Error },
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{path} is larger than {limit} bytes")]
+    TooLarge { path: PathBuf, limit: u64 },
+    #[error("{path} is not UTF-8")]
+    Encoding { path: PathBuf, source: std::string::FromUtf8Error },
+}
+
+/// Documents over this size are refused before they are parsed.
+const LIMIT: u64 = 1 << 20;
+
+/// A document as read from disk.
+#[derive(Clone, Debug)]
+pub(crate) struct Document {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) digest: Digest,
+}
+
+impl Document {
+    /// Reads `path`.
+    pub(crate) fn read(path: PathBuf) -> Result<Self, DocumentError> {
+        use io::Read as _;
+        let read = |source| DocumentError::Read { path: path.clone(), source };
+        let mut bytes = Vec::new();
+        std::fs::File::open(&path)
+            .map_err(read)?
+            .take(LIMIT + 1)
+            .read_to_end(&mut bytes)
+            .map_err(read)?;
+        if bytes.len() as u64 > LIMIT {
+            return Err(DocumentError::TooLarge { path, limit: LIMIT });
+        }
+        let digest = Digest::of(&bytes);
+        let text = String::from_utf8(bytes)
+            .map_err(|source| DocumentError::Encoding { path: path.clone(), source })?;
+        Ok(Self { path, text, digest })
+    }
+}

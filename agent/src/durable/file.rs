@@ -1,0 +1,211 @@
+//! Files that survive a power cut: written beside their place, synced, renamed, the directory synced.
+
+use std::{
+    fs::{self, File, OpenOptions},
+    io::{self, Write as _},
+    os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _},
+    path::{Path, PathBuf},
+};
+
+use thiserror::Error;
+
+/// A file operation that failed.
+#[derive(Debug, Error)]
+pub(crate) enum FileError {
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("cannot create the directory {path}")]
+    CreateDir { path: PathBuf, source: io::Error },
+    #[error("cannot move {from} to {to}")]
+    Rename { from: PathBuf, to: PathBuf, source: io::Error },
+    #[error("cannot remove {path}")]
+    Remove { path: PathBuf, source: io::Error },
+    #[error("cannot sync the directory {path}")]
+    Sync { path: PathBuf, source: io::Error },
+    #[error("{path} is not what this version writes")]
+    Decode { path: PathBuf, source: serde_json::Error },
+    #[error("cannot encode {path}")]
+    Encode { path: PathBuf, source: serde_json::Error },
+}
+
+/// A complete, synced temporary file that only has to be renamed. Taken before a transaction, so
+/// that a full or read-only file system is met while nothing has changed yet.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+impl Staged {
+    /// Writes `bytes` beside `target`.
+    pub(crate) fn new(target: &Path, bytes: &[u8], mode: u32) -> Result<Self, FileError> {
+        let temporary = temporary_for(target);
+        let write = |path: &Path| -> io::Result<()> {
+            let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+            file.write_all(bytes)?;
+            file.sync_all()
+        };
+        // Left by a crash: ours by name.
+        match fs::remove_file(&temporary) {
+            Ok(()) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(FileError::Remove { path: temporary, source }),
+        }
+        let staged = Self { temporary, target: target.to_path_buf() };
+        match write(&staged.temporary) {
+            Ok(()) => Ok(staged),
+            Err(source) => Err(FileError::Write { path: target.to_path_buf(), source }),
+        }
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn put(self) -> Result<(), FileError> {
+        rename(&self.temporary, &self.target)
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After `put` there is nothing left under this name.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+fn temporary_for(target: &Path) -> PathBuf {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    target.with_file_name(format!(".{name}.dayone"))
+}
+
+/// Replaces `target` by `bytes`, durably.
+pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    Staged::new(target, bytes, mode)?.put()
+}
+
+/// Writes a file into a directory that nothing refers to yet: synced itself, its name only with
+/// the directory, by whoever makes it.
+pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
+}
+
+/// JSON, as [`write_new`].
+pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
+    write_new(path, &encode(path, value)?)
+}
+
+/// Renames a directory or file, durably.
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
+    fs::rename(from, to).map_err(|source| FileError::Rename {
+        from: from.to_path_buf(),
+        to: to.to_path_buf(),
+        source,
+    })?;
+    match to.parent() {
+        Some(dir) => sync_dir(dir),
+        None => Ok(()),
+    }
+}
+
+/// Creates `path` and its parents, 0700 where they are new.
+pub(crate) fn create_dir(path: &Path) -> Result<(), FileError> {
+    use std::os::unix::fs::DirBuilderExt as _;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+        .map_err(|source| FileError::CreateDir { path: path.to_path_buf(), source })
+}
+
+/// Makes the entries of `dir` durable.
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), FileError> {
+    File::open(dir)
+        .and_then(|d| d.sync_all())
+        .map_err(|source| FileError::Sync { path: dir.to_path_buf(), source })
+}
+
+/// The file's bytes, `None` where there is no such file.
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(e) if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(source) => Err(FileError::Read { path: path.to_path_buf(), source }),
+    }
+}
+
+/// Removes a file or a whole directory; fine where there is none.
+pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(e) => Err(e),
+    };
+    match removed {
+        Ok(()) => Ok(()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(FileError::Remove { path: path.to_path_buf(), source }),
+    }
+}
+
+/// Reads a JSON file, `None` where there is none.
+pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
+    path: &Path,
+) -> Result<Option<T>, FileError> {
+    match read(path)? {
+        None => Ok(None),
+        Some(bytes) => serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| FileError::Decode { path: path.to_path_buf(), source }),
+    }
+}
+
+/// Writes a JSON file durably.
+pub(crate) fn write_json<T: serde::Serialize>(
+    path: &Path,
+    value: &T,
+    mode: u32,
+) -> Result<(), FileError> {
+    write(path, &encode(path, value)?, mode)
+}
+
+fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileError> {
+    let mut bytes = serde_json::to_vec_pretty(value)
+        .map_err(|source| FileError::Encode { path: path.to_path_buf(), source })?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FileError, Staged, read, remove, write};
+
+    #[test]
+    fn staged_file_appears_only_when_put() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let target = dir.path().join("applied");
+        let staged = Staged::new(&target, b"a", 0o644)?;
+        assert_eq!(read(&target)?, None);
+        staged.put()?;
+        assert_eq!(read(&target)?.as_deref(), Some(&b"a"[..]));
+        drop(Staged::new(&target, b"b", 0o644)?);
+        assert_eq!(read(&target)?.as_deref(), Some(&b"a"[..]));
+        assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
+        remove(&target)?;
+        remove(&target)?;
+        Ok(())
+    }
+
+    #[test]
+    fn names_the_path_that_failed() {
+        let error = write(std::path::Path::new("/nowhere/x"), b"", 0o600);
+        assert!(matches!(error, Err(FileError::Write { path, .. }) if path.ends_with("x")));
+    }
+}

@@ -1,0 +1,189 @@
+//! The real network: NetworkManager, the kernel, Open vSwitch.
+
+use std::time::Duration;
+
+use super::{
+    Before, Network, NetworkError,
+    clients::Clients,
+    foreign, readiness, restore,
+    takeover::{self, Leftovers},
+    verify,
+};
+use crate::{
+    client::{dbus::Checkpoint, ovsdb::Ovsdb},
+    document::identity,
+    paths::Paths,
+    probe::{self, Probe, ProbeResult},
+    settings::Wait,
+    state::{Macs, State},
+    wants::{Gateway, LinkRef, Wants},
+};
+
+/// The network of this node.
+pub(crate) struct RealNetwork<'a>(Clients<'a>);
+
+impl<'a> RealNetwork<'a> {
+    /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
+    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
+        Ok(Self(Clients::connect(paths, wait).await?))
+    }
+}
+
+impl Network for RealNetwork<'_> {
+    async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
+        readiness::ready(&self.0, wants, say).await
+    }
+
+    async fn current(&self) -> Result<State, NetworkError> {
+        Ok(State::retrieve().await?)
+    }
+
+    async fn settle(&self, desired: State) -> Result<State, NetworkError> {
+        let links = self.0.netlink.links().await?;
+        Ok(desired.with_copied_macs(|name| {
+            let wanted = LinkRef::Name(name.to_owned());
+            let link = links.iter().find(|link| link.is(&wanted))?;
+            Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })
+        }))
+    }
+
+    async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError> {
+        let bridges = async {
+            if wants.ovs {
+                Ok::<_, NetworkError>(
+                    Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?.bridges().await?,
+                )
+            } else {
+                Ok(Vec::new())
+            }
+        };
+        let kernel = async {
+            let addresses = self.0.netlink.addresses().await?;
+            Ok::<_, NetworkError>((addresses, self.0.netlink.default_routes().await?))
+        };
+        let manager = async {
+            Ok::<_, NetworkError>((self.0.bus.active().await?, self.0.bus.checkpoints().await?))
+        };
+        // Three different parties: none waits for another.
+        let (bridges, (addresses, routes), (active, checkpoints)) =
+            tokio::try_join!(bridges, kernel, manager)?;
+        let foreign = foreign::find(&self.0, wants, &addresses).await?;
+        Ok(Before {
+            addresses: addresses
+                .into_iter()
+                // Temporary IPv6 addresses change by themselves.
+                .filter(|a| a.global && (!a.dynamic || a.on.ip.is_ipv4()))
+                .map(|a| a.on)
+                .collect(),
+            gateways: routes
+                .into_iter()
+                .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
+                .collect(),
+            active,
+            checkpoints,
+            bridges,
+            foreign,
+            hostname: if wants.hostname {
+                Some(identity::current(self.0.paths)?.as_str().to_owned())
+            } else {
+                None
+            },
+        })
+    }
+
+    async fn probe(&self, probes: &[Probe], bound: Duration) -> Vec<ProbeResult> {
+        probe::run(probes, bound, self.0.paths, &self.0.netlink).await
+    }
+
+    async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers, NetworkError> {
+        if wants.bridges.is_empty() {
+            return Ok(Leftovers::default());
+        }
+        Ok(takeover::find(&self.0.bus.profiles().await?, &before.bridges, wants))
+    }
+
+    async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint, NetworkError> {
+        Ok(self.0.bus.create_checkpoint(seconds).await?)
+    }
+
+    async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError> {
+        for profile in &leftovers.profiles {
+            tracing::info!(profile = %profile.id, "taking over: the profile goes");
+            self.0.bus.delete_profile(profile).await?;
+        }
+        let names: Vec<String> = leftovers.bridges.iter().map(|b| b.name.clone()).collect();
+        if !names.is_empty() {
+            tracing::info!(bridges = ?names, "taking over: the bridges go");
+            Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?.remove(&names).await?;
+        }
+        Ok(())
+    }
+
+    async fn apply(
+        &self,
+        desired: &State,
+        before: &Before,
+        held: Option<&Checkpoint>,
+        seconds: u32,
+    ) -> Result<(), NetworkError> {
+        // nmstate makes a checkpoint of its own, and NetworkManager refuses a second one on the
+        // same devices. Between the two the journal alone protects: a roll back restores profiles
+        // from it and needs no checkpoint.
+        if let Some(checkpoint) = held {
+            self.0.bus.destroy_checkpoint(checkpoint).await?;
+        }
+        tokio::select! {
+            applied = desired.apply_uncommitted(seconds) => applied?,
+            lost = foreign::guard(&self.0, &before.foreign) => match lost? {},
+        }
+        foreign::put_back(&self.0, &before.foreign).await
+    }
+
+    async fn verify(
+        &self,
+        desired: &State,
+        wants: &Wants,
+        before: &Before,
+        bound: Duration,
+    ) -> Result<(), NetworkError> {
+        tokio::select! {
+            verified = verify::verify(&self.0, desired, wants, bound) => verified,
+            lost = foreign::guard(&self.0, &before.foreign) => match lost? {},
+        }
+    }
+
+    async fn commit(&self, before: &Before) -> Result<(), NetworkError> {
+        for checkpoint in self.0.own_checkpoints(before).await? {
+            self.0.bus.destroy_checkpoint(&checkpoint).await?;
+        }
+        Ok(())
+    }
+
+    async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
+        restore::checkpoints(&self.0, before, bound).await
+    }
+
+    async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError> {
+        restore::profiles(&self.0, bound).await
+    }
+
+    async fn undo_bridges(
+        &self,
+        before: &Before,
+        made: &[String],
+        bound: Duration,
+    ) -> Result<(), NetworkError> {
+        restore::bridges(&self.0, before, made, bound).await
+    }
+
+    async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError> {
+        match &before.hostname {
+            Some(name) => Ok(identity::put_back(self.0.paths, name)?),
+            None => Ok(()),
+        }
+    }
+
+    async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
+        restore::restored(&self.0, before, bound).await
+    }
+}

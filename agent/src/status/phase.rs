@@ -1,0 +1,50 @@
+//! The phases of a run.
+
+use serde::{Deserialize, Serialize};
+
+/// A phase of the transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Phase {
+    Select,
+    Recover,
+    Check,
+    Ready,
+    Snapshot,
+    Journal,
+    Baseline,
+    Checkpoint,
+    TakeOver,
+    Apply,
+    Verify,
+    Probe,
+    Commit,
+    Record,
+    RollBack,
+    Restored,
+    LastGood,
+}
+
+impl std::fmt::Display for Phase {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Select => "choosing the document",
+            Self::Recover => "undoing an unfinished transaction",
+            Self::Check => "checking the document",
+            Self::Ready => "waiting for what the document needs",
+            Self::Snapshot => "looking at what is there",
+            Self::Journal => "opening the journal",
+            Self::Baseline => "probing the old network",
+            Self::Checkpoint => "creating a checkpoint",
+            Self::TakeOver => "taking over what other tools left",
+            Self::Apply => "applying the document",
+            Self::Verify => "verifying the new network",
+            Self::Probe => "probing the new network",
+            Self::Commit => "committing",
+            Self::Record => "recording",
+            Self::RollBack => "rolling back",
+            Self::Restored => "verifying that the old network is back",
+            Self::LastGood => "returning to the last good configuration",
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! Why a phase, and with it a transaction, did not succeed.
+
+use thiserror::Error;
+
+use crate::{
+    durable::FileError, network::NetworkError, probe::ProbeResult, state::StateError,
+    status::phase::Phase, text::chain,
+};
+
+/// Why a phase did not succeed.
+#[derive(Debug, Error)]
+pub(crate) enum PhaseError {
+    #[error("took longer than {seconds:.0} s")]
+    TimedOut { seconds: f64 },
+    #[error("was stopped by a signal")]
+    Stopped,
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error(transparent)]
+    State(#[from] StateError),
+    #[error("{}", failed_probes(.0))]
+    Probes(Vec<ProbeResult>),
+    #[error("{count} steps of the roll back failed, the first one")]
+    RollBackSteps { count: usize, source: Box<PhaseError> },
+}
+
+fn failed_probes(results: &[ProbeResult]) -> String {
+    let one = |r: &ProbeResult| format!("probe {} failed: {}", r.name, r.detail);
+    results.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// A transaction that was not committed.
+#[derive(Debug, Error)]
+pub(crate) enum Failure {
+    /// Nothing had been changed yet.
+    #[error("{phase} failed; nothing was changed")]
+    Untouched { phase: Phase, source: Box<PhaseError> },
+    /// The old network is back.
+    #[error("{phase} failed; rolled back")]
+    RolledBack { phase: Phase, source: Box<PhaseError> },
+    /// The old network is not back; both errors are kept.
+    #[error("{phase} failed, and so did the roll back ({roll_back_phase}: {})", chain(.roll_back))]
+    RollBackFailed {
+        phase: Phase,
+        source: Box<PhaseError>,
+        roll_back_phase: Phase,
+        roll_back: Box<PhaseError>,
+    },
+    /// In force and decided so on disk; what could not be written the next start writes.
+    #[error("the network is in force, but {phase} failed; the next start finishes it")]
+    NotRecorded { phase: Phase, source: Box<PhaseError> },
+}
+
+/// A result with the phase that it is of.
+pub(super) type Phased<T> = Result<T, (Phase, PhaseError)>;

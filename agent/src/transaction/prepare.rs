@@ -1,0 +1,81 @@
+//! Before the first change: what the document needs, what is there, the journal.
+
+use super::{
+    Probed, Transaction,
+    bounds::{GRACE, LONG},
+    failure::{PhaseError, Phased},
+};
+use crate::{
+    document::Document,
+    durable::{
+        commit::Commit,
+        journal::{self, Journal},
+    },
+    network::{Before, Network, NetworkError, takeover::Leftovers},
+    probe,
+    state::{Parsed, State},
+    status::phase::Phase,
+    wants::Wants,
+};
+
+/// Everything that is known before the first change.
+pub(super) struct Prepared {
+    pub(super) desired: State,
+    pub(super) wants: Wants,
+    pub(super) before: Before,
+    pub(super) leftovers: Leftovers,
+    pub(super) plan: Vec<probe::Probe>,
+    pub(super) commit: Commit,
+}
+
+impl<N: Network> Transaction<'_, N> {
+    pub(super) async fn prepare(
+        &self,
+        document: &Document,
+        parsed: &Parsed,
+        probed: &mut Probed,
+    ) -> Phased<Prepared> {
+        let t = &self.settings.timeout;
+        let mut wants = parsed.wants(&document.text);
+        // Each wait inside has its own bound.
+        let say = |text: &str, bound| self.progress.say(text, bound);
+        self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
+        let desired = self
+            .phase(Phase::Snapshot, t.snapshot.get(), async {
+                let current = match parsed.needs_current() {
+                    true => Some(self.network.current().await?),
+                    false => None,
+                };
+                Ok::<_, PhaseError>(self.network.settle(parsed.resolve(current.as_ref())?).await?)
+            })
+            .await?;
+        if parsed.needs_current() {
+            wants = desired.wants();
+            self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
+        }
+        let plan =
+            probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
+        let asked = probe::baseline(&plan);
+        // Neither needs the other, and the probes mostly wait for answers.
+        let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
+            let before = self.network.snapshot(&wants).await?;
+            let leftovers = self.network.leftovers(&wants, &before).await?;
+            Ok::<_, NetworkError>((before, leftovers))
+        });
+        let baseline = self.phase(Phase::Baseline, t.baseline.get() + GRACE, async {
+            Ok::<_, PhaseError>(self.network.probe(&asked, t.baseline.get()).await)
+        });
+        let ((before, leftovers), answers) = tokio::try_join!(snapshot, baseline)?;
+        probed.before = answers;
+        let commit = self
+            .phase(Phase::Journal, t.snapshot.get(), async {
+                let (before, probes) = (before.clone(), probed.before.clone());
+                let bridges = wants.bridges.clone();
+                let journal = Journal::new(self.paths, document, bridges, before, probes);
+                let resolved = desired.to_yaml()?;
+                Ok::<_, PhaseError>(journal::open(self.paths, &journal, document, &resolved)?)
+            })
+            .await?;
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+    }
+}

@@ -1,0 +1,108 @@
+//! The way back: layer by layer, then the proof.
+
+use super::{
+    Probed, Transaction,
+    bounds::GRACE,
+    failure::{Failure, PhaseError, Phased},
+};
+use crate::{
+    durable::journal,
+    network::{Before, Network},
+    probe::{self, ProbeResult},
+    status::phase::Phase,
+    text::chain,
+};
+
+impl<N: Network> Transaction<'_, N> {
+    /// Undoes an open transaction, keeping the error that led here.
+    pub(super) async fn undo(
+        &self,
+        before: &Before,
+        bridges: &[String],
+        probed: &Probed,
+        phase: Phase,
+        source: PhaseError,
+    ) -> Result<(), Failure> {
+        match self.roll_back(before, bridges, probed, true).await {
+            Ok(()) => Err(Failure::RolledBack { phase, source: Box::new(source) }),
+            Err((roll_back_phase, roll_back)) => Err(Failure::RollBackFailed {
+                phase,
+                source: Box::new(source),
+                roll_back_phase,
+                roll_back: Box::new(roll_back),
+            }),
+        }
+    }
+
+    /// Rolls back, proves that the old network is back, and closes the journal.
+    pub(crate) async fn roll_back(
+        &self,
+        before: &Before,
+        bridges: &[String],
+        probed: &Probed,
+        same_boot: bool,
+    ) -> Phased<()> {
+        let step = self.settings.timeout.roll_back.get();
+        let rolled = self
+            .unstoppable(Phase::RollBack, step * 5, self.layers(before, bridges, same_boot))
+            .await;
+        // Whatever the steps said, what counts is whether the old network is there.
+        let restored = self
+            .unstoppable(Phase::Restored, step * 2 + GRACE, async {
+                self.network.restored(before, step).await?;
+                let answered = |name: &str| probed.before.iter().any(|b| b.name == name && b.ok);
+                let gateway = probe::gateway_in_use();
+                if answered(&gateway.name) {
+                    let failed: Vec<ProbeResult> = self
+                        .network
+                        .probe(&[gateway], step)
+                        .await
+                        .into_iter()
+                        .filter(|r| !r.ok)
+                        .collect();
+                    if !failed.is_empty() {
+                        return Err(PhaseError::Probes(failed));
+                    }
+                }
+                Ok(())
+            })
+            .await;
+        rolled?;
+        restored?;
+        let closed = journal::close(self.paths);
+        closed.map_err(|e| (Phase::RollBack, PhaseError::File(e)))
+    }
+
+    /// The layers of a roll back. Each is bounded and none stops the next: NetworkManager may be
+    /// dead, and the files must come back nevertheless.
+    async fn layers(
+        &self,
+        before: &Before,
+        bridges: &[String],
+        same_boot: bool,
+    ) -> Result<(), PhaseError> {
+        let step = self.settings.timeout.roll_back.get();
+        let mut errors = Vec::new();
+        keep(&mut errors, self.network.undo_checkpoints(before, step).await);
+        match journal::restore_files(self.paths, same_boot) {
+            Ok(false) => {}
+            Ok(true) => keep(&mut errors, self.network.reload_profiles(step).await),
+            Err(error) => keep(&mut errors, Err(error)),
+        }
+        keep(&mut errors, self.network.undo_bridges(before, bridges, step).await);
+        keep(&mut errors, self.network.undo_hostname(before).await);
+        let count = errors.len();
+        match errors.into_iter().next() {
+            None => Ok(()),
+            Some(source) => Err(PhaseError::RollBackSteps { count, source: Box::new(source) }),
+        }
+    }
+}
+
+fn keep<E: Into<PhaseError>>(errors: &mut Vec<PhaseError>, result: Result<(), E>) {
+    if let Err(error) = result {
+        let error = error.into();
+        tracing::warn!("roll back: {}", chain(&error));
+        errors.push(error);
+    }
+}
