@@ -1,6 +1,7 @@
 //! The commands, one a file.
 
 mod apply;
+mod decide;
 mod diff;
 mod drift;
 mod last_good;
