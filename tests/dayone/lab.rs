@@ -171,7 +171,7 @@ fn aborted_run_is_swept_up_by_the_next() -> Result<(), Box<dyn std::error::Error
         process::abort();
     }
     let child = process::Command::new(env::current_exe()?)
-        .args(["--exact", "aborted_run_is_swept_up_by_the_next"])
+        .args(["--exact", "lab::aborted_run_is_swept_up_by_the_next"])
         .env(ABORT, "1")
         .output()?;
     let Some(lab) = Lab::open()? else { return Ok(()) };

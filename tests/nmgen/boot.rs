@@ -2,19 +2,12 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
-#[path = "boot/choice.rs"]
 mod choice;
-#[path = "boot/early.rs"]
 mod early;
-#[path = "boot/initrd.rs"]
 mod initrd;
-#[path = "boot/names.rs"]
 mod names;
-#[path = "boot/persist.rs"]
 mod persist;
-#[path = "boot/units.rs"]
 mod units;
-#[path = "boot/waiting.rs"]
 mod waiting;
 
 /// A document that any machine can use, of which the profile's name tells it from others.

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use tests::machine::{EARLY, Machine, Said};
 
-use crate::{marked, with_mac};
+use super::{marked, with_mac};
 
 const FIRST: &str = "52:54:00:00:00:01";
 const SECOND: &str = "52:54:00:00:00:02";

@@ -1,0 +1,12 @@
+//! The agent in the lab's containers, and the lab itself.
+
+mod apply;
+mod attempts;
+mod choice;
+mod failures;
+mod interrupted;
+mod lab;
+mod migration;
+mod second_boot;
+mod status;
+mod units;

@@ -1,0 +1,26 @@
+//! What needs no lab: nmgen, and the installation of both programs.
+
+mod ablation;
+mod bad_input;
+mod boot;
+mod checks;
+mod command_line;
+mod corpus;
+mod diff;
+mod drop_in;
+mod fixtures;
+mod fleet;
+mod ignition;
+mod install;
+mod kargs;
+mod networkmanager;
+mod nics;
+mod packages;
+mod property;
+mod ramdisk;
+mod readme;
+mod round_trip;
+mod snippets;
+mod sources;
+mod targets;
+mod write;
