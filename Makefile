@@ -39,8 +39,8 @@ ramdisk: toolchain ## Build the static program for an initramfs
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
-	$(CARGO) run --locked --quiet -p nmgen --example manuals -- $(MANUALS)
-	$(CARGO) run --locked --quiet -p agent --example manuals -- $(MANUALS)
+	$(CARGO) run --locked --quiet -p nmgen --example nmgen-manuals -- $(MANUALS)
+	$(CARGO) run --locked --quiet -p agent --example dayone-manuals -- $(MANUALS)
 
 demo: toolchain ## Show the main job on real input
 	$(CARGO) build --locked --quiet -p nmgen

@@ -21,7 +21,7 @@ fn node() -> Node {
 
 /// The same without a profile.
 fn bare_node() -> Node {
-    let held: &Path = &program::dayone().held;
+    let held: &Path = program::dayone_fault_injection();
     with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), held)
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(

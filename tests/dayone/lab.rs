@@ -1,7 +1,7 @@
 //! The lab itself: what every other case takes for granted.
 
 use std::{
-    env,
+    env, fs,
     net::{Ipv4Addr, Ipv6Addr},
     os::unix::process::ExitStatusExt,
     process,
@@ -159,22 +159,25 @@ fn killed_networkmanager_comes_back() -> Result<(), Error> {
     })
 }
 
-/// Makes the process that runs the test below end in the middle of a case.
+/// Makes the process that runs the test below abort in the middle of a case, with the name of its room in this file.
 const ABORT: &str = "LAB_ABORT";
 
 #[test]
 fn aborted_run_is_swept_up_by_the_next() -> Result<(), Box<dyn std::error::Error>> {
-    if env::var_os(ABORT).is_some() {
+    if let Some(room) = env::var_os(ABORT) {
         let Some(lab) = Lab::open()? else { return Ok(()) };
+        fs::write(room, lab.name())?;
         let mut case = lab.case(node(), &Peer::new())?;
         case.boot()?;
         process::abort();
     }
+    let room = tempfile::NamedTempFile::new()?;
     let child = process::Command::new(env::current_exe()?)
         .args(["--exact", "lab::aborted_run_is_swept_up_by_the_next"])
-        .env(ABORT, "1")
+        .env(ABORT, room.path())
         .output()?;
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let room = fs::read_to_string(room.path())?;
+    let Some(lab) = Lab::open_named(&room)? else { return Ok(()) };
     assert!(child.status.signal().is_some(), "{child:?}");
     lab.check_clean()?;
     Ok(lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {

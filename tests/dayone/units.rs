@@ -3,14 +3,16 @@
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
 use tests::{
-    dayone::worker,
+    dayone::{DAY_ONE, worker},
     lab::{Error, Lab, Peer},
 };
 
 #[test]
 fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    lab.run(worker().machine_config_operator(), &Peer::new(), |case| {
+    // Without an address the operator's units would wait a minute for one.
+    let node = worker().keyfile("eno1", DAY_ONE).machine_config_operator();
+    lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         for unit in ["dayone.service", "dayone-recover.service"] {

@@ -20,7 +20,7 @@ fn main() -> ExitCode {
     let shown = Lab::open().and_then(|lab| match lab {
         Some(lab) => show(&lab),
         None => {
-            println!("\n== the agent is not shown: the lab is not available (the reason is above)");
+            println!("\n== the agent is not shown: LAB=off");
             Ok(())
         }
     });

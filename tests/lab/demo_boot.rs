@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     let shown = Machines::open().map_err(Into::into).and_then(|machines| match machines {
         Some(machines) => show(&machines),
         None => {
-            println!("the two-stage boot is not shown: the lab is not available (see above)");
+            println!("the two-stage boot is not shown: LAB=off");
             Ok(())
         }
     });

@@ -27,6 +27,6 @@ mkdir -p /run/systemd
 mount -t tmpfs tmpfs /run/systemd
 mount -t overlay -o "lowerdir=$rootfs,upperdir=$disk/upper,workdir=$disk/work" overlay "$disk/root"
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 SYSTEMD_NSPAWN_API_VFS_WRITABLE=network
-exec systemd-nspawn --quiet --register=no --keep-unit --machine=dayone-lab --capability=all \
+exec systemd-nspawn --quiet --register=no --keep-unit --capability=all \
     --bind=/dev/net/tun --link-journal=no --resolv-conf=off --timezone=off --console=pipe \
     --notify-ready=yes --directory="$disk/root" --boot "$@"

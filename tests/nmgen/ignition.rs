@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::{documents, program};
+use tests::{program, skip};
 
 /// Debian's package keeps the program for the initramfs here, off the path.
 const IGNITION: &str = "/usr/lib/dracut/modules.d/30ignition/ignition";
@@ -30,7 +30,7 @@ interfaces:
 fn is_there() -> bool {
     let found = Path::new(IGNITION).exists();
     if !found {
-        documents::skipped("Ignition is not installed (Debian: ignition)");
+        skip::part("Ignition is not installed (Debian: ignition)");
     }
     found
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tests::keyfile::{self, Sections};
-use tests::{documents, program};
+use tests::{program, skip};
 
 const GENERATOR: &str = "/usr/lib/NetworkManager/nm-initrd-generator";
 
@@ -47,7 +47,7 @@ type Network = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 #[test]
 fn the_generator_makes_of_them_what_the_keyfiles_say() {
     if !Path::new(GENERATOR).exists() {
-        documents::skipped("nm-initrd-generator is not installed (Debian: network-manager)");
+        skip::part("nm-initrd-generator is not installed (Debian: network-manager)");
         return;
     }
     let place = tempfile::tempdir().unwrap();

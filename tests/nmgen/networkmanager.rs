@@ -7,8 +7,8 @@ use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
 use nmgen::profile::Profile;
-use tests::documents;
 use tests::keyfile::{self, Sections};
+use tests::{documents, skip};
 
 /// Keys that NetworkManager leaves out when it writes a profile, because the value is its default.
 const DEFAULTS: &[(&str, &str, &str)] = &[
@@ -74,7 +74,7 @@ type Version = (u32, u32);
 #[test]
 fn nothing_is_lost_or_changed() {
     let Some(version) = version() else {
-        documents::skipped("nmcli is not installed (Debian: network-manager)");
+        skip::part("nmcli is not installed (Debian: network-manager)");
         return;
     };
     let mut faults = Vec::new();

@@ -8,8 +8,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::documents;
 use tests::program::root;
+use tests::skip;
 use tests::tree::{Built, files, make};
 
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
@@ -31,7 +31,7 @@ type Packed = BTreeMap<PathBuf, (u32, &'static str)>;
 fn has(program: &str, package: &str) -> bool {
     let found = Command::new(program).arg("--version").output().is_ok();
     if !found {
-        documents::skipped(&format!("{program} is not installed (Debian: {package})"));
+        skip::part(&format!("{program} is not installed (Debian: {package})"));
     }
     found
 }
@@ -116,7 +116,7 @@ fn enabled(root: &Path) -> BTreeSet<String> {
 /// With dpkg's own handling of maintainer scripts, in a root that has nothing else.
 fn install_upgrade_remove(package: &Path, root: &Path) {
     if !nix::unistd::geteuid().is_root() {
-        documents::skipped("installing a package needs root");
+        skip::part("installing a package needs root");
         return;
     }
     fs::create_dir_all(root.join("var/lib/dpkg/info")).unwrap();

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_yaml::Value;
-use tests::{documents, program};
+use tests::{program, skip};
 
 /// Debian's package keeps the program for the initramfs here, off the path.
 const IGNITION: &str = "/usr/lib/dracut/modules.d/30ignition/ignition";
@@ -119,7 +119,7 @@ fn butane_source(name: &str) -> Brought {
 fn is_there() -> bool {
     let found = Path::new(IGNITION).exists();
     if !found {
-        documents::skipped("Ignition is not installed (Debian: ignition)");
+        skip::part("Ignition is not installed (Debian: ignition)");
     }
     found
 }
@@ -170,7 +170,7 @@ fn ignition_brings_what_the_butane_sources_say() {
         }
     }
     // The agent reads what Ignition wrote: it refuses settings that it does not know.
-    let mut agent = Command::new(&program::dayone().plain);
+    let mut agent = Command::new(program::dayone());
     let output = agent.arg("--root").arg(place.path().join("node")).arg("status").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code() != Some(2), "{said}");
@@ -195,7 +195,7 @@ fn the_node_gets_its_documents_and_the_units_of_the_preset() {
 #[test]
 fn the_bootstrap_machine_is_found_by_its_prefix() {
     if Command::new("cpio").arg("--version").output().is_err() {
-        documents::skipped("cpio is not installed");
+        skip::part("cpio is not installed");
         return;
     }
     let place = tempfile::tempdir().unwrap();

@@ -12,7 +12,7 @@ use std::process::{Command, Output};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use tests::{documents, program};
+use tests::{program, skip};
 
 /// Their names, and their paths from `tests/fixtures`.
 const INPUTS: &[(&str, &str)] = &[
@@ -197,7 +197,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
     let again = run("initrd", copy.path().to_str().unwrap()).remove(Path::new("OUT")).unwrap();
     assert_eq!(archive, again);
     if Command::new("cpio").arg("--version").output().is_err() {
-        documents::skipped("cpio is not installed");
+        skip::part("cpio is not installed");
         return;
     }
     let place = tempfile::tempdir().unwrap();

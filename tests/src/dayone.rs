@@ -170,7 +170,7 @@ pub fn worker() -> Node {
 /// Adds the agent and kubelet's stand-in.
 #[must_use]
 pub fn agent(node: Node) -> Node {
-    with_program(node, &program::dayone().plain)
+    with_program(node, program::dayone())
 }
 
 /// Adds another build of the agent, and kubelet's stand-in.

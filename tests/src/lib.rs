@@ -10,6 +10,7 @@ pub mod machine;
 pub mod measure;
 pub mod mutation;
 pub mod program;
+pub mod skip;
 pub mod tree;
 pub mod two_stage;
 pub mod yaml;

@@ -1,7 +1,7 @@
-//! The programs under test, built once a test run as their users build them.
+//! The programs under test, built at most once a test run.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 /// The workspace's root.
@@ -15,7 +15,7 @@ pub fn root() -> &'static Path {
 /// When it cannot be built.
 pub fn nmgen() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build(&["-p", "nmgen"], None, &["debug", "nmgen"]))
+    PROGRAM.get_or_init(|| build("nmgen"))
 }
 
 /// `nmgen` as pipelines run it.
@@ -24,7 +24,7 @@ pub fn nmgen() -> &'static Path {
 /// When it cannot be built.
 pub fn nmgen_release() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build(&["-p", "nmgen", "--release"], None, &["release", "nmgen"]))
+    PROGRAM.get_or_init(|| build("nmgen-release"))
 }
 
 /// `nmgen` as it goes into an initramfs: `make ramdisk`.
@@ -33,40 +33,25 @@ pub fn nmgen_release() -> &'static Path {
 /// When it cannot be built.
 pub fn nmgen_ramdisk() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let host = host_target();
-        build(
-            &["-p", "nmgen", "--no-default-features", "--profile", "ramdisk", "--target", &host],
-            Some("-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld"),
-            &[&host, "ramdisk", "nmgen"],
-        )
-    })
+    PROGRAM.get_or_init(|| build("nmgen-ramdisk"))
 }
 
-/// `dayone`, as developers build it and with the phases it can be made to stop in.
-#[derive(Debug)]
-pub struct Agent {
-    /// The program.
-    pub plain: PathBuf,
-    /// The same with its feature `fault-injection`.
-    pub held: PathBuf,
-}
-
-/// Both builds of the agent.
+/// `dayone` as developers build it.
 ///
 /// # Panics
-/// When one cannot be built.
-pub fn dayone() -> &'static Agent {
-    static PROGRAM: OnceLock<Agent> = OnceLock::new();
-    PROGRAM.get_or_init(|| {
-        let place = ["debug", "dayone"];
-        let built = build(&["-p", "agent", "--features", "fault-injection"], None, &place);
-        // The two share a name: what the next build replaces is kept under another.
-        let held = built.with_file_name("dayone-fault-injection");
-        let linked = std::fs::copy(&built, &held);
-        assert!(linked.is_ok(), "copy {}: {linked:?}", built.display());
-        Agent { plain: build(&["-p", "agent"], None, &place), held }
-    })
+/// When it cannot be built.
+pub fn dayone() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("dayone"))
+}
+
+/// `dayone` with its feature `fault-injection`: it can be made to stop in a phase.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn dayone_fault_injection() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("dayone-fault-injection"))
 }
 
 /// `dayone` as nodes run it, and the program of nmstate's own `apply()` that it is measured against.
@@ -74,30 +59,33 @@ pub fn dayone() -> &'static Agent {
 /// # Panics
 /// When they cannot be built.
 pub fn dayone_release() -> (PathBuf, PathBuf) {
-    let example = ["--bin", "dayone", "--example", "nmstate_apply"];
-    let arguments = [&["-p", "agent", "--release"], &example[..]].concat();
-    let dayone = build(&arguments, None, &["release", "dayone"]);
+    let dayone = build("dayone-release");
     let nmstate = dayone.with_file_name("examples").join("nmstate_apply");
     (dayone, nmstate)
 }
 
-fn build(arguments: &[&str], rustflags: Option<&str>, place: &[&str]) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(root()).args(["build", "--quiet", "--locked"]).args(arguments);
-    if let Some(flags) = rustflags {
-        cargo.env("RUSTFLAGS", flags);
+/// Writes the man pages and shell completions of both programs to `directory`.
+///
+/// # Panics
+/// When they cannot be built or written.
+pub fn write_manuals(directory: &Path) {
+    static EXAMPLES: OnceLock<PathBuf> = OnceLock::new();
+    let examples = EXAMPLES.get_or_init(|| build("manuals"));
+    for name in ["nmgen-manuals", "dayone-manuals"] {
+        let mut writer = Command::new(examples.join(name));
+        let status = writer.arg(directory).status();
+        assert!(status.is_ok_and(|status| status.success()), "{writer:?} failed");
     }
-    let status = cargo.status();
-    assert!(status.is_ok_and(|status| status.success()), "{cargo:?} failed");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or(root().join("target"), PathBuf::from);
-    place.iter().fold(target, |path, part| path.join(part))
 }
 
-fn host_target() -> String {
-    let output = Command::new("rustc").arg("-vV").output();
-    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    text.unwrap_or_default()
-        .lines()
-        .find_map(|line| line.strip_prefix("host: ").map(str::to_owned))
-        .unwrap_or_default()
+/// Runs `tests/build`, which knows how each program is built and where it is.
+fn build(program: &str) -> PathBuf {
+    let mut build = Command::new(root().join("tests/build"));
+    let output = build.arg(program).stderr(Stdio::inherit()).output();
+    let path = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    assert!(path.is_some(), "{build:?} failed");
+    let path = path.unwrap_or_default();
+    let path = PathBuf::from(String::from_utf8_lossy(&path).trim_end());
+    assert!(path.exists(), "{} is not built", path.display());
+    path
 }

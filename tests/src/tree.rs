@@ -59,11 +59,13 @@ pub struct Built {
 }
 
 impl Built {
-    /// Stand-ins for the programs, whose text is their name: what they do is other tests' business, and the
-    /// real ones take minutes to build. The manuals are real.
+    /// Stand-ins for the programs, whose text is their name; the manuals are real.
     ///
     /// # Errors
-    /// What writing files gives, and where make cannot be started.
+    /// Where a file cannot be written.
+    ///
+    /// # Panics
+    /// When the manuals cannot be built.
     pub fn stand_ins() -> io::Result<Self> {
         let directory = tempfile::tempdir()?;
         let programs = directory.path().to_owned();
@@ -71,7 +73,7 @@ impl Built {
             fs::write(programs.join(program), format!("#!/bin/sh\n# {program}\n"))?;
         }
         let (ramdisk, manuals) = (programs.join("nmgen-ramdisk"), programs.join("manuals"));
-        make("manuals", &[("MANUALS", &manuals)])?;
+        program::write_manuals(&manuals);
         Ok(Self { programs, ramdisk, manuals, _directory: Some(directory) })
     }
 
@@ -83,10 +85,10 @@ impl Built {
     /// # Panics
     /// When one cannot be built.
     pub fn programs() -> io::Result<Self> {
-        let programs = program::dayone().plain.parent().unwrap_or(root()).to_owned();
+        let programs = program::dayone().parent().unwrap_or(root()).to_owned();
         program::nmgen();
         let manuals = programs.with_file_name("manuals");
-        make("manuals", &[("MANUALS", &manuals)])?;
+        program::write_manuals(&manuals);
         let ramdisk = program::nmgen_ramdisk().to_owned();
         Ok(Self { programs, ramdisk, manuals, _directory: None })
     }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use tests::documents;
 use tests::keyfile;
 use tests::machine::{DEFAULT_PROFILE, EARLY, Machine, STAGED};
+use tests::skip;
 
 type Profile = BTreeMap<String, BTreeMap<String, String>>;
 
@@ -191,7 +191,7 @@ fn a_document_that_asks_for_nothing_changes_nothing() {
 fn networkmanager_reads_them() {
     let machine = booted(&format!("{STATIC}- name: ens4\n{BOTH}"), "");
     if Command::new("nmcli").arg("--version").output().is_err() {
-        documents::skipped("nmcli is not installed (Debian: network-manager)");
+        skip::part("nmcli is not installed (Debian: network-manager)");
         return;
     }
     for (name, text) in machine.files(EARLY) {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tests::machine::{Machine, STAGED};
-use tests::{documents, program};
+use tests::{program, skip};
 
 /// A host of a source, and the machine that it is.
 struct Case {
@@ -39,7 +39,7 @@ fn unpack(archive: &Path, machine: &Machine) {
 /// Unpacks the source's archive into each machine, lets it boot, and compares. False without cpio.
 fn all_take_theirs(source: &Path, cases: &[Case]) -> bool {
     if Command::new("cpio").arg("--version").output().is_err() {
-        documents::skipped("cpio is not installed");
+        skip::part("cpio is not installed");
         return false;
     }
     let place = tempfile::tempdir().unwrap();

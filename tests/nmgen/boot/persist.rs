@@ -3,8 +3,8 @@
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use tests::documents;
 use tests::machine::{EARLY, Machine, RUNNING, STAGED};
+use tests::skip;
 
 const DOCUMENT: &str = "\
 hostname: {config: worker-0}
@@ -211,7 +211,7 @@ fn a_read_only_root_keeps_them_for_this_boot() {
     command.args(machine.command().get_args()).arg("--persist");
     let said = machine.run(&mut command);
     if said.console.contains("unshare: ") {
-        documents::skipped(&format!("the read-only root: {}", said.console));
+        skip::part(&format!("the read-only root: {}", said.console));
         return;
     }
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use tests::{documents, program};
+use tests::{program, skip};
 
 const MODULE: &str = "systemd/usr/lib/dracut/modules.d/50nmgen";
 
@@ -11,7 +11,7 @@ fn systemd_has_nothing_to_say_against_the_units() {
     let mut command = Command::new("systemd-analyze");
     command.current_dir(program::root().join(MODULE)).args(["verify", "--man=no"]);
     let Ok(output) = command.args(["nmgen.service", "nmgen-persist.service"]).output() else {
-        documents::skipped("systemd-analyze is not installed (Debian: systemd)");
+        skip::part("systemd-analyze is not installed (Debian: systemd)");
         return;
     };
     let said = String::from_utf8_lossy(&output.stderr);

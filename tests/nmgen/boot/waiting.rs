@@ -4,8 +4,8 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tests::documents;
 use tests::machine::{EARLY, Machine, Said};
+use tests::skip;
 
 const DOCUMENT: &str = "\
 interfaces:
@@ -110,7 +110,7 @@ fn the_kernel_says_that_a_card_came() {
     let start = Instant::now();
     let said = machine.run(&mut inside);
     if said.console.contains("unshare: ") {
-        documents::skipped(&format!("events of the kernel: {}", said.console));
+        skip::part(&format!("events of the kernel: {}", said.console));
         return;
     }
     assert_eq!(said.code, Some(0), "{said:?}");

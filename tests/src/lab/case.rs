@@ -72,7 +72,7 @@ impl<'lab> Case<'lab> {
             node: &self.node,
             rootfs: self.lab.rootfs(),
             disk: &self.disk,
-            state: self.lab.place().state(),
+            place: self.lab.place(),
             netns: &network.path(),
         };
         self.container = Some(Container::start(&boot)?);
@@ -156,7 +156,7 @@ impl<'lab> Case<'lab> {
             self.gateway.unplug(&nic.name);
         }
         self.network = None;
-        cgroups::remove()
+        cgroups::remove(self.lab.place().name())
     }
 }
 

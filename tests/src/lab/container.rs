@@ -21,6 +21,7 @@ use super::{
     command::{pid_of, wait_for},
     error::{Error, Result},
     node::Node,
+    place::Place,
 };
 
 /// What a boot needs to know.
@@ -28,7 +29,7 @@ pub(crate) struct Boot<'a> {
     pub(crate) node: &'a Node,
     pub(crate) rootfs: &'a Path,
     pub(crate) disk: &'a Path,
-    pub(crate) state: &'a Path,
+    pub(crate) place: &'a Place,
     pub(crate) netns: &'a Path,
 }
 
@@ -62,9 +63,10 @@ enum Notification {
 impl Container {
     /// Starts the container and returns when its PID 1 exists.
     pub(crate) fn start(boot: &Boot<'_>) -> Result<Self> {
-        let socket = boot.state.join("notify");
+        let state = boot.place.state();
+        let socket = state.join("notify");
         let notifications = Notifications::bind(&socket)?;
-        let console = boot.state.join("console");
+        let console = state.join("console");
         let log = File::options()
             .create(true)
             .append(true)
@@ -201,7 +203,8 @@ fn command(boot: &Boot<'_>) -> Result<Command> {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private"]);
     command.arg(super::scripts().join("start-node.sh")).args([boot.rootfs, boot.disk]);
-    command.args(cgroups::paths()?).arg("--");
+    command.args(cgroups::paths(boot.place.name())?).arg("--");
+    command.arg(format!("--machine={}", boot.place.name()));
     command.arg(format!("--network-namespace-path={}", boot.netns.display()));
     command.arg(format!("--hostname={}", boot.node.hostname));
     for (from, to) in &boot.node.binds {

@@ -6,8 +6,8 @@ use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The lab cannot run here, and `REQUIRE_LAB=1` asks that it does.
-    #[error("the lab is required (REQUIRE_LAB=1) and cannot run: {0}")]
+    /// The lab cannot run here.
+    #[error("the lab cannot run: {0} (LAB=off goes without it)")]
     Unavailable(String),
     /// Another process kept the lab for too long.
     #[error("another process held the lab for {} s", .0.as_secs())]

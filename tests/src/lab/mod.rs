@@ -21,11 +21,10 @@ mod vm;
 mod watchdog;
 
 use std::{
-    env,
     io::Write,
     path::{Path, PathBuf},
     process::Command,
-    sync::mpsc::Sender,
+    sync::{Mutex, PoisonError, mpsc::Sender},
     time::Duration,
 };
 
@@ -41,15 +40,22 @@ pub use self::{
     peer::{Fault, Peer},
     vm::{Machines, VirtualMachine, VmCase},
 };
-use self::{command::run, place::Place};
+use self::{
+    command::run,
+    place::{Kind, Place},
+};
+use crate::skip;
 
-/// The containers' place: of cgroups with fixed names there can be one.
-const PLACE: &str = "dayone-lab";
+/// Left out if `LAB=off`.
+const CONTAINERS: &str = "cases in containers (LAB=off)";
 /// The lab may have to be built first.
 const PREPARE: Duration = Duration::from_secs(1800);
 /// How long a case may take; one that is over its time loses its node, and fails by that.
 const CASE: Duration = Duration::from_secs(240);
-/// The containers' lab, held by one test of one process at a time.
+/// The root file system that this process has prepared.
+static PREPARED: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+/// Room for one container, held by one case of one process at a time. There is room for one a core.
 #[derive(Debug)]
 pub struct Lab {
     rootfs: PathBuf,
@@ -57,22 +63,36 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Waits for its turn and prepares the lab. `None`, with the reason on stderr, where it cannot run.
+    /// Waits for room and prepares the root file system. `None`, with a line on stderr, if `LAB=off`.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where it cannot run although `REQUIRE_LAB=1` is set.
+    /// [`Error::Unavailable`] where it cannot run.
     pub fn open() -> Result<Option<Self>> {
-        if_available(Self::try_open)
+        unless_off(CONTAINERS, || Self::at(Place::wait(Kind::Container)?))
     }
 
-    fn try_open() -> Result<Self> {
-        let place = Place::wait(&[PLACE.to_owned()], true)?;
-        let prepare = scripts().join("prepare");
-        let rootfs = run(&mut Command::new(&prepare), PREPARE)
-            .and_then(Output::success)
-            .map_err(|e| Error::Unavailable(e.to_string()))?;
+    /// The same, in the room of this name.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where it cannot run.
+    pub fn open_named(name: &str) -> Result<Option<Self>> {
+        unless_off(CONTAINERS, || Self::at(Place::wait_named(Kind::Container, name)?))
+    }
+
+    fn at(place: Place) -> Result<Self> {
+        let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+        let rootfs = match &*prepared {
+            Some(rootfs) => rootfs.clone(),
+            None => prepared.insert(prepare()?).clone(),
+        };
+        drop(prepared);
         place.sweep()?;
-        Ok(Self { rootfs: rootfs.into(), place })
+        Ok(Self { rootfs, place })
+    }
+
+    /// The name of the room, for [`Self::open_named`].
+    pub fn name(&self) -> &str {
+        self.place.name()
     }
 
     /// Sets up a node, switched off, and its peer.
@@ -89,11 +109,12 @@ impl Lab {
         test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let case = self.case(node, peer)?;
-        let watchdog = watchdog::start(CASE, cgroups::kill);
+        let name = self.place.name().to_owned();
+        let watchdog = watchdog::start(CASE, move || cgroups::kill(&name));
         run_case(&self.place, case, watchdog, test, Case::report)
     }
 
-    /// Checks that nothing of a case is left.
+    /// Checks that nothing of a case is left in this room.
     ///
     /// # Errors
     /// [`Error::Leftovers`] with what there is.
@@ -128,24 +149,23 @@ fn run_case<C, E: From<Error>>(
     Ok(place.check_clean()?)
 }
 
-/// `None`, with the reason on stderr, where a lab cannot run; an error where it has to.
-fn if_available<T>(open: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
-    let root = if Uid::effective().is_root() {
-        Ok(())
-    } else {
-        Err(Error::Unavailable("it needs root".into()))
-    };
-    let reason = match root.and_then(|()| open()) {
-        Ok(lab) => return Ok(Some(lab)),
-        Err(Error::Unavailable(reason)) => reason,
-        Err(e) => return Err(e),
-    };
-    if env::var_os("REQUIRE_LAB").is_some_and(|value| value == "1") {
-        return Err(Error::Unavailable(reason));
+/// Opens a lab. `None` if `LAB=off`: then the case does not run, and a line on stderr names `cases`.
+fn unless_off<T>(cases: &str, open: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+    if skip::is_allowed() {
+        skip::tell(cases);
+        return Ok(None);
     }
-    // Directly, since a test's own output is hidden when it passes.
-    let _ = writeln!(std::io::stderr(), "NOT RUN: the lab is not available: {reason}");
-    Ok(None)
+    if !Uid::effective().is_root() {
+        return Err(Error::Unavailable("it needs root".into()));
+    }
+    open().map(Some)
+}
+
+fn prepare() -> Result<PathBuf> {
+    let rootfs = run(&mut Command::new(scripts().join("prepare")), PREPARE)
+        .and_then(Output::success)
+        .map_err(|e| Error::Unavailable(e.to_string()))?;
+    Ok(rootfs.into())
 }
 
 /// The directory of the lab's scripts.

@@ -1,8 +1,9 @@
-//! What a lab has of the host for itself, and what a case that came to a bad end may have left of it.
+//! Places: the names that a case has on the host for itself, and what an aborted case left under them.
 
 use std::{
     fs::{self, File},
     path::{Path, PathBuf},
+    thread,
     time::Duration,
 };
 
@@ -20,26 +21,56 @@ use super::{
 
 /// A tmpfs on every Linux, which overlayfs takes as its upper layer.
 const MEMORY: &str = "/dev/shm";
-/// How long the cases before this one may take.
+/// How long the cases before may take.
 const TURN: Duration = Duration::from_secs(2400);
 
-/// Names that nothing else on the host bears, held by one test of one process at a time.
+/// What runs at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A container, in a cgroup of the place's name.
+    Container,
+    /// A virtual machine.
+    Machine,
+}
+
+impl Kind {
+    /// The places on this host, one a core: a node keeps a core busy while it boots.
+    fn names(self) -> Vec<String> {
+        let prefix = match self {
+            Self::Container => "dayone-container",
+            Self::Machine => "dayone-machine",
+        };
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        (0..count).map(|number| format!("{prefix}{number}")).collect()
+    }
+}
+
+/// Names that nothing else on the host bears, held by one case of one process at a time.
 #[derive(Debug)]
 pub(crate) struct Place {
     name: String,
     state: PathBuf,
-    containers: bool,
+    kind: Kind,
     _lock: Flock<File>,
 }
 
 impl Place {
-    /// Waits for one of these names; `containers`: cgroups belong to it.
-    pub(crate) fn wait(names: &[String], containers: bool) -> Result<Self> {
-        let taken = wait_for("the lab", TURN, || {
+    /// Waits for a free place.
+    pub(crate) fn wait(kind: Kind) -> Result<Self> {
+        Self::wait_for_one(kind, &kind.names())
+    }
+
+    /// Waits for the place of this name.
+    pub(crate) fn wait_named(kind: Kind, name: &str) -> Result<Self> {
+        Self::wait_for_one(kind, &[name.to_owned()])
+    }
+
+    fn wait_for_one(kind: Kind, names: &[String]) -> Result<Self> {
+        let taken = wait_for("a place in the lab", TURN, || {
             for name in names {
                 if let Some(lock) = try_lock(&Path::new(MEMORY).join(format!("{name}.lock")))? {
                     let state = Path::new(MEMORY).join(name);
-                    return Ok(Some(Self { name: name.clone(), state, containers, _lock: lock }));
+                    return Ok(Some(Self { name: name.clone(), state, kind, _lock: lock }));
                 }
             }
             Ok(None)
@@ -48,6 +79,11 @@ impl Place {
             Err(Error::Timeout { after, .. }) => Err(Error::Busy(after)),
             other => other,
         }
+    }
+
+    /// The name; a container's cgroup has the same.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
     }
 
     /// Where the state of a case is.
@@ -65,16 +101,16 @@ impl Place {
         format!("{}-peer", self.name)
     }
 
-    /// Takes away what an earlier run left and begins anew.
+    /// Removes what an aborted run left and makes an empty state directory.
     pub(crate) fn begin(&self) -> Result<()> {
         self.sweep()?;
         fs::create_dir_all(&self.state).map_err(Error::file("create", &self.state))
     }
 
-    /// Takes away what an earlier run left: one that was killed had no time to do it.
+    /// Removes what an aborted run left: when killed, it cannot clean up.
     pub(crate) fn sweep(&self) -> Result<()> {
-        if self.containers {
-            cgroups::remove()?;
+        if self.kind == Kind::Container {
+            cgroups::remove(&self.name)?;
         }
         netns::remove(&self.node())?;
         netns::remove(&self.peer())?;
@@ -99,7 +135,10 @@ impl Place {
     }
 
     fn leftovers(&self) -> Result<Vec<String>> {
-        let cgroups = if self.containers { cgroups::existing()? } else { Vec::new() };
+        let cgroups = match self.kind {
+            Kind::Container => cgroups::existing(&self.name)?,
+            Kind::Machine => Vec::new(),
+        };
         let mut left: Vec<_> =
             cgroups.iter().map(|path| format!("cgroup {}", path.display())).collect();
         left.extend(
@@ -111,14 +150,12 @@ impl Place {
         if self.state.exists() {
             left.push(format!("directory {}", self.state.display()));
         }
-        let state = self.state.to_string_lossy();
+        // With the slash: another place's name may begin with this one's.
+        let state = format!("{}/", self.state.display());
         let mounts = fs::read_to_string("/proc/self/mounts")
             .map_err(Error::file("read", "/proc/self/mounts"))?;
         left.extend(
-            mounts
-                .lines()
-                .filter(|line| line.contains(&*state))
-                .map(|line| format!("mount {line}")),
+            mounts.lines().filter(|line| line.contains(&state)).map(|line| format!("mount {line}")),
         );
         left.extend(processes(&state));
         Ok(left)

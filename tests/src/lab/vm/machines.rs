@@ -3,7 +3,6 @@
 use std::{
     process::Command,
     sync::{Mutex, PoisonError},
-    thread,
     time::Duration,
 };
 
@@ -13,16 +12,19 @@ use crate::{
         PREPARE,
         command::{Output, run},
         error::{Error, Result},
-        if_available, netns,
+        netns,
         peer::Peer,
-        place::{Place, remove},
-        run_case, scripts, watchdog,
+        place::{Kind, Place, remove},
+        run_case, scripts, unless_off, watchdog,
     },
     tree::Built,
 };
 
 /// How long a case may take; one that is over its time loses its machine, and fails by that.
 const CASE: Duration = Duration::from_secs(2400);
+
+/// Left out if `LAB=off`.
+const MACHINES: &str = "cases in virtual machines (LAB=off)";
 
 /// What this process has prepared.
 static PREPARED: Mutex<Option<Emulator>> = Mutex::new(None);
@@ -36,19 +38,17 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Waits for room, and prepares the image with what `make install` installs. `None`, with the reason on stderr, where
-    /// no machine can run.
+    /// Waits for room, and prepares the image with what `make install` installs. `None`, with a line on
+    /// stderr, if `LAB=off`.
     ///
     /// # Errors
-    /// [`Error::Unavailable`] where none can run although `REQUIRE_LAB=1` is set.
+    /// [`Error::Unavailable`] where none can run.
     pub fn open() -> Result<Option<Self>> {
-        if_available(Self::try_open)
+        unless_off(MACHINES, Self::try_open)
     }
 
     fn try_open() -> Result<Self> {
-        let count = thread::available_parallelism().map_or(1, usize::from);
-        let names: Vec<String> = (0..count).map(|number| format!("dayone-vm{number}")).collect();
-        let place = Place::wait(&names, false)?;
+        let place = Place::wait(Kind::Machine)?;
         place.begin()?;
         let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         let emulator = match &*prepared {

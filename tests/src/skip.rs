@@ -1,0 +1,44 @@
+//! Parts of a suite that cannot run on this host.
+
+use std::{
+    env,
+    io::{self, Write as _},
+};
+
+fn is_set(name: &str, wanted: &str) -> bool {
+    env::var_os(name).is_some_and(|value| value == wanted)
+}
+
+/// Whether `REQUIRE_LAB=1`, as CI sets it: everything has to run.
+fn is_everything_required() -> bool {
+    is_set("REQUIRE_LAB", "1")
+}
+
+/// Whether the parts that need the lab or root may be left out: `LAB=off`.
+pub fn is_allowed() -> bool {
+    is_set("LAB", "off") && !is_everything_required()
+}
+
+/// Says that a part is left out, in the form that `make check` collects.
+pub fn tell(part: &str) {
+    // Straight to the descriptor: the test harness captures what eprintln! prints.
+    let _ = io::stderr().write_fmt(format_args!("NOT TESTED: {part}\n"));
+}
+
+/// Leaves out a part that needs the host's programs or root.
+///
+/// # Panics
+/// Unless `LAB=off`.
+pub fn part(reason: &str) {
+    assert!(is_allowed(), "cannot run: {reason} (LAB=off goes without it)");
+    tell(reason);
+}
+
+/// Leaves out a part that needs files from outside the repository.
+///
+/// # Panics
+/// If `REQUIRE_LAB=1`.
+pub fn optional(reason: &str) {
+    assert!(!is_everything_required(), "cannot run, and REQUIRE_LAB=1: {reason}");
+    tell(reason);
+}
