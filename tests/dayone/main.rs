@@ -4,6 +4,7 @@ mod apply;
 mod attempts;
 mod choice;
 mod failures;
+mod field;
 mod interrupted;
 mod lab;
 mod migration;

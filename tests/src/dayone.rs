@@ -1,10 +1,14 @@
 //! A node with the agent: its documents, its profiles of day one, and what an attempt came to.
 
 mod configure_ovs;
+mod field;
 
 use std::time::Duration;
 
-pub use self::configure_ovs::configure_ovs;
+pub use self::{
+    configure_ovs::configure_ovs,
+    field::{br_ex_works, finished, patch_port},
+};
 
 use crate::{
     lab::{Entry, Error, Inside, Nic, Node, Result},
@@ -167,7 +171,7 @@ pub fn worker() -> Node {
     agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
 }
 
-/// Adds the agent and kubelet's stand-in.
+/// Adds the agent, and kubelet's stand-in where the node has none: `node.field(..)` goes before.
 #[must_use]
 pub fn agent(node: Node) -> Node {
     with_program(node, program::dayone())
@@ -183,15 +187,14 @@ pub fn with_program(node: Node, program: &std::path::Path) -> Node {
         ("sysinit.target.wants", "dayone-recover.service"),
     ];
     let node = node.bind(program, "/usr/bin/dayone").tree(program::root().join("systemd"));
-    installed
-        .iter()
-        .fold(node, |node, (directory, unit)| {
-            node.link(
-                &format!("/etc/systemd/system/{directory}/{unit}"),
-                &format!("/usr/lib/systemd/system/{unit}"),
-            )
-        })
-        .kubelet()
+    let node = installed.iter().fold(node, |node, (directory, unit)| {
+        node.link(
+            &format!("/etc/systemd/system/{directory}/{unit}"),
+            &format!("/usr/lib/systemd/system/{unit}"),
+        )
+    });
+    // A node of the field has its own.
+    if node.has_unit("kubelet.service") { node } else { node.kubelet() }
 }
 
 /// How the agent's attempt ended, in its own words.

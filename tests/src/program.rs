@@ -54,6 +54,15 @@ pub fn dayone_fault_injection() -> &'static Path {
     PROGRAM.get_or_init(|| build("dayone-fault-injection"))
 }
 
+/// `nmstatectl service`, which a node of the field runs beside the agent.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn nmstatectl() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("nmstatectl"))
+}
+
 /// `dayone` as nodes run it, and the program of nmstate's own `apply()` that it is measured against.
 ///
 /// # Panics

@@ -30,13 +30,15 @@ pub struct Case<'lab> {
     gateway: Gateway,
     plugged: Vec<Nic>,
     node: Node,
+    rootfs: PathBuf,
     disk: PathBuf,
     lab: &'lab Lab,
 }
 
 impl<'lab> Case<'lab> {
     pub(crate) fn new(lab: &'lab Lab, node: Node, peer: &Peer) -> Result<Self> {
-        let disk = disk::create(&node, lab.rootfs(), lab.place().state())?;
+        let rootfs = lab.rootfs(&node)?;
+        let disk = disk::create(&node, &rootfs, lab.place().state())?;
         let netns = Netns::create(lab.place().peer())?;
         for segment in peer.segments(&node.nics) {
             add_bridge(&netns, segment)?;
@@ -48,6 +50,7 @@ impl<'lab> Case<'lab> {
             gateway,
             plugged: node.nics.clone(),
             node,
+            rootfs,
             disk,
             lab,
         })
@@ -70,7 +73,7 @@ impl<'lab> Case<'lab> {
         }
         let boot = Boot {
             node: &self.node,
-            rootfs: self.lab.rootfs(),
+            rootfs: &self.rootfs,
             disk: &self.disk,
             place: self.lab.place(),
             netns: &network.path(),
@@ -88,8 +91,13 @@ impl<'lab> Case<'lab> {
     /// Shuts the node down in good order; its disk stays.
     pub fn shut_down(&mut self) -> Result<()> {
         self.inside()?.run(&["systemctl", "poweroff", "--no-block"])?.success()?;
+        self.wait_off(BOOT)
+    }
+
+    /// Waits until the node has powered itself off; its disk stays.
+    pub fn wait_off(&mut self, limit: Duration) -> Result<()> {
         let mut container = self.container.take().ok_or(Error::NotRunning)?;
-        container.wait_end(BOOT)?;
+        container.wait_end(limit)?;
         self.power_off()
     }
 

@@ -9,6 +9,7 @@ mod command;
 mod container;
 mod disk;
 mod error;
+mod field;
 mod gateway;
 mod inside;
 mod listener;
@@ -34,6 +35,7 @@ pub use self::{
     case::Case,
     command::Output,
     error::{Error, Result},
+    field::Release,
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},
@@ -83,7 +85,7 @@ impl Lab {
         let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         let rootfs = match &*prepared {
             Some(rootfs) => rootfs.clone(),
-            None => prepared.insert(prepare()?).clone(),
+            None => prepared.insert(prepare(&[])?).clone(),
         };
         drop(prepared);
         place.sweep()?;
@@ -122,13 +124,23 @@ impl Lab {
         self.place.check_clean()
     }
 
-    pub(crate) fn rootfs(&self) -> &Path {
-        &self.rootfs
+    /// The root file system for a node; one with another systemd is built when a node asks for it.
+    pub(crate) fn rootfs(&self, node: &Node) -> Result<PathBuf> {
+        if node.systemd252 { prepare(&["systemd252"]) } else { Ok(self.rootfs.clone()) }
     }
 
     pub(crate) fn place(&self) -> &Place {
         &self.place
     }
+}
+
+/// The root file system, built if it is not cached.
+fn prepare(arguments: &[&str]) -> Result<PathBuf> {
+    let mut command = Command::new(scripts().join("prepare"));
+    run(command.args(arguments), PREPARE)
+        .and_then(Output::success)
+        .map(Into::into)
+        .map_err(|e| Error::Unavailable(e.to_string()))
 }
 
 /// Runs `test` under its watchdog. On failure what `report` tells goes to stderr; afterwards nothing may be left.
@@ -159,13 +171,6 @@ fn unless_off<T>(cases: &str, open: impl FnOnce() -> Result<T>) -> Result<Option
         return Err(Error::Unavailable("it needs root".into()));
     }
     open().map(Some)
-}
-
-fn prepare() -> Result<PathBuf> {
-    let rootfs = run(&mut Command::new(scripts().join("prepare")), PREPARE)
-        .and_then(Output::success)
-        .map_err(|e| Error::Unavailable(e.to_string()))?;
-    Ok(rootfs.into())
 }
 
 /// The directory of the lab's scripts.

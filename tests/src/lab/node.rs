@@ -81,6 +81,7 @@ pub struct Node {
     pub(crate) files: Vec<NodeFile>,
     pub(crate) binds: Vec<(PathBuf, PathBuf)>,
     pub(crate) small: Vec<(PathBuf, String)>,
+    pub(crate) systemd252: bool,
     early: Vec<String>,
 }
 
@@ -94,9 +95,17 @@ impl Node {
             files: Vec::new(),
             binds: Vec::new(),
             small: Vec::new(),
+            systemd252: false,
             early: Vec::new(),
         };
         if hostname == "localhost" { node } else { node.file("/etc/hostname", hostname, 0o644) }
+    }
+
+    /// Gives the node systemd 252, as RHEL 9 has, in place of 257.
+    #[must_use]
+    pub fn systemd252(mut self) -> Self {
+        self.systemd252 = true;
+        self
     }
 
     /// Adds a network card.
@@ -163,6 +172,13 @@ impl Node {
     #[must_use]
     pub fn unit(self, name: &str, content: &str) -> Self {
         self.file(&format!("/etc/systemd/system/{name}"), content, 0o644)
+    }
+
+    /// Whether a unit file of this name was added.
+    #[must_use]
+    pub fn has_unit(&self, name: &str) -> bool {
+        let path = Path::new("/etc/systemd/system").join(name);
+        self.files.iter().any(|file| file.path == path)
     }
 
     /// Has `unit` started at boot, whatever its `[Install]` section says.

@@ -1,0 +1,33 @@
+//! Nodes of the field, release by release.
+
+mod peers;
+
+/// Makes a test of each release of a function that takes one.
+macro_rules! each_release {
+    ($case:ident) => {
+        mod $case {
+            use tests::lab::{Error, Release};
+
+            #[test]
+            fn release_4_16() -> Result<(), Error> {
+                super::$case(Release::V4_16)
+            }
+
+            #[test]
+            fn release_4_19() -> Result<(), Error> {
+                super::$case(Release::V4_19)
+            }
+
+            #[test]
+            fn release_4_20() -> Result<(), Error> {
+                super::$case(Release::V4_20)
+            }
+
+            #[test]
+            fn release_4_22() -> Result<(), Error> {
+                super::$case(Release::V4_22)
+            }
+        }
+    };
+}
+use each_release;

@@ -1,0 +1,140 @@
+//! The units of the field by themselves, without the agent.
+
+use tests::{
+    dayone::{
+        APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, day_one_dhcp, finished,
+        patch_port,
+    },
+    lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
+};
+
+use super::each_release;
+
+/// The profiles of configure-ovs.sh, as files.
+const PROFILES: &str = "\
+br-ex.nmconnection
+ovs-if-br-ex.nmconnection
+ovs-if-phys0.nmconnection
+ovs-port-br-ex.nmconnection
+ovs-port-phys0.nmconnection";
+
+fn node(release: Release) -> Node {
+    Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(release).ovn_remains()
+}
+
+/// Checks the profiles of configure-ovs.sh, and the card's own beside them.
+fn made_by_configure_ovs(inside: &Inside) -> Result<(), Error> {
+    // NetworkManager's own profiles: of lo, and of the tun device behind a userspace bridge.
+    let theirs = "ls /run/NetworkManager/system-connections | grep -v -e ^lo -e '^br-ex-.*-'";
+    assert_eq!(inside.sh(theirs)?, PROFILES);
+    assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
+    let route = inside.sh("ip route show default")?;
+    assert!(route.contains(" metric 48"), "{route}");
+    assert!(inside.read("/run/ovs-config-executed")?.is_some());
+    assert_eq!(inside.read(APPLIED)?, None);
+    Ok(())
+}
+
+each_release!(configure_ovs_makes_br_ex_at_every_boot);
+fn configure_ovs_makes_br_ex_at_every_boot(release: Release) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(release).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+        case.boot()?;
+        finished(&case.inside()?)?;
+        br_ex_works(case)?;
+        made_by_configure_ovs(&case.inside()?)?;
+        let port = patch_port(&case.inside()?)?;
+
+        case.reboot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        br_ex_works(case)?;
+        made_by_configure_ovs(&inside)?;
+        // The bridge is another one, and OVN's port on it.
+        assert_ne!(patch_port(&inside)?, port);
+        // The address was the card's when nodeip-configuration looked.
+        assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("eno1\n"));
+        let kubelet = inside.read("/run/lab-kubelet/node-ip")?;
+        assert_eq!(kubelet.as_deref(), Some("192.0.2.10\n"));
+        Ok(())
+    })
+}
+
+#[test]
+fn configure_ovs_keeps_a_lease() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = node(Release::V4_22).keyfile("eno1", &day_one_dhcp());
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        made_by_configure_ovs(&inside)?;
+        let leases = case.peer().leases()?;
+        assert_eq!(leases.len(), 1, "{leases:?}");
+        assert_eq!(case.peer().mac_of(leases[0].address)?.as_deref(), Some(MAC));
+        let address = inside.sh("ip -4 -oneline address show dev br-ex")?;
+        assert!(address.contains(&leases[0].address.to_string()), "{address}");
+        Ok(())
+    })
+}
+
+each_release!(document_is_applied_by_nmstate);
+fn document_is_applied_by_nmstate(release: Release) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    let node = node(release).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        br_ex_works(case)?;
+        let marker = if release < Release::V4_20 { "" } else { &text };
+        assert_eq!(inside.read(APPLIED)?.as_deref(), Some(marker));
+        assert_eq!(inside.read("/etc/nmstate/worker-0.yml")?.as_ref(), Some(&text));
+        assert_eq!(inside.read("/etc/nmstate/worker-0.applied")?.as_ref(), Some(&text));
+        assert_eq!(inside.read("/run/ovs-config-executed")?, None);
+        let port = patch_port(&inside)?;
+
+        case.reboot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        br_ex_works(case)?;
+        // 4.20 takes the bridge away at every boot, and OVN's port with it.
+        let same = patch_port(&inside)? == port;
+        assert_eq!(same, release != Release::V4_20);
+        Ok(())
+    })
+}
+
+#[test]
+fn first_boot_ends_with_the_new_os() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = node(Release::V4_22).keyfile("eno1", DAY_ONE).first_boot();
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        case.wait_off(3 * SOON)?;
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        br_ex_works(case)?;
+        let link = inside.read("/etc/systemd/network/98-nmstate-eno1.link")?;
+        assert!(link.is_some_and(|text| text.contains(MAC)));
+        Ok(())
+    })
+}
+
+#[test]
+fn mtu_migration_finds_the_profiles_of_configure_ovs() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = node(Release::V4_22).keyfile("eno1", DAY_ONE).mtu_migration(1400);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        let unit = inside.unit("mtu-migration.service")?;
+        assert!(unit.exec_start.is_some() && unit.result == "success", "{unit:?}");
+        inside.wait_sh("ip link show br-ex | grep 'mtu 1400'", SOON)?;
+        assert_eq!(inside.sh("cat /etc/cno/mtu-migration/mtu/eno1")?, "ORIGINAL_MTU=1500");
+        Ok(())
+    })
+}

@@ -1,0 +1,64 @@
+//! What a node of the field must come to, whoever makes its network.
+
+use std::time::Duration;
+
+use super::{ADDRESS, MAC, SOON};
+use crate::lab::{Case, Error, Inside, Result};
+
+/// Bound on kubelet's start: nmstate and NetworkManager have checkpoints and waits of their own.
+const KUBELET: Duration = Duration::from_secs(60);
+/// Units that every boot runs, and what is left of them.
+const RUN: [(&str, &str); 8] = [
+    ("nmstate.service", "active"),
+    ("nodeip-configuration.service", "inactive"),
+    ("wait-for-primary-ip.service", "inactive"),
+    ("wait-for-br-ex-up.service", "inactive"),
+    ("node-valid-hostname.service", "active"),
+    ("kdump.service", "active"),
+    ("ipsec.service", "active"),
+    ("crio.service", "active"),
+];
+
+/// Waits for kubelet, and for the rest of the boot.
+///
+/// # Errors
+/// [`Error::Output`] if a unit failed, or if one has not run.
+pub fn finished(inside: &Inside) -> Result<()> {
+    inside.wait_unit("kubelet.service", "active", KUBELET)?;
+    inside.wait_sh("! systemctl list-jobs --no-legend | grep .", KUBELET)?;
+    let wrong = |problem| Err(Error::Output { program: "systemctl", problem });
+    let failed = inside.sh("systemctl list-units --failed --plain --no-legend")?;
+    if !failed.is_empty() {
+        return wrong(failed);
+    }
+    for (name, state) in RUN {
+        let unit = inside.unit(name)?;
+        if unit.active_state != state || unit.result != "success" || unit.exec_start.is_none() {
+            return wrong(format!("{name} has not run as it should: {unit:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that br-ex has the node's address, and the card's MAC address, and that the peer reaches it.
+///
+/// # Panics
+/// If not.
+pub fn br_ex_works(case: &Case<'_>) -> Result<()> {
+    let inside = case.inside()?;
+    assert!(case.peer().pings(ADDRESS, SOON)?, "no answer from {ADDRESS}");
+    assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+    let address = inside.sh("ip -4 -oneline address show dev br-ex scope global")?;
+    assert!(address.contains(&format!(" {ADDRESS}/24 ")), "{address}");
+    assert_eq!(inside.sh("ip -4 -oneline address show dev eno1 scope global")?, "");
+    let route = inside.sh("ip route show default")?;
+    assert!(route.starts_with("default via 192.0.2.1 dev br-ex "), "{route}");
+    let ports = inside.sh("ovs-vsctl list-ports br-ex")?;
+    assert!(ports.lines().any(|port| port == "eno1"), "{ports}");
+    Ok(())
+}
+
+/// Waits for OVN's patch port on br-ex and returns its id in OVSDB: another one is another port.
+pub fn patch_port(inside: &Inside) -> Result<String> {
+    inside.wait_sh("ovs-vsctl get interface patch-br-ex_worker-0-to-br-int _uuid", SOON)
+}

@@ -1,0 +1,118 @@
+//! A node as OpenShift's machine-config-operator makes it: its whole graph of units, on premises, with stand-ins that do to the
+//! network, to files and to other units what the scripts of a release do, faults included.
+
+use std::{
+    collections::BTreeSet,
+    fmt, fs,
+    path::{Path, PathBuf},
+};
+
+use super::node::Node;
+use crate::program;
+
+/// Releases of OpenShift whose scripts differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Release {
+    /// nmstate-configuration.sh applies one document for good, and its marker `applied` is empty.
+    V4_16,
+    /// The same.
+    V4_19,
+    /// nmstate-configuration.sh applies at every boot: its comparison never holds.
+    V4_20,
+    /// nmstate-configuration.sh applies each content once.
+    V4_22,
+}
+
+impl Release {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::V4_16, Self::V4_19, Self::V4_20, Self::V4_22];
+
+    /// Directories with the files of this release, later ones over earlier ones.
+    fn layers(self) -> &'static [&'static str] {
+        match self {
+            Self::V4_16 | Self::V4_19 => &["common", "4.16"],
+            Self::V4_20 => &["common", "4.20"],
+            Self::V4_22 => &["common", "4.20", "4.22"],
+        }
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::V4_16 => "4.16",
+            Self::V4_19 => "4.19",
+            Self::V4_20 => "4.20",
+            Self::V4_22 => "4.22",
+        })
+    }
+}
+
+impl Node {
+    /// Adds the units of the machine-config-operator, CRI-O and kubelet, without the agent. What kubelet saw when it started is
+    /// in `/run/lab-kubelet`. Tree: `tests/lab/field`.
+    ///
+    /// # Panics
+    /// If a tree cannot be read, or `nmstatectl` cannot be built.
+    #[must_use]
+    pub fn field(self, release: Release) -> Self {
+        let node = release.layers().iter().fold(self, |node, layer| node.layer(layer));
+        node.bind(program::nmstatectl(), "/usr/bin/nmstatectl")
+    }
+
+    /// Adds OVN-Kubernetes: from kubelet's start on, br-int and a patch port on br-ex, which stay in OVSDB across boots.
+    ///
+    /// # Panics
+    /// If its tree cannot be read.
+    #[must_use]
+    pub fn ovn_remains(self) -> Self {
+        self.layer("ovn")
+    }
+
+    /// Makes the next boot the first: machine-config-daemon needs the network, and ends the boot by a power-off, where the
+    /// field's reboots.
+    #[must_use]
+    pub fn first_boot(self) -> Self {
+        self.file("/etc/ignition-machine-config-encapsulated.json", "{}\n", 0o600)
+    }
+
+    /// Enables `mtu-migration.service`, with this MTU.
+    #[must_use]
+    pub fn mtu_migration(self, mtu: u16) -> Self {
+        self.file("/etc/cno/mtu-migration/config", &format!("TARGET_MTU={mtu}\n"), 0o644).link(
+            "/etc/systemd/system/kubelet-dependencies.target.wants/mtu-migration.service",
+            "/etc/systemd/system/mtu-migration.service",
+        )
+    }
+
+    /// Adds a tree, with its units enabled as their `[Install]` sections say.
+    fn layer(self, name: &str) -> Self {
+        let tree = super::scripts().join("field").join(name);
+        assert!(tree.is_dir(), "{} is no directory", tree.display());
+        let links = installed(&tree.join("etc/systemd/system"));
+        links.iter().fold(self.tree(&tree), |node, (link, unit)| node.link(link, unit))
+    }
+}
+
+/// The links that `systemctl enable` makes for the units of a directory: path and target.
+fn installed(units: &Path) -> Vec<(String, String)> {
+    let entries = units.read_dir().into_iter().flatten().flatten();
+    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let files = paths.iter().filter(|path| path.is_file());
+    files.flat_map(|path| links(path)).collect()
+}
+
+fn links(unit: &Path) -> Vec<(String, String)> {
+    let name = unit.file_name().unwrap_or_default().to_string_lossy();
+    let text = fs::read_to_string(unit).unwrap_or_default();
+    let install = text.split("\n[Install]\n").nth(1).unwrap_or_default();
+    let mut links = Vec::new();
+    for (key, directory) in [("WantedBy=", "wants"), ("RequiredBy=", "requires")] {
+        let by = install.lines().filter_map(|line| line.strip_prefix(key));
+        links.extend(by.flat_map(str::split_whitespace).map(|by| {
+            let link = format!("/etc/systemd/system/{by}.{directory}/{name}");
+            (link, format!("/etc/systemd/system/{name}"))
+        }));
+    }
+    links
+}
