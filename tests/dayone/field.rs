@@ -1,5 +1,6 @@
 //! Nodes of the field, release by release.
 
+mod graph;
 mod peers;
 
 /// Makes a test of each release of a function that takes one.

@@ -1,0 +1,61 @@
+//! systemd's own judgement of a whole node in the field, with the agent's units in the graph.
+
+use tests::{
+    dayone::{MAC, SOON, agent},
+    lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
+};
+
+/// Keys that systemd 252 does not know: there the agent waits for its next try inside the process.
+const NEWER_KEYS: [&str; 3] = ["RestartMode", "RestartSteps", "RestartMaxDelaySec"];
+/// What `systemd-analyze verify` says of a transaction that systemd had to break, and of units that it does not read as meant.
+const COMPLAINTS: [&str; 6] =
+    ["ordering cycle", "deleted to break", "Unknown", "not found", "Failed to", "ignoring"];
+const MUTATION: &str = "/etc/systemd/system/dayone.service.d/50-kdump.conf";
+
+fn node() -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
+    agent(node.field(Release::V4_22).ovn_remains().mtu_migration(1400))
+}
+
+/// What systemd complains of in the start of the whole node.
+fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
+    let verify = inside.run(&[
+        "systemd-analyze",
+        "verify",
+        "--man=no",
+        "default.target",
+        "dayone.service",
+        "dayone-recover.service",
+    ])?;
+    let known = |line: &str| NEWER_KEYS.iter().any(|key| line.contains(&format!("'{key}'")));
+    let lines = verify.stderr.lines().filter(|line| !known(line));
+    Ok(lines.filter(|line| COMPLAINTS.iter().any(|it| line.contains(it))).map(Into::into).collect())
+}
+
+fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        inside.wait_sh("systemctl is-active basic.target", 3 * SOON)?;
+        let systemd = inside.sh("systemctl --version")?;
+        assert!(systemd.starts_with(&format!("systemd {version} ")), "{systemd}");
+        assert_eq!(complaints(&inside)?, Vec::<String>::new());
+
+        // The order that configure-ovs.sh has: kdump.service is after network-online.target, which is after the agent.
+        inside.write(MUTATION, "[Unit]\nAfter=kdump.service\n")?;
+        let broken = complaints(&inside)?.join("\n");
+        assert!(broken.contains("ordering cycle"), "{broken}");
+        Ok(())
+    })
+}
+
+#[test]
+fn systemd_257_starts_all_of_it() -> Result<(), Error> {
+    graph_has_no_cycle(node(), "257")
+}
+
+#[test]
+fn systemd_252_starts_all_of_it() -> Result<(), Error> {
+    graph_has_no_cycle(node().systemd252(), "252")
+}
