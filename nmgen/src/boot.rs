@@ -4,42 +4,41 @@
 //!
 //! Whatever goes wrong is one line: a boot goes on without us.
 
+mod card_names;
 mod choose;
 mod command_line;
 mod detection;
-mod document;
 mod early;
-mod error;
 mod events;
+mod fault;
 mod fields;
-mod hosts;
-mod log;
-mod mac;
+mod host_file;
+mod kernel_log;
+mod listing;
 mod machine;
 mod mentions;
-mod names;
 mod others;
-mod paths;
 mod permanent;
 mod persist;
 mod profiles;
+mod root;
 mod sysroot;
 
 use std::time::Instant;
 
+use self::card_names::{Missing, Names};
 use self::choose::{Choice, Chooser, Identity};
 use self::command_line::CommandLine;
-pub(crate) use self::error::Fault;
-use self::error::one_line;
 use self::events::Events;
-use self::hosts::HostsDirectory;
-pub(crate) use self::log::{Level, Log};
+pub(crate) use self::fault::Fault;
+pub(crate) use self::kernel_log::{Level, Log};
+use self::listing::HostsDirectory;
 use self::machine::Cards;
-use self::names::Names;
-pub(crate) use self::paths::Paths;
 pub(crate) use self::persist::persist;
+pub(crate) use self::root::Paths;
+use crate::convert;
 use crate::diagnostic::Diagnostic;
-use crate::pipeline;
+use crate::format::counted;
 use crate::source::{Host, Hosts};
 
 /// As many warnings as fit on a console.
@@ -77,7 +76,7 @@ impl Found {
     /// Whatever its cards are called, these errors will be there.
     fn check(&self) -> Result<(), Fault> {
         let hosts = vec![self.host.clone()];
-        let diagnostics = pipeline::diagnose(&Hosts { hosts, ..Hosts::default() });
+        let diagnostics = convert::diagnose(&Hosts { hosts, ..Hosts::default() });
         match diagnostics.iter().any(Diagnostic::is_error) {
             true => Err(Fault::Document(diagnostics)),
             false => Ok(()),
@@ -141,7 +140,7 @@ fn seek(
 }
 
 fn look_up(directory: &HostsDirectory, choice: Choice, cards: &Cards) -> Result<Found, Fault> {
-    let (host, diagnostics) = document::load(&choice.name, &directory.file(&choice.name))?;
+    let (host, diagnostics) = host_file::load(&choice.name, &directory.file(&choice.name))?;
     let names = match &host.document {
         Some(document) => Names::find(&document.root, cards, &choice.cards),
         None => Names::default(),
@@ -175,12 +174,12 @@ fn write(
         }
         names.apply(&mut document.root);
     }
-    let outcome = pipeline::convert(Hosts { hosts: vec![host], diagnostics, ..Hosts::default() });
+    let outcome = convert::convert(Hosts { hosts: vec![host], diagnostics, ..Hosts::default() });
     if outcome.has_errors() {
         return Err(Fault::Document(outcome.diagnostics));
     }
     for diagnostic in outcome.diagnostics.iter().take(MAX_WARNINGS) {
-        log.say(Level::Warning, &one_line(diagnostic));
+        log.say(Level::Warning, &diagnostic.one_line());
     }
     if let more @ 1.. = outcome.diagnostics.len().saturating_sub(MAX_WARNINGS) {
         log.say(Level::Warning, &format!("and {more} more, see `nmgen check`"));
@@ -196,12 +195,12 @@ fn write(
     profiles::write(paths, &configuration, &names, line.dhcp_timeout, log)?;
     let renamed: Vec<String> =
         names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect();
-    let plural = if count == 1 { "" } else { "s" };
     log.say(
         Level::Info,
         &format!(
-            "this machine is {} ({reason}): {count} profile{plural} from {}{}",
+            "this machine is {} ({reason}): {} from {}{}",
             choice.name,
+            counted(count, "profile"),
             file.display(),
             renamed.concat()
         ),
@@ -228,7 +227,7 @@ fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
     text
 }
 
-fn listed(missing: &[names::Missing]) -> String {
+fn listed(missing: &[Missing]) -> String {
     let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
     names.join(", ")
 }

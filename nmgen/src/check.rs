@@ -5,35 +5,27 @@ mod absent;
 mod address;
 mod bond;
 mod controller;
-mod dns;
-pub(crate) mod fleet;
+mod dns_resolver;
+pub(crate) mod hosts;
 mod interface;
-pub(crate) mod mac;
+mod keyfile_text;
+mod mac_address;
 mod mtu;
 pub(crate) mod name;
 mod offline;
 mod ovs;
+mod purpose;
 mod route;
 mod schema;
 mod subject;
-mod text;
 mod vlan;
 
+pub(crate) use self::purpose::Purpose;
+pub(crate) use self::schema::refusal;
 use self::subject::{Report, Subject};
 use crate::diagnostic::{Diagnostic, Rule};
 use crate::document::Document;
 use crate::state::State;
-
-pub(crate) use self::schema::refusal;
-
-/// What the document is checked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Purpose {
-    /// To become connection profiles without a look at the node: what cannot be carried is said.
-    Offline,
-    /// To be applied on the node itself.
-    Apply,
-}
 
 type Check = fn(&Subject<'_>, &mut Report<'_>);
 
@@ -41,8 +33,8 @@ type Check = fn(&Subject<'_>, &mut Report<'_>);
 const TOPICS: &[(&[Rule], Check)] = &[
     (name::RULES, name::check),
     (interface::RULES, interface::check),
-    (text::RULES, text::check),
-    (mac::RULES, mac::check),
+    (keyfile_text::RULES, keyfile_text::check),
+    (mac_address::RULES, mac_address::check),
     (mtu::RULES, mtu::check),
     (vlan::RULES, vlan::check),
     (address::RULES, address::check),
@@ -50,23 +42,15 @@ const TOPICS: &[(&[Rule], Check)] = &[
     (bond::RULES, bond::check),
     (ovs::RULES, ovs::check),
     (route::RULES, route::check),
-    (dns::RULES, dns::check),
+    (dns_resolver::RULES, dns_resolver::check),
     (absent::RULES, absent::check),
     (offline::RULES, offline::check),
 ];
 
-/// Every rule of every stage, each once.
-pub fn rules() -> Vec<Rule> {
-    let stages = [
-        crate::source::rules(),
-        crate::document::RULES.to_vec(),
-        schema::RULES.to_vec(),
-        TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied()).collect(),
-        fleet::rules(),
-        crate::profile::RULES.to_vec(),
-        crate::target::rules(),
-    ];
-    stages.concat()
+/// Every rule that concerns one document, or several hosts.
+pub(crate) fn rules() -> Vec<Rule> {
+    let topics = TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied());
+    topics.chain(schema::RULES.iter().copied()).chain(hosts::rules()).collect()
 }
 
 /// Runs every check on one document. The state is `None` when nmstate refuses the document.

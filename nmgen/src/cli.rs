@@ -2,14 +2,19 @@
 //! wrong; output to standard output, diagnostics to standard error.
 
 mod arguments;
-mod boot;
-mod check;
-mod diff;
-mod generate;
-mod output;
-mod show;
+mod boot_command;
+mod check_command;
+mod diff_command;
+mod done;
 #[cfg(feature = "pipelines")]
-mod target_options;
+#[path = "cli/full.rs"]
+mod edition;
+#[cfg(not(feature = "pipelines"))]
+#[path = "cli/initramfs.rs"]
+mod edition;
+mod generate_command;
+mod show_command;
+mod streams;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -20,17 +25,8 @@ use clap::error::ErrorKind;
 
 pub use self::arguments::command;
 use self::arguments::{Arguments, Command, NmstatectlArguments};
+use self::done::Done;
 use crate::error::Error;
-
-/// What the program did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
-    Success,
-    /// The diagnostics say why.
-    InputWrong,
-    /// It was said where it belongs.
-    Failed,
-}
 
 /// Runs the program with its arguments, the program's name first.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -40,19 +36,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage(&error),
     };
     let done = match command {
-        Command::Generate(arguments) => generate::run(&arguments),
-        Command::Gc(arguments) => generate::gc(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Show(arguments) => show::run(&arguments),
-        Command::Boot(arguments) => Ok(boot::run(&arguments)),
-        Command::Diff(arguments) => diff::run(&arguments),
+        Command::Generate(arguments) => generate_command::run(&arguments),
+        Command::Gc(arguments) => generate_command::gc(&arguments),
+        Command::Check(arguments) => check_command::run(&arguments),
+        Command::Show(arguments) => show_command::run(&arguments),
+        Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
+        Command::Diff(arguments) => diff_command::run(&arguments),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
         Ok(Done::Failed) => ExitCode::from(1),
         Err(error) => {
-            output::error(&error);
+            streams::error(&error);
             ExitCode::from(1)
         }
     }
@@ -66,18 +62,21 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         return Ok(command.into());
     }
     let command = Arguments::try_parse_from(arguments)?.command;
-    #[cfg(feature = "pipelines")]
-    if let Command::Generate(arguments) = &command {
-        arguments.options.verify(arguments.to)?;
+    let verified = match &command {
+        Command::Generate(arguments) => arguments.options.verify(arguments.to),
+        Command::Diff(arguments) if arguments.old == "-" && arguments.new == "-" => {
+            Err("standard input cannot be both OLD and NEW".to_owned())
+        }
+        Command::Gc(_)
+        | Command::Check(_)
+        | Command::Show(_)
+        | Command::Boot(_)
+        | Command::Diff(_) => Ok(()),
+    };
+    match verified {
+        Ok(()) => Ok(command),
+        Err(message) => Err(self::command().error(ErrorKind::ArgumentConflict, message)),
     }
-    if let Command::Diff(arguments) = &command
-        && arguments.old == "-"
-        && arguments.new == "-"
-    {
-        let message = "standard input cannot be both OLD and NEW";
-        return Err(self::command().error(ErrorKind::ArgumentConflict, message));
-    }
-    Ok(command)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
@@ -86,7 +85,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     match (error.use_stderr(), printed) {
         (false, Ok(())) => ExitCode::SUCCESS,
         (false, Err(source)) => {
-            output::error(&Error::WriteOutput { source });
+            streams::error(&Error::WriteOutput { source });
             ExitCode::from(1)
         }
         (true, _) => ExitCode::from(2),

@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use nmgen::diagnostic::{Style, render};
-//! use nmgen::target::{Output, Target};
+//! use nmgen::output::{Form, Output};
 //!
 //! # fn main() -> Result<(), nmgen::Error> {
 //! # let directory = std::env::temp_dir().join(format!("nmgen-example-{}", std::process::id()));
@@ -13,8 +13,8 @@
 //! # let path = path.display().to_string();
 //! // A document, a hosts directory, an install-config.yaml, manifests: the content tells.
 //! let hosts = nmgen::source::load(&[&path])?;
-//! let mut outcome = nmgen::convert_for(hosts, Target::Gc);
-//! let output = Target::Gc.render(&mut outcome)?;
+//! let mut outcome = Form::Gc.convert(hosts);
+//! let output = Form::Gc.render(&mut outcome)?;
 //! for diagnostic in &outcome.diagnostics {
 //!     eprint!("{}", render(diagnostic, Style::Plain));
 //! }
@@ -27,33 +27,36 @@
 //! ```
 //!
 //! The stages, each a module: `source` (what describes hosts) -> `document` (a tree with positions)
-//! -> `check` (diagnostics) -> `profile` (conversion by nmstate, verified) -> `target` (keyfiles and the
-//! other forms). Everything between reading sources and writing targets is a pure function of text.
-
-#![cfg_attr(
-    not(feature = "pipelines"),
-    allow(dead_code, unused_imports, reason = "the pipelines' ends are left out, not the middle")
-)]
+//! -> `check` (diagnostics) -> `profile` (conversion by nmstate, verified) -> `convert` (over all
+//! hosts) -> `output` (keyfiles and the other forms). Everything between reading sources and writing output
+//! is a pure function of text.
 
 mod boot;
+mod changes;
 mod check;
 #[doc(hidden)]
 pub mod cli;
+mod convert;
 pub mod diagnostic;
-mod diff;
 mod document;
 mod error;
-mod pipeline;
+mod format;
+mod mac;
+pub mod output;
+mod parallel;
 pub mod profile;
+mod rules;
 mod show;
 pub mod source;
 mod spelling;
 mod stack;
 mod state;
-pub mod target;
+mod text;
 mod write;
 
-pub use self::check::rules;
-pub use self::document::Position;
+pub use self::convert::{Converted, Outcome, check, convert, diagnose};
 pub use self::error::Error;
-pub use self::pipeline::{Converted, Outcome, check, convert, convert_for, diagnose};
+pub use self::format::chain;
+pub use self::mac::Mac;
+pub use self::rules::rules;
+pub use self::text::Position;

@@ -1,51 +1,21 @@
 //! From a document to connection profiles that are safe to write.
 
 mod carry;
+mod generated;
 mod keyfile;
 mod repair;
-mod verify;
+mod written;
 
 pub use self::keyfile::{Keyfile, Section};
-pub(crate) use self::verify::{PROFILE_MISSING, ROUTE_RULE_LOST, UNSAFE_PROFILE};
+pub use self::written::{Profile, SystemFile};
 
-use crate::diagnostic::{Diagnostic, Place, Rule};
+use crate::diagnostic::{Diagnostic, Rule};
 use crate::document::Document;
 use crate::state::{Refusal, State};
 
-pub(crate) const COPY_MAC_FROM: Rule = Rule::warning("copy-mac-from-unknown");
-pub(crate) const ALT_NAMES: Rule = Rule::warning("alt-names-without-mac");
-
 /// What can be found only by converting.
-pub(crate) const RULES: &[Rule] =
-    &[COPY_MAC_FROM, ALT_NAMES, UNSAFE_PROFILE, PROFILE_MISSING, ROUTE_RULE_LOST];
-
-/// A NetworkManager connection profile.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Profile {
-    /// `connection.id`; also the file name without `.nmconnection`, so it holds no separator.
-    pub id: String,
-    /// Its sections and keys.
-    pub keyfile: Keyfile,
-}
-
-impl Profile {
-    /// `<id>.nmconnection`.
-    pub fn file_name(&self) -> String {
-        format!("{}.nmconnection", self.id)
-    }
-}
-
-/// A file beside the profiles that carries what a profile cannot.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SystemFile {
-    /// Relative to the root file system, e.g. `etc/hostname`.
-    pub path: String,
-    /// Its text.
-    pub content: String,
-    /// The field that asked for it, e.g. `hostname.config`.
-    pub field: String,
-    /// Where that field stands.
-    pub place: Place,
+pub(crate) fn rules() -> Vec<Rule> {
+    [carry::RULES, generated::RULES].concat()
 }
 
 /// Everything that one document becomes.
@@ -71,15 +41,17 @@ pub(crate) fn convert(
     let mut profiles = Vec::new();
     let (generated, rules_missing) = repair::generate(&state)?;
     for generated in generated {
-        match verify::profile(&generated) {
+        match generated::profile(&generated) {
             Ok(profile) => profiles.push(profile),
-            Err(reason) => diagnostics.push(verify::unsafe_profile(document, &generated, &reason)),
+            Err(reason) => {
+                diagnostics.push(generated::unsafe_profile(document, &generated, &reason));
+            }
         }
     }
     repair::all(&mut profiles);
     if rules_missing > 0 {
-        diagnostics.push(verify::rules_lost(document, rules_missing));
+        diagnostics.push(generated::rules_lost(document, rules_missing));
     }
-    verify::all_there(document, &interfaces, &profiles, diagnostics);
+    generated::all_there(document, &interfaces, &profiles, diagnostics);
     Ok(Configuration { profiles, files: carry::files(document, &state, &interfaces, diagnostics) })
 }

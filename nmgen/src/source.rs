@@ -1,48 +1,29 @@
 //! Where documents come from: files of many kinds, standard input, directories.
 
 mod directory;
+#[cfg(feature = "pipelines")]
+mod fleet;
+#[cfg(not(feature = "pipelines"))]
+#[path = "source/no_fleet.rs"]
+mod fleet;
 mod host;
 mod hosts_directory;
-#[cfg(feature = "pipelines")]
-mod pipeline;
+mod nic;
 mod read;
 
-use std::sync::Arc;
-
-pub use self::host::{Host, Hosts, Nic, Replicas, Stage};
-pub use self::read::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS, Text};
-pub(crate) use self::read::{document, too_many};
-
+pub use self::host::{CLUSTER, Host, Hosts, Replicas, Stage};
+pub(crate) use self::hosts_directory::HOST_FILE_NAME;
+pub use self::nic::Nic;
+pub(crate) use self::nic::{MAC_SYNTAX, SIX_BYTES};
+pub(crate) use self::read::document;
 use crate::diagnostic::Rule;
+pub use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS};
 use crate::error::Error;
-
-const HOST_FILE_FQDN: Rule = Rule::warning("host-file-fqdn");
-const HOST_FILE_EXTENSION: Rule = Rule::warning("host-file-extension");
-const HOST_FILE_EMPTY: Rule = Rule::warning("host-file-empty");
-pub(crate) const HOST_FILE_NAME: Rule = Rule::error("host-file-name");
-const NO_HOSTS: Rule = Rule::error("no-hosts");
+pub use crate::text::{Source, Text};
 
 /// Rules about the files themselves, whatever is in them.
 pub(crate) fn rules() -> Vec<Rule> {
-    let directories =
-        [HOST_FILE_FQDN, HOST_FILE_EXTENSION, HOST_FILE_EMPTY, HOST_FILE_NAME, NO_HOSTS];
-    #[cfg(feature = "pipelines")]
-    let rules = [read::RULES, &directories, pipeline::RULES].concat();
-    #[cfg(not(feature = "pipelines"))]
-    let rules = [read::RULES, &directories].concat();
-    rules
-}
-
-/// The name under which a hosts directory holds the document for nodes that have none of their own.
-pub const CLUSTER: &str = "cluster";
-
-/// One file's text and the name that diagnostics give it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    /// The path as the caller wrote it, or `<stdin>`.
-    pub name: Arc<str>,
-    /// The text: valid UTF-8, without a byte-order mark, at most [`MAX_FLEET_BYTES`] long.
-    pub text: Text,
+    [read::RULES, hosts_directory::RULES, nic::RULES, &fleet::rules()].concat()
 }
 
 /// Reads every path: `-` is standard input; of a file or a directory the content tells what it is.
@@ -57,24 +38,5 @@ pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
         .iter()
         .map(AsRef::as_ref)
         .filter(|path| *path != "-" || std::mem::take(&mut is_first_stdin));
-    #[cfg(feature = "pipelines")]
-    return pipeline::load(paths);
-    #[cfg(not(feature = "pipelines"))]
-    return load_documents(paths);
-}
-
-/// In an initramfs there are documents and hosts directories only.
-#[cfg(not(feature = "pipelines"))]
-fn load_documents<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Error> {
-    let mut hosts = Hosts::default();
-    for path in paths {
-        if directory::is(path) {
-            hosts_directory::load(path, &directory::files(path)?, &mut hosts)?;
-        } else if let Some(source) =
-            read::file(path, read::Content::Document, &mut hosts.diagnostics)?
-        {
-            hosts.add(Host::of_file(None, &source));
-        }
-    }
-    Ok(hosts)
+    fleet::load(paths)
 }

@@ -4,11 +4,6 @@ const LONG: usize = 8;
 /// Two letters, and two hyphens that may be missing.
 const MOST: usize = 4;
 
-/// True for a key that is probably meant to be `key`, and is not it in other letters only.
-pub(crate) fn is_slip(found: &str, key: &str) -> bool {
-    !found.eq_ignore_ascii_case(key) && is_alike(found, key)
-}
-
 /// True where one or two letters differ, in a long word, and '-' or '_' do not count. Names with other
 /// numbers are names of others.
 pub(crate) fn is_alike(found: &str, word: &str) -> bool {

@@ -3,7 +3,7 @@
 //! is written outside the target, whatever links lie in it.
 
 use std::collections::BTreeMap;
-use std::fs::{DirBuilder, File, Permissions};
+use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -14,13 +14,34 @@ use nix::sys::stat::{Mode, mkdirat};
 use nix::unistd::{UnlinkatFlags, unlinkat};
 
 use crate::error::Error;
-use crate::target;
+
+/// A file to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct File {
+    /// The directories below the output directory, each a single name.
+    pub directories: Vec<String>,
+    /// The file's name, without a separator.
+    pub name: String,
+    /// Its bytes; text in every form of output but an archive.
+    pub content: Vec<u8>,
+}
+
+impl File {
+    /// The path below the output directory.
+    pub fn path(&self) -> String {
+        let mut path = self.directories.join("/");
+        if !path.is_empty() {
+            path.push('/');
+        }
+        path + &self.name
+    }
+}
 
 /// Writes `files` below `root`, which is created if it is not there: directories 0700, files 0600.
 ///
 /// # Errors
 /// Where one fails, no file has been replaced, unless putting them in place itself failed.
-pub(crate) fn write(root: &Path, files: &[target::File]) -> Result<(), Error> {
+pub(crate) fn write(root: &Path, files: &[File]) -> Result<(), Error> {
     let mut tree = Tree::open(root)?;
     let staged = files.iter().try_for_each(|file| tree.stage(file));
     let placed = staged.and_then(|()| tree.place());
@@ -41,13 +62,13 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
         .unwrap_or(Path::new("."))
         .canonicalize()
         .map_err(|source| Error::WriteFile { path: shown(), source })?;
-    write(&parent, &[target::File { directories: Vec::new(), name, content }])
+    write(&parent, &[File { directories: Vec::new(), name, content }])
 }
 
 /// The same, for everyone to read (0644).
 pub(crate) fn write_readable(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     write_file(path, content)?;
-    std::fs::set_permissions(path, Permissions::from_mode(0o644))
+    fs::set_permissions(path, Permissions::from_mode(0o644))
         .map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
 }
 
@@ -63,7 +84,7 @@ pub(crate) fn directory(path: &Path) -> Result<(), Error> {
 /// Open directories below the target, by their path from it.
 struct Tree {
     root: PathBuf,
-    directories: BTreeMap<Vec<String>, File>,
+    directories: BTreeMap<Vec<String>, fs::File>,
     /// Directories made by this call, parents first.
     made: Vec<Vec<String>>,
     staged: Vec<Staged>,
@@ -87,7 +108,7 @@ impl Tree {
         let last: PathBuf = root.components().collect();
         let directory = open(&last, directory_flags(), Mode::empty())
             .map_err(|errno| not_directory(shown, errno))?;
-        let directories = BTreeMap::from([(Vec::new(), File::from(directory))]);
+        let directories = BTreeMap::from([(Vec::new(), fs::File::from(directory))]);
         Ok(Self { root: last, directories, made: Vec::new(), staged: Vec::new() })
     }
 
@@ -111,13 +132,13 @@ impl Tree {
             }
             let directory = openat(parent, name.as_str(), directory_flags(), Mode::empty())
                 .map_err(|errno| not_directory(shown, errno))?;
-            self.directories.insert(here.to_vec(), File::from(directory));
+            self.directories.insert(here.to_vec(), fs::File::from(directory));
         }
         Ok(())
     }
 
     /// Writes the text to a temporary file beside its final place, and to the disk.
-    fn stage(&mut self, file: &target::File) -> Result<(), Error> {
+    fn stage(&mut self, file: &File) -> Result<(), Error> {
         self.descend(&file.directories)?;
         let temporary = format!(".{}.{}", file.name, std::process::id());
         let failed = |source: io::Error| Error::WriteFile {
@@ -132,7 +153,7 @@ impl Tree {
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;
         let handle = openat(directory, temporary.as_str(), flags, mode)
             .map_err(|errno| failed(errno.into()))?;
-        let mut handle = File::from(handle);
+        let mut handle = fs::File::from(handle);
         let written = handle.write_all(&file.content).and_then(|()| handle.sync_all());
         let written = written.map_err(failed);
         self.staged.push(Staged {

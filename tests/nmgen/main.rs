@@ -23,4 +23,5 @@ mod round_trip;
 mod snippets;
 mod sources;
 mod targets;
+mod tidy;
 mod write;

@@ -2,10 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use nmgen::Outcome;
 use nmgen::diagnostic::Place;
+use nmgen::output::{Delivery, Form, Options, Output};
 use nmgen::source::{Host, Hosts, Nic, Source, Stage};
-use nmgen::target::{Options, Output, Pipeline, Target};
+use nmgen::{Mac, Outcome};
 
 const DOCUMENT: &str = "\
 interfaces:
@@ -41,18 +41,18 @@ fn host(nics: &[(Option<&str>, &str)]) -> Host {
         .iter()
         .map(|(name, mac)| Nic {
             name: name.map(str::to_owned),
-            mac_address: (*mac).to_owned(),
+            mac_address: Mac::parse(mac).unwrap(),
             place: place("agent-config.yaml"),
         })
         .collect();
     host
 }
 
-fn convert(host: Host, target: Target) -> (String, Outcome) {
+fn convert(host: Host, form: Form) -> (String, Outcome) {
     let hosts = Hosts { hosts: vec![host], ..Hosts::default() };
-    let mut outcome = nmgen::convert_for(hosts, target);
+    let mut outcome = form.convert(hosts);
     let options = Options { role: Some("worker".to_owned()), ..Options::default() };
-    let text = match target.render_with(&mut outcome, &options).unwrap() {
+    let text = match form.render_with(&mut outcome, &options).unwrap() {
         Output::File(content) => String::from_utf8(content).unwrap(),
         Output::Directory(files) => files.iter().map(|file| file.path() + "\n").collect(),
     };
@@ -69,7 +69,7 @@ const MAP: &[(Option<&str>, &str)] =
 
 #[test]
 fn the_archive_has_their_mac_addresses_in_the_document() {
-    let (archive, outcome) = convert(host(MAP), Target::Pipeline(Pipeline::Initrd));
+    let (archive, outcome) = convert(host(MAP), Form::Delivery(Delivery::Initrd));
     assert!(archive.contains(WITH_MAC), "{archive}");
     assert!(!archive.contains("52-54-00-00-00-0b.yml"));
     assert_eq!(found(&outcome), []);
@@ -77,7 +77,7 @@ fn the_archive_has_their_mac_addresses_in_the_document() {
 
 #[test]
 fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
-    let pipeline = Target::Pipeline(Pipeline::Initrd);
+    let pipeline = Form::Delivery(Delivery::Initrd);
     let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0c")]), pipeline);
     assert_eq!(archive.matches(DOCUMENT).count(), 1);
     // A link, to the host's one document.
@@ -89,7 +89,7 @@ fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
 
 #[test]
 fn an_nmstateconfig_has_the_map_and_what_only_the_document_tells() {
-    let pipeline = Target::Pipeline(Pipeline::NmStateConfig);
+    let pipeline = Form::Delivery(Delivery::NmStateConfig);
     let (text, outcome) = convert(host(&MAP[1..]), pipeline);
     let expected = "\
 spec:
@@ -112,16 +112,16 @@ spec:
 
 #[test]
 fn kernel_arguments_name_the_nics_by_them() {
-    let (line, _) = convert(host(MAP), Target::Pipeline(Pipeline::Kargs));
+    let (line, _) = convert(host(MAP), Form::Delivery(Delivery::Kargs));
     let expected = "rd.neednet=1 ifname=eno1:52:54:00:00:00:0a ifname=eno2:52:54:00:00:00:0b ip=";
     assert!(line.starts_with(expected), "{line}");
 }
 
 #[test]
 fn a_target_without_a_place_for_them_says_so_once() {
-    let without = [Pipeline::Ignition, Pipeline::MachineConfig, Pipeline::BmhSecret];
-    let targets = without.map(Target::Pipeline).into_iter();
-    for target in targets.chain([Target::Keyfiles, Target::Gc, Target::Hosts]) {
+    let without = [Delivery::Ignition, Delivery::MachineConfig, Delivery::BmhSecret];
+    let targets = without.map(Form::Delivery).into_iter();
+    for target in targets.chain([Form::Keyfiles, Form::Gc, Form::Hosts]) {
         let (_, outcome) = convert(host(MAP), target);
         assert_eq!(found(&outcome), [("not-in-target", "agent-config.yaml")], "{target:?}");
         // The MAC address of eno1 is in the document.
@@ -133,7 +133,7 @@ fn a_target_without_a_place_for_them_says_so_once() {
 fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
     let mut host = host(&[]);
     host.stage = Stage::Node;
-    let (files, outcome) = convert(host, Target::Keyfiles);
+    let (files, outcome) = convert(host, Form::Keyfiles);
     assert_eq!(files, "worker-0/eno1.nmconnection\nworker-0/eno2.nmconnection\n");
     assert_eq!(found(&outcome), []);
 }
@@ -143,7 +143,7 @@ fn no_name_of_a_host_leads_out_of_a_target() {
     for name in ["../worker-0", "a/b", "", ".hidden", "a\nb"] {
         let mut host = host(&[]);
         host.name = Some(name.to_owned());
-        let (files, outcome) = convert(host, Target::Pipeline(Pipeline::Ignition));
+        let (files, outcome) = convert(host, Form::Delivery(Delivery::Ignition));
         assert_eq!(found(&outcome), [("host-file-name", "worker-0.yml")], "{name}");
         assert_eq!(files, "", "{name}");
     }

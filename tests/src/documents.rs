@@ -70,10 +70,10 @@ pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
 }
 
 /// The keyfiles and the files beside them, each with its text.
-pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::target::File, String)> {
-    use nmgen::target::{Output, Target};
+pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
+    use nmgen::output::{Form, Output};
     let mut outcome = outcome.clone();
-    let Ok(Output::Directory(files)) = Target::Keyfiles.render(&mut outcome) else {
+    let Ok(Output::Directory(files)) = Form::Keyfiles.render(&mut outcome) else {
         return Vec::new();
     };
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();

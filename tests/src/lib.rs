@@ -11,6 +11,7 @@ pub mod measure;
 pub mod mutation;
 pub mod program;
 pub mod skip;
+pub mod tidy;
 pub mod tree;
 pub mod two_stage;
 pub mod yaml;

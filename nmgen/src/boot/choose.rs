@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-use super::document::{addresses, bytes};
-use super::error::Fault;
-use super::hosts::HostsDirectory;
-use super::mac::{self, Mac};
+use super::fault::Fault;
+use super::host_file::{addresses, bytes};
+use super::listing::HostsDirectory;
 use super::machine::{Card, Cards};
 use super::mentions::Mentions;
+use crate::mac::{Mac, MacPrefix};
 use crate::source::CLUSTER;
 
 /// Who this machine is, but for its network cards.
@@ -139,9 +139,9 @@ impl<'d> Chooser<'d> {
     /// Files named after an address, and documents with a `mac-address` of this machine.
     fn by_mac(&mut self, cards: &Cards) -> Result<Vec<Choice>, Fault> {
         let mut found = Vec::new();
-        let reason = |card: &Card| Reason::Mac(card.mac.clone(), card.name.clone());
-        for (name, bytes) in self.named_by_bytes() {
-            let card = cards.list.iter().find(|card| card.mac.is(&bytes));
+        let reason = |card: &Card| Reason::Mac(card.mac, card.name.clone());
+        for (name, prefix) in self.named_by_bytes() {
+            let card = cards.list.iter().find(|card| prefix.is_whole(&card.mac));
             found.extend(card.map(|card| choice(name, reason(card), cards)));
         }
         for name in self.mentioning(cards)? {
@@ -159,11 +159,12 @@ impl<'d> Chooser<'d> {
     /// Files named after the beginning of an address; a longer one is a better match.
     fn by_mac_prefix(&self, cards: &Cards) -> Vec<Choice> {
         let mut found: Vec<(usize, Choice)> = Vec::new();
-        for (name, bytes) in self.named_by_bytes() {
-            let card = cards.list.iter().find(|card| card.mac.begins_with(&bytes));
+        for (name, prefix) in self.named_by_bytes() {
+            let is_it = |card: &&Card| prefix.matches(&card.mac) && !prefix.is_whole(&card.mac);
+            let card = cards.list.iter().find(is_it);
             found.extend(card.map(|card| {
                 let reason = Reason::MacPrefix(name.to_owned(), card.name.clone());
-                (bytes.len(), choice(name, reason, cards))
+                (prefix.len(), choice(name, reason, cards))
             }));
         }
         let longest = found.iter().map(|(length, _)| *length).max();
@@ -196,13 +197,13 @@ impl<'d> Chooser<'d> {
         is_there.then(|| choice(CLUSTER, Reason::Cluster, cards)).into_iter().collect()
     }
 
-    fn named_by_bytes(&self) -> impl Iterator<Item = (&'d str, Vec<u8>)> + use<'d> {
-        let named = |name: &'d String| Some((name.as_str(), mac::in_file_name(name)?));
+    fn named_by_bytes(&self) -> impl Iterator<Item = (&'d str, MacPrefix)> + use<'d> {
+        let named = |name: &'d String| Some((name.as_str(), MacPrefix::of_file_name(name)?));
         self.directory.names.iter().filter_map(named)
     }
 
     fn mentioning(&mut self, cards: &Cards) -> Result<Vec<&'d str>, Fault> {
-        let macs: Vec<Mac> = cards.list.iter().map(|card| card.mac.clone()).collect();
+        let macs: Vec<Mac> = cards.list.iter().map(|card| card.mac).collect();
         if macs.is_empty() {
             return Ok(Vec::new());
         }
@@ -215,10 +216,8 @@ impl<'d> Chooser<'d> {
 }
 
 fn choice(name: &str, reason: Reason, cards: &Cards) -> Choice {
-    let bytes = mac::in_file_name(name);
-    let is_meant = |card: &&Card| {
-        bytes.as_ref().is_some_and(|bytes| card.mac.is(bytes) || card.mac.begins_with(bytes))
-    };
+    let prefix = MacPrefix::of_file_name(name);
+    let is_meant = |card: &&Card| prefix.as_ref().is_some_and(|prefix| prefix.matches(&card.mac));
     let cards = cards.list.iter().filter(is_meant).cloned().collect();
     Choice { name: name.to_owned(), reason, cards }
 }

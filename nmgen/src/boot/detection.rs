@@ -9,8 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::error::Fault;
-use super::paths::{Paths, STAGE};
+use super::fault::Fault;
+use super::root::{Paths, STAGE};
 use crate::write;
 
 const RECORD: &str = "accept-dad";

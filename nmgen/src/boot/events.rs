@@ -10,7 +10,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, bind, recv, socket,
 };
 
-use super::paths::Paths;
+use super::root::Paths;
 
 /// The kernel's own messages and udevd's, which come when it is done with a device.
 const GROUPS: u32 = 1 | 2;

@@ -5,9 +5,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::mac::Mac;
-use super::paths::Paths;
 use super::permanent;
+use super::root::Paths;
+use crate::mac::Mac;
 
 const CARDS: &str = "/sys/class/net";
 /// There while udevd runs.
@@ -117,11 +117,10 @@ fn has_final_name(paths: &Paths, device: &Path) -> bool {
 
 /// A bond gives its ports one address and keeps each one's own.
 fn permanent_mac(device: &Path, permanent: &BTreeMap<u32, Mac>) -> Option<Mac> {
-    let of_port = line(&device.join("bonding_slave/perm_hwaddr"));
-    of_port
-        .and_then(|text| Mac::parse(&text))
-        .or_else(|| permanent.get(&index(device)?).cloned())
-        .or_else(|| Mac::parse(&line(&device.join("address"))?))
+    let read = |file| Mac::parse(&line(&device.join(file))?).filter(|mac| !mac.is_zero());
+    read("bonding_slave/perm_hwaddr")
+        .or_else(|| permanent.get(&index(device)?).copied())
+        .or_else(|| read("address"))
 }
 
 fn index(device: &Path) -> Option<u32> {

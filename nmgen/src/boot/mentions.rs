@@ -5,9 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::error::Fault;
-use super::hosts::HostsDirectory;
-use super::mac::{Mac, mentioned};
+use super::fault::Fault;
+use super::listing::HostsDirectory;
+use crate::mac::{Mac, mentioned};
 use crate::source::MAX_DOCUMENT_BYTES;
 
 /// As many addresses as are kept of a document, and of all: a document with more is read again.

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::mac::Mac;
+use crate::mac::Mac;
 
 /// A keyfile, as far as it matters here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -54,7 +54,9 @@ fn parse(text: &str, path: PathBuf) -> Other {
             ("connection", "uuid") => other.uuid = value,
             ("connection", "type") => other.kind = value,
             ("connection", "interface-name") => other.interface = value,
-            (_, "mac-address") => other.mac = value.as_deref().and_then(Mac::parse),
+            (_, "mac-address") => {
+                other.mac = value.as_deref().and_then(Mac::parse).filter(|mac| !mac.is_zero());
+            }
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use nix::sys::socket::{
     AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket,
 };
 
-use super::mac::Mac;
+use crate::mac::Mac;
 
 /// struct nlmsghdr and struct ifinfomsg.
 const HEADER: usize = 16;
@@ -93,7 +93,7 @@ fn permanent(mut attributes: &[u8]) -> Option<Mac> {
         let (length, kind) = (usize::from(half(attributes, 0)?), half(attributes, 2)?);
         let value = attributes.get(ATTRIBUTE..length)?;
         if kind == IFLA_PERM_ADDRESS {
-            return Mac::new(value.to_vec());
+            return Mac::from_bytes(value).filter(|mac| !mac.is_zero());
         }
         attributes = attributes.get(length.next_multiple_of(4)..)?;
     }

@@ -8,16 +8,15 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use super::error::Fault;
-use super::log::{Level, Log};
+use super::fault::Fault;
+use super::kernel_log::{Level, Log};
 use super::machine::{is_real, line};
 use super::others::Other;
-use super::paths::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
 use super::profiles::{forget, listed, staged};
+use super::root::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
 use super::sysroot::Sysroot;
-use crate::error::chain;
-use crate::target::File;
-use crate::write;
+use crate::format::{chain, counted};
+use crate::write::{self, File};
 
 const LINKS: &str = "/etc/systemd/network";
 const HOST_NAME: &str = "/etc/hostname";
@@ -106,8 +105,7 @@ fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> 
     readable(&paths.under(LABELS_FILE), LABELS.into())?;
     readable(&sysroot.place(PERSISTED)?, MARK.into())?;
     if !profiles.is_empty() {
-        let plural = if profiles.len() == 1 { "" } else { "s" };
-        let text = format!("the running system was given {} profile{plural}", profiles.len());
+        let text = format!("the running system was given {}", counted(profiles.len(), "profile"));
         log.say(Level::Info, &text);
     }
     Ok(())

@@ -6,17 +6,16 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::card_names::Names;
 use super::detection;
 use super::early;
-use super::error::Fault;
-use super::log::{Level, Log};
-use super::names::Names;
+use super::fault::Fault;
+use super::kernel_log::{Level, Log};
 use super::others::{self, Other};
-use super::paths::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
-use crate::error::chain;
+use super::root::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
+use crate::format::chain;
 use crate::profile::{Configuration, Profile};
-use crate::target::File;
-use crate::write;
+use crate::write::{self, File};
 
 /// dracut makes it the host name when the network is up; coreos-teardown-initramfs hands it on.
 const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::error::Fault;
-use super::paths::Paths;
+use super::fault::Fault;
+use super::root::Paths;
 
 /// One of these every system has; a mount point without a file system has none.
 const ROOTS: [&str; 2] = ["etc", "usr"];

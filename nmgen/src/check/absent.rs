@@ -1,12 +1,12 @@
 //! What is to be taken away: only a look at the node can tell what is there.
 
 use super::subject::{Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::{Node, Path};
 
-const ABSENT_OFFLINE: Rule = Rule::warning("absent-offline");
-
-pub(super) const RULES: &[Rule] = &[ABSENT_OFFLINE];
+rules! {
+    warning ABSENT_OFFLINE = "absent-offline";
+}
 
 const HELP: &str = "profiles only add; remove it on the node, or leave it out of this document";
 

@@ -4,17 +4,16 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr};
 
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::{Node, Path};
 
-const ADDRESS_SYNTAX: Rule = Rule::error("address-syntax");
-const PREFIX_LENGTH: Rule = Rule::error("prefix-length-range");
-const ADDRESS_TWICE: Rule = Rule::warning("address-twice");
-const ADDRESS_NOT_A_HOST: Rule = Rule::warning("address-not-a-host");
-const ADDRESS_IGNORED: Rule = Rule::warning("address-ignored");
-
-pub(super) const RULES: &[Rule] =
-    &[ADDRESS_SYNTAX, PREFIX_LENGTH, ADDRESS_TWICE, ADDRESS_NOT_A_HOST, ADDRESS_IGNORED];
+rules! {
+    error ADDRESS_SYNTAX = "address-syntax";
+    error PREFIX_LENGTH = "prefix-length-range";
+    warning ADDRESS_TWICE = "address-twice";
+    warning ADDRESS_NOT_A_HOST = "address-not-a-host";
+    warning ADDRESS_IGNORED = "address-ignored";
+}
 
 /// One of the two protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

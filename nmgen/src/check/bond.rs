@@ -1,23 +1,17 @@
 //! Bonds: their ports, and the options that go with their mode.
 
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::{Rule, rules};
 use crate::document::Node;
 use crate::stack::{self, Role};
 
-const BOND_WITHOUT_PORTS: Rule = Rule::warning("bond-without-ports");
-const BOND_WITHOUT_MODE: Rule = Rule::error("bond-without-mode");
-const BOND_OPTION_REFUSED: Rule = Rule::error("bond-option-refused");
-const BOND_OPTION_IGNORED: Rule = Rule::warning("bond-option-ignored");
-const BOND_PRIMARY_NOT_A_PORT: Rule = Rule::warning("bond-primary-not-a-port");
-
-pub(super) const RULES: &[Rule] = &[
-    BOND_WITHOUT_PORTS,
-    BOND_WITHOUT_MODE,
-    BOND_OPTION_REFUSED,
-    BOND_OPTION_IGNORED,
-    BOND_PRIMARY_NOT_A_PORT,
-];
+rules! {
+    warning BOND_WITHOUT_PORTS = "bond-without-ports";
+    error BOND_WITHOUT_MODE = "bond-without-mode";
+    error BOND_OPTION_REFUSED = "bond-option-refused";
+    warning BOND_OPTION_IGNORED = "bond-option-ignored";
+    warning BOND_PRIMARY_NOT_A_PORT = "bond-primary-not-a-port";
+}
 
 /// The names and numbers of the modes, as the kernel has them.
 const MODES: &[(&str, &str)] = &[

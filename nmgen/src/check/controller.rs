@@ -4,24 +4,17 @@ use std::collections::HashMap;
 
 use super::address::Family;
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::stack::{Reference, Role};
 
-const PORT_UNDECLARED: Rule = Rule::warning("port-undeclared");
-const BASE_UNDECLARED: Rule = Rule::warning("base-undeclared");
-const USED_BUT_ABSENT: Rule = Rule::warning("used-but-absent");
-const PORT_IN_TWO_CONTROLLERS: Rule = Rule::error("port-in-two-controllers");
-const INTERFACE_CYCLE: Rule = Rule::error("interface-cycle");
-const ADDRESS_ON_PORT: Rule = Rule::error("address-on-port");
-
-pub(super) const RULES: &[Rule] = &[
-    PORT_UNDECLARED,
-    BASE_UNDECLARED,
-    USED_BUT_ABSENT,
-    PORT_IN_TWO_CONTROLLERS,
-    INTERFACE_CYCLE,
-    ADDRESS_ON_PORT,
-];
+rules! {
+    warning PORT_UNDECLARED = "port-undeclared";
+    warning BASE_UNDECLARED = "base-undeclared";
+    warning USED_BUT_ABSENT = "used-but-absent";
+    error PORT_IN_TWO_CONTROLLERS = "port-in-two-controllers";
+    error INTERFACE_CYCLE = "interface-cycle";
+    error ADDRESS_ON_PORT = "address-on-port";
+}
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut first: HashMap<&str, (usize, &Reference<'_>)> = HashMap::new();

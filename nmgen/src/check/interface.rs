@@ -4,24 +4,17 @@ use std::collections::HashMap;
 
 use super::name::name_problem;
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::Node;
 
-const INTERFACE_TWICE: Rule = Rule::warning("interface-twice");
-const PROFILE_NAME_TWICE: Rule = Rule::error("profile-name-twice");
-const SECTION_MISSING: Rule = Rule::warning("section-missing");
-const TYPE_WITHOUT_PROFILE: Rule = Rule::error("type-without-profile");
-const IDENTIFIER_INCOMPLETE: Rule = Rule::error("identifier-incomplete");
-const ALT_NAME: Rule = Rule::error("alt-name-invalid");
-
-pub(super) const RULES: &[Rule] = &[
-    INTERFACE_TWICE,
-    PROFILE_NAME_TWICE,
-    SECTION_MISSING,
-    TYPE_WITHOUT_PROFILE,
-    IDENTIFIER_INCOMPLETE,
-    ALT_NAME,
-];
+rules! {
+    warning INTERFACE_TWICE = "interface-twice";
+    error PROFILE_NAME_TWICE = "profile-name-twice";
+    warning SECTION_MISSING = "section-missing";
+    error TYPE_WITHOUT_PROFILE = "type-without-profile";
+    error IDENTIFIER_INCOMPLETE = "identifier-incomplete";
+    error ALT_NAME = "alt-name-invalid";
+}
 
 /// What nmstate's offline conversion has a profile for. It takes anything else for an Ethernet card, and
 /// leaves the name out.

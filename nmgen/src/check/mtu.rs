@@ -2,16 +2,16 @@
 
 use super::address::Family;
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::Node;
 use crate::stack::Role;
 
-const MTU_RANGE: Rule = Rule::error("mtu-range");
-const MTU_BELOW_IPV6: Rule = Rule::error("mtu-below-ipv6-minimum");
-const MTU_ABOVE_BASE: Rule = Rule::error("mtu-above-base");
-const MTU_ABOVE_PORT: Rule = Rule::warning("mtu-above-port");
-
-pub(super) const RULES: &[Rule] = &[MTU_RANGE, MTU_BELOW_IPV6, MTU_ABOVE_BASE, MTU_ABOVE_PORT];
+rules! {
+    error MTU_RANGE = "mtu-range";
+    error MTU_BELOW_IPV6 = "mtu-below-ipv6-minimum";
+    error MTU_ABOVE_BASE = "mtu-above-base";
+    warning MTU_ABOVE_PORT = "mtu-above-port";
+}
 
 /// ETH_MIN_MTU and ETH_MAX_MTU of the kernel.
 const MIN: u64 = 68;

@@ -1,21 +1,15 @@
 //! Names: of interfaces, profiles and hosts.
 
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 
-const INTERFACE_NAME_LENGTH: Rule = Rule::error("interface-name-length");
-const INTERFACE_NAME_CHARACTERS: Rule = Rule::error("interface-name-characters");
-const RESERVED_NAME: Rule = Rule::warning("reserved-name");
-const PROFILE_NAME_UNSAFE: Rule = Rule::error("profile-name-unsafe");
-const HOSTNAME: Rule = Rule::error("hostname-invalid");
-
-pub(super) const RULES: &[Rule] = &[
-    INTERFACE_NAME_LENGTH,
-    INTERFACE_NAME_CHARACTERS,
-    RESERVED_NAME,
-    PROFILE_NAME_UNSAFE,
-    HOSTNAME,
-];
+rules! {
+    error INTERFACE_NAME_LENGTH = "interface-name-length";
+    error INTERFACE_NAME_CHARACTERS = "interface-name-characters";
+    warning RESERVED_NAME = "reserved-name";
+    error PROFILE_NAME_UNSAFE = "profile-name-unsafe";
+    error HOSTNAME = "hostname-invalid";
+}
 
 /// The kernel's IFNAMSIZ is 16, with the NUL at the end.
 const MAX_NAME_LENGTH: usize = 15;

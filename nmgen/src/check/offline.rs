@@ -1,15 +1,15 @@
 //! What a document asks for and no connection profile carries. nmstate drops these fields without a word;
 //! the test `ablation` holds the table complete.
 
-use super::Purpose;
+use super::purpose::Purpose;
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::{Node, Path};
 
-const NOT_IN_PROFILE: Rule = Rule::warning("not-in-profile");
-const PROFILE_REFUSED: Rule = Rule::error("profile-refused");
-
-pub(super) const RULES: &[Rule] = &[NOT_IN_PROFILE, PROFILE_REFUSED];
+rules! {
+    warning NOT_IN_PROFILE = "not-in-profile";
+    error PROFILE_REFUSED = "profile-refused";
+}
 
 /// Why a field has no effect, and what to do about it.
 struct Reason {

@@ -4,16 +4,15 @@ use std::collections::HashSet;
 
 use super::address::Family;
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::Node;
 use crate::stack;
 
-const OVS_BRIDGE_ADDRESS: Rule = Rule::warning("ovs-bridge-address");
-const OVS_BRIDGE_WITHOUT_INTERFACE: Rule = Rule::warning("ovs-bridge-without-interface");
-const OVS_INTERFACE_WITHOUT_BRIDGE: Rule = Rule::error("ovs-interface-without-bridge");
-
-pub(super) const RULES: &[Rule] =
-    &[OVS_BRIDGE_ADDRESS, OVS_BRIDGE_WITHOUT_INTERFACE, OVS_INTERFACE_WITHOUT_BRIDGE];
+rules! {
+    warning OVS_BRIDGE_ADDRESS = "ovs-bridge-address";
+    warning OVS_BRIDGE_WITHOUT_INTERFACE = "ovs-bridge-without-interface";
+    error OVS_INTERFACE_WITHOUT_BRIDGE = "ovs-interface-without-bridge";
+}
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let of_kind = |kind: &'static str| {

@@ -5,26 +5,18 @@ use std::net::IpAddr;
 
 use super::address::{Family, is_link_local, is_within};
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::{Node, Path};
 
-const ROUTE_SYNTAX: Rule = Rule::error("route-syntax");
-const ROUTE_WITHOUT_INTERFACE: Rule = Rule::error("route-without-interface");
-const ROUTE_INTERFACE_UNDECLARED: Rule = Rule::error("route-interface-undeclared");
-const ROUTE_FAMILY_DISABLED: Rule = Rule::error("route-family-disabled");
-const GATEWAY_OUTSIDE_SUBNETS: Rule = Rule::warning("gateway-outside-subnets");
-const GATEWAY_IS_OWN_ADDRESS: Rule = Rule::error("gateway-is-own-address");
-const DEFAULT_ROUTE_TWICE: Rule = Rule::warning("default-route-twice");
-
-pub(super) const RULES: &[Rule] = &[
-    ROUTE_SYNTAX,
-    ROUTE_WITHOUT_INTERFACE,
-    ROUTE_INTERFACE_UNDECLARED,
-    ROUTE_FAMILY_DISABLED,
-    GATEWAY_OUTSIDE_SUBNETS,
-    GATEWAY_IS_OWN_ADDRESS,
-    DEFAULT_ROUTE_TWICE,
-];
+rules! {
+    error ROUTE_SYNTAX = "route-syntax";
+    error ROUTE_WITHOUT_INTERFACE = "route-without-interface";
+    error ROUTE_INTERFACE_UNDECLARED = "route-interface-undeclared";
+    error ROUTE_FAMILY_DISABLED = "route-family-disabled";
+    warning GATEWAY_OUTSIDE_SUBNETS = "gateway-outside-subnets";
+    error GATEWAY_IS_OWN_ADDRESS = "gateway-is-own-address";
+    warning DEFAULT_ROUTE_TWICE = "default-route-twice";
+}
 
 /// A route that is to be there.
 struct Route<'s> {

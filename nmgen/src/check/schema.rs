@@ -8,30 +8,26 @@ mod locate;
 mod nearest;
 
 use self::known::missing_field;
-use self::locate::{guilty, is_missing_field, reason, remove};
+use self::locate::{Judge, guilty, is_missing_field, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostic, rules};
 use crate::document::{Document, Node, Path, Step};
 use crate::state::{Refusal, State};
 
-const UNKNOWN_FIELD: Rule = Rule::error("unknown-field");
-const MISSING_FIELD: Rule = Rule::error("missing-field");
-const INVALID_VALUE: Rule = Rule::error("invalid-value");
-const REFUSED: Rule = Rule::error("refused-by-nmstate");
-pub(super) const EMPTY_DOCUMENT: Rule = Rule::warning("empty-document");
-
-pub(super) const RULES: &[Rule] =
-    &[UNKNOWN_FIELD, MISSING_FIELD, INVALID_VALUE, REFUSED, EMPTY_DOCUMENT];
+rules! {
+    error UNKNOWN_FIELD = "unknown-field";
+    error MISSING_FIELD = "missing-field";
+    error INVALID_VALUE = "invalid-value";
+    error REFUSED = "refused-by-nmstate";
+    pub(super) warning EMPTY_DOCUMENT = "empty-document";
+}
 
 /// More faults than this are not looked for: each costs many questions to nmstate.
 const MAX_FAULTS: usize = 100;
 
 /// What stands around a state in nmstate's policies.
 const POLICY: &[&str] = &["capture", "desired", "desiredState"];
-
-/// nmstate's answer to a part of the document.
-type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
 /// Lets nmstate read the document. Each fault is reported once, then taken out to find the next; what
 /// stands at the paths in `known` is taken out first, since rules have reported it in better words.

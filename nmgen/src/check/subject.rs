@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::Purpose;
+use super::purpose::Purpose;
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 use crate::document::{Document, Node, Path};
 use crate::stack::{self, Reference, Role};

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use super::subject::{Interface, Report, Subject};
-use crate::diagnostic::Rule;
+use crate::diagnostic::rules;
 use crate::document::{Node, Path};
 
-const VLAN_ID_RANGE: Rule = Rule::error("vlan-id-range");
-const VLAN_ID_ZERO: Rule = Rule::warning("vlan-id-zero");
-const VLAN_TWICE: Rule = Rule::error("vlan-twice");
-const VXLAN_ID_RANGE: Rule = Rule::error("vxlan-id-range");
-
-pub(super) const RULES: &[Rule] = &[VLAN_ID_RANGE, VLAN_ID_ZERO, VLAN_TWICE, VXLAN_ID_RANGE];
+rules! {
+    error VLAN_ID_RANGE = "vlan-id-range";
+    warning VLAN_ID_ZERO = "vlan-id-zero";
+    error VLAN_TWICE = "vlan-twice";
+    error VXLAN_ID_RANGE = "vxlan-id-range";
+}
 
 /// IEEE 802.1Q keeps 0 and 4095 for itself.
 const MAX_VLAN_ID: u64 = 4094;

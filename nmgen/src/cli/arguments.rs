@@ -4,25 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-#[cfg(feature = "pipelines")]
-use super::target_options::TargetArguments;
-#[cfg(feature = "pipelines")]
-use crate::target::Pipeline;
-use crate::target::Target;
-
-#[cfg(not(feature = "pipelines"))]
-const SOURCE: &str = "\
-An NMState document (YAML or JSON), '-' for standard input, or a
-directory with <hostname>.yml files and cluster.yml";
-
-#[cfg(feature = "pipelines")]
-const SOURCE: &str = "\
-An NMState document (YAML or JSON), '-' for standard input, a
-directory with <hostname>.yml files and cluster.yml, or what
-describes a fleet: install-config.yaml, agent-config.yaml,
-manifests (Secret, BareMetalHost, NMStateConfig,
-NodeNetworkConfigurationPolicy, MachineConfig), a tree of
-assisted-service, an nmc directory";
+use super::edition::{EXAMPLES, FormArguments, SOURCE, To};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -62,19 +44,9 @@ addresses: whatever refers to them gets the names they have here.
 Every line goes to the kernel log too. Whatever goes wrong, the units let
 the boot go on with the initramfs's own network. See boot.md in the
 documentation for the dracut module and what persists.";
-#[cfg(feature = "pipelines")]
-const PIPELINE_EXAMPLES: &str = "
-  nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
-      One MachineConfig with the documents of all workers.
-  nmgen generate --to initrd hosts/ >> initramfs.img
-      For `nmgen boot`: an archive appended to an initramfs, which
-      `truncate -s %4 initramfs.img` has made a multiple of four bytes.";
 
 fn examples() -> String {
-    let text = GENERATE_EXAMPLES.to_owned();
-    #[cfg(feature = "pipelines")]
-    let text = text + PIPELINE_EXAMPLES;
-    text
+    GENERATE_EXAMPLES.to_owned() + EXAMPLES
 }
 
 const DIFF_EXAMPLES: &str = "\
@@ -131,63 +103,10 @@ pub(super) struct GenerateArguments {
     /// Treat warnings as errors
     #[arg(long)]
     pub(super) deny_warnings: bool,
-    #[cfg(feature = "pipelines")]
     #[command(flatten)]
-    pub(super) options: TargetArguments,
+    pub(super) options: FormArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
-}
-
-/// The targets by their names on the command line.
-#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum To {
-    /// One <id>.nmconnection file a profile
-    Keyfiles,
-    /// The YAML that `nmstatectl gc` prints
-    Gc,
-    /// The documents, one <host>.yml a host
-    Hosts,
-    #[cfg(feature = "pipelines")]
-    /// An Ignition config a host, with its keyfiles
-    Ignition,
-    #[cfg(feature = "pipelines")]
-    /// A MachineConfig a role, with its hosts' documents
-    MachineConfig,
-    #[cfg(feature = "pipelines")]
-    /// A Secret and the BareMetalHost's reference a host
-    BmhSecret,
-    #[cfg(feature = "pipelines")]
-    /// An NMStateConfig of assisted-service a host
-    Nmstateconfig,
-    #[cfg(feature = "pipelines")]
-    /// Kernel arguments for dracut, one line a host
-    Kargs,
-    #[cfg(feature = "pipelines")]
-    /// A cpio archive with the documents, for `nmgen boot`
-    Initrd,
-}
-
-impl From<To> for Target {
-    fn from(to: To) -> Self {
-        match to {
-            To::Keyfiles => Self::Keyfiles,
-            To::Gc => Self::Gc,
-            To::Hosts => Self::Hosts,
-            #[cfg(feature = "pipelines")]
-            To::Ignition => Self::Pipeline(Pipeline::Ignition),
-            #[cfg(feature = "pipelines")]
-            To::MachineConfig => Self::Pipeline(Pipeline::MachineConfig),
-            #[cfg(feature = "pipelines")]
-            To::BmhSecret => Self::Pipeline(Pipeline::BmhSecret),
-            #[cfg(feature = "pipelines")]
-            To::Nmstateconfig => Self::Pipeline(Pipeline::NmStateConfig),
-            #[cfg(feature = "pipelines")]
-            To::Kargs => Self::Pipeline(Pipeline::Kargs),
-            #[cfg(feature = "pipelines")]
-            To::Initrd => Self::Pipeline(Pipeline::Initrd),
-        }
-    }
 }
 
 #[derive(Debug, Args)]

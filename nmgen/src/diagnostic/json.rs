@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Diagnostic;
+use super::finding::Diagnostic;
 
 /// One array of `{rule, severity, message, help, file, line, column, decoded}`, of which all from `help` on
 /// but `file` may be null; `decoded` is `{line, column}` in the text that an encoded value holds. Ends in a

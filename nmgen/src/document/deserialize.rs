@@ -7,8 +7,8 @@ use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer, SeqDeser
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
+use super::node::{Entry, Node, Value};
 use super::scalar::Scalar;
-use super::{Entry, Node, Value};
 
 impl<'de> IntoDeserializer<'de, Error> for &'de Node<'_> {
     type Deserializer = Self;
@@ -151,7 +151,7 @@ mod tests {
     use serde_json::Value;
 
     use crate::document;
-    use crate::source::Source;
+    use crate::text::Source;
 
     /// Texts that are not YAML are passed over.
     fn assert_read_alike(text: &str) -> Result<(), TestCaseError> {

@@ -5,9 +5,13 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
-use super::{Document, Entry, Lines, Node, Position, Span, Value, dialect, space};
-use crate::diagnostic::{Diagnostic, Rule};
-use crate::source::Source;
+use super::node::{Entry, Node, Value};
+use super::parsed::Document;
+use super::space::SYNTAX;
+use super::{dialect, space};
+use crate::diagnostic::{Diagnostic, Rule, rules};
+use crate::text::lines::Lines;
+use crate::text::{Position, Source, Span};
 
 /// NMState itself is at most nine levels deep.
 const MAX_DEPTH: usize = 32;
@@ -32,25 +36,14 @@ const HELP: &[(&str, &str)] = &[
     ),
 ];
 
-pub(super) const SYNTAX: Rule = Rule::error("syntax");
-const DUPLICATE_KEY: Rule = Rule::error("duplicate-key");
-const NESTING: Rule = Rule::error("nesting");
-const ALIAS_EXPANSION: Rule = Rule::error("alias-expansion");
-const MULTIPLE_DOCUMENTS: Rule = Rule::error("multiple-documents");
-const YAML_TAG: Rule = Rule::error("yaml-tag");
-const KEY_NOT_SCALAR: Rule = Rule::error("key-not-scalar");
-
-/// What can be wrong with a document as YAML.
-pub(crate) const RULES: &[Rule] = &[
-    SYNTAX,
-    DUPLICATE_KEY,
-    NESTING,
-    ALIAS_EXPANSION,
-    MULTIPLE_DOCUMENTS,
-    YAML_TAG,
-    KEY_NOT_SCALAR,
-    space::NON_BREAKING_SPACE,
-];
+rules! {
+    error DUPLICATE_KEY = "duplicate-key";
+    error NESTING = "nesting";
+    error ALIAS_EXPANSION = "alias-expansion";
+    error MULTIPLE_DOCUMENTS = "multiple-documents";
+    error YAML_TAG = "yaml-tag";
+    error KEY_NOT_SCALAR = "key-not-scalar";
+}
 
 /// Parses one NMState document. Duplicate keys are all reported before it gives up; other faults end it.
 pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {

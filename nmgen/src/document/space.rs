@@ -1,10 +1,16 @@
 //! Non-breaking spaces and tabs where YAML wants spaces: they come with text copied from a web page or with
 //! an editor, and cannot be seen.
 
-use super::{Lines, Node, Position, Span, Value, parse};
-use crate::diagnostic::{Diagnostic, Place, Rule};
+use super::node::{Node, Value};
+use crate::diagnostic::{Diagnostic, rules};
+use crate::text::lines::Lines;
+use crate::text::place::Place;
+use crate::text::{Position, Span};
 
-pub(super) const NON_BREAKING_SPACE: Rule = Rule::error("non-breaking-space");
+rules! {
+    pub(super) error SYNTAX = "syntax";
+    error NON_BREAKING_SPACE = "non-breaking-space";
+}
 
 const SPACE: char = '\u{a0}';
 const TAB: char = '\t';
@@ -29,7 +35,7 @@ fn key(node: &Node<'_>) -> Option<Span> {
 
 /// What to say instead of a syntax error that such a space is behind.
 pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
-    if fault.rule != parse::SYNTAX || !text.contains([SPACE, TAB]) {
+    if fault.rule != SYNTAX || !text.contains([SPACE, TAB]) {
         return None;
     }
     // What is at odds with its indentation is found on this line or at the next one.
@@ -53,7 +59,7 @@ fn line(place: &Place) -> Option<u32> {
 
 fn tab(at: Position, lines: &Lines) -> Diagnostic {
     let message = "a tab stands in the indentation";
-    Diagnostic::new(parse::SYNTAX, message, lines.place(Span { start: at, end: at }))
+    Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }))
         .help("YAML is indented with spaces only")
 }
 

@@ -1,9 +1,14 @@
 //! Carries in another way what nmstate's offline conversion leaves out.
 
-use super::{ALT_NAMES, COPY_MAC_FROM, SystemFile};
-use crate::diagnostic::Diagnostic;
+use super::written::SystemFile;
+use crate::diagnostic::{Diagnostic, rules};
 use crate::document::{Document, Path};
 use crate::state::{InterfaceSummary, State};
+
+rules! {
+    warning COPY_MAC_FROM = "copy-mac-from-unknown";
+    warning ALT_NAMES = "alt-names-without-mac";
+}
 
 /// Turns `copy-mac-from` into the MAC address itself, where the document tells it.
 ///

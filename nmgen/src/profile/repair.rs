@@ -1,8 +1,8 @@
 //! Puts right what nmstate's offline conversion writes in a form that NetworkManager cannot read, or
 //! differently on each run. `doc/differences.md` lists every case.
 
-use super::Profile;
 use super::keyfile::{Keyfile, Section};
+use super::written::Profile;
 use crate::state::{Generated, Refusal, State};
 
 const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];

@@ -2,6 +2,7 @@
 
 use crate::diagnostic::Style;
 use crate::document::Node;
+use crate::format::printable;
 
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
@@ -128,9 +129,4 @@ pub(super) fn fit(text: &str, width: usize) -> String {
     }
     // Cutting inside a sequence would leave the terminal bold.
     visible.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// A terminal must not take orders from a document.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

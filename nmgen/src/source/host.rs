@@ -2,9 +2,13 @@
 
 use std::borrow::Cow;
 
-use super::{CLUSTER, Source};
+use super::nic::Nic;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{self, Document};
+use crate::text::Source;
+
+/// The name under which a hosts directory holds the document for nodes that have none of their own.
+pub const CLUSTER: &str = "cluster";
 
 /// What a document is for, as far as its source tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,18 +19,6 @@ pub enum Stage {
     Node,
     /// The source serves both: a document, a hosts directory.
     Any,
-}
-
-/// A network card that the source names beside the document.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Nic {
-    /// The name that the document uses; `None` where only the MAC address is given
-    /// (`bootMACAddress`).
-    pub name: Option<String>,
-    /// `aa:bb:cc:dd:ee:ff`, in lower case.
-    pub mac_address: String,
-    /// Where the MAC address stands.
-    pub place: Place,
 }
 
 /// One node, as one source describes it.

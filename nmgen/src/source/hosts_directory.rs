@@ -1,15 +1,18 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for those without.
 
-use super::read::{self, Content};
-use super::{
-    HOST_FILE_EMPTY, HOST_FILE_EXTENSION, HOST_FILE_FQDN, HOST_FILE_NAME, Host, Hosts, NO_HOSTS,
-    directory,
-};
-use crate::diagnostic::{Diagnostic, Place};
+use super::directory;
+use super::host::{Host, Hosts};
+use super::read;
+use crate::diagnostic::{Diagnostic, Place, rules};
 use crate::error::Error;
 
-/// Where a node has its hosts directory.
-pub(super) const DIRECTORY: &str = "/etc/nmstate/openshift";
+rules! {
+    warning HOST_FILE_FQDN = "host-file-fqdn";
+    warning HOST_FILE_EXTENSION = "host-file-extension";
+    pub(super) warning HOST_FILE_EMPTY = "host-file-empty";
+    pub(crate) error HOST_FILE_NAME = "host-file-name";
+    pub(super) error NO_HOSTS = "no-hosts";
+}
 
 /// The message and the help for a file without a document.
 pub(super) const EMPTY: (&str, &str) =
@@ -23,7 +26,7 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
         let (name, mut faults) = host_name(file_name, &Place::file(&*file));
         loaded.diagnostics.append(&mut faults);
         let Some(name) = name else { continue };
-        let source = read::file(&file, Content::Document, &mut loaded.diagnostics)?;
+        let source = read::document(&file, &mut loaded.diagnostics)?;
         let Some(source) = source else { continue };
         if source.text.trim().is_empty() {
             let (message, help) = EMPTY;

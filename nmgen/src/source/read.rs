@@ -2,56 +2,36 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::sync::Arc;
 
-use super::Source;
-use crate::diagnostic::{Diagnostic, Excerpt, Place, Rule};
-use crate::document::Position;
+use crate::diagnostic::{Diagnostic, Excerpt, Place, rules};
+use crate::document::size::{MAX_DOCUMENT_BYTES, document_size, fleet_size};
 use crate::error::Error;
+use crate::text::{Position, Source};
 
-/// A document's text, shared by every diagnostic that quotes it.
-pub type Text = Arc<str>;
-
-/// The largest document: two hundred times what a large node needs, and small enough that a
-/// pipeline can't be made to run out of memory.
-pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
-
-/// The largest file that describes a fleet: a thousand hosts take two to four MiB.
-pub const MAX_FLEET_BYTES: usize = 16 << 20;
-
-/// The most hosts, and the most YAML documents of a file: ten times the largest cluster of OpenShift.
-pub const MAX_HOSTS: usize = 20_000;
-
-pub(crate) const DOCUMENT_SIZE: Rule = Rule::error("document-size");
-pub(crate) const ENCODING: Rule = Rule::error("encoding");
-pub(crate) const BYTE_ORDER_MARK: Rule = Rule::warning("byte-order-mark");
-pub(crate) const RULES: &[Rule] = &[DOCUMENT_SIZE, ENCODING, BYTE_ORDER_MARK];
-
-/// What a file may hold, and so how large it may be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Content {
-    /// One document.
-    Document,
-    /// One document, or manifests of a fleet, as far as its beginning tells.
-    Any,
+rules! {
+    error ENCODING = "encoding";
+    warning BYTE_ORDER_MARK = "byte-order-mark";
 }
+
+/// The most bytes of a file, by its first [`MAX_DOCUMENT_BYTES`].
+pub(super) type Limit = fn(&[u8]) -> usize;
 
 /// Reads the file of one document; `None` when the diagnostics say why there is nothing to use.
 pub(crate) fn document(
     path: &str,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Source>, Error> {
-    file(path, Content::Document, diagnostics)
+    file(path, |_| MAX_DOCUMENT_BYTES, diagnostics)
 }
 
 /// Reads `path` (`-`: standard input); `None` when the diagnostics say why there is nothing to use.
 pub(super) fn file(
     path: &str,
-    content: Content,
+    limit: Limit,
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Result<Option<Source>, Error> {
     let name = if path == "-" { "<stdin>" } else { path };
-    let (bytes, limit) = bounded_bytes(path, content)
+    let (bytes, limit) = bounded_bytes(path, limit)
         .map_err(|source| Error::ReadFile { path: name.to_owned(), source })?;
     if bytes.len() > limit {
         diagnostics.push(match limit {
@@ -81,30 +61,9 @@ pub(super) fn file(
     }
 }
 
-pub(super) fn document_size(place: Place) -> Diagnostic {
-    Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", place)
-        .help("a document describes one node; split a fleet into one file a host")
-}
-
-fn fleet_size(message: &str, place: Place) -> Diagnostic {
-    Diagnostic::new(DOCUMENT_SIZE, message, place)
-        .help("split it: several files can be given together")
-}
-
-pub(crate) fn too_many(place: Place) -> Diagnostic {
-    let message = format!("there are more than {MAX_HOSTS} hosts or documents");
-    Diagnostic::new(DOCUMENT_SIZE, message, place)
-}
-
-/// For what is compressed, or stands in one place and is meant in many.
-pub(super) fn unpacked_size(place: Place) -> Diagnostic {
-    let message = "up to here the documents are larger than 16 MiB";
-    Diagnostic::new(DOCUMENT_SIZE, message, place)
-}
-
 /// At most one byte more than the limit, which is returned too, so that a larger file is noticed and never
 /// held in memory.
-fn bounded_bytes(path: &str, content: Content) -> io::Result<(Vec<u8>, usize)> {
+fn bounded_bytes(path: &str, limit: Limit) -> io::Result<(Vec<u8>, usize)> {
     let mut reader: Box<dyn Read> = match path {
         "-" => Box::new(io::stdin().lock()),
         path => Box::new(File::open(path)?),
@@ -115,17 +74,12 @@ fn bounded_bytes(path: &str, content: Content) -> io::Result<(Vec<u8>, usize)> {
         reader.by_ref().take(more as u64).read_to_end(bytes)
     };
     fill(&mut bytes, MAX_DOCUMENT_BYTES)?;
-    let is_full = bytes.len() > MAX_DOCUMENT_BYTES;
-    if content == Content::Document || !is_full || !is_manifest(&bytes) {
+    if bytes.len() <= MAX_DOCUMENT_BYTES {
         return Ok((bytes, MAX_DOCUMENT_BYTES));
     }
-    fill(&mut bytes, MAX_FLEET_BYTES)?;
-    Ok((bytes, MAX_FLEET_BYTES))
-}
-
-fn is_manifest(bytes: &[u8]) -> bool {
-    const KEY: &[u8] = b"apiVersion";
-    bytes.windows(KEY.len()).any(|window| window.eq_ignore_ascii_case(KEY))
+    let limit = limit(&bytes);
+    fill(&mut bytes, limit)?;
+    Ok((bytes, limit))
 }
 
 fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>> {

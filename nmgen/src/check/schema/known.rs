@@ -1,7 +1,6 @@
 //! Takes out of a document what rules have reported already, so that nmstate is asked about the rest.
 
-use super::Judge;
-use super::locate::{reason, remove};
+use super::locate::{Judge, reason, remove};
 use crate::document::{Node, Path, Step};
 use crate::state::Refusal;
 

@@ -1,8 +1,10 @@
 //! Finds the part of a document that nmstate refuses, by asking it about parts.
 
-use super::Judge;
 use crate::document::{Node, Path, Step, Value};
 use crate::state::Refusal;
+
+/// nmstate's answer to a part of the document.
+pub(super) type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
 /// So many questions at most: a refusal in a document of a thousand interfaces takes about fifty.
 const MAX_QUESTIONS: u32 = 300;

@@ -1,7 +1,6 @@
 //! What was probably meant by a name that NMState does not have.
 
-use super::Judge;
-use super::locate::reason;
+use super::locate::{Judge, reason};
 use crate::document::{Entry, Node, Path, Step, Value};
 
 /// Below it two names have nothing to do with each other.

@@ -1,0 +1,323 @@
+//! The names that a document's interfaces have on this machine.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::fields;
+use super::machine::{Card, Cards};
+use crate::document::{Entry, Node, Value};
+use crate::format::cut;
+use crate::mac::Mac;
+use crate::stack::{self, Role};
+
+/// The kernel's IFNAMSIZ is 16, with the NUL at the end.
+const MAX_LENGTH: usize = 15;
+/// Of a [`digest`].
+const DIGITS: usize = 4;
+
+/// A network card that the document needs and the machine doesn't have yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Missing {
+    name: String,
+    mac: Option<Mac>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.mac {
+            Some(mac) => write!(f, "{} ({mac})", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// Two names of a document that would be one on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Twice {
+    pub(super) first: String,
+    pub(super) second: String,
+    pub(super) name: String,
+}
+
+/// A document's names and the machine's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Names {
+    /// Those that differ: the document's, and the machine's.
+    renamed: BTreeMap<String, String>,
+    /// In the document's order.
+    pub(super) missing: Vec<Missing>,
+    /// The document's cards that are there.
+    pub(super) present: Vec<Card>,
+}
+
+impl Names {
+    /// Finds the cards of a document among the machine's. `stand_in`: cards that the document as a whole is
+    /// for, so that one name without an address stands for one of them.
+    pub(super) fn find(root: &Node<'_>, cards: &Cards, stand_in: &[Card]) -> Self {
+        let mut names = Self::default();
+        let mut by_name = Vec::new();
+        for (name, mac, is_up) in wanted(root) {
+            match mac {
+                Some(mac) => match cards.with_mac(&mac) {
+                    Some(card) => names.is_card(name, card),
+                    None if is_up => names.is_missing(name, mac, cards),
+                    None => {}
+                },
+                None if cards.has(&name) => {
+                    names.present.extend(cards.list.iter().find(|card| card.name == name).cloned());
+                }
+                None if is_up => by_name.push(name),
+                None => {}
+            }
+        }
+        let is_free = |card: &&Card| !names.present.contains(card);
+        let free: Vec<Card> = stand_in.iter().filter(is_free).cloned().collect();
+        match (by_name.as_slice(), free.as_slice()) {
+            ([name], [card]) => names.is_card(name.clone(), card),
+            _ => {
+                names.missing.extend(by_name.into_iter().map(|name| Missing { name, mac: None }));
+            }
+        }
+        names.follow(root);
+        names
+    }
+
+    fn is_card(&mut self, name: String, card: &Card) {
+        self.present.push(card.clone());
+        if name != card.name {
+            self.renamed.insert(name, card.name.clone());
+        }
+    }
+
+    /// Should another card bear its name here, what stands on it must not take that one.
+    fn is_missing(&mut self, name: String, mac: Mac, cards: &Cards) {
+        if cards.has(&name) {
+            let digits = digest(&mac.to_string());
+            let other = format!("{}-{digits:04x}", cut(&name, MAX_LENGTH - DIGITS - 1));
+            self.renamed.insert(name.clone(), other);
+        }
+        self.missing.push(Missing { name, mac: Some(mac) });
+    }
+
+    /// Gives VLANs and others that are named after their base interface its new name.
+    fn follow(&mut self, root: &Node<'_>) {
+        loop {
+            let before = self.renamed.len();
+            for interface in interfaces(root) {
+                let Some(name) = interface.text_at("name") else { continue };
+                let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base);
+                let Some(base) = base.map(|reference| reference.name) else { continue };
+                if !self.renamed.contains_key(name)
+                    && let Some(renamed) = self.renamed.get(base)
+                    && let Some(following) = following(name, base, renamed)
+                {
+                    self.renamed.insert(name.to_owned(), following);
+                }
+            }
+            if self.renamed.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// Two interfaces of the document that would have the same name.
+    pub(super) fn twice(&self, root: &Node<'_>) -> Option<Twice> {
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        let in_kernel = |node: &&Node<'_>| {
+            !matches!(node.text_at("type"), Some("ovs-bridge" | "ipsec"))
+                && node.text_at("state") != Some("absent")
+        };
+        for name in interfaces(root).filter(in_kernel).filter_map(|node| node.text_at("name")) {
+            let here = self.renamed.get(name).map_or(name, String::as_str);
+            match seen.insert(here, name) {
+                Some(first) if first != name => {
+                    let (first, second) = (first.to_owned(), name.to_owned());
+                    return Some(Twice { first, second, name: here.to_owned() });
+                }
+                Some(_) | None => {}
+            }
+        }
+        None
+    }
+
+    /// The document's names that are others here, with those.
+    pub(super) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.renamed.iter().map(|(name, here)| (name.as_str(), here.as_str()))
+    }
+
+    /// Gives the document the machine's names and addresses.
+    pub(super) fn apply(&self, root: &mut Node<'_>) {
+        fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
+        let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
+        let here = |name| self.renamed.get(name).unwrap_or(name).as_str();
+        let absent: Vec<&str> = by_mac.map(|missing| here(&missing.name)).collect();
+        for interface in interfaces_mut(root) {
+            if is_card(interface) && interface.text_at("name").is_some_and(|n| absent.contains(&n))
+            {
+                // Whatever it will be called when it comes.
+                set(interface, "identifier", "mac-address");
+            }
+        }
+        self.copy_macs(root);
+    }
+
+    /// Turns `copy-mac-from` a card into the card's address, as nmstate does on a node: on an ovs-bridge it
+    /// is meant for the ovs-interface of the same name.
+    fn copy_macs(&self, root: &mut Node<'_>) {
+        let mut copied: Vec<(String, String, String)> = Vec::new();
+        for interface in interfaces(root) {
+            let (Some(name), Some(from)) =
+                (interface.text_at("name"), interface.text_at("copy-mac-from"))
+            else {
+                continue;
+            };
+            let target = match interface.text_at("type") {
+                Some("ovs-bridge") => "ovs-interface",
+                Some(kind @ ("bond" | "linux-bridge" | "ovs-interface")) => kind,
+                Some(_) | None => continue,
+            };
+            if let Some(card) = self.present.iter().find(|card| card.name == from) {
+                copied.push((name.to_owned(), target.to_owned(), card.mac.to_string()));
+            }
+        }
+        for (name, kind, mac) in copied {
+            let is_target = |node: &&mut Node<'_>| {
+                node.text_at("name") == Some(&name) && node.text_at("type") == Some(&kind)
+            };
+            let Some(target) = interfaces_mut(root).find(is_target) else { continue };
+            // Two addresses contradict each other: left to the checks.
+            if target.get("mac-address").is_some() {
+                continue;
+            }
+            set(target, "mac-address", &mac);
+            for interface in interfaces_mut(root).filter(|it| it.text_at("name") == Some(&name)) {
+                if let Value::Mapping(entries) = &mut interface.value {
+                    entries.retain(|entry| entry.key != "copy-mac-from");
+                }
+            }
+        }
+    }
+}
+
+/// The cards that a document speaks of: name, address, and whether it is to be up. What is a port or a base
+/// interface and not described is a card too.
+fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
+    let mut wanted = Vec::new();
+    let is_up = |node: &Node<'_>| matches!(node.text_at("state"), None | Some("up"));
+    let mut described = Vec::new();
+    for interface in interfaces(root) {
+        let Some(name) = interface.text_at("name") else { continue };
+        described.push(name);
+        if is_card(interface) {
+            let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
+            wanted.push((name.to_owned(), mac, is_up(interface)));
+        }
+    }
+    for interface in interfaces(root).filter(|node| is_up(node)) {
+        for reference in stack::below(interface) {
+            let name = reference.name;
+            if !described.contains(&name) && !wanted.iter().any(|(known, ..)| known == name) {
+                wanted.push((name.to_owned(), None, true));
+            }
+        }
+    }
+    wanted
+}
+
+fn interfaces<'a, 't>(root: &'a Node<'t>) -> impl Iterator<Item = &'a Node<'t>> {
+    root.get("interfaces").map(Node::items).unwrap_or_default().iter()
+}
+
+fn interfaces_mut<'a, 't>(root: &'a mut Node<'t>) -> impl Iterator<Item = &'a mut Node<'t>> {
+    let entries = match &mut root.value {
+        Value::Mapping(entries) => entries.as_mut_slice(),
+        Value::Sequence(_) | Value::Scalar { .. } => &mut [],
+    };
+    let list = entries.iter_mut().find(|entry| entry.key == "interfaces");
+    let items = list.and_then(|entry| match &mut entry.node.value {
+        Value::Sequence(items) => Some(items),
+        Value::Mapping(_) | Value::Scalar { .. } => None,
+    });
+    items.into_iter().flatten()
+}
+
+/// A network card, as far as the document tells.
+fn is_card(interface: &Node<'_>) -> bool {
+    matches!(interface.text_at("type"), None | Some("ethernet" | "infiniband" | "unknown"))
+        // A child of a card, which has no hardware of its own.
+        && interface.at(&["infiniband", "base-iface"]).and_then(Node::text).is_none_or(str::is_empty)
+        && interface.get("veth").is_none()
+}
+
+/// Gives the interface this value, at the place of its name.
+fn set(interface: &mut Node<'_>, key: &'static str, value: &str) {
+    let span = interface.get("name").map_or(interface.span, |name| name.span);
+    let scalar = Value::Scalar { text: value.to_owned().into(), plain: false };
+    let node = Node { span, value: scalar };
+    let Value::Mapping(entries) = &mut interface.value else { return };
+    entries.retain(|entry| entry.key != key);
+    entries.push(Entry { key: key.into(), key_span: span, node });
+}
+
+/// The name of an interface that is named after its base, whose name has changed: `eth1.100`, `vlan-eth1`.
+fn following(name: &str, base: &str, renamed: &str) -> Option<String> {
+    let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+    let (at, _) = name.match_indices(base).find(|(at, found)| {
+        let (before, after) = (&name[..*at], &name[at + found.len()..]);
+        is_border(before.chars().next_back()) && is_border(after.chars().next())
+    })?;
+    let (before, after) = (&name[..at], &name[at + base.len()..]);
+    Some(fitted(before, renamed, after))
+}
+
+/// The three together, in at most 15 bytes: of a name that is longer the base loses its end, in favour of
+/// four digits that tell it from others. They follow from the whole name alone, so that it is the same at
+/// every boot and on every machine.
+fn fitted(before: &str, base: &str, after: &str) -> String {
+    let whole = format!("{before}{base}{after}");
+    if whole.len() <= MAX_LENGTH {
+        return whole;
+    }
+    let digits = format!("{:04x}", digest(&whole));
+    // At least one character of the base is kept; then what follows is cut too.
+    let room = MAX_LENGTH.saturating_sub(before.len() + after.len() + DIGITS);
+    match room {
+        0 => format!("{}{digits}", cut(&whole, MAX_LENGTH - DIGITS)),
+        room => format!("{before}{}{digits}{after}", cut(base, room)),
+    }
+}
+
+/// FNV-1a of 32 bits, folded to 16.
+fn digest(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = text.bytes().fold(0x811c_9dc5, step);
+    (hash >> 16) ^ (hash & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_their_base_as_whole_words() {
+        for (name, base, renamed, expected) in [
+            ("eth1.100", "eth1", "ens3", Some("ens3.100")),
+            ("eth1.100.200", "eth1.100", "ens3.100", Some("ens3.100.200")),
+            ("vlan-eth1", "eth1", "ens3", Some("vlan-ens3")),
+            ("eth10.100", "eth1", "ens3", None),
+            ("myeth1.100", "eth1", "ens3", None),
+            ("vlan100", "eth1", "ens3", None),
+        ] {
+            assert_eq!(following(name, base, renamed).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_shortened_alike_every_time() {
+        assert_eq!(fitted("", "enp129s0f1np1", ".1234"), "enp129942f.1234");
+        assert_eq!(fitted("", "enp129s0f0np0", ".1234"), "enp1292418.1234");
+        assert_eq!(fitted("", "enp129s0f1np1", ".4"), "enp129s0f1np1.4");
+        assert_eq!(fitted("storage-v-", "enp129s0f1np1", ".12"), "storage-v-e5b24");
+        assert!(fitted("", "enp129s0f1np1", ".averylongname").len() <= MAX_LENGTH);
+    }
+}

@@ -1,0 +1,87 @@
+//! Why a boot goes on without nmgen's profiles.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::card_names::Twice;
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::source::MAX_HOSTS;
+
+/// One variant for each operation.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("cannot list the hosts directory {}", path.display())]
+    ReadDirectory { path: PathBuf, source: io::Error },
+    #[error("there are more than {MAX_HOSTS} documents in {}", path.display())]
+    TooMany { path: PathBuf },
+    #[error("cannot list the profiles in {}", path.display())]
+    ReadProfiles { path: PathBuf, source: io::Error },
+    #[error("cannot read {}", path.display())]
+    ReadFile { path: PathBuf, source: io::Error },
+    #[error("cannot list this machine's network devices")]
+    ReadCards { source: io::Error },
+    #[error("nmgen.host={name}: there is no hosts directory")]
+    NoDirectory { name: String },
+    #[error("nmgen.host={name}: there is no such document in {}", path.display())]
+    UnknownHost { name: String, path: PathBuf },
+    #[error(
+        "two documents are for this machine: {} ({}) and {} ({}); choose one with nmgen.host=",
+        files[0].display(), reasons[0], files[1].display(), reasons[1]
+    )]
+    Ambiguous { files: [PathBuf; 2], reasons: [String; 2] },
+    #[error("{}", told(.0))]
+    Document(Vec<Diagnostic>),
+    #[error(
+        "{}: {} and {} would both be {} on this machine",
+        file.display(), twice.first, twice.second, twice.name
+    )]
+    NameTwice { file: PathBuf, twice: Twice },
+    #[error("{}: none of its network cards came within {seconds} s: {cards}", file.display())]
+    NoCard { file: PathBuf, seconds: u64, cards: String },
+    #[error("cannot remove {}", path.display())]
+    Remove { path: PathBuf, source: io::Error },
+    #[error("cannot set {}", path.display())]
+    Switch { path: PathBuf, source: io::Error },
+    #[error("there is no running system below {}", path.display())]
+    NoRoot { path: PathBuf },
+    #[error("{} leads out of the file system that it is in", path.display())]
+    OutsideRoot { path: PathBuf },
+    /// What the rest of nmgen found wrong with this machine.
+    #[error(transparent)]
+    Machine(Error),
+}
+
+impl Fault {
+    /// True where another input would do, false where this machine is at fault.
+    pub(crate) fn is_input(&self) -> bool {
+        match self {
+            Self::TooMany { .. }
+            | Self::NoDirectory { .. }
+            | Self::UnknownHost { .. }
+            | Self::Ambiguous { .. }
+            | Self::Document(_)
+            | Self::NameTwice { .. } => true,
+            Self::ReadDirectory { .. }
+            | Self::ReadProfiles { .. }
+            | Self::ReadFile { .. }
+            | Self::NoRoot { .. }
+            | Self::OutsideRoot { .. }
+            | Self::ReadCards { .. }
+            | Self::NoCard { .. }
+            | Self::Remove { .. }
+            | Self::Switch { .. }
+            | Self::Machine(_) => false,
+        }
+    }
+}
+
+/// The first error, and how many more there are.
+fn told(diagnostics: &[Diagnostic]) -> String {
+    let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|found| found.is_error()).collect();
+    let Some(first) = errors.first() else { return "the document cannot be used".to_owned() };
+    match errors.len() - 1 {
+        0 => first.one_line(),
+        more => format!("{} (and {more} more, see `nmgen check`)", first.one_line()),
+    }
+}

@@ -1,0 +1,52 @@
+//! Documents of a hosts directory, one at a time.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::fault::Fault;
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+use crate::mac::Mac;
+use crate::source::{self, Host, MAX_DOCUMENT_BYTES};
+
+/// The host in a file, and what there is to say of the file.
+///
+/// # Errors
+/// [`Fault::Document`]: it is not text, or not YAML. [`Fault::ReadFile`].
+pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Vec<Diagnostic>), Fault> {
+    let mut diagnostics = Vec::new();
+    let shown = path.display().to_string();
+    let source = source::document(&shown, &mut diagnostics).map_err(Fault::Machine)?;
+    let Some(source) = source else {
+        return Err(Fault::Document(diagnostics));
+    };
+    match Host::of_file(Some(name.to_owned()), &source) {
+        Ok(host) => Ok((host, diagnostics)),
+        Err(faults) => Err(Fault::Document(faults)),
+    }
+}
+
+/// The addresses that interfaces of a document have; `None` where it cannot be read as one.
+pub(super) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
+    let host = match load("", path) {
+        Ok((host, _)) => host,
+        Err(Fault::Document(_)) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    let interfaces = host.document.as_ref().and_then(|document| document.root.get("interfaces"));
+    let interfaces = interfaces.map(Node::items).unwrap_or_default().iter();
+    let kept = interfaces.filter(|node| node.text_at("state") != Some("absent"));
+    Ok(Some(
+        kept.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
+    ))
+}
+
+/// As much of a file as a document may have.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
+    let failed = |source| Fault::ReadFile { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    let limit = MAX_DOCUMENT_BYTES as u64;
+    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;
+    Ok(bytes)
+}

@@ -1,0 +1,89 @@
+//! Lines for the kernel log and the console.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+
+use super::root::Paths;
+use crate::format::cut;
+
+/// The kernel cuts a record at some 1,000 bytes (`LOG_LINE_MAX`, printk), and so do we.
+const MAX_BYTES: usize = 900;
+
+/// How bad a line is, by syslog's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Error = 3,
+    Warning = 4,
+    Info = 6,
+}
+
+/// Writes each line to `/dev/kmsg` and to standard error, which the unit connects to the console.
+pub(crate) struct Log {
+    kernel: Option<File>,
+}
+
+impl Log {
+    pub(crate) fn open(paths: &Paths) -> Self {
+        Self { kernel: OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok() }
+    }
+
+    /// From now on a panic is one line like everything else. The program ends behind it.
+    pub(crate) fn say_panics(self) {
+        std::panic::set_hook(Box::new(move |panic| {
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            let place = panic.location().map(|at| format!(" ({at})")).unwrap_or_default();
+            let text = text.unwrap_or("without a word");
+            self.say(Level::Error, &format!("nmgen has a fault: {text}{place}; the boot goes on"));
+        }));
+    }
+
+    /// Says it in one line, whatever is in it.
+    pub(crate) fn say(&self, level: Level, text: &str) {
+        let mut line: String = text.chars().flat_map(plain).collect();
+        if line.len() > MAX_BYTES {
+            line.truncate(cut(&line, MAX_BYTES).len());
+            line.push('…');
+        }
+        // With both of them gone there is no one left to tell.
+        if let Some(mut kernel) = self.kernel.as_ref() {
+            let _ = kernel.write_all(format!("<{}>nmgen: {line}\n", level as u8).as_bytes());
+        }
+        let _ = io::stderr().lock().write_all(format!("nmgen: {line}\n").as_bytes());
+    }
+}
+
+/// Control characters as they are written in a string.
+fn plain(character: char) -> impl Iterator<Item = char> {
+    let escaped = character.is_control().then(|| character.escape_default());
+    let itself = (!character.is_control()).then_some(character);
+    escaped.into_iter().flatten().chain(itself)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a panic is what it is about")]
+
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_one_line() -> io::Result<()> {
+        let root = tempfile::tempdir()?;
+        std::fs::create_dir(root.path().join("dev"))?;
+        let kernel = root.path().join("dev/kmsg");
+        File::create(&kernel)?;
+        Log::open(&Paths::new(root.path())).say_panics();
+        let panicked = std::panic::catch_unwind(|| panic!("of {}\n lines", 2));
+        drop(std::panic::take_hook());
+        assert!(panicked.is_err());
+        let said = std::fs::read_to_string(kernel)?;
+        let file = Path::new(file!()).file_name().unwrap_or_default().to_string_lossy();
+        assert!(said.starts_with("<3>nmgen: nmgen has a fault: of 2\\n lines ("), "{said}");
+        assert!(said.contains(&*file) && said.ends_with("); the boot goes on\n"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        Ok(())
+    }
+}

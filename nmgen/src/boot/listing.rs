@@ -1,0 +1,105 @@
+//! The hosts directory: which one it is, and what is in it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use super::command_line::CommandLine;
+use super::fault::Fault;
+use super::root::Paths;
+use crate::source::{CLUSTER, MAX_HOSTS};
+
+/// The ones that are looked at first, in this order.
+const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
+
+/// A directory with documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct HostsDirectory {
+    pub(super) path: PathBuf,
+    /// Names of `<name>.yml` files without the extension, sorted.
+    pub(super) names: Vec<String>,
+    /// Links from one of these names to another, as `nmgen generate --to initrd` makes.
+    links: BTreeMap<String, String>,
+    /// Names of `.yaml` files, which nobody reads.
+    pub(super) ignored: Vec<String>,
+}
+
+impl HostsDirectory {
+    /// The first directory that has documents; `None` where there is none at all.
+    ///
+    /// # Errors
+    /// Where one cannot be read, and where the one of the kernel command line is not there.
+    pub(super) fn find(paths: &Paths, line: &CommandLine) -> Result<Option<Self>, Fault> {
+        for directory in DIRECTORIES {
+            let found = Self::read(paths.under(directory))?;
+            if found.as_ref().is_some_and(|found| !found.names.is_empty()) {
+                return Ok(found);
+            }
+        }
+        let Some(named) = &line.directory else { return Ok(None) };
+        let path = paths.under(named);
+        match Self::read(path.clone())? {
+            Some(found) => Ok(Some(found)),
+            None => Err(Fault::ReadDirectory { path, source: nix::errno::Errno::ENOENT.into() }),
+        }
+    }
+
+    fn read(path: PathBuf) -> Result<Option<Self>, Fault> {
+        let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
+        let entries = match fs::read_dir(&path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+        };
+        let (mut names, mut ignored, mut links) = (Vec::new(), Vec::new(), BTreeMap::new());
+        for entry in entries {
+            let entry = entry.map_err(failed)?;
+            let Ok(file_name) = entry.file_name().into_string() else { continue };
+            let (stem, list) = match file_name.rsplit_once('.') {
+                Some(("", _)) => continue,
+                Some((stem, "yml")) => (stem, &mut names),
+                Some((stem, "yaml")) => (stem, &mut ignored),
+                _ => continue,
+            };
+            // Files may be links, as in a mounted ConfigMap.
+            let kind = entry.file_type().map_err(failed)?;
+            if kind.is_symlink() && entry.path().is_file() {
+                list.push(stem.to_owned());
+                let to = fs::read_link(entry.path()).map_err(failed)?;
+                let to = to.to_str().and_then(|to| to.strip_suffix(".yml"));
+                links.extend(to.map(|to| (stem.to_owned(), to.to_owned())));
+            } else if kind.is_file() {
+                list.push(stem.to_owned());
+            }
+            if names.len() + ignored.len() > MAX_HOSTS {
+                return Err(Fault::TooMany { path });
+            }
+        }
+        names.sort_unstable();
+        ignored.sort_unstable();
+        // One that leads elsewhere is a document like any other.
+        links.retain(|_, to| names.binary_search(to).is_ok());
+        Ok(Some(Self { path, names, links, ignored }))
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+    }
+
+    /// The name of the document that one of the names leads to.
+    pub(super) fn document<'n>(&'n self, name: &'n str) -> &'n str {
+        self.links.get(name).map_or(name, String::as_str)
+    }
+
+    /// A document's file.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(format!("{name}.yml"))
+    }
+
+    /// The names of documents that are for a machine in particular, each one once.
+    pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
+        let names = self.names.iter().map(String::as_str);
+        names.filter(|name| *name != CLUSTER && !self.links.contains_key(*name))
+    }
+}

@@ -1,0 +1,89 @@
+//! Checks across all hosts of all sources.
+
+mod declared;
+mod facts;
+mod member;
+mod replicas;
+mod roles;
+mod stages;
+
+use std::collections::HashMap;
+use std::fmt::Display;
+use std::hash::Hash;
+
+pub(crate) use self::facts::{Facts, facts};
+use self::member::Member;
+use crate::diagnostic::{Diagnostic, Place, Rule, rules};
+use crate::source::Hosts;
+
+rules! {
+    error CLUSTER_STATIC_ADDRESS = "cluster-static-address";
+    error ADDRESS_ON_TWO_HOSTS = "address-on-two-hosts";
+    error MAC_ON_TWO_HOSTS = "mac-on-two-hosts";
+}
+
+pub(super) fn rules() -> Vec<Rule> {
+    [RULES, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
+}
+
+/// `facts` are those of the hosts, in their order.
+pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+    let hosts = &sources.hosts;
+    // What could not be read may have had the host that seems to be missing.
+    if !sources.diagnostics.iter().any(Diagnostic::is_error) {
+        replicas::check(hosts, &sources.replicas, diagnostics);
+    }
+    let members: Vec<Member<'_>> = hosts
+        .iter()
+        .zip(facts)
+        .map(|(host, facts)| Member { host, facts })
+        .filter(|member| member.host.name.is_some())
+        .collect();
+    let (cluster, named): (Vec<Member<'_>>, Vec<Member<'_>>) =
+        members.into_iter().partition(|member| member.host.is_cluster());
+    for (ip, place) in cluster.iter().flat_map(|member| &member.facts.addresses) {
+        diagnostics.push(
+            Diagnostic::new(
+                CLUSTER_STATIC_ADDRESS,
+                format!("every node without a host file would get {ip}"),
+                place.clone(),
+            )
+            .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
+        );
+    }
+    // Of an installation; a document alone may be another version of the same host's.
+    let unnamed =
+        hosts.iter().zip(facts).filter(|(host, _)| host.name.is_none() && host.is_machine);
+    let unnamed = unnamed.map(|(host, facts)| Member { host, facts });
+    let all: Vec<Member<'_>> = named.iter().copied().chain(unnamed).collect();
+    twice(&all, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
+    twice(&all, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
+    declared::check(&named, diagnostics);
+    declared::cluster_twice(&cluster, diagnostics);
+    roles::check(&named, diagnostics);
+    stages::check(&named, diagnostics);
+}
+
+fn twice<V: Eq + Hash + Display>(
+    members: &[Member<'_>],
+    rule: Rule,
+    values: fn(&Facts) -> &[(V, Place)],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let mut first: HashMap<&V, (&Member<'_>, &Place)> = HashMap::new();
+    for member in members {
+        for (value, place) in values(member.facts) {
+            match first.get(value) {
+                None => {
+                    first.insert(value, (member, place));
+                }
+                Some((other, _)) if other.is_same_host(member) => {}
+                Some((other, at)) => {
+                    let other = other.name().unwrap_or("another host");
+                    let message = format!("{value} is also on {other} ({})", at.shown());
+                    diagnostics.push(Diagnostic::new(rule, message, place.clone()));
+                }
+            }
+        }
+    }
+}

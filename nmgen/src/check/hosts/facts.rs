@@ -1,0 +1,81 @@
+//! What one host contributes to the checks of a fleet.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use crate::diagnostic::Place;
+use crate::document::{Document, Node};
+use crate::mac::Mac;
+use crate::source::Host;
+
+/// What is compared between hosts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Facts {
+    /// Addresses without their prefix length.
+    pub(super) addresses: Vec<(String, Place)>,
+    /// Those that the source has beside the document included.
+    pub(super) macs: Vec<(Mac, Place)>,
+    /// The VLAN ids of VLAN interfaces.
+    pub(super) vlans: BTreeSet<u64>,
+    /// Where each of them stands.
+    pub(super) vlan_places: BTreeMap<u64, Place>,
+    /// The MTU of each interface, where it has one, and its place, else that of the name.
+    pub(super) mtus: BTreeMap<String, (Option<u64>, Place)>,
+}
+
+/// Gathers them.
+pub(crate) fn facts(host: &Host) -> Facts {
+    let mut facts = Facts::default();
+    for nic in &host.nics {
+        facts.add_mac(nic.mac_address, || nic.place.clone());
+    }
+    if let Some(document) = &host.document {
+        for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
+            facts.add(interface, document);
+        }
+    }
+    facts
+}
+
+impl Facts {
+    fn add(&mut self, interface: &Node<'_>, document: &Document<'_>) {
+        if let Some(node) = interface.get("mac-address")
+            && let Some(mac) = node.text().and_then(Mac::parse)
+        {
+            self.add_mac(mac, || document.place(node.span));
+        }
+        for family in ["ipv4", "ipv6"] {
+            let list = interface.at(&[family, "address"]).map(Node::items).unwrap_or_default();
+            for node in list.iter().filter_map(|address| address.get("ip")) {
+                let Some(ip) = node.text() else { continue };
+                let ip = ip.parse::<IpAddr>().map_or(ip.to_owned(), |ip| ip.to_string());
+                self.addresses.push((ip, document.place(node.span)));
+            }
+        }
+        if let Some(node) = interface.at(&["vlan", "id"])
+            && let Some(id) = node.number()
+        {
+            self.vlans.insert(id);
+            self.vlan_places.insert(id, document.place(node.span));
+        }
+        let is_there = interface.text_at("state") != Some("absent");
+        if let Some(name) = interface.get("name").filter(|_| is_there)
+            && let Some(text) = name.text()
+        {
+            let node = interface.get("mtu");
+            let place = document.place(node.unwrap_or(name).span);
+            // An ovs-bridge may have the name of another interface.
+            let known = self.mtus.entry(text.to_owned()).or_insert((None, place.clone()));
+            if let Some(mtu) = node.and_then(Node::number) {
+                *known = (Some(mtu), place);
+            }
+        }
+    }
+
+    /// A host repeats its own MAC on a bond and its ports; another host must not.
+    fn add_mac(&mut self, mac: Mac, place: impl FnOnce() -> Place) {
+        if !self.macs.iter().any(|(known, _)| *known == mac) {
+            self.macs.push((mac, place()));
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The command line of the full program: every kind of source, every form of output.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::error::Error;
+use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
+
+/// The help for sources.
+pub(super) const SOURCE: &str = "\
+An NMState document (YAML or JSON), '-' for standard input, a
+directory with <hostname>.yml files and cluster.yml, or what
+describes a fleet: install-config.yaml, agent-config.yaml,
+manifests (Secret, BareMetalHost, NMStateConfig,
+NodeNetworkConfigurationPolicy, MachineConfig), a tree of
+assisted-service, an nmc directory";
+
+/// More examples of `generate`.
+pub(super) const EXAMPLES: &str = "
+  nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
+      One MachineConfig with the documents of all workers.
+  nmgen generate --to initrd hosts/ >> initramfs.img
+      For `nmgen boot`: an archive appended to an initramfs, which
+      `truncate -s %4 initramfs.img` has made a multiple of four bytes.";
+
+/// The forms of output by their names on the command line.
+#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum To {
+    /// One <id>.nmconnection file a profile
+    Keyfiles,
+    /// The YAML that `nmstatectl gc` prints
+    Gc,
+    /// The documents, one <host>.yml a host
+    Hosts,
+    /// An Ignition config a host, with its keyfiles
+    Ignition,
+    /// A MachineConfig a role, with its hosts' documents
+    MachineConfig,
+    /// A Secret and the BareMetalHost's reference a host
+    BmhSecret,
+    /// An NMStateConfig of assisted-service a host
+    Nmstateconfig,
+    /// Kernel arguments for dracut, one line a host
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`
+    Initrd,
+}
+
+impl From<To> for Form {
+    fn from(to: To) -> Self {
+        match to {
+            To::Keyfiles => Self::Keyfiles,
+            To::Gc => Self::Gc,
+            To::Hosts => Self::Hosts,
+            To::Ignition => Self::Delivery(Delivery::Ignition),
+            To::MachineConfig => Self::Delivery(Delivery::MachineConfig),
+            To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
+            To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
+            To::Kargs => Self::Delivery(Delivery::Kargs),
+            To::Initrd => Self::Delivery(Delivery::Initrd),
+        }
+    }
+}
+
+/// The options of single forms.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FormArguments {
+    /// Ignition's specification, for ignition and machine-config [default:
+    /// 3.2.0]
+    #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
+    #[arg(verbatim_doc_comment)]
+    ignition_version: Option<IgnitionVersion>,
+    /// For machine-config: the role of hosts whose source tells none
+    #[arg(long, value_name = "ROLE", help_heading = TARGETS)]
+    role: Option<String>,
+    /// For machine-config: enable the agent's units too
+    #[arg(long, help_heading = TARGETS)]
+    agent: bool,
+    /// For machine-config: the agent's dayone.toml, with its units
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    agent_config: Option<PathBuf>,
+    /// For bmh-secret [default: openshift-machine-api] and nmstateconfig
+    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    namespace: Option<String>,
+    /// For nmstateconfig: a label, by which an InfraEnv selects; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = label, help_heading = TARGETS)]
+    label: Vec<(String, String)>,
+}
+
+const TARGETS: &str = "Options of single targets";
+
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("it has no '='")?;
+    if key.is_empty() { Err("the key is empty") } else { Ok((key.into(), value.into())) }
+}
+
+impl FormArguments {
+    /// An option that the form would not look at is a mistake in the call.
+    ///
+    /// # Errors
+    /// What is wrong, for the user.
+    pub(super) fn verify(&self, to: To) -> Result<(), String> {
+        let is_machine_config = to == To::MachineConfig;
+        let (with_version, with_namespace) = (
+            is_machine_config || to == To::Ignition,
+            matches!(to, To::BmhSecret | To::Nmstateconfig),
+        );
+        let wrong = [
+            ("--ignition-version", self.ignition_version.is_some() && !with_version),
+            ("--role", self.role.is_some() && !is_machine_config),
+            ("--agent", self.agent && !is_machine_config),
+            ("--agent-config", self.agent_config.is_some() && !is_machine_config),
+            ("--namespace", self.namespace.is_some() && !with_namespace),
+            ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
+        ];
+        match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
+            None => Ok(()),
+            Some((option, _)) => Err(format!("{option} has no meaning for this target")),
+        }
+    }
+
+    /// Reads the agent's configuration where there is one.
+    pub(super) fn options(&self) -> Result<Options, Error> {
+        let read = |path: &PathBuf| {
+            let path_shown = || path.display().to_string();
+            std::fs::read_to_string(path)
+                .map_err(|source| Error::ReadFile { path: path_shown(), source })
+        };
+        let configuration = self.agent_config.as_ref().map(read).transpose()?;
+        let has_agent = self.agent || configuration.is_some();
+        Ok(Options {
+            ignition_version: self.ignition_version.unwrap_or_default(),
+            role: self.role.clone(),
+            agent: has_agent.then_some(Agent { configuration }),
+            namespace: self.namespace.clone(),
+            labels: self.label.clone(),
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! `nmgen generate` and `nmgen gc`.
+
+use std::path::Path;
+
+use super::arguments::{GcArguments, GenerateArguments};
+use super::done::{Done, verdict};
+use super::streams;
+use crate::error::Error;
+use crate::output::{Form, Options, Output, one_host};
+use crate::source;
+use crate::write::{self, File};
+
+struct Job<'a> {
+    form: Form,
+    options: Options,
+    output: Option<&'a Path>,
+    host: Option<&'a str>,
+    deny_warnings: bool,
+    sources: &'a [String],
+}
+
+pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
+    generate(&Job {
+        form: arguments.to.into(),
+        options: arguments.options.options()?,
+        output: arguments.output.as_deref(),
+        host: arguments.host.as_deref(),
+        deny_warnings: arguments.deny_warnings,
+        sources: &arguments.sources,
+    })
+}
+
+pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
+    generate(&Job {
+        form: Form::Gc,
+        options: Options::default(),
+        output: None,
+        host: None,
+        deny_warnings: false,
+        sources: std::slice::from_ref(&arguments.source),
+    })
+}
+
+/// Nothing is written unless everything can be.
+fn generate(job: &Job<'_>) -> Result<Done, Error> {
+    let mut outcome = job.form.convert(source::load(job.sources)?);
+    if let Some(host) = job.host {
+        one_host::keep(&mut outcome, host, &job.sources.join(" "));
+    }
+    let rendered = job.form.render_with(&mut outcome, &job.options)?;
+    streams::diagnostics(&outcome.diagnostics);
+    let done = verdict(&outcome.diagnostics, job.deny_warnings);
+    if done == Done::Success {
+        write(rendered, job.output)?;
+    }
+    Ok(done)
+}
+
+fn write(rendered: Output, path: Option<&Path>) -> Result<(), Error> {
+    match (rendered, path) {
+        (Output::Directory(files), Some(directory)) => write::write(directory, &files),
+        (Output::Directory(files), None) => {
+            let shown =
+                |file: &File| [b"# ", file.path().as_bytes(), b"\n", &file.content].concat();
+            streams::bytes(&files.iter().map(shown).collect::<Vec<_>>().join(&b'\n'))
+        }
+        (Output::File(content), Some(path)) => write::write_file(path, content),
+        (Output::File(content), None) => streams::bytes(&content),
+    }
+}

@@ -1,0 +1,50 @@
+//! Standard output and standard error.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::diagnostic::{Diagnostic, Style, render};
+use crate::error::Error;
+use crate::format::{chain, counted};
+
+/// Writes to standard output.
+pub(super) fn text(text: &str) -> Result<(), Error> {
+    bytes(text.as_bytes())
+}
+
+/// Writes to standard output.
+pub(super) fn bytes(bytes: &[u8]) -> Result<(), Error> {
+    let mut stdout = io::stdout().lock();
+    stdout
+        .write_all(bytes)
+        .and_then(|()| stdout.flush())
+        .map_err(|source| Error::WriteOutput { source })
+}
+
+/// Writes every diagnostic to standard error, and what there is of them in the last line.
+pub(super) fn diagnostics(diagnostics: &[Diagnostic]) {
+    if diagnostics.is_empty() {
+        return;
+    }
+    let style = style(io::stderr().is_terminal());
+    let mut text: String = diagnostics.iter().map(|d| render(d, style) + "\n").collect();
+    text.push_str(&summary(diagnostics));
+    // With standard error closed there is no one left to tell.
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+fn summary(diagnostics: &[Diagnostic]) -> String {
+    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
+    let warnings = diagnostics.len() - errors;
+    format!("{}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
+}
+
+/// Writes the chain of an error to standard error.
+pub(super) fn error(error: &Error) {
+    let _ = io::stderr().lock().write_all(format!("nmgen: {}\n", chain(error)).as_bytes());
+}
+
+/// Colour only on a terminal, and not against <https://no-color.org>.
+pub(super) fn style(is_terminal: bool) -> Style {
+    let wanted = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    if wanted { Style::Coloured } else { Style::Plain }
+}

@@ -1,0 +1,160 @@
+//! Runs the stages over the hosts of the sources.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::check::{self, Purpose};
+use crate::diagnostic::Diagnostic;
+use crate::document::Document;
+use crate::parallel::each;
+use crate::profile::{self, Configuration};
+use crate::source::{Host, Hosts, Stage};
+
+/// A host and what it becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converted {
+    /// The host.
+    pub host: Host,
+    /// Its profiles and files; empty where a diagnostic says why, and for a target that carries the
+    /// document itself.
+    pub configuration: Configuration,
+}
+
+/// The hosts' configurations and everything there is to say about the hosts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// In the order of the hosts.
+    pub hosts: Vec<Converted>,
+    /// In the order of files, lines and columns. With an error among them nothing should be written.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Outcome {
+    /// True when a diagnostic is an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(Diagnostic::is_error)
+    }
+}
+
+/// Checks documents that are to be applied on a node, without converting them.
+pub fn check(hosts: &Hosts) -> Vec<Diagnostic> {
+    run(hosts, |_| Purpose::Apply).0
+}
+
+/// What [`convert`] would say, without keeping what the hosts become.
+pub fn diagnose(hosts: &Hosts) -> Vec<Diagnostic> {
+    run(hosts, |host| purpose(host, Purpose::Offline)).0
+}
+
+/// Checks and converts every host to connection profiles, and checks the hosts against each other.
+pub fn convert(hosts: Hosts) -> Outcome {
+    convert_at(hosts, Stage::Early, Purpose::Offline)
+}
+
+/// Checks every host, and converts one document of each. Where sources have both an early document and one
+/// for the running node, `stage` decides; the document is checked for the wanted purpose.
+pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome {
+    let is_chosen = chosen(&hosts.hosts, stage);
+    // A document for the node is converted where the host has no other.
+    let purpose = |host: &Host| match is_chosen(host) {
+        true => wanted,
+        false => purpose(host, wanted),
+    };
+    let (diagnostics, configurations) = run(&hosts, purpose);
+    let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
+    let hosts = hosts
+        .hosts
+        .into_iter()
+        .zip(configurations)
+        .zip(is_chosen)
+        .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
+        .map(|((host, configuration), _)| Converted { host, configuration });
+    let mut seen = HashSet::new();
+    // Two files may describe a host alike; two roles each have a document for all their nodes.
+    let mut is_first = |host: &Host| match host.is_cluster() {
+        true => true,
+        false => host.name.clone().is_none_or(|name| seen.insert(name)),
+    };
+    let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
+    Outcome { hosts, diagnostics }
+}
+
+/// What a document is for is known from its source, or else from the target.
+fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
+    match host.stage {
+        Stage::Node => Purpose::Apply,
+        Stage::Early | Stage::Any => otherwise,
+    }
+}
+
+/// One document a host: the one for `stage`, else one for any, else what there is.
+fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
+    let rank = move |host: &Host| (host.stage == stage, host.stage == Stage::Any);
+    let mut best = HashMap::new();
+    for host in hosts.iter().filter(|host| host.document.is_some()) {
+        let Some(name) = host.name.clone() else { continue };
+        let known = best.entry(name).or_insert(rank(host));
+        *known = rank(host).max(*known);
+    }
+    move |host: &Host| match host.name.as_ref().and_then(|name| best.get(name)) {
+        Some(best) => rank(host) == *best,
+        None => true,
+    }
+}
+
+/// The diagnostics of all hosts, and each host's configuration.
+fn run(
+    hosts: &Hosts,
+    purpose: impl Fn(&Host) -> Purpose + Sync,
+) -> (Vec<Diagnostic>, Vec<Configuration>) {
+    let mut all = hosts.diagnostics.clone();
+    let mut facts = Vec::with_capacity(hosts.hosts.len());
+    let mut configurations = Vec::with_capacity(hosts.hosts.len());
+    for done in each(&hosts.hosts, |host| one(host, purpose(host))) {
+        let (mut diagnostics, found, configuration) = done;
+        all.append(&mut diagnostics);
+        facts.push(found);
+        configurations.push(configuration);
+    }
+    check::hosts::check(hosts, &facts, &mut all);
+    all.sort_by_cached_key(Diagnostic::sort_key);
+    // Several hosts may have the same part of a file, by an anchor.
+    all.dedup();
+    (all, configurations)
+}
+
+type Done = (Vec<Diagnostic>, check::hosts::Facts, Configuration);
+
+fn one(host: &Host, purpose: Purpose) -> Done {
+    let facts = check::hosts::facts(host);
+    let Some(document) = &host.document else {
+        return (Vec::new(), facts, Configuration::default());
+    };
+    let mut diagnostics = Vec::new();
+    let state = check::document(document, purpose, &mut diagnostics);
+    let configuration = match (state, purpose) {
+        (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
+        (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),
+    };
+    (diagnostics, facts, configuration)
+}
+
+fn converted(
+    document: &Document<'_>,
+    state: crate::state::State,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Configuration {
+    // The same fault would be told twice, the second time in nmstate's words and without a place.
+    let has_errors = diagnostics.iter().any(Diagnostic::is_error);
+    let mut found = Vec::new();
+    let configuration = match profile::convert(document, state, &mut found) {
+        Ok(configuration) => configuration,
+        Err(_) if has_errors => Configuration::default(),
+        Err(refusal) => {
+            found.extend(check::refusal(document, &refusal));
+            Configuration::default()
+        }
+    };
+    diagnostics
+        .extend(found.into_iter().filter(|diagnostic| !(has_errors && diagnostic.is_error())));
+    configuration
+}

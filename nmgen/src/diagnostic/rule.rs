@@ -1,0 +1,55 @@
+//! Rules: a name and a severity.
+
+use std::fmt;
+
+/// How bad it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Probably not meant, or lost on the way.
+    Warning,
+    /// Cannot work, or is dangerous.
+    Error,
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        })
+    }
+}
+
+/// A rule's stable kebab-case name and severity. The documentation has a section for each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rule {
+    /// The stable name.
+    pub name: &'static str,
+    /// The severity of every diagnostic of this rule.
+    pub severity: Severity,
+}
+
+impl Rule {
+    pub(crate) const fn error(name: &'static str) -> Self {
+        Self { name, severity: Severity::Error }
+    }
+
+    pub(crate) const fn warning(name: &'static str) -> Self {
+        Self { name, severity: Severity::Warning }
+    }
+}
+
+/// Declares rules, and lists them as `RULES`.
+macro_rules! rules {
+    ($($(#[$attribute:meta])* $visibility:vis $severity:ident $rule:ident = $name:literal;)+) => {
+        $(
+            $(#[$attribute])*
+            $visibility const $rule: $crate::diagnostic::rule::Rule =
+                $crate::diagnostic::rule::Rule::$severity($name);
+        )+
+
+        /// Every rule of this topic.
+        pub(crate) const RULES: &[$crate::diagnostic::rule::Rule] = &[$($rule),+];
+    };
+}
+pub(crate) use rules;

@@ -1,0 +1,11 @@
+//! Documents in files with more than one document, and as parts of other documents: only a fleet's sources
+//! have them.
+
+mod many;
+mod merge;
+mod part;
+mod stream;
+
+pub(crate) use self::many::{too_many, unpacked_size};
+pub(crate) use self::stream::parse_stream;
+pub(crate) use super::parse::{dialect_fault, parse_text};

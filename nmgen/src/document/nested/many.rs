@@ -1,0 +1,16 @@
+//! How many documents and bytes a file of documents may unpack to.
+
+use crate::diagnostic::Diagnostic;
+use crate::document::size::{DOCUMENT_SIZE, MAX_HOSTS};
+use crate::text::place::Place;
+
+pub(crate) fn too_many(place: Place) -> Diagnostic {
+    let message = format!("there are more than {MAX_HOSTS} hosts or documents");
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
+}
+
+/// For what is compressed, or stands in one place and is meant in many.
+pub(crate) fn unpacked_size(place: Place) -> Diagnostic {
+    let message = "up to here the documents are larger than 16 MiB";
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
+}

@@ -1,0 +1,17 @@
+//! A part of a document as a document of its own.
+
+use crate::document::node::Node;
+use crate::document::parsed::Document;
+use crate::text::lines::Lines;
+
+impl<'t> Document<'t> {
+    /// A part of it as a document of its own.
+    pub(crate) fn part(&self, root: Node<'t>) -> Self {
+        Self { lines: self.lines.clone(), is_part: true, root }
+    }
+
+    /// The lines that its places are on.
+    pub(crate) fn lines(&self) -> &Lines {
+        &self.lines
+    }
+}

@@ -1,0 +1,57 @@
+//! Several documents in one file, as Kubernetes manifests come.
+
+use super::many::too_many;
+use crate::diagnostic::Diagnostic;
+use crate::document::parse::parse_tree;
+use crate::document::parsed::Document;
+use crate::document::size::MAX_HOSTS;
+use crate::text::Source;
+use crate::text::lines::Lines;
+use crate::text::place::Place;
+
+/// The documents of a file, one after the other. Each is parsed by itself, so that a broken one does not
+/// hide the rest; one of comments only is left out.
+pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Vec<Diagnostic>>> {
+    let file = Lines::new(source);
+    let sections = sections(&file, &source.text);
+    if sections.len() < 2 {
+        return vec![parse_tree(&source.text, file)];
+    }
+    if sections.len() > MAX_HOSTS {
+        let place = Place::file(source.name.clone());
+        return vec![Err(vec![too_many(place)])];
+    }
+    sections
+        .into_iter()
+        .filter(|(_, text)| !is_blank(text))
+        .map(|(first, text)| parse_tree(text, Lines::part(&file, text, first, 0)))
+        .collect()
+}
+
+/// What stands between lines of `---`, with the number of lines before it.
+fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
+    let mut sections = Vec::new();
+    let (mut start, mut first) = (0, 0);
+    for (number, &offset) in lines.starts().iter().enumerate() {
+        let is_marker = text[offset..]
+            .strip_prefix("---")
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
+        if is_marker {
+            sections.push((first, &text[start..offset]));
+            (start, first) = (offset, number as u32);
+        }
+    }
+    sections.push((first, &text[start..]));
+    // A file may well begin with the marker.
+    if sections.first().is_some_and(|(_, text)| is_blank(text)) {
+        sections.remove(0);
+    }
+    sections
+}
+
+fn is_blank(text: &str) -> bool {
+    text.lines().all(|line| {
+        let line = line.trim();
+        line.is_empty() || line.starts_with('#') || line == "---" || line == "..."
+    })
+}

@@ -1,0 +1,183 @@
+//! The tree: values, each with its place.
+
+use std::borrow::Cow;
+
+use super::path::{Path, Step};
+use crate::mac::Mac;
+use crate::text::Span;
+
+/// A value and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Node<'t> {
+    /// Where it stands; of a block mapping or sequence only the start is meant.
+    pub(crate) span: Span,
+    /// What stands there.
+    pub(crate) value: Value<'t>,
+}
+
+/// The three kinds of YAML values.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value<'t> {
+    /// A scalar, as it stands in the text after unquoting and unescaping.
+    Scalar {
+        /// The text.
+        text: Cow<'t, str>,
+        /// Neither quoted nor a block scalar: may mean null, a number or a boolean.
+        plain: bool,
+    },
+    /// A list.
+    Sequence(Vec<Node<'t>>),
+    /// Keys and values in their order; no key occurs twice.
+    Mapping(Vec<Entry<'t>>),
+}
+
+/// A key, its place and its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry<'t> {
+    /// The key.
+    pub(crate) key: Cow<'t, str>,
+    /// The key's place.
+    pub(crate) key_span: Span,
+    /// The value.
+    pub(crate) node: Node<'t>,
+}
+
+impl<'t> Node<'t> {
+    /// The same, independent of the text.
+    pub(crate) fn into_owned(self) -> Node<'static> {
+        let owned = |text: Cow<'t, str>| Cow::Owned(text.into_owned());
+        let value = match self.value {
+            Value::Scalar { text, plain } => Value::Scalar { text: owned(text), plain },
+            Value::Sequence(items) => {
+                Value::Sequence(items.into_iter().map(Node::into_owned).collect())
+            }
+            Value::Mapping(entries) => Value::Mapping(
+                entries
+                    .into_iter()
+                    .map(|Entry { key, key_span, node }| Entry {
+                        key: owned(key),
+                        key_span,
+                        node: node.into_owned(),
+                    })
+                    .collect(),
+            ),
+        };
+        Node { span: self.span, value }
+    }
+
+    /// True when the two say the same, wherever they stand and in whatever order their keys are.
+    pub(crate) fn means_the_same(&self, other: &Node<'_>) -> bool {
+        match (&self.value, &other.value) {
+            (Value::Scalar { text, .. }, Value::Scalar { text: other, .. }) => text == other,
+            (Value::Sequence(items), Value::Sequence(others)) => {
+                let pairs = items.iter().zip(others);
+                items.len() == others.len() && pairs.into_iter().all(|(a, b)| a.means_the_same(b))
+            }
+            (Value::Mapping(entries), Value::Mapping(others)) => {
+                let has_it = |entry: &Entry<'_>| {
+                    other
+                        .entry(&entry.key)
+                        .is_some_and(|found| entry.node.means_the_same(&found.node))
+                };
+                entries.len() == others.len() && entries.iter().all(has_it)
+            }
+            _ => false,
+        }
+    }
+
+    /// The entries of a mapping; none for anything else.
+    pub(crate) fn entries(&self) -> &[Entry<'t>] {
+        match &self.value {
+            Value::Mapping(entries) => entries,
+            Value::Scalar { .. } | Value::Sequence(_) => &[],
+        }
+    }
+
+    /// The items of a sequence; none for anything else.
+    pub(crate) fn items(&self) -> &[Node<'t>] {
+        match &self.value {
+            Value::Sequence(items) => items,
+            Value::Scalar { .. } | Value::Mapping(_) => &[],
+        }
+    }
+
+    /// The entry with this key.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Entry<'t>> {
+        self.entries().iter().find(|entry| entry.key == key)
+    }
+
+    /// The value under this key, unless it is null.
+    pub(crate) fn get(&self, key: &str) -> Option<&Node<'t>> {
+        self.entry(key).map(|entry| &entry.node).filter(|node| !node.is_null())
+    }
+
+    /// The value at the end of a chain of keys.
+    pub(crate) fn at(&self, keys: &[&str]) -> Option<&Node<'t>> {
+        keys.iter().try_fold(self, |node, key| node.get(key))
+    }
+
+    /// A scalar's text, quoted or not; `None` for null, lists and mappings.
+    pub(crate) fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Scalar { text, .. } if !self.is_null() => Some(text),
+            Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => None,
+        }
+    }
+
+    /// The text of the scalar under this key.
+    pub(crate) fn text_at(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    /// The MAC address under this key, if it is one.
+    pub(crate) fn mac_at(&self, key: &str) -> Option<Mac> {
+        self.text_at(key).and_then(Mac::parse)
+    }
+
+    /// A number as nmstate reads one: decimal or `0x` hexadecimal, quoted or not.
+    pub(crate) fn number(&self) -> Option<u64> {
+        let text = self.text()?;
+        match text.strip_prefix("0x") {
+            Some(digits) => u64::from_str_radix(digits, 16).ok(),
+            None => text.parse().ok(),
+        }
+    }
+
+    /// A boolean as nmstate reads one.
+    pub(crate) fn boolean(&self) -> Option<bool> {
+        match self.text()?.to_ascii_lowercase().as_str() {
+            "1" | "true" | "yes" | "on" | "y" => Some(true),
+            "0" | "false" | "no" | "off" | "n" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// True for YAML's null.
+    pub(crate) fn is_null(&self) -> bool {
+        match &self.value {
+            Value::Scalar { text, plain: true } => {
+                matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL")
+            }
+            Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => false,
+        }
+    }
+
+    /// The same as [`Self::find`], to change the tree.
+    pub(crate) fn find_mut(&mut self, path: &Path) -> Option<&mut Self> {
+        path.steps().iter().try_fold(self, |node, step| match (&mut node.value, step) {
+            (Value::Mapping(entries), Step::Key(key)) => {
+                entries.iter_mut().find(|entry| entry.key == **key).map(|entry| &mut entry.node)
+            }
+            (Value::Sequence(items), Step::Index(index)) => items.get_mut(*index),
+            _ => None,
+        })
+    }
+
+    /// The value at the end of the path.
+    pub(crate) fn find(&self, path: &Path) -> Option<&Node<'t>> {
+        path.steps().iter().try_fold(self, |node, step| match step {
+            Step::Key(key) => node.entry(key).map(|entry| &entry.node),
+            Step::Index(index) => node.items().get(*index),
+        })
+    }
+}

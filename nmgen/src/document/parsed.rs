@@ -1,0 +1,71 @@
+//! A document that was parsed: its tree, and the lines that its places are on.
+
+use std::borrow::Cow;
+
+use super::node::{Node, Value};
+use super::path::{Path, Step};
+use super::render;
+use crate::text::lines::Lines;
+use crate::text::place::Place;
+use crate::text::{Source, Span};
+
+/// One parsed document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Document<'t> {
+    pub(super) lines: Lines,
+    /// Written anew when it is asked for as text.
+    pub(super) is_part: bool,
+    /// Its root; a null scalar when the document is empty.
+    pub(crate) root: Node<'t>,
+}
+
+impl<'t> Document<'t> {
+    /// The same, independent of the text.
+    pub(crate) fn into_owned(self) -> Document<'static> {
+        Document { lines: self.lines, is_part: self.is_part, root: self.root.into_owned() }
+    }
+
+    /// The document's text: as it was written, or, of a part of another document, written anew.
+    pub(crate) fn text(&self) -> Cow<'_, str> {
+        match self.is_part {
+            true => Cow::Owned(render::render(&self.root)),
+            false => Cow::Borrowed(&self.lines.source().text),
+        }
+    }
+
+    /// The text that it was read from, or of which it is a part; its name is the file's.
+    pub(crate) fn source(&self) -> &Source {
+        self.lines.source()
+    }
+
+    /// The place of a span, with the line that it stands on.
+    pub(crate) fn place(&self, span: Span) -> Place {
+        self.lines.place(span)
+    }
+
+    /// The place to show for the value at `path`: the value itself where it is a scalar, else its key.
+    pub(crate) fn place_at(&self, path: &Path) -> Place {
+        let scalar = |node: &Node<'_>| matches!(node.value, Value::Scalar { .. });
+        match self.root.find(path) {
+            Some(node) if scalar(node) && !node.is_null() => self.place(node.span),
+            found => {
+                self.place(self.key_span(path).or(found.map(|n| n.span)).unwrap_or(self.root.span))
+            }
+        }
+    }
+
+    /// The place of the key at the end of `path`.
+    pub(crate) fn key_span(&self, path: &Path) -> Option<Span> {
+        let (last, parent) = path.split_last()?;
+        let parent = self.root.find(&parent)?;
+        match last {
+            Step::Key(key) => parent.entry(key).map(|entry| entry.key_span),
+            Step::Index(index) => parent.items().get(*index).map(first_line),
+        }
+    }
+}
+
+/// An item of a list of mappings is shown by its first key.
+fn first_line(node: &Node<'_>) -> Span {
+    node.entries().first().map_or(node.span, |entry| entry.key_span)
+}

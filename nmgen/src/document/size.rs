@@ -1,0 +1,28 @@
+//! How large documents and files of documents may be.
+
+use crate::diagnostic::{Diagnostic, rules};
+use crate::text::place::Place;
+
+/// The largest document: two hundred times what a large node needs, and small enough that a
+/// pipeline can't be made to run out of memory.
+pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
+
+/// The largest file that describes a fleet: a thousand hosts take two to four MiB.
+pub const MAX_FLEET_BYTES: usize = 16 << 20;
+
+/// The most hosts, and the most YAML documents of a file: ten times the largest cluster of OpenShift.
+pub const MAX_HOSTS: usize = 20_000;
+
+rules! {
+    pub(super) error DOCUMENT_SIZE = "document-size";
+}
+
+pub(crate) fn document_size(place: Place) -> Diagnostic {
+    Diagnostic::new(DOCUMENT_SIZE, "the document is larger than 1 MiB", place)
+        .help("a document describes one node; split a fleet into one file a host")
+}
+
+pub(crate) fn fleet_size(message: &str, place: Place) -> Diagnostic {
+    Diagnostic::new(DOCUMENT_SIZE, message, place)
+        .help("split it: several files can be given together")
+}

@@ -1,0 +1,119 @@
+//! The forms that other programs take to the nodes.
+
+mod cards;
+mod cpio;
+mod host_name;
+mod kargs_loss;
+mod kubernetes_object;
+mod to_bmh_secret;
+mod to_ignition;
+mod to_initrd;
+mod to_kargs;
+mod to_machine_config;
+mod to_nmstateconfig;
+
+use super::once;
+use super::options::Options;
+use super::rendered::Output;
+use crate::check::Purpose;
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, Rule};
+use crate::error::Error;
+use crate::source::{CLUSTER, Stage};
+
+/// What only these forms find.
+pub(super) fn rules() -> Vec<Rule> {
+    [
+        host_name::RULES,
+        kubernetes_object::RULES,
+        to_machine_config::RULES,
+        to_nmstateconfig::RULES,
+        kargs_loss::RULES,
+    ]
+    .concat()
+}
+
+/// What another program takes to the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Ignition configs with keyfiles, host name and link files.
+    Ignition,
+    /// MachineConfigs with the documents, one for each role.
+    MachineConfig,
+    /// Secrets with the documents, and the BareMetalHosts' references to them.
+    BmhSecret,
+    /// NMStateConfig objects of assisted-service.
+    NmStateConfig,
+    /// Kernel arguments for dracut.
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`.
+    Initrd,
+}
+
+impl Delivery {
+    pub(super) fn purpose(self) -> Purpose {
+        match self {
+            Self::MachineConfig => Purpose::Apply,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Purpose::Offline
+            }
+        }
+    }
+
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::MachineConfig => Stage::Node,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Stage::Early
+            }
+        }
+    }
+
+    /// True where MAC addresses that only the source tells have a place.
+    pub(super) fn has_map(self) -> bool {
+        match self {
+            Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
+            Self::Ignition | Self::MachineConfig | Self::BmhSecret => false,
+        }
+    }
+
+    /// The file, or the object, that is a host's own.
+    pub(super) fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        let file =
+            |extension: &str| format!("{}.{extension}", host_name::document_name(host)).into();
+        match self {
+            Self::Ignition => Some((None, file("ign"))),
+            Self::Kargs => Some((None, file("kargs"))),
+            Self::Initrd => Some((None, file("yml"))),
+            Self::MachineConfig => {
+                Some((host.host.role.as_deref().or(options.role.as_deref()), file("yml")))
+            }
+            Self::BmhSecret | Self::NmStateConfig => {
+                let name = host_name::own_name(host).filter(|name| *name != CLUSTER)?;
+                Some((None, name.into()))
+            }
+        }
+    }
+
+    pub(super) fn render(
+        self,
+        hosts: &[Converted],
+        options: &Options,
+        diagnostics: &mut Vec<Diagnostic>,
+    ) -> Result<Output, Error> {
+        match self {
+            Self::Ignition => to_ignition::render(hosts, options.ignition_version),
+            Self::MachineConfig => to_machine_config::render(hosts, options, diagnostics),
+            Self::BmhSecret => to_bmh_secret::render(hosts, options, diagnostics).map(Output::File),
+            Self::NmStateConfig => {
+                to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
+            }
+            Self::Kargs => to_kargs::render(hosts, diagnostics),
+            Self::Initrd => Ok(Output::File(to_initrd::render(hosts))),
+        }
+    }
+}

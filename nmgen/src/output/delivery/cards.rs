@@ -1,0 +1,87 @@
+//! The network cards that a document configures.
+
+use crate::convert::Converted;
+use crate::diagnostic::Place;
+use crate::document::{Document, Entry, Node, Path, Value};
+use crate::mac::Mac;
+use crate::output::nic_map::interface;
+use crate::source::Host;
+use crate::text::Span;
+
+/// A card that the document configures.
+pub(super) struct Card {
+    pub(super) name: String,
+    /// From the document.
+    pub(super) mac_address: Option<Mac>,
+    /// From the source, beside the document.
+    pub(super) mapped_mac_address: Option<Mac>,
+    /// The card's name in the document, or the host where the document only refers to it.
+    pub(super) place: Place,
+}
+
+/// Every card that gets a profile, those among them that the document only refers to.
+pub(super) fn cards(converted: &Converted) -> Vec<Card> {
+    let host = &converted.host;
+    let Some(document) = &host.document else { return Vec::new() };
+    let profiles = converted.configuration.profiles.iter();
+    let is_card = |kind: &str| matches!(kind, "802-3-ethernet" | "ethernet" | "infiniband");
+    profiles
+        .filter(|profile| profile.keyfile.get("connection", "type").is_some_and(is_card))
+        .map(|profile| {
+            let by_id = || named_by_profile(document, &profile.id);
+            let name = profile.keyfile.get("connection", "interface-name").or_else(by_id);
+            let name = name.unwrap_or(&profile.id).to_owned();
+            let found = interface(document, &name);
+            let place = found.map_or_else(
+                || host.place.clone(),
+                |(index, _)| {
+                    let list = Path::default().key("interfaces");
+                    document.place_at(&list.index(index).key("name"))
+                },
+            );
+            Card {
+                mapped_mac_address: mapped(host, &name),
+                mac_address: found.and_then(|(_, node)| node.mac_at("mac-address")),
+                name,
+                place,
+            }
+        })
+        .collect()
+}
+
+fn mapped(host: &Host, name: &str) -> Option<Mac> {
+    let nic = host.nics.iter().find(|nic| nic.name.as_deref() == Some(name))?;
+    Some(nic.mac_address)
+}
+
+/// The interface that a profile without an interface name is for.
+fn named_by_profile<'d>(document: &'d Document<'_>, id: &str) -> Option<&'d str> {
+    let nodes = document.root.get("interfaces")?.items().iter();
+    nodes.filter(|node| node.text_at("profile-name") == Some(id)).find_map(|n| n.text_at("name"))
+}
+
+/// The document with the MAC addresses that its source has beside it, in interfaces that have none.
+pub(super) fn with_mac_addresses(host: &Host) -> Option<Document<'static>> {
+    let document = host.document.as_ref()?;
+    let mut root = document.root.clone();
+    let mut is_changed = false;
+    for nic in &host.nics {
+        let Some(name) = &nic.name else { continue };
+        let Some((index, node)) = interface(document, name) else { continue };
+        if node.get("mac-address").is_some() {
+            continue;
+        }
+        let path = Path::default().key("interfaces").index(index);
+        if let Some(Node { value: Value::Mapping(entries), span }) = root.find_mut(&path) {
+            entries.retain(|entry| entry.key != "mac-address");
+            entries.push(entry("mac-address", nic.mac_address.to_string(), *span));
+            is_changed = true;
+        }
+    }
+    Some(if is_changed { document.part(root) } else { document.clone() })
+}
+
+fn entry(key: &'static str, value: String, span: Span) -> Entry<'static> {
+    let value = Value::Scalar { text: value.into(), plain: false };
+    Entry { key: key.into(), key_span: span, node: Node { span, value } }
+}

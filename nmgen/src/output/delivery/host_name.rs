@@ -1,0 +1,73 @@
+//! What hosts are called in a target.
+
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, rules};
+use crate::error::Error;
+use crate::output::file_name::is_file_name;
+use crate::output::loss::NOT_IN_TARGET;
+use crate::output::rendered::Output;
+use crate::source::CLUSTER;
+use crate::write::File;
+
+rules! {
+    error HOST_NAME_UNKNOWN = "host-name-unknown";
+}
+
+/// The source's name of the host, else the short form of the host name that the document sets.
+pub(super) fn own_name(converted: &Converted) -> Option<&str> {
+    let host = &converted.host;
+    let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
+    let short = || hostname()?.split('.').next().filter(|name| is_file_name(name));
+    host.name.as_deref().or_else(short)
+}
+
+/// The name of a document's file: without one of its own it is for every node.
+pub(super) fn document_name(converted: &Converted) -> &str {
+    own_name(converted).unwrap_or(CLUSTER)
+}
+
+/// Each host with its name, for targets that describe one host at a time.
+pub(super) fn named<'h>(
+    target: &str,
+    hosts: &'h [Converted],
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Vec<(&'h str, &'h Converted)> {
+    let mut found = Vec::new();
+    for converted in hosts {
+        let place = converted.host.place.clone();
+        match own_name(converted) {
+            Some(CLUSTER) => {
+                let message =
+                    format!("{CLUSTER}.yml is for no host of its own: it is not in {target}");
+                diagnostics.push(Diagnostic::new(NOT_IN_TARGET, message, place));
+            }
+            Some(name) => found.push((name, converted)),
+            None => {
+                let message = format!("{target} needs the host's name, and the document has none");
+                let diagnostic = Diagnostic::new(HOST_NAME_UNKNOWN, message, place);
+                diagnostics.push(
+                    diagnostic.help(
+                        "give it hostname.config, or put it into a directory as <hostname>.yml",
+                    ),
+                );
+            }
+        }
+    }
+    found
+}
+
+/// A single host's text alone, or `<host>.<extension>` for each of several.
+pub(super) fn per_host(
+    hosts: &[Converted],
+    extension: &str,
+    text: impl Fn(&Converted) -> Result<Vec<u8>, Error>,
+) -> Result<Output, Error> {
+    if let [host] = hosts {
+        return text(host).map(Output::File);
+    }
+    let file = |host: &Converted| {
+        let name = format!("{}.{extension}", document_name(host));
+        Ok(File { directories: Vec::new(), name, content: text(host)? })
+    };
+    hosts.iter().map(file).collect::<Result<_, _>>().map(Output::Directory)
+}

@@ -1,0 +1,218 @@
+//! What kernel arguments cannot say.
+
+use super::cards;
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, rules};
+use crate::document::{Document, Node, Path, Step, Value};
+use crate::output::loss::NOT_IN_TARGET;
+
+rules! {
+    error NO_KERNEL_ARGUMENT = "no-kernel-argument";
+}
+
+/// Whether an argument carries a value.
+enum Said {
+    Yes,
+    /// It changes nothing in the network.
+    Harmless,
+    No,
+}
+
+/// Every value of the document must be said by an argument.
+pub(super) fn losses(converted: &Converted) -> Vec<Diagnostic> {
+    let Some(document) = &converted.host.document else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in document.root.entries() {
+        let path = Path::default().key(&entry.key);
+        if entry.key == "interfaces" {
+            for (index, node) in entry.node.items().iter().enumerate() {
+                interface(document, node, &path.index(index), &mut found);
+            }
+        } else {
+            walk(document, &entry.node, &path, &mut found);
+        }
+    }
+    found.extend(dynamic_only(converted, document));
+    found.extend(cards::cards(converted).into_iter().filter_map(kernel_name));
+    found
+}
+
+fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Vec<Diagnostic>) {
+    // Of an interface that cannot be there at all, its other fields are not news.
+    for key in ["type", "state"] {
+        let path = path.key(key);
+        let value = node.text_at(key);
+        if value.is_some_and(|value| matches!(said(&pattern(&path), value), Said::No)) {
+            return walk(document, node.get(key).unwrap_or(node), &path, found);
+        }
+    }
+    walk(document, node, path, found);
+    if let Some(id) = node.at(&["vlan", "id"]).and_then(Node::number) {
+        let name = node.text_at("name").unwrap_or_default();
+        let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        if name[digits..].parse() != Ok(id) {
+            let message =
+                format!("kernel arguments take a VLAN's id from its name, and {name} is not {id}");
+            let place = document.place_at(&path.key("vlan").key("id"));
+            let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
+            found.push(diagnostic.help(format!("name it <base interface>.{id}")));
+        }
+    }
+    if let (Some(mtu), Some(bond)) = (node.text_at("mtu"), bond_of(document, node))
+        && bond.text_at("mtu") != Some(mtu)
+    {
+        let message = "no kernel argument says the MTU of a bond's port".to_owned();
+        let place = document.place_at(&path.key("mtu"));
+        let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
+        found.push(diagnostic.help("the bond's own mtu goes to its ports too"));
+    }
+}
+
+fn bond_of<'d, 't>(document: &'d Document<'t>, port: &Node<'_>) -> Option<&'d Node<'t>> {
+    let name = port.text_at("name")?;
+    let has_port = |bond: &Node<'_>, key| {
+        let ports = bond.at(&["link-aggregation", key]).map(Node::items).unwrap_or_default();
+        ports.iter().any(|port| port.text() == Some(name))
+    };
+    let interfaces = document.root.get("interfaces")?.items().iter();
+    interfaces.into_iter().find(|bond| has_port(bond, "port") || has_port(bond, "ports"))
+}
+
+fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Vec<Diagnostic>) {
+    match &node.value {
+        Value::Mapping(entries) => {
+            for entry in entries {
+                walk(document, &entry.node, &path.key(&entry.key), found);
+            }
+        }
+        Value::Sequence(items) => {
+            for (index, item) in items.iter().enumerate() {
+                walk(document, item, &path.index(index), found);
+            }
+        }
+        Value::Scalar { text, .. } if !node.is_null() => {
+            let place = || document.place_at(path);
+            match said(&pattern(path), text) {
+                Said::Yes => {}
+                Said::Harmless => found.push(Diagnostic::new(
+                    NOT_IN_TARGET,
+                    format!("{path} is not in kernel arguments"),
+                    place(),
+                )),
+                Said::No => found.push(
+                    Diagnostic::new(
+                        NO_KERNEL_ARGUMENT,
+                        format!("no kernel argument says {path}: {}", text.escape_debug()),
+                        place(),
+                    )
+                    .help("generate --to initrd or --to ignition carries the whole document"),
+                ),
+            }
+        }
+        Value::Scalar { .. } => {}
+    }
+}
+
+/// `interfaces[].ipv4.address[].ip`: positions left out.
+fn pattern(path: &Path) -> String {
+    let mut pattern = String::new();
+    for step in path.steps() {
+        match step {
+            Step::Index(_) => pattern.push_str("[]"),
+            Step::Key(key) if pattern.is_empty() => pattern.push_str(key),
+            Step::Key(key) => pattern.extend([".", key]),
+        }
+    }
+    pattern
+}
+
+fn said(field: &str, value: &str) -> Said {
+    // It would end the argument.
+    let ends = value.contains(|c: char| c.is_whitespace() || c == '"');
+    match said_as_it_is(field, value) {
+        Said::Yes if ends => Said::No,
+        said @ (Said::Yes | Said::Harmless | Said::No) => said,
+    }
+}
+
+fn said_as_it_is(field: &str, value: &str) -> Said {
+    let is = |condition: bool| if condition { Said::Yes } else { Said::No };
+    let Some(field) = field.strip_prefix("interfaces[].") else {
+        return match field {
+            "hostname.config"
+            | "routes.config[].destination"
+            | "routes.config[].next-hop-address"
+            | "routes.config[].next-hop-interface" => Said::Yes,
+            "dns-resolver.config.server[]" => is(!value.contains('%')),
+            "routes.config[].metric" => is(value == "-1"),
+            "routes.config[].table-id" => is(matches!(value, "0" | "254")),
+            _ => Said::No,
+        };
+    };
+    match field {
+        "name" | "mac-address" | "mtu" | "identifier" | "controller" => Said::Yes,
+        "description" | "profile-name" => Said::Harmless,
+        "type" => is(matches!(value, "ethernet" | "bond" | "vlan" | "unknown")),
+        "state" => is(value == "up"),
+        "vlan.base-iface" | "vlan.id" => Said::Yes,
+        "vlan.protocol" => is(value.eq_ignore_ascii_case("802.1q")),
+        "link-aggregation.mode" | "link-aggregation.port[]" | "link-aggregation.ports[]" => {
+            Said::Yes
+        }
+        _ => match field.strip_prefix("link-aggregation.options.") {
+            // A colon ends the options, a comma one of them, and not every release of NetworkManager has another
+            // separator within a value.
+            Some(_) => is(!value.contains([':', ','])),
+            None => said_of_ip(field, value),
+        },
+    }
+}
+
+fn said_of_ip(field: &str, value: &str) -> Said {
+    let field = field.strip_prefix("ipv4.").or_else(|| field.strip_prefix("ipv6."));
+    match field {
+        Some("enabled" | "dhcp" | "autoconf" | "address[].ip" | "address[].prefix-length") => {
+            Said::Yes
+        }
+        Some("auto-dns" | "auto-gateway" | "auto-routes") if is_true(value) => Said::Yes,
+        Some(_) | None => Said::No,
+    }
+}
+
+fn is_true(value: &str) -> bool {
+    matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "y" | "1")
+}
+
+/// NetworkManager's generator takes `dhcp` for DHCPv4 and, beside it, whatever IPv6 a router offers.
+fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Vec<Diagnostic> {
+    let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let mut found = Vec::new();
+    for profile in &converted.configuration.profiles {
+        let method = |family| profile.keyfile.get(family, "method");
+        if method("ipv4") != Some("auto") || matches!(method("ipv6"), Some("auto" | "manual")) {
+            continue;
+        }
+        let name = profile.keyfile.get("connection", "interface-name").unwrap_or(&profile.id);
+        let index = nodes.iter().position(|node| node.text_at("name") == Some(name));
+        let Some(index) = index.filter(|index| nodes[*index].get("ipv6").is_some()) else {
+            continue;
+        };
+        let path = Path::default().key("interfaces").index(index).key("ipv6").key("enabled");
+        let message = format!("ip={name}:dhcp lets NetworkManager take IPv6 from a router too");
+        found.push(Diagnostic::new(NOT_IN_TARGET, message, document.place_at(&path)));
+    }
+    found
+}
+
+/// `ifname=eth0:...` fails when the kernel has given that name to another card (dracut.cmdline(7)).
+fn kernel_name(card: cards::Card) -> Option<Diagnostic> {
+    let is_renamed = card.mac_address.is_some() || card.mapped_mac_address.is_some();
+    let digits = card.name.strip_prefix("eth")?;
+    let is_kernel_name = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
+    (is_renamed && is_kernel_name).then(|| {
+        let message =
+            format!("ifname={}: the kernel may give this name to another card", card.name);
+        Diagnostic::new(NOT_IN_TARGET, message, card.place)
+            .help("use a name that the kernel does not: not eth0, eth1, ...")
+    })
+}

@@ -1,0 +1,56 @@
+//! What Kubernetes objects have in common.
+
+use serde_json::{Value, json};
+
+use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::document::Document;
+use crate::error::Error;
+
+rules! {
+    error NAME = "kubernetes-name";
+}
+
+/// An object as one document of a YAML stream.
+pub(super) fn yaml(object: &Value) -> Result<String, Error> {
+    let text = serde_yaml::to_string(object).map_err(|source| Error::RenderYaml { source })?;
+    Ok(format!("---\n{text}"))
+}
+
+/// A name and, where one is asked for, a namespace.
+pub(super) fn metadata(name: &str, namespace: Option<&str>) -> Value {
+    let mut metadata = json!({ "name": name });
+    if let Some(namespace) = namespace {
+        metadata["namespace"] = namespace.into();
+    }
+    metadata
+}
+
+/// True for a name that Kubernetes takes (RFC 1123 subdomain); else it is reported.
+pub(super) fn is_name(
+    name: &str,
+    what: &str,
+    place: &Place,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> bool {
+    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let is_label = |label: &str| {
+        label.starts_with(is_inner)
+            && label.ends_with(is_inner)
+            && label.chars().all(|c| is_inner(c) || c == '-')
+    };
+    let is_name = name.len() <= 200 && name.split('.').all(is_label);
+    if !is_name {
+        let message =
+            format!("\"{}\" as {what} cannot name a Kubernetes object", name.escape_debug());
+        let diagnostic = Diagnostic::new(NAME, message, place.clone());
+        diagnostics.push(diagnostic.help("lower-case letters, digits, '-' and '.' (RFC 1123)"));
+    }
+    is_name
+}
+
+/// The document written anew, to stand below a key that is `indent` columns in.
+pub(super) fn embedded(document: &Document<'_>, indent: usize) -> String {
+    let text = document.part(document.root.clone()).text().into_owned();
+    // Every value is on one line, so that this changes none.
+    text.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
+}

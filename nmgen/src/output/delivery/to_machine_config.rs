@@ -1,0 +1,154 @@
+//! MachineConfigs: the documents of all nodes of a role, of which each node takes its own.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Value, json};
+
+use super::host_name::document_name;
+use super::kubernetes_object::{self, yaml};
+use super::to_ignition;
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::error::Error;
+use crate::output::options::Options;
+use crate::output::rendered::Output;
+use crate::write::File;
+
+rules! {
+    error ROLE_UNKNOWN = "role-unknown";
+    warning SIZE = "machine-config-size";
+    error TOO_LARGE = "machine-config-too-large";
+}
+
+/// Where machine-config-operator's service and the agent look for documents.
+const DOCUMENTS: &str = "/etc/nmstate/openshift";
+const AGENT_CONFIGURATION: &str = "/etc/dayone/dayone.toml";
+/// They come with the agent; a MachineConfig only enables them.
+const AGENT_UNITS: &[&str] = &["dayone.service", "dayone-recover.service"];
+/// etcd's `--max-request-bytes`, which bounds every object.
+const ETCD_LIMIT: usize = 1536 * 1024;
+/// What the rendered MachineConfig, which holds all of a pool's, leaves for one.
+const CAUTION: usize = 1024 * 1024;
+
+/// `10-br-ex-<role>`, the name in OpenShift's documentation: one config, or `<name>.yaml` for each of
+/// several roles.
+pub(super) fn render(
+    hosts: &[Converted],
+    options: &Options,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Result<Output, Error> {
+    let roles = roles(hosts, options.role.as_deref(), diagnostics);
+    let mut files = Vec::new();
+    for (role, hosts) in &roles {
+        let name = format!("10-br-ex-{role}");
+        let content = one(&name, role, hosts, options)?;
+        if let Some(first) = hosts.first() {
+            diagnostics.extend(size(&name, content.len(), first.host.place.clone()));
+        }
+        files.push(File { directories: Vec::new(), name: format!("{name}.yaml"), content });
+    }
+    match files.as_mut_slice() {
+        [only] => Ok(Output::File(std::mem::take(&mut only.content))),
+        _ => Ok(Output::Directory(files)),
+    }
+}
+
+fn roles<'h>(
+    hosts: &'h [Converted],
+    otherwise: Option<&'h str>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> BTreeMap<&'h str, Vec<&'h Converted>> {
+    let mut roles: BTreeMap<&str, Vec<&Converted>> = BTreeMap::new();
+    for converted in hosts {
+        let host = &converted.host;
+        let Some(role) = host.role.as_deref().or(otherwise) else {
+            let message = format!("the role of {} is not known", document_name(converted));
+            let diagnostic = Diagnostic::new(ROLE_UNKNOWN, message, host.place.clone());
+            diagnostics.push(diagnostic.help("say it with --role worker, or --role master"));
+            continue;
+        };
+        if kubernetes_object::is_name(role, "a role", &host.place, diagnostics) {
+            roles.entry(role).or_default().push(converted);
+        }
+    }
+    roles
+}
+
+fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Result<Vec<u8>, Error> {
+    let mut files = Vec::new();
+    for converted in hosts {
+        let Some(document) = &converted.host.document else { continue };
+        let path = format!("{DOCUMENTS}/{}.yml", document_name(converted));
+        files.push(file(&path, &document.text())?);
+    }
+    let mut systemd = None;
+    if let Some(agent) = &options.agent {
+        if let Some(configuration) = &agent.configuration {
+            files.push(file(AGENT_CONFIGURATION, configuration)?);
+        }
+        let unit = |name: &&str| json!({ "name": name, "enabled": true });
+        systemd = Some(json!({ "units": AGENT_UNITS.iter().map(unit).collect::<Vec<_>>() }));
+    }
+    let mut config = json!({
+        "ignition": { "version": to_ignition::version(options.ignition_version) },
+        "storage": { "files": files },
+    });
+    if let Some(systemd) = systemd {
+        config["systemd"] = systemd;
+    }
+    yaml(&json!({
+        "apiVersion": "machineconfiguration.openshift.io/v1",
+        "kind": "MachineConfig",
+        "metadata": {
+            "labels": { "machineconfiguration.openshift.io/role": role },
+            "name": name,
+        },
+        "spec": { "config": config },
+    }))
+    .map(String::into_bytes)
+}
+
+/// Compressed where that makes it smaller.
+fn file(path: &str, text: &str) -> Result<Value, Error> {
+    let plain = format!("data:text/plain;charset=utf-8;base64,{}", STANDARD.encode(text));
+    let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text)?));
+    const GZIP: &str = "compression: gzip";
+    let contents = if packed.len() + GZIP.len() < plain.len() {
+        json!({ "compression": "gzip", "source": packed })
+    } else {
+        json!({ "source": plain })
+    };
+    Ok(json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path }))
+}
+
+/// Without a time or a name, so that the same text gives the same bytes.
+fn gzip(text: &str) -> Result<Vec<u8>, Error> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder
+        .write_all(text.as_bytes())
+        .and_then(|()| encoder.finish())
+        .map_err(|source| Error::Compress { source })
+}
+
+fn size(name: &str, bytes: usize, place: Place) -> Option<Diagnostic> {
+    let (rule, message) = if bytes > ETCD_LIMIT {
+        (TOO_LARGE, format!("{name} has {bytes} bytes; etcd takes at most {ETCD_LIMIT} a request"))
+    } else if bytes > CAUTION {
+        let left = ETCD_LIMIT - bytes;
+        let message = format!(
+            "{name} has {bytes} bytes: of etcd's {ETCD_LIMIT} a request {left} are left for all \
+             others of the pool"
+        );
+        (SIZE, message)
+    } else {
+        return None;
+    };
+    Some(Diagnostic::new(rule, message, place).help(
+        "the pool's rendered MachineConfig holds all of them: split the pool, or shorten the documents",
+    ))
+}

@@ -1,0 +1,108 @@
+//! The forms of output.
+
+use super::delivery::Delivery;
+use super::options::Options;
+use super::rendered::Output;
+use super::{file_name, loss, once, to_gc, to_hosts, to_keyfiles};
+use crate::check::Purpose;
+use crate::convert::{self, Converted, Outcome};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::source::{Hosts, Stage};
+
+/// The forms of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// NetworkManager keyfiles in a directory, with the files beside them.
+    Keyfiles,
+    /// The YAML of `nmstatectl gc`: keyfiles only.
+    Gc,
+    /// A hosts directory: the documents themselves.
+    Hosts,
+    /// What another program takes to the nodes.
+    Delivery(Delivery),
+}
+
+impl Form {
+    /// Checks every host, and converts those that this form is made of. Where sources have both an early
+    /// document and one for the running node, the form's stage decides.
+    pub fn convert(self, hosts: Hosts) -> Outcome {
+        convert::convert_at(hosts, self.stage(), self.purpose())
+    }
+
+    /// What the documents are checked for.
+    fn purpose(self) -> Purpose {
+        match self {
+            Self::Keyfiles | Self::Gc => Purpose::Offline,
+            Self::Hosts => Purpose::Apply,
+            Self::Delivery(delivery) => delivery.purpose(),
+        }
+    }
+
+    /// Which document it takes where a host has two.
+    fn stage(self) -> Stage {
+        match self {
+            Self::Keyfiles | Self::Gc => Stage::Early,
+            Self::Hosts => Stage::Node,
+            Self::Delivery(delivery) => delivery.stage(),
+        }
+    }
+
+    /// Writes the hosts in this form. What it cannot carry is added to the diagnostics; with an error among
+    /// them the output is not to be used.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
+        self.render_with(outcome, &Options::default())
+    }
+
+    /// The same with what forms leave to the caller.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render_with(self, outcome: &mut Outcome, options: &Options) -> Result<Output, Error> {
+        let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
+        if !file_name::are_file_names(hosts, diagnostics) {
+            return Ok(Output::Directory(Vec::new()));
+        }
+        let hosts = &*once::each(hosts, |host| self.destination(host, options), diagnostics);
+        if !self.has_map() {
+            diagnostics.extend(loss::map(hosts));
+        }
+        let output = match self {
+            Self::Keyfiles => Ok(Output::Directory(to_keyfiles::files(hosts))),
+            Self::Gc => to_gc::render(hosts, diagnostics).map(Output::File),
+            Self::Hosts => Ok(Output::Directory(to_hosts::files(hosts))),
+            Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics),
+        };
+        diagnostics.sort_by_cached_key(Diagnostic::sort_key);
+        output
+    }
+
+    /// What is written for a host alone; `None` where the form has its own say.
+    fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        match self {
+            // A directory of its own.
+            Self::Keyfiles => {
+                let name = host.host.name.as_deref();
+                Some((None, name.map_or_else(String::new, |name| format!("{name}/")).into()))
+            }
+            Self::Gc => None,
+            Self::Hosts => Some((None, to_hosts::file_name(host).into())),
+            Self::Delivery(delivery) => delivery.destination(host, options),
+        }
+    }
+
+    /// True where MAC addresses that only the source tells have a place.
+    fn has_map(self) -> bool {
+        match self {
+            Self::Keyfiles | Self::Gc | Self::Hosts => false,
+            Self::Delivery(delivery) => delivery.has_map(),
+        }
+    }
+}

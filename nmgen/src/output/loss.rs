@@ -1,0 +1,21 @@
+//! What a form of output cannot carry.
+
+use super::nic_map;
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, rules};
+
+rules! {
+    pub(super) warning NOT_IN_TARGET = "not-in-target";
+}
+
+/// One warning for the MAC addresses that only the source tells, where the output has no place for them.
+pub(super) fn map(hosts: &[Converted]) -> Option<Diagnostic> {
+    let lost: Vec<_> = hosts.iter().flat_map(|host| nic_map::only_mapped(&host.host)).collect();
+    let first = lost.first()?;
+    let message = format!(
+        "the target has no place for {} of the source's MAC addresses: a node finds the NICs by name",
+        lost.len()
+    );
+    let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, first.place.clone());
+    Some(diagnostic.help("give the documents' interfaces their mac-address"))
+}

@@ -1,0 +1,68 @@
+//! One host a file: of two that would be written to the same one, the same configuration is written once,
+//! and anything else is an error before a file is touched.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use crate::convert::Converted;
+use crate::diagnostic::{Diagnostic, rules};
+use crate::mac::Mac;
+use crate::source::Host;
+
+rules! {
+    error OUTPUT_TWICE = "output-twice";
+}
+
+/// Where a host goes: the role, in a target with an object a role, and the file's or object's name.
+pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
+
+/// The hosts without those that are there already; of `None` there may be any number.
+pub(super) fn each<'h>(
+    hosts: &'h [Converted],
+    destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
+    diagnostics: &mut Vec<Diagnostic>,
+) -> Cow<'h, [Converted]> {
+    let mut first: HashMap<Destination<'h>, &Converted> = HashMap::new();
+    let mut is_kept = vec![true; hosts.len()];
+    for (converted, is_kept) in hosts.iter().zip(&mut is_kept) {
+        let Some(destination) = destination(converted) else { continue };
+        match first.entry(destination) {
+            Entry::Vacant(entry) => drop(entry.insert(converted)),
+            Entry::Occupied(entry) => {
+                *is_kept = false;
+                if !is_same(converted, entry.get()) {
+                    diagnostics.push(fault(&entry.key().1, &converted.host, &entry.get().host));
+                }
+            }
+        }
+    }
+    if is_kept.iter().all(|is_kept| *is_kept) {
+        return hosts.into();
+    }
+    let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+    kept.map(|(converted, _)| converted.clone()).collect()
+}
+
+fn is_same(one: &Converted, other: &Converted) -> bool {
+    let documents = (&one.host.document, &other.host.document);
+    let nics = |converted: &Converted| -> Vec<(Option<String>, Mac)> {
+        let nics = converted.host.nics.iter();
+        nics.map(|nic| (nic.name.clone(), nic.mac_address)).collect()
+    };
+    matches!(documents, (Some(one), Some(other)) if one.root.means_the_same(&other.root))
+        && nics(one) == nics(other)
+}
+
+fn fault(name: &str, host: &Host, first: &Host) -> Diagnostic {
+    let at = first.place.shown();
+    let message = match name {
+        "" => format!("this document and that of {at} would be written to the same files"),
+        name => format!("{name} is written from {at} already, with another document"),
+    };
+    Diagnostic::new(OUTPUT_TWICE, message, host.place.clone()).help(match &host.name {
+        None => "name each host: put the documents into a directory, as <hostname>.yml",
+        Some(_) if host.is_cluster() => "call nmgen once for each, with another -o",
+        Some(_) => "leave one of the two sources out",
+    })
+}

@@ -1,0 +1,41 @@
+//! One host of several.
+
+use crate::convert::{Converted, Outcome};
+use crate::diagnostic::{Diagnostic, Place, rules};
+
+rules! {
+    error NO_SUCH_HOST = "no-such-host";
+    error ONE_HOST_ONLY = "one-host-only";
+}
+
+/// For a form that describes one host only: an error when there are more.
+pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Vec<Diagnostic>) {
+    if let [_, second, ..] = hosts {
+        let message = format!("{form} describes one host; here are {}", hosts.len());
+        let place = Place::file(second.host.place.file.clone());
+        let diagnostic = Diagnostic::new(ONE_HOST_ONLY, message, place);
+        diagnostics.push(diagnostic.help("choose one with --host NAME"));
+    }
+}
+
+/// Keeps this host alone; an error where it is not among them. `sources` is where it was looked for.
+pub(crate) fn keep(outcome: &mut Outcome, host: &str, sources: &str) {
+    let is_it = |converted: &Converted| converted.host.name.as_deref() == Some(host);
+    if !outcome.hosts.iter().any(is_it) {
+        let message = format!("there is no host {host}");
+        let diagnostic = Diagnostic::new(NO_SUCH_HOST, message, Place::file(sources));
+        outcome.diagnostics.push(diagnostic.help(those_there(&outcome.hosts)));
+    }
+    outcome.hosts.retain(is_it);
+}
+
+/// The first few hosts by their names.
+fn those_there(hosts: &[Converted]) -> String {
+    const FEW: usize = 5;
+    let names: Vec<&str> = hosts.iter().filter_map(|host| host.host.name.as_deref()).collect();
+    match names.get(FEW..) {
+        _ if names.is_empty() => "no host here has a name; leave --host out".to_owned(),
+        Some([_, ..]) => format!("the sources have {} and others", names[..FEW].join(", ")),
+        _ => format!("the sources have {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,76 @@
+//! The same work for every host of a fleet, on all cores, with a word about it where it takes long.
+
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+/// Fewer hosts are done sooner than threads have started.
+const FEW: usize = 16;
+/// From then on a person wants to know that something happens.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The results in the order of `items`.
+pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    if items.len() <= FEW || threads == 1 {
+        return items.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let (sender, receiver) = mpsc::channel();
+    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            let (sender, next, work) = (sender.clone(), &next, &work);
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(item) = items.get(index) else { break };
+                    // The receiver outlives the threads.
+                    let _ = sender.send((index, work(item)));
+                }
+            });
+        }
+        drop(sender);
+        let mut progress = Progress::new(items.len());
+        for (index, result) in receiver {
+            if let Some(slot) = results.get_mut(index) {
+                *slot = Some(result);
+            }
+            progress.one_more();
+        }
+        progress.end();
+    });
+    results.into_iter().flatten().collect()
+}
+
+/// One line on a terminal, rewritten once a second.
+struct Progress {
+    done: usize,
+    all: usize,
+    next: Instant,
+    is_terminal: bool,
+    is_shown: bool,
+}
+
+impl Progress {
+    fn new(all: usize) -> Self {
+        let is_terminal = std::io::stderr().is_terminal();
+        Self { done: 0, all, next: Instant::now() + PATIENCE, is_terminal, is_shown: false }
+    }
+
+    fn one_more(&mut self) {
+        self.done += 1;
+        if self.is_terminal && Instant::now() >= self.next {
+            let _ = write!(std::io::stderr(), "\r{} of {} hosts", self.done, self.all);
+            self.next += PATIENCE;
+            self.is_shown = true;
+        }
+    }
+
+    fn end(&self) {
+        if self.is_shown {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Holds what nmstate wrote against the document, before anything is written.
+
+use super::keyfile::{Keyfile, Malformed};
+use super::written::Profile;
+use crate::check::name::is_safe_profile_id;
+use crate::diagnostic::{Diagnostic, rules};
+use crate::document::{Document, Path};
+use crate::state::{Generated, InterfaceSummary};
+
+rules! {
+    error UNSAFE_PROFILE = "unsafe-profile";
+    error PROFILE_MISSING = "profile-missing";
+    error ROUTE_RULE_LOST = "route-rule-lost";
+}
+
+/// Why a generated profile must not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unsafe {
+    #[error("it is not a keyfile: {0}")]
+    Malformed(#[from] Malformed),
+    #[error("it does not begin with [connection]")]
+    NoConnection,
+    #[error("it has no connection.{0}")]
+    Missing(&'static str),
+    #[error("its id \"{0}\" cannot be a file name")]
+    Id(String),
+    #[error("its file name \"{0}\" is not its id with .nmconnection")]
+    FileName(String),
+}
+
+pub(super) fn profile(generated: &Generated) -> Result<Profile, Unsafe> {
+    let keyfile = Keyfile::parse_unescaped(&generated.text)?;
+    if keyfile.sections.first().is_none_or(|section| section.name != "connection") {
+        return Err(Unsafe::NoConnection);
+    }
+    for key in ["type", "uuid"] {
+        keyfile.get("connection", key).ok_or(Unsafe::Missing(key))?;
+    }
+    let id = keyfile.get("connection", "id").ok_or(Unsafe::Missing("id"))?.to_owned();
+    if !is_safe_profile_id(&id) {
+        return Err(Unsafe::Id(id));
+    }
+    let profile = Profile { id, keyfile };
+    if profile.file_name() != generated.file_name {
+        return Err(Unsafe::FileName(generated.file_name.clone()));
+    }
+    Ok(profile)
+}
+
+pub(super) fn unsafe_profile(
+    document: &Document<'_>,
+    generated: &Generated,
+    reason: &Unsafe,
+) -> Diagnostic {
+    Diagnostic::new(
+        UNSAFE_PROFILE,
+        format!("the profile {} is not written: {reason}", generated.file_name),
+        document.place_at(&Path::default().key("interfaces")),
+    )
+}
+
+/// nmstate found no profile for some of the rules for routes, and said nothing.
+pub(super) fn rules_lost(document: &Document<'_>, missing: usize) -> Diagnostic {
+    let place = document.place_at(&Path::default().key("route-rules").key("config"));
+    let message = format!("{missing} of these rules are in no profile");
+    Diagnostic::new(ROUTE_RULE_LOST, message, place)
+        .help("give an interface that has routes an ipv4 or ipv6 section, as the rule needs")
+}
+
+/// Every interface that should be there has a profile, and no two profiles share a file.
+pub(super) fn all_there(
+    document: &Document<'_>,
+    interfaces: &[InterfaceSummary],
+    profiles: &[Profile],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let place = || document.place_at(&Path::default().key("interfaces"));
+    for interface in interfaces.iter().filter(|interface| interface.has_profile) {
+        let found = profiles.iter().any(|profile| {
+            profile.keyfile.get("connection", "interface-name") == Some(&interface.name)
+                || Some(profile.id.as_str()) == interface.profile_name.as_deref()
+                || profile.id == interface.name
+        });
+        if !found {
+            let message =
+                format!("nmstate made no profile for {} {}", interface.kind, interface.name);
+            diagnostics.push(Diagnostic::new(PROFILE_MISSING, message, place()));
+        }
+    }
+    let mut ids: Vec<&str> = profiles.iter().map(|profile| profile.id.as_str()).collect();
+    ids.sort_unstable();
+    for pair in ids.windows(2) {
+        let [first, second] = pair else { continue };
+        if first == second {
+            let message = format!("two profiles would be written to {first}.nmconnection");
+            diagnostics.push(
+                Diagnostic::new(UNSAFE_PROFILE, message, place())
+                    .help("give one of the interfaces another profile-name"),
+            );
+        }
+    }
+}

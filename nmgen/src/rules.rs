@@ -1,0 +1,9 @@
+//! Every rule.
+
+use crate::diagnostic::Rule;
+use crate::{check, document, output, profile, source};
+
+/// Every rule of every stage, each once.
+pub fn rules() -> Vec<Rule> {
+    [source::rules(), document::rules(), check::rules(), profile::rules(), output::rules()].concat()
+}

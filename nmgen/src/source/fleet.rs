@@ -1,0 +1,53 @@
+//! What only pipelines read: files that describe a fleet, which are recognised by their content.
+
+mod agent_config;
+mod assisted_tree;
+mod bare_metal_host;
+mod capture;
+mod embedded;
+mod encoding;
+mod found;
+mod install_config;
+mod kind;
+mod machine_config;
+mod manifest;
+mod nmc_directory;
+mod nmstate_config;
+mod policy;
+mod secret;
+mod tree;
+
+use self::found::Found;
+use super::directory;
+use super::host::Hosts;
+use super::read;
+use crate::diagnostic::Rule;
+use crate::error::Error;
+
+pub(super) fn rules() -> Vec<Rule> {
+    [
+        capture::RULES,
+        embedded::RULES,
+        encoding::RULES,
+        found::RULES,
+        kind::RULES,
+        manifest::RULES,
+        secret::RULES,
+    ]
+    .concat()
+}
+
+pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Error> {
+    let mut found = Found::default();
+    for path in paths {
+        if directory::is(path) {
+            tree::load(path, &mut found)?;
+            continue;
+        }
+        let source = read::file(path, kind::limit, &mut found.loaded.diagnostics)?;
+        if let Some(source) = source {
+            kind::load(&source, None, &mut found);
+        }
+    }
+    Ok(found.into_hosts())
+}

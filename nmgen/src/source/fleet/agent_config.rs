@@ -1,0 +1,28 @@
+//! `agent-config.yaml` of the agent-based installer: `hosts[]` with `hostname`, `role`, `interfaces[]` and
+//! `networkConfig` (openshift/installer, `pkg/types/agent/agent_config_type.go`).
+
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+use crate::source::host::{Host, Stage};
+use crate::source::hosts_directory::NO_HOSTS;
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let hosts = manifest.list(root, "hosts");
+    if hosts.is_empty() {
+        let message = "this agent-config has no hosts";
+        found.without_hosts.push(
+            Diagnostic::new(NO_HOSTS, message, manifest.key_place(root, Some("kind")))
+                .help("hosts in an install-config.yaml count too: give both files"),
+        );
+    }
+    for node in hosts {
+        let host = Host {
+            role: manifest.role(node),
+            nics: manifest.nics(node, "interfaces"),
+            ..manifest.host(node, "hostname", Stage::Early)
+        };
+        found.add(manifest.with_network(host, node, "networkConfig"));
+    }
+}

@@ -1,0 +1,158 @@
+//! Documents that stand as text in a value of another document, as they are or encoded.
+
+use super::encoding;
+use super::encoding::Fault;
+use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::document::nested::{parse_text, unpacked_size};
+use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
+use crate::document::{Document, Node, Value};
+use crate::source::read;
+use crate::text::lines::Lines;
+use crate::text::{Position, Span};
+
+rules! {
+    error COMPRESSION = "compression";
+}
+
+/// What a value holds, or what is wrong with it.
+type Content<T> = Result<T, Vec<Diagnostic>>;
+
+/// The document in a string, of which positions are the file's own where it is a block scalar.
+///
+/// # Errors
+/// What is wrong with it as YAML.
+pub(super) fn text(
+    outer: &Document<'_>,
+    node: &Node<'_>,
+    text: &str,
+) -> Content<Document<'static>> {
+    if text.len() > MAX_DOCUMENT_BYTES {
+        return Err(vec![document_size(outer.place(node.span))]);
+    }
+    let lines = match shift(outer, node, text) {
+        Some((lines, columns)) => Lines::part(outer.lines(), text, lines, columns),
+        None => Lines::decoded(outer.place(node.span), text),
+    };
+    parse_text(text, lines).map(Document::into_owned)
+}
+
+/// The document in a value in base64.
+///
+/// # Errors
+/// What is wrong with the encoding, or with the document as YAML.
+pub(super) fn base64(
+    outer: &Document<'_>,
+    node: &Node<'_>,
+    text: &str,
+) -> Content<Document<'static>> {
+    let bytes = encoding::base64(text).map_err(|fault| vec![diagnostic(outer, node, text, &fault)]);
+    decoded(outer.place(node.span), bytes?)
+}
+
+/// The document in a `data:` URL, as Ignition has it. What is decompressed counts towards `unpacked`.
+///
+/// # Errors
+/// What is wrong with the encoding, the compression, or with the document as YAML.
+pub(super) fn data_url(
+    outer: &Document<'_>,
+    node: &Node<'_>,
+    url: &str,
+    compression: Option<&Node<'_>>,
+    unpacked: &mut usize,
+) -> Content<Document<'static>> {
+    let bytes = encoding::data_url(url).map_err(|fault| vec![diagnostic(outer, node, url, &fault)]);
+    let bytes = match compression.and_then(Node::text) {
+        None | Some("") => bytes?,
+        // Told already.
+        Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Vec::new()),
+        Some("gzip") => {
+            let bytes = encoding::gunzip(&bytes?, MAX_DOCUMENT_BYTES).map_err(|error| {
+                let message = format!("what the URL holds is not gzip: {error}");
+                vec![Diagnostic::new(COMPRESSION, message, outer.place(node.span))]
+            })?;
+            *unpacked += bytes.len();
+            if *unpacked > MAX_FLEET_BYTES {
+                return Err(vec![unpacked_size(outer.place(node.span))]);
+            }
+            bytes
+        }
+        Some(other) => {
+            let message = format!("\"{}\" is no compression of Ignition", other.escape_debug());
+            let place = outer.place(compression.unwrap_or(node).span);
+            return Err(vec![
+                Diagnostic::new(COMPRESSION, message, place).help("it knows gzip, or none"),
+            ]);
+        }
+    };
+    decoded(outer.place(node.span), bytes)
+}
+
+fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
+    if bytes.len() > MAX_DOCUMENT_BYTES {
+        return Err(vec![document_size(place)]);
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
+        let place = Place { decoded: Some(read::excerpt(bytes, at)), ..place.clone() };
+        vec![read::encoding(bytes[at], place)]
+    })?;
+    parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
+}
+
+/// A fault in a value's text, at its character where that can be seen in the file.
+fn diagnostic(outer: &Document<'_>, node: &Node<'_>, text: &str, fault: &Fault) -> Diagnostic {
+    let place = at(outer, node, text, fault.offset)
+        .map_or_else(|| outer.place(node.span), |start| outer.place(Span { start, end: start }));
+    let diagnostic = Diagnostic::new(fault.rule, fault.message.clone(), place);
+    match fault.help {
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
+    }
+}
+
+/// Where the byte of a value's text stands.
+fn at(outer: &Document<'_>, node: &Node<'_>, text: &str, offset: usize) -> Option<Position> {
+    let before = text.get(..offset)?;
+    if let Some((lines, columns)) = shift(outer, node, text) {
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        let number = before.matches('\n').count() as u32 + 1;
+        return Some(Position {
+            line: number + lines,
+            column: line.chars().count() as u32 + 1 + columns,
+        });
+    }
+    let Position { line, column } = node.span.start;
+    let skipped = column as usize - 1;
+    let found = outer.lines().line(line);
+    let (start, _) = found.char_indices().nth(skipped)?;
+    let rest = &found[start..];
+    let quote = usize::from(rest.starts_with(['"', '\'']));
+    let stands_as_is = rest.get(quote..)?.starts_with(text);
+    let column = column + quote as u32 + before.chars().count() as u32;
+    stands_as_is.then_some(Position { line, column })
+}
+
+/// How far down and right of the file's first character a block scalar begins: its lines stand in the file
+/// as they are, each with the same indentation.
+fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)> {
+    if !matches!(node.value, Value::Scalar { plain: false, .. }) {
+        return None;
+    }
+    let first = text.lines().position(|line| !line.trim().is_empty())?;
+    let inner = text.lines().nth(first)?;
+    // The span begins at the indicator or at the first line of text.
+    let header = node.span.start.line;
+    let (lines, indent) = (header..=header + 1).find_map(|line| {
+        let number = line + first as u32;
+        let found = outer.lines().line(number);
+        let indent = found.len().checked_sub(inner.len())?;
+        let is_same = found.ends_with(inner) && found[..indent].trim().is_empty() && indent > 0;
+        is_same.then_some((number - 1 - first as u32, indent))
+    })?;
+    // A folded scalar has other lines.
+    let is_same = (1..).zip(text.lines()).all(|(number, inner)| {
+        let found = outer.lines().line(number + lines);
+        found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
+    });
+    is_same.then_some((lines, indent as u32))
+}

@@ -1,0 +1,126 @@
+//! base64, `data:` URLs and gzip, with the place of what is wrong with them.
+
+use std::io::Read;
+
+use base64::DecodeError;
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+
+use crate::diagnostic::{Rule, rules};
+
+rules! {
+    error BASE64 = "base64";
+    error DATA_URL = "data-url";
+}
+
+/// What Go's `base64.StdEncoding` takes, with which Kubernetes and Ignition read.
+const ENGINE: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// What is wrong with a text, at a byte of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Fault {
+    pub(super) rule: Rule,
+    pub(super) message: String,
+    pub(super) help: Option<&'static str>,
+    pub(super) offset: usize,
+}
+
+/// Decodes base64; line breaks in it mean nothing.
+pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
+    let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    let compact: Vec<u8> = text.bytes().filter(|byte| !is_break(byte)).collect();
+    ENGINE.decode(&compact).map_err(|error| {
+        let (message, help, at) = match error {
+            DecodeError::InvalidByte(at, byte) => not_base64(byte, at),
+            DecodeError::InvalidLastSymbol(at, byte) => not_base64(byte, at),
+            DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => (
+                format!("the base64 text ends too early, after {} characters", compact.len()),
+                Some("they come in groups of four, the last one filled up with '='"),
+                compact.len(),
+            ),
+        };
+        let bytes = text.bytes().enumerate().filter(|(_, byte)| !is_break(byte));
+        let offset = bytes.map(|(offset, _)| offset).nth(at);
+        // The last character of a text that is too short is its last one.
+        let offset = offset.unwrap_or_else(|| text.trim_end().len().saturating_sub(1));
+        Fault { rule: BASE64, message, help, offset }
+    })
+}
+
+fn not_base64(byte: u8, at: usize) -> (String, Option<&'static str>, usize) {
+    let help = match byte {
+        b'-' | b'_' => Some("this is base64 for URLs; write '+' for '-' and '/' for '_'"),
+        b' ' => Some("a line break became a space: write it in one line, or behind a '|'"),
+        b'=' => Some("'=' only fills up the end"),
+        _ => None,
+    };
+    let shown = match byte {
+        b' '..=b'~' => format!("'{}'", char::from(byte)),
+        _ => format!("byte 0x{byte:02x}"),
+    };
+    (format!("{shown} cannot stand here in base64"), help, at)
+}
+
+/// The data of a `data:` URL (RFC 2397).
+pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
+    let fault = |message: &str, help, offset| Fault {
+        rule: DATA_URL,
+        message: message.to_owned(),
+        help,
+        offset,
+    };
+    let Some(rest) = url.strip_prefix("data:") else {
+        let help = Some("nmgen fetches nothing; put the contents into a data: URL");
+        return Err(fault("the contents are not in a data: URL", help, 0));
+    };
+    let Some((media_type, data)) = rest.split_once(',') else {
+        return Err(fault("the data: URL has no ',' before its data", None, 0));
+    };
+    let start = url.len() - data.len();
+    let unescaped = unescape(data).map_err(|at| {
+        let help = Some("write %25 for a '%' itself");
+        fault("two hexadecimal digits must follow a '%'", help, start + at)
+    })?;
+    if !media_type.ends_with(";base64") {
+        return Ok(unescaped);
+    }
+    let shifted = |fault: Fault| {
+        // Behind an escape the two texts differ in length.
+        let offset = if data.contains('%') { start } else { start + fault.offset };
+        Fault { offset, ..fault }
+    };
+    match std::str::from_utf8(&unescaped) {
+        Ok(text) => base64(text).map_err(shifted),
+        Err(_) => Err(Fault { rule: BASE64, ..fault("this is not base64", None, start) }),
+    }
+}
+
+/// Resolves `%41`; an error is the offset of a '%' without digits.
+fn unescape(text: &str) -> Result<Vec<u8>, usize> {
+    let bytes = text.as_bytes();
+    let mut unescaped = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        if byte != b'%' {
+            unescaped.push(byte);
+            at += 1;
+            continue;
+        }
+        let digits = text.get(at + 1..at + 3).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
+        let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        unescaped.push(value.ok_or(at)?);
+        at += 3;
+    }
+    Ok(unescaped)
+}
+
+/// Decompresses at most one byte more than the limit.
+pub(super) fn gunzip(bytes: &[u8], limit: usize) -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    flate2::read::MultiGzDecoder::new(bytes).take(limit as u64 + 1).read_to_end(&mut text)?;
+    Ok(text)
+}

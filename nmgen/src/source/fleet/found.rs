@@ -1,0 +1,248 @@
+//! What the sources hold, and the names that lead from one to the other: a BareMetalHost gives the name of
+//! a Secret, which may stand in another file.
+
+use std::collections::HashMap;
+
+use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::document::Document;
+use crate::document::nested::{too_many, unpacked_size};
+use crate::document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
+use crate::source::host::{CLUSTER, Host, Hosts, Stage};
+use crate::source::hosts_directory;
+use crate::source::hosts_directory::NO_HOSTS;
+use crate::spelling;
+
+rules! {
+    pub(super) warning UNUSED_FILE = "unused-file";
+    error HOST_NAME = "host-name";
+    warning SECRET_REFERENCE = "secret-reference";
+}
+
+/// What was found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) loaded: Hosts,
+    /// Secrets with and without a document.
+    secrets: Vec<Secret>,
+    /// How many of them have one, as it seems.
+    documents: usize,
+    pub(super) references: Vec<Reference>,
+    /// What to say of files without hosts, unless another one has some.
+    pub(super) without_hosts: Vec<Diagnostic>,
+    /// More hosts than there may be.
+    is_full: bool,
+    /// How many bytes of documents there are beyond those of the files.
+    pub(super) unpacked: usize,
+}
+
+/// A Kubernetes Secret.
+#[derive(Debug)]
+pub(super) struct Secret {
+    pub(super) name: Name,
+    pub(super) place: Place,
+    pub(super) content: Content,
+    /// How many hosts were found before it.
+    pub(super) position: usize,
+}
+
+/// What stands under the key `nmstate`.
+#[derive(Debug)]
+pub(super) enum Content {
+    Document(Document<'static>),
+    /// It is not a document; the diagnostics say why.
+    Faulty,
+    /// The key is missing.
+    Nothing,
+}
+
+/// A host that takes its document from a Secret.
+#[derive(Debug)]
+pub(super) struct Reference {
+    /// Its index among the hosts.
+    pub(super) host: usize,
+    pub(super) secret: Name,
+    pub(super) place: Place,
+}
+
+/// A name in a namespace, which may be left to the command that applies the manifest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+}
+
+impl Found {
+    /// How much of use was found.
+    pub(super) fn count(&self) -> usize {
+        self.loaded.hosts.len() + self.without_hosts.len() + self.documents
+    }
+
+    pub(super) fn add(&mut self, host: Host) {
+        let hosts = self.loaded.hosts.len();
+        if hosts < MAX_HOSTS {
+            self.loaded.hosts.push(host);
+        } else if !self.is_full {
+            self.is_full = true;
+            self.loaded.diagnostics.push(too_many(host.place));
+        }
+    }
+
+    pub(super) fn add_secret(&mut self, secret: Secret) {
+        self.documents += usize::from(!matches!(secret.content, Content::Nothing));
+        self.secrets.push(secret);
+    }
+
+    /// Every host with its document.
+    pub(super) fn into_hosts(mut self) -> Hosts {
+        self.only_role();
+        let used = self.join();
+        let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
+        let mut rest = rest.map(|(secret, _)| secret).peekable();
+        let mut hosts = Vec::with_capacity(self.loaded.hosts.len());
+        for (index, host) in self.loaded.hosts.into_iter().enumerate() {
+            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
+                hosts.extend(of_secret(secret));
+            }
+            hosts.push(host);
+        }
+        hosts.extend(rest.filter_map(of_secret));
+        let mut diagnostics = self.loaded.diagnostics;
+        if hosts.is_empty() {
+            diagnostics.append(&mut self.without_hosts);
+            diagnostics.extend(nothing(&diagnostics));
+        }
+        hosts.retain(|host| {
+            let fault = name_fault(host);
+            let is_usable = fault.is_none();
+            diagnostics.extend(fault);
+            is_usable
+        });
+        Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
+    }
+
+    /// Where an install-config wants machines of one role only, as for a single node, each host has it.
+    fn only_role(&mut self) {
+        let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
+        let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
+        let machines = self.loaded.hosts.iter_mut().filter(|host| host.is_machine);
+        for host in machines.filter(|host| host.role.is_none()) {
+            host.role = Some(first.role.clone());
+        }
+    }
+
+    /// Gives hosts the documents of their Secrets, and tells which Secrets those were.
+    fn join(&mut self) -> Vec<bool> {
+        let mut used = vec![false; self.secrets.len()];
+        let index = Index::new(&self.secrets);
+        for Reference { host, secret: name, place } in &self.references {
+            let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
+            host.is_unread = true;
+            let found = index.find(name);
+            let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
+                Some((Content::Document(document), index)) => {
+                    // A Secret may well be that of many hosts.
+                    self.unpacked += document.text().len();
+                    if self.unpacked > MAX_FLEET_BYTES {
+                        self.loaded.diagnostics.push(unpacked_size(place.clone()));
+                        break;
+                    }
+                    used[index] = true;
+                    (host.document, host.is_unread) = (Some(document.clone()), false);
+                    continue;
+                }
+                Some((Content::Faulty, _)) => continue,
+                Some((Content::Nothing, _)) => {
+                    ("has no key nmstate", "that is where OpenShift looks for the host's network")
+                }
+                None => (
+                    "is in none of the sources",
+                    "the host's network is in it: give the file with the Secret too",
+                ),
+            };
+            let help = match meant(&self.secrets, name).filter(|_| found.is_none()) {
+                Some(meant) => meant,
+                None => help.to_owned(),
+            };
+            let message = format!("the Secret {} {problem}", name.name.escape_debug());
+            let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
+            self.loaded.diagnostics.push(diagnostic.help(help));
+        }
+        used
+    }
+}
+
+/// So many Secrets are compared with a name that is none of theirs: a fleet would cost more time than the
+/// guess is worth.
+const MAX_GUESSES: usize = 100;
+
+/// What a Secret's name was probably meant to be.
+fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
+    let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
+    let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
+    Some(match &near.name.namespace {
+        Some(namespace) if near.name.name == name.name => {
+            format!("there is one in the namespace {}", namespace.escape_debug())
+        }
+        _ => format!("did you mean \"{}\"?", near.name.name.escape_debug()),
+    })
+}
+
+/// Secrets by their names. Of two, the last one counts, as when they are applied one after the other.
+struct Index<'s> {
+    in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
+    anywhere: HashMap<&'s str, usize>,
+}
+
+impl<'s> Index<'s> {
+    fn new(secrets: &'s [Secret]) -> Self {
+        let names = || secrets.iter().map(|secret| &secret.name).enumerate();
+        let full = |name: &'s Name| (name.namespace.as_deref(), name.name.as_str());
+        Self {
+            in_namespace: names().map(|(index, name)| (full(name), index)).collect(),
+            anywhere: names().map(|(index, name)| (name.name.as_str(), index)).collect(),
+        }
+    }
+
+    /// Where a namespace is left open, any fits.
+    fn find(&self, name: &Name) -> Option<usize> {
+        let Some(namespace) = name.namespace.as_deref() else {
+            return self.anywhere.get(name.name.as_str()).copied();
+        };
+        let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
+        here(Some(namespace)).max(here(None))
+    }
+}
+
+/// A file for something else is a warning; where each is, there is nothing to do.
+fn nothing(diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
+    let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
+    let place = Place::file(unused.place.file.clone());
+    let message = "no host's network is described, here or in another source";
+    let is_told = diagnostics.iter().any(Diagnostic::is_error);
+    (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
+}
+
+/// The host of a Secret to which no BareMetalHost refers.
+fn of_secret(secret: Secret) -> Option<Host> {
+    let Content::Document(document) = secret.content else { return None };
+    let name = secret.name.name;
+    // The installer's name for the Secret of a host.
+    let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
+    let host = Host::new(Some(name), secret.place);
+    Some(Host { stage: Stage::Early, document: Some(document), ..host })
+}
+
+/// A host's name becomes a directory or a file of the output.
+fn name_fault(host: &Host) -> Option<Diagnostic> {
+    let name = host.name.as_deref()?;
+    let (message, help) = if host.is_cluster() && host.stage == Stage::Early {
+        let help = "cluster.yml is what nodes take that have no document of their own";
+        (format!("a host cannot be called {CLUSTER}"), help)
+    } else if !hosts_directory::is_usable_name(name) {
+        let help = "letters, digits and hyphens (RFC 1123)";
+        (format!("\"{}\" is not a host name", name.escape_debug()), help)
+    } else {
+        return None;
+    };
+    Some(Diagnostic::new(HOST_NAME, message, host.place.clone()).help(help))
+}

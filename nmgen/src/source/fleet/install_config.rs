@@ -1,0 +1,81 @@
+//! `install-config.yaml`: `platform.baremetal.hosts[]` with `name`, `role`, `bootMACAddress` and
+//! `networkConfig`, and `networking.hostConfig[]` with `hostname` and `networkConfig`, of which the
+//! installer makes MachineConfigs (openshift/installer, `pkg/types/baremetal/platform.go` and
+//! `pkg/asset/machines/machineconfig/networkconfig.go`). `controlPlane`, `arbiter` and `compute[]` say how
+//! many machines a role has (`pkg/types/machinepools.go`).
+
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+use crate::source::host::{Host, Replicas, Stage};
+use crate::source::hosts_directory::NO_HOSTS;
+
+/// The installer's, of a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
+const DEFAULT_REPLICAS: u64 = 3;
+
+/// Platforms on which the installer makes the machines: no source has to know them.
+const MADE_BY_INSTALLER: &[&str] =
+    &["aws", "azure", "gcp", "ibmcloud", "kubevirt", "openstack", "ovirt", "powervs"];
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let platform = manifest.get(root, "platform");
+    let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
+    let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
+    let networking = manifest.get(root, "networking");
+    let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
+    if hosts.is_empty() && configs.is_empty() {
+        let (at, key) = match (platform, bare_metal) {
+            (Some(platform), Some(_)) => (platform, Some("baremetal")),
+            (Some(_), None) => (root, Some("platform")),
+            (None, _) => (root, None),
+        };
+        let message = "this install-config has no hosts in platform.baremetal.hosts";
+        found.without_hosts.push(
+            Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
+                .help("hosts in an agent-config.yaml count too: give both files"),
+        );
+    }
+    let is_made = |platform: &Node<'_>| {
+        platform.entries().iter().any(|entry| MADE_BY_INSTALLER.contains(&&*entry.key))
+    };
+    if !platform.is_some_and(is_made) {
+        replicas(manifest, root, found);
+    }
+    for host in hosts {
+        found.add(one(manifest, host));
+    }
+    for config in configs {
+        let host = manifest.host(config, "hostname", Stage::Node);
+        found.add(manifest.with_network(host, config, "networkConfig"));
+    }
+}
+
+fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
+    let host = Host {
+        role: manifest.role(node),
+        nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
+        ..manifest.host(node, "name", Stage::Early)
+    };
+    manifest.with_network(host, node, "networkConfig")
+}
+
+/// The pools in the order in which the installer gives them hosts without a role.
+fn replicas<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
+    let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
+    let compute = manifest.list(root, "compute").iter().map(|pool| (pool, "worker"));
+    for (pool, usual) in control_plane.into_iter().chain(arbiter).chain(compute) {
+        let name = manifest.text(pool, "name");
+        let role = name.map_or(usual, |(name, _)| name);
+        let default = if matches!(role, "master" | "worker") { DEFAULT_REPLICAS } else { 0 };
+        let (count, node) = match manifest.number(pool, "replicas") {
+            Some(replicas) => replicas,
+            // What is no number is told.
+            None if pool.get("replicas").is_some_and(|node| !node.is_null()) => continue,
+            None => (default, name.map_or(pool, |(_, node)| node)),
+        };
+        let place = manifest.place(node);
+        found.loaded.replicas.push(Replicas { role: role.to_owned(), count, place });
+    }
+}

@@ -1,0 +1,179 @@
+//! Recognises by its content what a file is.
+
+use super::found::{Found, UNUSED_FILE};
+use super::manifest::{Manifest, is_full};
+use super::{
+    agent_config, bare_metal_host, install_config, machine_config, nmstate_config, policy, secret,
+};
+use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::document::nested::{dialect_fault, parse_stream};
+use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
+use crate::document::{self, Document, Node};
+use crate::source::host::Host;
+use crate::text::Source;
+
+rules! {
+    error KIND_MISSING = "kind-missing";
+}
+
+/// What a document of a file describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind<'a> {
+    /// One node's network: NMState.
+    State,
+    /// The installer's `install-config.yaml`, which does not name its kind.
+    InstallConfig,
+    /// Something of Kubernetes; empty where it does not say what.
+    Manifest(&'a str),
+}
+
+/// What every manifest has.
+const API_VERSION: &str = "apiVersion";
+
+/// By these an install-config is known.
+const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "networking"];
+
+/// The most bytes of a file: manifests may describe a fleet.
+pub(super) fn limit(beginning: &[u8]) -> usize {
+    let is_manifest = beginning
+        .windows(API_VERSION.len())
+        .any(|window| window.eq_ignore_ascii_case(API_VERSION.as_bytes()));
+    if is_manifest { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
+}
+
+/// The hosts of a file. NMState comes one document a file, and is the host's of that name; everything else
+/// comes in any number.
+pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
+    let (before, faults) = (found.count(), found.loaded.diagnostics.len());
+    let mut documents = parse_stream(source);
+    let kinds = || documents.iter().flatten().map(|document| kind(&document.root));
+    let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
+    if is_state {
+        let document = if documents.len() == 1 { documents.pop() } else { None };
+        found.loaded.add(state(source, name, document));
+        return;
+    }
+    let mut passed_over = Vec::new();
+    for document in documents {
+        if is_full(&mut found.loaded.diagnostics, &source.name) {
+            break;
+        }
+        match document.map(Document::merged) {
+            Ok(document) => {
+                let kind = kind(&document.root);
+                one(&document, &document.root, kind, found, &mut passed_over);
+            }
+            Err(mut faults) => found.loaded.diagnostics.append(&mut faults),
+        }
+    }
+    if found.count() == before && found.loaded.diagnostics.len() == faults {
+        found.loaded.diagnostics.push(unused(source, &passed_over));
+    }
+}
+
+/// The host of an NMState document; where there is not exactly one in the file, the reason is told.
+fn state(
+    source: &Source,
+    name: Option<&str>,
+    document: Option<Result<Document<'_>, Vec<Diagnostic>>>,
+) -> Result<Host, Vec<Diagnostic>> {
+    let place = Place::file(source.name.clone());
+    if source.text.len() > MAX_DOCUMENT_BYTES {
+        return Err(vec![document_size(place)]);
+    }
+    let document = match document {
+        // A part of the file would hide that there is more.
+        Some(Ok(document)) if document.source().text.len() == source.text.len() => {
+            match dialect_fault(&document) {
+                Some(fault) => return Err(vec![fault]),
+                None => document,
+            }
+        }
+        _ => document::parse(source)?,
+    };
+    let host = Host::new(name.map(str::to_owned), place);
+    Ok(Host { document: Some(document.into_owned()), ..host })
+}
+
+fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
+    let mut message = "nothing here describes a host's network".to_owned();
+    if let Some(kind) = kinds.first() {
+        let others = kinds.iter().any(|other| other != kind);
+        let others = if others { " and other kinds" } else { "" };
+        message += &format!(": {}{others} only", kind.escape_debug());
+    }
+    Diagnostic::new(UNUSED_FILE, message, Place::file(source.name.clone()))
+        .help("`nmgen check --help` has the kinds of files that do")
+}
+
+fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
+    // A key in other letters is a fault of a manifest; that it is one is plain.
+    let is_manifest = find(root, API_VERSION).is_some();
+    match find(root, "kind").and_then(Node::text) {
+        Some("InstallConfig") => Kind::InstallConfig,
+        Some(kind) if is_manifest => Kind::Manifest(kind),
+        None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
+            Kind::InstallConfig
+        }
+        None if is_manifest => Kind::Manifest(""),
+        _ => Kind::State,
+    }
+}
+
+fn find<'a, 't>(root: &'a Node<'t>, key: &str) -> Option<&'a Node<'t>> {
+    let entry = root.entries().iter().find(|entry| entry.key.eq_ignore_ascii_case(key));
+    entry.map(|entry| &entry.node)
+}
+
+fn one<'a>(
+    document: &'a Document<'a>,
+    node: &'a Node<'a>,
+    kind: Kind<'_>,
+    found: &mut Found,
+    passed_over: &mut Vec<String>,
+) {
+    let before = found.count();
+    let mut diagnostics = Vec::new();
+    let mut manifest = Manifest::new(document, &mut diagnostics);
+    if kind != Kind::State {
+        manifest.get(node, API_VERSION);
+        manifest.get(node, "kind");
+    }
+    match kind {
+        Kind::State | Kind::Manifest("") => {
+            let message = "this document has no kind, so that nothing is known of it";
+            let help = "give an NMState document in a file of its own";
+            manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
+        }
+        Kind::InstallConfig => install_config::load(&mut manifest, node, found),
+        Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
+        Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
+        Kind::Manifest("BareMetalHost") => bare_metal_host::load(&mut manifest, node, found),
+        Kind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
+        Kind::Manifest("NodeNetworkConfigurationPolicy") => {
+            policy::load(&mut manifest, node, found);
+        }
+        Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        Kind::Manifest(kind) => {
+            if let Some(of) = kind.strip_suffix("List") {
+                for item in manifest.list(node, "items") {
+                    if is_full(&mut found.loaded.diagnostics, &document.source().name) {
+                        break;
+                    }
+                    let kind = match self::kind(item) {
+                        Kind::State | Kind::Manifest("") => Kind::Manifest(of),
+                        kind @ (Kind::InstallConfig | Kind::Manifest(_)) => kind,
+                    };
+                    one(document, item, kind, found, passed_over);
+                }
+            }
+        }
+    }
+    if let Kind::Manifest(kind) = kind
+        && found.count() == before
+        && !kind.ends_with("List")
+    {
+        passed_over.push(kind.to_owned());
+    }
+    found.loaded.diagnostics.append(&mut diagnostics);
+}

@@ -1,0 +1,53 @@
+//! MachineConfig with the documents for `nmstate-configuration.service`: files of Ignition at
+//! `/etc/nmstate/openshift/<hostname>.yml` and `cluster.yml`, for the nodes of one role.
+
+use super::embedded;
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::document::{Document, Node};
+use crate::source::host::{Host, Stage};
+use crate::source::hosts_directory;
+use crate::source::hosts_directory::HOST_FILE_EMPTY;
+
+/// Where a node has its hosts directory.
+const DIRECTORY: &str = "/etc/nmstate/openshift";
+const ROLE: &str = "machineconfiguration.openshift.io/role";
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let labels = manifest.at(root, &["metadata", "labels"]);
+    let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
+    let storage = manifest.at(root, &["spec", "config", "storage"]);
+    let files = storage.map(|storage| manifest.list(storage, "files")).unwrap_or_default();
+    for file in files {
+        let Some((path, at)) = manifest.text(file, "path") else { continue };
+        let name = path.strip_prefix(DIRECTORY).and_then(|path| path.strip_prefix('/'));
+        let Some(file_name) = name.filter(|name| !name.contains('/')) else { continue };
+        let (name, faults) = hosts_directory::host_name(file_name, &manifest.place(at));
+        manifest.accept::<()>(Err(faults));
+        let Some(name) = name else { continue };
+        let Some(document) = document(manifest, file, &mut found.unpacked) else { continue };
+        if document.text().trim().is_empty() {
+            let (message, help) = hosts_directory::EMPTY;
+            manifest.add(HOST_FILE_EMPTY, manifest.place(at), message, help);
+            continue;
+        }
+        found.add(Host {
+            role: role.clone(),
+            stage: Stage::Node,
+            document: Some(document),
+            ..Host::new(Some(name.to_owned()), manifest.place(at))
+        });
+    }
+}
+
+fn document<'a>(
+    manifest: &mut Manifest<'a>,
+    file: &'a Node<'a>,
+    unpacked: &mut usize,
+) -> Option<Document<'static>> {
+    let contents = manifest.get(file, "contents")?;
+    let compression = manifest.get(contents, "compression");
+    let (source, node) = manifest.text(contents, "source")?;
+    let content = embedded::data_url(manifest.document(), node, source, compression, unpacked);
+    manifest.accept(content)
+}

@@ -1,0 +1,302 @@
+//! A manifest read key by key, with what is wrong about its form.
+
+use std::sync::Arc;
+
+use super::embedded;
+use super::found::Name;
+use crate::diagnostic::{Diagnostic, Place, Rule, rules};
+use crate::document::size::{MAX_DOCUMENT_BYTES, document_size};
+use crate::document::{Document, Node, Value};
+use crate::mac::Mac;
+use crate::source::host::{Host, Stage};
+use crate::source::nic::{MAC_SYNTAX, Nic, SIX_BYTES};
+use crate::spelling;
+
+rules! {
+    error KEY_CASE = "key-case";
+    warning KEY_MISSPELT = "key-misspelt";
+    error KEY_MISPLACED = "key-misplaced";
+    warning HOST_ROLE = "host-role";
+    pub(super) error SOURCE_SHAPE = "source-shape";
+    warning HOST_UNNAMED = "host-unnamed";
+}
+
+/// A file of a million faults must not cost a million messages.
+const MAX_FAULTS: usize = 1_000;
+
+/// What the installer gives a host to be (openshift/installer, `pkg/asset/agent/agentconfig`).
+const ROLES: &[&str] = &["master", "arbiter", "worker"];
+
+/// A YAML document of a file, and what is found to be wrong with it.
+pub(super) struct Manifest<'a> {
+    document: &'a Document<'a>,
+    diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl<'a> Manifest<'a> {
+    pub(super) fn new(document: &'a Document<'a>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+        Self { document, diagnostics }
+    }
+
+    pub(super) fn document(&self) -> &'a Document<'a> {
+        self.document
+    }
+
+    pub(super) fn place(&self, node: &Node<'_>) -> Place {
+        self.document.place(node.span)
+    }
+
+    /// The place of a key, or of a mapping's first one.
+    pub(super) fn key_place(&self, node: &Node<'_>, key: Option<&str>) -> Place {
+        let entry = key.map_or_else(|| node.entries().first(), |key| node.entry(key));
+        self.document.place(entry.map_or(node.span, |entry| entry.key_span))
+    }
+
+    pub(super) fn add(&mut self, rule: Rule, place: Place, message: impl Into<String>, help: &str) {
+        self.push(Diagnostic::new(rule, message, place).help(help));
+    }
+
+    fn push(&mut self, diagnostic: Diagnostic) {
+        if !is_full(self.diagnostics, &diagnostic.place.file) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+
+    /// The result, or nothing once its faults are noted.
+    pub(super) fn accept<T>(&mut self, result: Result<T, Vec<Diagnostic>>) -> Option<T> {
+        result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
+    }
+
+    /// The value under a key. Each key is asked for once: one in other letters is a fault, and read where
+    /// the right one is missing.
+    pub(super) fn get(&mut self, node: &'a Node<'a>, key: &str) -> Option<&'a Node<'a>> {
+        let mut found = node.get(key);
+        for entry in node.entries() {
+            if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
+                found = found.or(Some(&entry.node).filter(|node| !node.is_null()));
+                let message = format!("\"{}\" should be \"{key}\"", entry.key);
+                let help = "most readers pass over a key in other letters";
+                self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
+            }
+        }
+        if found.is_none()
+            && let Some(entry) = node.entries().iter().find(|e| is_slip(&e.key, key))
+        {
+            let message = format!("\"{}\" is left alone: there is no such key", entry.key);
+            let help = format!("did you mean \"{key}\"?");
+            self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &help);
+        }
+        found
+    }
+
+    /// The value at the end of a chain of keys.
+    pub(super) fn at(&mut self, node: &'a Node<'a>, keys: &[&str]) -> Option<&'a Node<'a>> {
+        keys.iter().try_fold(node, |node, key| self.get(node, key))
+    }
+
+    /// The text under a key, and its node.
+    pub(super) fn text(
+        &mut self,
+        node: &'a Node<'a>,
+        key: &str,
+    ) -> Option<(&'a str, &'a Node<'a>)> {
+        let node = self.get(node, key)?;
+        let text = node.text();
+        if text.is_none() {
+            self.shape(node, key, "text");
+        }
+        text.map(|text| (text, node))
+    }
+
+    /// The items of a list under a key.
+    pub(super) fn list(&mut self, node: &'a Node<'a>, key: &str) -> &'a [Node<'a>] {
+        let Some(node) = self.get(node, key) else { return &[] };
+        if !matches!(node.value, Value::Sequence(_)) {
+            self.shape(node, key, "a list");
+        }
+        node.items()
+    }
+
+    /// The number under a key, and its node.
+    pub(super) fn number(&mut self, node: &'a Node<'a>, key: &str) -> Option<(u64, &'a Node<'a>)> {
+        let node = self.get(node, key).filter(|node| !node.is_null())?;
+        let number = node.number();
+        if number.is_none() {
+            let message = format!("{key} is not a number of 0 or more");
+            self.push(Diagnostic::new(SOURCE_SHAPE, message, self.place(node)));
+        }
+        number.map(|number| (number, node))
+    }
+
+    fn shape(&mut self, node: &Node<'_>, key: &str, wanted: &str) {
+        let found = match node.value {
+            Value::Scalar { .. } => "text",
+            Value::Sequence(_) => "a list",
+            Value::Mapping(_) => "a mapping",
+        };
+        let message = format!("{key} is {found}, not {wanted}");
+        let place = self.key_place(node, None);
+        self.push(Diagnostic::new(SOURCE_SHAPE, message, place));
+    }
+
+    /// A host with no more than the name that stands under a key.
+    pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
+        let name = self.text(node, key);
+        if node.get(key).is_none() {
+            let other = ["name", "hostname"].into_iter().find(|other| node.get(other).is_some());
+            let help = match other {
+                Some(other) => &*format!("the key is \"{key}\" here, not \"{other}\""),
+                None => "without one its files have no name, and other sources cannot speak of it",
+            };
+            let place = self.key_place(node, None);
+            self.add(HOST_UNNAMED, place, format!("this host has no {key}"), help);
+        }
+        let place = self.place(name.map_or(node, |(_, node)| node));
+        let host = Host::new(name.map(|(name, _)| name.to_owned()), place);
+        Host { stage, is_machine: stage == Stage::Early, ..host }
+    }
+
+    /// The name of a Kubernetes resource and its place.
+    pub(super) fn metadata(&mut self, root: &'a Node<'a>) -> Option<(Name, Place)> {
+        let metadata = self.get(root, "metadata");
+        let (name, node) = metadata.and_then(|node| self.text(node, "name"))?;
+        let namespace = metadata.and_then(|node| self.text(node, "namespace"));
+        let namespace = namespace.map(|(name, _)| name.to_owned());
+        Some((Name { namespace, name: name.to_owned() }, self.place(node)))
+    }
+
+    /// The host with the NMState document under a key.
+    pub(super) fn with_network(&mut self, host: Host, owner: &'a Node<'a>, key: &str) -> Host {
+        let document = self.network(owner, key);
+        let is_beside = self.beside(owner, key);
+        let is_unread = document.is_none() && (is_beside || owner.get(key).is_some());
+        Host { document, is_unread, ..host }
+    }
+
+    /// Parts of the document that stand beside it: they are indented too little, and nobody reads them.
+    fn beside(&mut self, owner: &'a Node<'a>, key: &str) -> bool {
+        let mut is_beside = false;
+        // An agent-config and an NMStateConfig have `interfaces` of their own.
+        let is_map = |node: &Node<'_>| {
+            let is_nic =
+                |item: &Node<'_>| item.get("type").is_none() && item.get("state").is_none();
+            node.items().iter().all(is_nic)
+        };
+        for entry in owner.entries() {
+            let is_part = match &*entry.key {
+                "dns-resolver" | "route-rules" | "routes" => true,
+                "interfaces" => !is_map(&entry.node),
+                _ => false,
+            };
+            if is_part {
+                is_beside = true;
+                let message = format!("{} stands beside {key}, not in it", entry.key);
+                let help = "indent it further, below the key";
+                self.add(KEY_MISPLACED, self.document.place(entry.key_span), message, help);
+            }
+        }
+        is_beside
+    }
+
+    /// The role of a host of an installation.
+    pub(super) fn role(&mut self, node: &'a Node<'a>) -> Option<String> {
+        let (role, at) = self.text(node, "role")?;
+        if !ROLES.contains(&role) {
+            let help = match ROLES.iter().find(|known| spelling::is_alike(role, known)) {
+                Some(known) => format!("did you mean \"{known}\"?"),
+                None => format!("it is one of {}", ROLES.join(", ")),
+            };
+            let message = format!("the installer knows no role \"{}\"", role.escape_debug());
+            self.add(HOST_ROLE, self.place(at), message, &help);
+        }
+        Some(role.to_owned())
+    }
+
+    /// The NMState document under a key, which stands there as a mapping.
+    pub(super) fn network(&mut self, owner: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
+        let node = self.get(owner, key)?;
+        match &node.value {
+            Value::Mapping(_) if size(node) > MAX_DOCUMENT_BYTES => {
+                self.push(document_size(self.place(node)));
+                None
+            }
+            Value::Mapping(_) => Some(self.document.part(node.clone()).into_owned()),
+            Value::Scalar { text, .. } => {
+                let place = self.key_place(owner, Some(key));
+                let message = format!("{key} is text, not a mapping");
+                self.add(SOURCE_SHAPE, place, message, "remove the '|' behind the key");
+                self.accept(embedded::text(self.document, node, text))
+            }
+            Value::Sequence(_) => {
+                self.shape(node, key, "a mapping");
+                None
+            }
+        }
+    }
+
+    /// The network cards that a list names.
+    pub(super) fn nics(&mut self, node: &'a Node<'a>, key: &str) -> Vec<Nic> {
+        let items = self.list(node, key).iter();
+        items
+            .filter_map(|item| {
+                for key in ["name", "macAddress"] {
+                    if !item.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case(key)) {
+                        let place = self.key_place(item, None);
+                        let help = "a NIC is found by its MAC address, and gets the name";
+                        self.add(SOURCE_SHAPE, place, format!("this NIC has no {key}"), help);
+                    }
+                }
+                let name = self.text(item, "name").map(|(name, _)| name.to_owned());
+                self.nic(item, "macAddress", name)
+            })
+            .collect()
+    }
+
+    /// The network card with the MAC address under a key.
+    pub(super) fn nic(
+        &mut self,
+        node: &'a Node<'a>,
+        key: &str,
+        name: Option<String>,
+    ) -> Option<Nic> {
+        let (text, node) = self.text(node, key)?;
+        let place = self.place(node);
+        self.accept(nic(text, name, place))
+    }
+}
+
+/// True when there are so many faults that the rest of the file is left alone, which is a fault too.
+pub(super) fn is_full(diagnostics: &mut Vec<Diagnostic>, file: &Arc<str>) -> bool {
+    if diagnostics.len() == MAX_FAULTS {
+        let message = format!("the rest is not read: there are {MAX_FAULTS} faults already");
+        diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, Place::file(file.clone())));
+    }
+    diagnostics.len() > MAX_FAULTS
+}
+
+/// A network card, if its MAC address is one.
+pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Vec<Diagnostic>> {
+    match Mac::parse(text) {
+        Some(mac_address) => Ok(Nic { name, mac_address, place }),
+        None => {
+            let message = format!("\"{}\" is not a MAC address", text.escape_debug());
+            Err(vec![Diagnostic::new(MAC_SYNTAX, message, place).help(SIX_BYTES)])
+        }
+    }
+}
+
+/// About how long it would be as text.
+fn size(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Scalar { text, .. } => text.len() + 1,
+        Value::Sequence(items) => items.iter().map(|item| size(item) + 2).sum(),
+        Value::Mapping(entries) => {
+            entries.iter().map(|entry| entry.key.len() + 2 + size(&entry.node)).sum()
+        }
+    }
+}
+
+/// True for a key that is probably meant to be `key`, and is not it in other letters only.
+fn is_slip(found: &str, key: &str) -> bool {
+    !found.eq_ignore_ascii_case(key) && spelling::is_alike(found, key)
+}

@@ -1,0 +1,74 @@
+//! A directory of SUSE's nm-configurator: `<hostname>.yaml` for each node, `_all.yaml` for all of them.
+//! Manifests in a directory, whose names mean nothing, look the same and are told by their content.
+//!
+//! A node finds its file by the MAC addresses of the Ethernet interfaces, of which each must have one
+//! (suse-edge/nm-configurator, `src/generate_conf.rs`): in such a directory they name the NICs.
+
+use super::found::{Found, UNUSED_FILE};
+use super::{kind, manifest};
+use crate::diagnostic::{Diagnostic, Place};
+use crate::document::Node;
+use crate::error::Error;
+use crate::source::host::{CLUSTER, Host, Stage};
+use crate::source::nic::Nic;
+use crate::source::{directory, read};
+
+const ALL: &str = "_all";
+/// What the program makes of such a directory, beside directories of keyfiles.
+const MAPPING: &str = "host_config.yaml";
+
+/// True when `_all.yaml` is there, or no document ends in `.yml` as they do in a hosts directory.
+pub(super) fn is(names: &[String]) -> bool {
+    let visible = || names.iter().filter(|name| !name.starts_with('.'));
+    let has_all = visible().any(|name| name.strip_suffix(".yaml") == Some(ALL));
+    let any = |extension: &str| visible().any(|name| name.ends_with(extension));
+    has_all || (any(".yaml") && !any(".yml"))
+}
+
+pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+    for file_name in names.iter().filter(|name| !name.starts_with('.')) {
+        let stem = file_name.strip_suffix(".yaml").or(file_name.strip_suffix(".yml"));
+        let Some(stem) = stem else { continue };
+        let name = if stem == ALL { CLUSTER } else { stem };
+        let file = directory::join(path, file_name);
+        if file_name == MAPPING {
+            found.loaded.diagnostics.push(
+                Diagnostic::new(
+                    UNUSED_FILE,
+                    "this is what nmc made of documents",
+                    Place::file(file),
+                )
+                .help("give the directory of documents, not that of its output"),
+            );
+            continue;
+        }
+        let source = read::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
+        let before = found.loaded.hosts.len();
+        if let Some(source) = source {
+            kind::load(&source, Some(name), found);
+        }
+        for host in found.loaded.hosts.iter_mut().skip(before).filter(|host| is_of_nmc(host, stem))
+        {
+            host.nics = nics(host);
+        }
+    }
+    Ok(())
+}
+
+/// True for a document of a host, not for a manifest in the same directory.
+fn is_of_nmc(host: &Host, stem: &str) -> bool {
+    host.stage == Stage::Any && !host.is_cluster() && host.name.as_deref() == Some(stem)
+}
+
+fn nics(host: &Host) -> Vec<Nic> {
+    let Some(document) = &host.document else { return Vec::new() };
+    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let cards = interfaces.iter().filter(|node| node.text_at("type") == Some("ethernet"));
+    let nic = |node: &Node<'_>| {
+        let address = node.get("mac-address")?;
+        let name = node.text_at("name").map(str::to_owned);
+        // One that is none is told by the checks of the document.
+        manifest::nic(address.text()?, name, document.place(address.span)).ok()
+    };
+    cards.filter_map(nic).collect()
+}

@@ -1,0 +1,28 @@
+//! NodeNetworkConfigurationPolicy of kubernetes-nmstate: `spec.desiredState`, for the nodes that
+//! `spec.nodeSelector` selects.
+
+use super::capture;
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::document::Node;
+use crate::source::host::{Host, Stage};
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
+const ROLE: &str = "node-role.kubernetes.io/";
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let place = manifest.metadata(root).map(|(_, place)| place);
+    let Some(spec) = manifest.get(root, "spec") else { return };
+    let Some(document) = manifest.network(spec, "desiredState") else { return };
+    let document = manifest.accept(capture::resolve(document, None, &[]));
+    let selector = manifest.get(spec, "nodeSelector");
+    let name = selector.and_then(|selector| selector.text_at(HOSTNAME));
+    let roles = selector.map(Node::entries).unwrap_or_default().iter();
+    let role = roles.filter_map(|entry| entry.key.strip_prefix(ROLE)).next();
+    found.add(Host {
+        role: role.map(str::to_owned),
+        stage: Stage::Node,
+        document,
+        ..Host::new(name.map(str::to_owned), place.unwrap_or_else(|| manifest.place(spec)))
+    });
+}

@@ -1,0 +1,22 @@
+//! In an initramfs there are documents and hosts directories only; takes the place of `fleet` there.
+
+use super::host::{Host, Hosts};
+use super::{directory, hosts_directory, read};
+use crate::diagnostic::Rule;
+use crate::error::Error;
+
+pub(super) fn rules() -> Vec<Rule> {
+    Vec::new()
+}
+
+pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Error> {
+    let mut hosts = Hosts::default();
+    for path in paths {
+        if directory::is(path) {
+            hosts_directory::load(path, &directory::files(path)?, &mut hosts)?;
+        } else if let Some(source) = read::document(path, &mut hosts.diagnostics)? {
+            hosts.add(Host::of_file(None, &source));
+        }
+    }
+    Ok(hosts)
+}

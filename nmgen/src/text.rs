@@ -1,0 +1,41 @@
+//! Text and positions in it. Knows no other module.
+
+#[cfg_attr(
+    not(feature = "pipelines"),
+    allow(dead_code, reason = "a document is its own file there, and no part of another one")
+)]
+pub(crate) mod lines;
+pub(crate) mod place;
+
+use std::sync::Arc;
+
+/// A document's text, shared by every diagnostic that quotes it.
+pub type Text = Arc<str>;
+
+/// One file's text and the name that diagnostics give it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The path as the caller wrote it, or `<stdin>`.
+    pub name: Arc<str>,
+    /// The text: valid UTF-8, without a byte-order mark, at most
+    /// [`MAX_FLEET_BYTES`](crate::source::MAX_FLEET_BYTES) long.
+    pub text: Text,
+}
+
+/// A position in a file: line and column from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// From 1.
+    pub line: u32,
+    /// From 1, in characters.
+    pub column: u32,
+}
+
+/// From the first character to the one behind the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// The first character.
+    pub(crate) start: Position,
+    /// Behind the last character.
+    pub(crate) end: Position,
+}

@@ -1,0 +1,131 @@
+//! Finds the line that a position stands on, in the file that the user wrote.
+
+use std::sync::Arc;
+
+use super::place::{Excerpt, Place};
+use super::{Position, Source, Span};
+
+/// A longer line is kept in part only: the manifests of a fleet may well be one line of JSON.
+const MAX_LINE: usize = 400;
+/// How much of it is kept before the place in question.
+const BEFORE: usize = 200;
+/// Beyond it no one counts characters of several bytes.
+const MAX_COLUMN: usize = 10_000;
+
+/// Where each line of a text begins, and where the text itself stands.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lines {
+    source: Source,
+    starts: Arc<[usize]>,
+    is_ascii: bool,
+    origin: Origin,
+}
+
+/// What a text is to its file.
+#[derive(Debug, Clone, PartialEq)]
+enum Origin {
+    /// The whole of it.
+    File,
+    /// Some of its lines, which begin `lines` further down and `columns` further right.
+    Part { file: Arc<Lines>, lines: u32, columns: u32 },
+    /// The value that stands there, decoded.
+    Decoded(Place),
+}
+
+impl Lines {
+    pub(crate) fn new(source: &Source) -> Self {
+        Self::of(source.clone(), Origin::File)
+    }
+
+    /// Of a text that stands in `file` with its first line `lines` below the file's first one, and each
+    /// line `columns` characters in.
+    pub(crate) fn part(file: &Self, text: &str, lines: u32, columns: u32) -> Self {
+        let source = Source { name: file.source.name.clone(), text: text.into() };
+        Self::of(source, Origin::Part { file: Arc::new(file.clone()), lines, columns })
+    }
+
+    /// Of a text that was decoded from the value at `place`.
+    pub(crate) fn decoded(place: Place, text: &str) -> Self {
+        let source = Source { name: place.file.clone(), text: text.into() };
+        Self::of(source, Origin::Decoded(place))
+    }
+
+    fn of(source: Source, origin: Origin) -> Self {
+        let (starts, is_ascii) = (starts(&source.text), source.text.is_ascii());
+        Self { source, starts, is_ascii, origin }
+    }
+
+    /// The text; its name is the file's.
+    pub(crate) fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// The place of `span`; the part on its first line is underlined.
+    pub(crate) fn place(&self, span: Span) -> Place {
+        match &self.origin {
+            Origin::File => {}
+            Origin::Part { file, lines, columns } => {
+                let moved =
+                    |at: Position| Position { line: at.line + lines, column: at.column + columns };
+                return file.place(Span { start: moved(span.start), end: moved(span.end) });
+            }
+            Origin::Decoded(value) => {
+                return Place { decoded: Some(self.excerpt(span)), ..value.clone() };
+            }
+        }
+        let position = Some(self.excerpt(span));
+        Place { file: self.source.name.clone(), position, decoded: None }
+    }
+
+    fn excerpt(&self, span: Span) -> Excerpt {
+        let column = span.start.column as usize - 1;
+        let (line, skipped) = part(self.line(span.start.line), column, self.is_ascii);
+        let length = line.chars().count() as u32 + skipped;
+        let end = if span.end.line == span.start.line { span.end.column } else { length + 1 };
+        let width = end.saturating_sub(span.start.column).max(1);
+        Excerpt { start: span.start, width, line: line.into(), skipped }
+    }
+
+    /// The offset in bytes at which each line begins.
+    pub(crate) fn starts(&self) -> &[usize] {
+        &self.starts
+    }
+
+    /// A line by its number from 1, without its break.
+    pub(crate) fn line(&self, number: u32) -> &str {
+        let index = number.saturating_sub(1) as usize;
+        let end_of_text = self.source.text.len();
+        let start = self.starts.get(index).copied().unwrap_or(end_of_text);
+        let end = self.starts.get(index + 1).copied().unwrap_or(end_of_text);
+        self.source.text[start..end].trim_end_matches(['\n', '\r'])
+    }
+}
+
+/// What to keep of a line, and how many characters stand before that.
+fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
+    if line.len() <= MAX_LINE {
+        return (line, 0);
+    }
+    let skipped = column.saturating_sub(BEFORE);
+    let start = match is_ascii {
+        true => skipped.min(line.len()),
+        false if skipped > MAX_COLUMN => line.len(),
+        false => line.char_indices().nth(skipped).map_or(line.len(), |(offset, _)| offset),
+    };
+    let length = line[start..].char_indices().nth(MAX_LINE).map(|(length, _)| length);
+    let end = length.map_or(line.len(), |length| start + length);
+    (&line[start..end], skipped as u32)
+}
+
+fn starts(text: &str) -> Arc<[usize]> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    for (index, byte) in bytes.iter().enumerate() {
+        // YAML 1.2, 5.4: a lone carriage return is a line break too.
+        let is_break = *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n'));
+        if is_break {
+            starts.push(index + 1);
+        }
+    }
+    starts.into()
+}

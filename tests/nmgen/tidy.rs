@@ -1,0 +1,66 @@
+//! No tangle of imports: a floor of the house knows those below it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use tests::tidy::imports::{Circle, Imports, read};
+
+/// So many files may know each other: a type and its two halves.
+const MOST: usize = 3;
+
+#[test]
+fn nmgen_has_no_circles_of_imports() {
+    let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../nmgen/src")).unwrap();
+    assert_eq!(imports.circles_of_folders(), []);
+    let large = |circle: &Circle| circle.members.len() > MOST;
+    assert_eq!(imports.circles_of_files().into_iter().find(large), None);
+    // What is found at all: a facade imports what is behind it, and a check what it looks at.
+    assert!(imports.of("document.rs").contains(&"document/node.rs"));
+    assert!(imports.of("check/vlan.rs").contains(&"check/subject.rs"));
+    assert!(imports.of("source.rs").contains(&"source/no_fleet.rs"));
+}
+
+fn imports(files: &[(&str, &str)]) -> Imports {
+    let text = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
+    Imports::new(&files.iter().map(text).collect::<BTreeMap<_, _>>()).unwrap()
+}
+
+fn members(circles: &[Circle]) -> Vec<Vec<&str>> {
+    circles.iter().map(|it| it.members.iter().map(String::as_str).collect()).collect()
+}
+
+#[test]
+fn a_circle_of_files_is_found_through_every_form_of_an_import() {
+    let found = imports(&[
+        ("lib.rs", "mod a; mod b;"),
+        ("a.rs", "mod x; mod y; pub use x::X;"),
+        ("a/x.rs", "use super::y::{self, Y as Other};"),
+        ("a/y.rs", "pub(crate) struct Y; fn f() -> u8 { crate::b::g() }"),
+        ("b.rs", "#[path = \"elsewhere.rs\"] mod c; fn h() { c::k() }"),
+        ("elsewhere.rs", "use crate::{a::x::X, std};"),
+    ]);
+    assert_eq!(members(&found.circles_of_files()), [["a/x.rs", "a/y.rs", "b.rs", "elsewhere.rs"]]);
+    assert_eq!(found.circles_of_folders()[0].members, ["a", "b"]);
+    let between = [("a/y.rs", "b.rs"), ("elsewhere.rs", "a/x.rs")];
+    let between = between.map(|(from, to)| (from.to_owned(), to.to_owned()));
+    assert_eq!(found.circles_of_folders()[0].imports, between);
+}
+
+#[test]
+fn comments_strings_tests_and_inner_folders_make_no_circle() {
+    let found = imports(&[
+        ("lib.rs", "mod a; mod b;"),
+        (
+            "a.rs",
+            "//! [`crate::b::B`]\nmod inner; // use crate::b;\nfn f() -> &'static str { \"crate::b::B\" }",
+        ),
+        ("a/inner.rs", "use super::f; #[cfg(test)] mod tests { use crate::b::B; }"),
+        ("b.rs", "use crate::a::f; #[cfg(test)] #[path = \"b_tests.rs\"] mod tests;"),
+        ("b_tests.rs", "use crate::a::inner;"),
+    ]);
+    assert_eq!(found.circles_of_files(), []);
+    assert_eq!(found.circles_of_folders(), []);
+    assert_eq!(found.of("b.rs"), ["a.rs"]);
+}

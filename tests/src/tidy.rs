@@ -1,0 +1,4 @@
+//! What the source tree keeps to.
+
+pub mod imports;
+mod paths;

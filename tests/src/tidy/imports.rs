@@ -1,0 +1,256 @@
+//! Which file of a crate imports which, and where imports run in a circle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::{fs, io};
+
+use super::paths::{Declared, Scan, scan};
+
+/// The name of a module from the crate's root: empty for the root itself.
+type Module = Vec<String>;
+
+/// The files of a crate's `src`, by their paths in it, and what each imports.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Imports {
+    files: BTreeMap<String, Module>,
+    edges: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Files or folders that import each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Circle {
+    /// Paths of files, or names of folders.
+    pub members: Vec<String>,
+    /// The imports among them: the importing file, and the imported one.
+    pub imports: Vec<(String, String)>,
+}
+
+/// Reads every file below a crate's `src`.
+///
+/// # Errors
+/// Where a directory or a file cannot be read, or a file is not Rust.
+pub fn read(src: &Path) -> io::Result<Imports> {
+    let mut texts = BTreeMap::new();
+    collect(src, src, &mut texts)?;
+    Imports::new(&texts).map_err(io::Error::other)
+}
+
+fn collect(root: &Path, directory: &Path, texts: &mut BTreeMap<String, String>) -> io::Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(root, &path, texts)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+            texts.insert(name, fs::read_to_string(&path)?);
+        }
+    }
+    Ok(())
+}
+
+impl Imports {
+    /// Of files by their paths, with their texts. Modules that only tests have are left out.
+    ///
+    /// # Errors
+    /// The path of a file that is not Rust, and why.
+    pub fn new(texts: &BTreeMap<String, String>) -> Result<Self, String> {
+        let mut scans = BTreeMap::new();
+        for (path, text) in texts {
+            scans.insert(path.clone(), scan(text).map_err(|error| format!("{path}: {error}"))?);
+        }
+        let files = modules(&scans);
+        let by_module: BTreeMap<&Module, Vec<&String>> =
+            files.iter().fold(BTreeMap::new(), |mut map, (path, module)| {
+                map.entry(module).or_insert_with(Vec::new).push(path);
+                map
+            });
+        let mut edges = BTreeMap::new();
+        for (path, module) in &files {
+            let imported = scans[path]
+                .paths
+                .iter()
+                .filter_map(|segments| resolve(module, segments, &scans[path], &by_module))
+                .flatten()
+                .filter(|other| *other != path)
+                .cloned()
+                .collect();
+            edges.insert(path.clone(), imported);
+        }
+        Ok(Self { files, edges })
+    }
+
+    /// What a file imports.
+    pub fn of(&self, file: &str) -> Vec<&str> {
+        self.edges.get(file).into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// Every circle of files, the largest first.
+    pub fn circles_of_files(&self) -> Vec<Circle> {
+        let mut found: Vec<Circle> = circles(&self.edges)
+            .into_iter()
+            .map(|members| {
+                let imports = self.imports_among(|file| members.contains(file).then_some(file));
+                Circle { members: members.into_iter().collect(), imports }
+            })
+            .collect();
+        found.sort_by_key(|circle| std::cmp::Reverse(circle.members.len()));
+        found
+    }
+
+    /// Every circle of folders that lie beside each other. A file with the name of a folder belongs to it,
+    /// and a file without a folder is one by itself.
+    pub fn circles_of_folders(&self) -> Vec<Circle> {
+        let parents: BTreeSet<&[String]> =
+            self.files.values().filter_map(|module| Some(module.split_last()?.1)).collect();
+        parents.into_iter().flat_map(|parent| self.circles_below(parent)).collect()
+    }
+
+    fn circles_below(&self, parent: &[String]) -> Vec<Circle> {
+        let child = |file: &String| -> Option<String> {
+            let rest = self.files.get(file)?.strip_prefix(parent)?;
+            Some([parent, &rest[..1.min(rest.len())]].concat().join("/"))
+                .filter(|_| !rest.is_empty())
+        };
+        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (file, imported) in &self.edges {
+            let Some(from) = child(file) else { continue };
+            let to: Vec<String> =
+                imported.iter().filter_map(child).filter(|to| *to != from).collect();
+            edges.entry(from).or_default().extend(to);
+        }
+        circles(&edges)
+            .into_iter()
+            .map(|members| {
+                let imports =
+                    self.imports_among(|file| child(file).filter(|it| members.contains(it)));
+                Circle { members: members.into_iter().collect(), imports }
+            })
+            .collect()
+    }
+
+    /// The imports between files of different members.
+    fn imports_among<'s, M: PartialEq>(
+        &'s self,
+        member: impl Fn(&'s String) -> Option<M>,
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for (file, imported) in &self.edges {
+            let Some(from) = member(file) else { continue };
+            for other in imported {
+                if member(other).is_some_and(|to| to != from) {
+                    found.push((file.clone(), other.clone()));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The module that each file is, by its path or by the `#[path]` of its declaration.
+fn modules(scans: &BTreeMap<String, Scan>) -> BTreeMap<String, Module> {
+    let mut files: BTreeMap<String, Module> =
+        scans.keys().map(|path| (path.clone(), module_of(path))).collect();
+    for (path, scan) in scans {
+        let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
+        for Declared { name, path: at, is_test } in &scan.declared {
+            let module = [files[path].clone(), vec![name.clone()]].concat();
+            let file = match at {
+                Some(at) if directory.is_empty() => at.clone(),
+                Some(at) => format!("{directory}/{at}"),
+                None => match files.iter().find(|(_, found)| **found == module) {
+                    Some((file, _)) => file.clone(),
+                    None => continue,
+                },
+            };
+            if *is_test {
+                files.remove(&file);
+            } else if files.contains_key(&file) {
+                files.insert(file, module);
+            }
+        }
+    }
+    files
+}
+
+fn module_of(path: &str) -> Module {
+    let stem = path.strip_suffix(".rs").unwrap_or(path);
+    let mut module: Module = stem.split('/').map(str::to_owned).collect();
+    if matches!(module.last().map(String::as_str), Some("lib" | "main" | "mod")) {
+        module.pop();
+    }
+    module
+}
+
+/// The files of the module that a path leads to, or to an item of which.
+fn resolve<'f>(
+    module: &Module,
+    segments: &[String],
+    scan: &Scan,
+    by_module: &BTreeMap<&Module, Vec<&'f String>>,
+) -> Option<Vec<&'f String>> {
+    let mut rest = segments.iter().peekable();
+    let mut here = match rest.peek().map(|segment| segment.as_str())? {
+        "crate" => Module::new(),
+        "self" | "super" => module.clone(),
+        first if scan.declared.iter().any(|declared| declared.name == first) => module.clone(),
+        _ => return None,
+    };
+    rest.next_if(|segment| matches!(segment.as_str(), "crate" | "self"));
+    while rest.next_if(|segment| *segment == "super").is_some() {
+        here.pop()?;
+    }
+    for segment in rest {
+        here.push(segment.clone());
+        if !by_module.contains_key(&here) {
+            here.pop();
+            break;
+        }
+    }
+    by_module.get(&here).cloned()
+}
+
+/// The strongly connected components of more than one member (Tarjan).
+fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let mut search = Search { edges, order: BTreeMap::new(), stack: Vec::new(), found: Vec::new() };
+    for member in edges.keys() {
+        if !search.order.contains_key(member.as_str()) {
+            search.visit(member);
+        }
+    }
+    search.found
+}
+
+struct Search<'e> {
+    edges: &'e BTreeMap<String, BTreeSet<String>>,
+    order: BTreeMap<&'e str, usize>,
+    stack: Vec<&'e str>,
+    found: Vec<BTreeSet<String>>,
+}
+
+impl<'e> Search<'e> {
+    /// The earliest member on the stack that is reached from here.
+    fn visit(&mut self, member: &'e str) -> usize {
+        let own = self.order.len();
+        self.order.insert(member, own);
+        self.stack.push(member);
+        let mut earliest = own;
+        for next in self.edges.get(member).into_iter().flatten() {
+            match self.order.get(next.as_str()) {
+                None => earliest = earliest.min(self.visit(next)),
+                Some(order) if self.stack.contains(&next.as_str()) => {
+                    earliest = earliest.min(*order);
+                }
+                Some(_) => {}
+            }
+        }
+        if earliest == own {
+            let at = self.stack.iter().position(|other| *other == member).unwrap_or_default();
+            let members: BTreeSet<String> =
+                self.stack.split_off(at).into_iter().map(str::to_owned).collect();
+            if members.len() > 1 {
+                self.found.push(members);
+            }
+        }
+        earliest
+    }
+}
