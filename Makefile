@@ -75,7 +75,7 @@ doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
 test:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd time
 	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
 	$(CARGO) test --locked -p agent
 

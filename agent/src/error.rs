@@ -69,7 +69,7 @@ impl Error {
     /// The exit code.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Settings(SettingsError::File(_))
+            Self::Settings(SettingsError::Read { .. })
             | Self::File(_)
             | Self::Network(_)
             | Self::State(_)

@@ -5,7 +5,7 @@ pub(crate) mod bridges;
 mod clients;
 mod foreign;
 mod readiness;
-mod real;
+pub(crate) mod real;
 mod restore;
 pub(crate) mod takeover;
 mod verify;
@@ -15,7 +15,6 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-pub(crate) use self::real::RealNetwork;
 use self::takeover::Leftovers;
 use crate::{
     client::{

@@ -1,5 +1,6 @@
 //! Proof that the node can be reached: gateway, DNS, API, own targets.
 
+mod answer;
 mod api;
 mod custom;
 mod dns;
@@ -13,6 +14,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use self::answer::Answer;
 use crate::{
     client::netlink::Netlink,
     paths::Paths,
@@ -52,9 +54,6 @@ pub(crate) struct ProbeResult {
     pub(crate) detail: String,
     pub(crate) milliseconds: u64,
 }
-
-/// An answer, or why there is none.
-type Answer = Result<String, String>;
 
 /// The probes that a document and the settings ask for.
 pub(crate) fn plan(

@@ -5,16 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use serde::Deserialize;
 use thiserror::Error;
 
-use crate::{
-    durable::{self, FileError},
-    paths::Paths,
-};
+use crate::paths::Paths;
 
 /// Why the settings cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum SettingsError {
-    #[error(transparent)]
-    File(#[from] FileError),
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: std::io::Error },
     #[error("{path} is not UTF-8")]
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
     #[error("{path} is not valid")]
@@ -257,7 +254,11 @@ impl Settings {
     /// The file's settings, or the defaults where there is no file.
     pub(crate) fn load(paths: &Paths) -> Result<Self, SettingsError> {
         let path = paths.settings();
-        let Some(bytes) = durable::read(&path)? else { return Ok(Self::default()) };
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(source) => return Err(SettingsError::Read { path, source }),
+        };
         let text = String::from_utf8(bytes)
             .map_err(|source| SettingsError::Encoding { path: path.clone(), source })?;
         toml::from_str(&text).map_err(|e| SettingsError::Parse { path, source: Box::new(e) })

@@ -22,6 +22,15 @@ fn nmgen_has_no_circles_of_imports() {
     assert!(imports.of("source.rs").contains(&"source/no_fleet.rs"));
 }
 
+#[test]
+fn the_agent_has_no_circles_of_imports() {
+    let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/src")).unwrap();
+    assert_eq!(imports.circles_of_folders(), []);
+    let large = |circle: &Circle| circle.members.len() > MOST;
+    assert_eq!(imports.circles_of_files().into_iter().find(large), None);
+    assert!(imports.of("network/real.rs").contains(&"network/clients.rs"));
+}
+
 fn imports(files: &[(&str, &str)]) -> Imports {
     let text = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
     Imports::new(&files.iter().map(text).collect::<BTreeMap<_, _>>()).unwrap()

@@ -9,7 +9,7 @@ use crate::{
     document::{self, check},
     durable::record::Record,
     error::Error,
-    network::RealNetwork,
+    network::real::RealNetwork,
     paths::Paths,
     settings::{OnFailure, Settings},
     status::{Outcome, StatusFile, log, progress::Progress},

@@ -13,7 +13,7 @@ use crate::{
     document::{self, Document, check},
     durable::record::Record,
     error::Error,
-    network::RealNetwork,
+    network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
     state::{Parsed, State},

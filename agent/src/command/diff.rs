@@ -4,7 +4,7 @@ use super::{drift::print_difference, output::print};
 use crate::{
     document::{self, check},
     error::Error,
-    network::RealNetwork,
+    network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
 };

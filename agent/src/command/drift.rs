@@ -5,7 +5,7 @@ use crate::{
     document::Document,
     durable::record::Record,
     error::Error,
-    network::{Network as _, RealNetwork},
+    network::{Network as _, real::RealNetwork},
     paths::Paths,
     state::{Parsed, State},
 };

@@ -12,7 +12,7 @@ use crate::{
         record::Record,
     },
     error::Error,
-    network::{RealNetwork, bridges},
+    network::{bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,
     status::{log::message_id, progress::Progress},

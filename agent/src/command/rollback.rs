@@ -3,7 +3,7 @@
 use super::{last_good::last_good, outcome, recover, signals::stop_on_signals};
 use crate::{
     error::Error,
-    network::RealNetwork,
+    network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
     status::{Outcome, StatusFile, progress::Progress},

@@ -7,7 +7,7 @@ use crate::{
     document,
     durable::record::Record,
     error::Error,
-    network::RealNetwork,
+    network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
     status::{Outcome, Status, StatusFile},

@@ -1,6 +1,6 @@
 //! A TCP connection, and where the API is.
 
-use super::Answer;
+use super::answer::Answer;
 use crate::paths::Paths;
 
 /// `host:port` from the installer's file of shell assignments.

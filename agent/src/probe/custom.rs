@@ -2,7 +2,7 @@
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::Answer;
+use super::answer::Answer;
 
 /// `http://host[:port]/path`, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]

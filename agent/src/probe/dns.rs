@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpStream, UdpSocket},
 };
 
-use super::Answer;
+use super::answer::Answer;
 use crate::paths::Paths;
 
 /// Of one attempt by either transport.

@@ -1,6 +1,6 @@
 //! The default gateway: neighbour discovery by the kernel, ICMP as second opinion.
 
-use super::{Answer, icmp};
+use super::{answer::Answer, icmp};
 use crate::{
     client::netlink::{DefaultRoute, Events, Neighbour, Netlink},
     wants::Gateway,
