@@ -18,7 +18,7 @@ MANUALS := target/manuals
 # Where Debian packages go.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo demo-boot check lint tree deny doc test bench install install-built deb deb-built clean
+.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny doc packages test bench install install-built deb deb-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -42,21 +42,20 @@ manuals: toolchain ## Write man pages and shell completions to target/manuals
 	$(CARGO) run --locked --quiet -p nmgen --example nmgen-manuals -- $(MANUALS)
 	$(CARGO) run --locked --quiet -p agent --example dayone-manuals -- $(MANUALS)
 
-demo: toolchain ## Show the main job on real input
-	$(CARGO) build --locked --quiet -p nmgen
-	@NMGEN=target/debug/nmgen OUT=$(OUT) sh tests/demo
-	$(CARGO) build --locked --quiet -p agent
-	$(CARGO) run --locked --quiet -p tests --example lab-demo
+demo: toolchain ## Show the main job on real input; LAB=off goes without the lab
+	@CARGO="$(CARGO)" OUT=$(OUT) tests/stages/demo
 
 demo-boot: toolchain ## Show the two-stage boot in a virtual machine
 	./tests/install-packages cpio
 	$(CARGO) run --locked --quiet -p tests --example lab-demo-boot
 
-check: toolchain lint tree deny doc test ## Run every test
-	@echo "make check: all passed"
+check: toolchain ## Run every test; LAB=off goes without the lab
+	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check
 
-lint:
+format:
 	$(CARGO) fmt --all --check
+
+lint: format
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
 # What runs in an initramfs must not grow a D-Bus client or a runtime.
@@ -66,18 +65,21 @@ tree:
 	  if echo "$$crates" | grep -q "^$$crate "; then echo "nmgen depends on $$crate" >&2; exit 1; fi; done
 	@echo "nmgen: no tokio, zbus or nispor"
 
+# `make check` runs this where cargo-deny is installed; everywhere the suite nmgen checks licences and sources by itself.
 deny:
-	@# A debug build: half of the time to build it, and it has little to do.
+	@# A debug build takes half of the time, and has little to do.
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
 	$(CARGO) deny --locked check bans licenses sources
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
-test:
+# Programs of the host that suites call.
+packages:
 	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd time
-	$(CARGO) test --locked --no-fail-fast -p nmgen -p tests
-	$(CARGO) test --locked -p agent
+
+test: packages
+	$(CARGO) test --locked --no-fail-fast --workspace
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet

@@ -11,3 +11,4 @@ mod migration;
 mod second_boot;
 mod status;
 mod units;
+mod without_lab;

@@ -3,7 +3,7 @@
 
 [ "$(id -u)" = 0 ] || die "must run as root"
 PATH=$PATH:/usr/sbin:/sbin
-cache=${LAB_CACHE:-${XDG_CACHE_HOME:-${HOME:?LAB_CACHE, XDG_CACHE_HOME or HOME must be set}/.cache}/dayone-lab}
+. "$here/cache-directory.sh"
 mkdir -p "$cache"
 
 # One run builds, the others wait for it.

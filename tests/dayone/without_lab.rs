@@ -1,0 +1,109 @@
+//! Without a lab nothing passes in silence: it fails, or `LAB=off` is set and the last line names what was not tested.
+
+use std::{
+    env, fs, io,
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+    process::{Command, Output},
+};
+
+use tests::program;
+
+/// A cache that nobody can write to.
+const NOWHERE: (&str, &str) = ("LAB_CACHE", "/dev/null/cache");
+/// What is then said.
+const REASON: &str = "the lab cannot run: no directory for its cache: /dev/null/cache";
+/// Set in runs that the cases below start, which contain the cases below.
+const NESTED: &str = "LAB_NESTED";
+
+/// Runs it with a lab that cannot run, the variables aside that this run was started with.
+fn run(command: &mut Command, lab: &[(&str, &str)]) -> io::Result<(bool, String)> {
+    for name in ["LAB", "REQUIRE_LAB", "NOT_TESTED", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
+        command.env_remove(name);
+    }
+    let Output { status, stdout, stderr } =
+        command.envs([NOWHERE, (NESTED, "1")]).envs(lab.iter().copied()).output()?;
+    let text = [stdout, stderr].concat();
+    Ok((status.success(), String::from_utf8_lossy(&text).into_owned()))
+}
+
+fn make(target: &str, place: &Path, lab: &[(&str, &str)]) -> io::Result<(bool, String)> {
+    let mut make = Command::new("make");
+    make.current_dir(program::root()).args(["--silent", target]);
+    make.env("STAGES", place.join("stages")).env("PROGRAMS_BUILT", "1");
+    make.arg(format!("CARGO={}", place.join("cargo").display()));
+    make.arg(format!("OUT={}", place.join("out").display()));
+    run(&mut make, lab)
+}
+
+/// A stand-in for cargo, which builds nothing and names this very program as each of the suites.
+fn stand_in(place: &Path) -> io::Result<()> {
+    let suite = env::current_exe()?;
+    let suites = ["nmgen", "dayone", "two_stage"]
+        .map(|name| format!("  Executable {name}/main.rs ({})\n", suite.display()))
+        .concat();
+    let cargo = place.join("cargo");
+    fs::write(&cargo, format!("#!/bin/sh\n[ \"$1\" != test ] || cat >&2 <<'END'\n{suites}END\n"))?;
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755))
+}
+
+#[test]
+fn a_case_fails_or_says_that_it_did_not_run() -> io::Result<()> {
+    let case = "lab::static_address_is_reached_by_the_peer";
+    let run = |lab: &[(&str, &str)]| {
+        run(Command::new(env::current_exe()?).args(["--exact", case, "--nocapture"]), lab)
+    };
+    for lab in [&[][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {
+        let (passed, text) = run(lab)?;
+        assert!(!passed, "{text}");
+        assert!(text.contains(REASON), "{text}");
+    }
+    let (passed, text) = run(&[("LAB", "off")])?;
+    assert!(passed, "{text}");
+    assert!(text.contains("NOT TESTED: cases in containers"), "{text}");
+    Ok(())
+}
+
+#[test]
+fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
+    if env::var_os(NESTED).is_some() {
+        return Ok(());
+    }
+    let place = tempfile::tempdir()?;
+    stand_in(place.path())?;
+    program::nmgen();
+    for (target, left_out) in
+        [("check", "cases in containers (LAB=off)"), ("demo", "the agent on a node (LAB=off)")]
+    {
+        for lab in [&[][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {
+            let (passed, text) = make(target, place.path(), lab)?;
+            assert!(!passed, "{text}");
+            let lines = text.lines().filter(|line| line.contains(REASON)).count();
+            assert_eq!(lines, 1, "{text}");
+        }
+        let (passed, text) = make(target, place.path(), &[("LAB", "off")])?;
+        assert!(passed, "{text}");
+        let last = text.lines().last().unwrap_or_default();
+        assert!(last.starts_with(&format!("make {target}: ")), "{text}");
+        assert!(last.contains(left_out), "{last}");
+        assert!(!text.contains("all passed") && !text.contains("everything"), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn make_says_that_all_passed_only_when_all_ran() -> io::Result<()> {
+    let place = tempfile::tempdir()?;
+    let conclude = |left_out: &str| {
+        let file = place.path().join("left-out");
+        fs::write(&file, left_out)?;
+        let mut shell = Command::new("sh");
+        shell.current_dir(program::root()).env("NOT_TESTED", file);
+        let script = ". tests/stages/lib.sh; conclude check 'all passed'";
+        let output = shell.args(["-euc", script]).output()?;
+        Ok::<_, io::Error>(String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    assert_eq!(conclude("")?, "make check: all passed\n");
+    assert_eq!(conclude("b\na\nb\n")?, "make check: passed; NOT TESTED: a; b\n");
+    Ok(())
+}

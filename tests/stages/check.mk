@@ -1,0 +1,54 @@
+# The stages of `make check`; called by the script beside it. A stage starts when those after its colon have ended.
+# Whatever cargo does in target/debug waits for a lock, so it is one after the other: build, lint, doc, unit.
+
+CARGO ?= cargo
+export CARGO
+run := tests/stages/run
+# Suites and the lab come first where the cores do not suffice: what is behind them fills the gaps.
+later := nice -n 15
+
+.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines nmgen dayone two_stage
+all: format tree deny lint doc unit nmgen dayone two_stage
+
+format:
+	@$(run) $@ $(MAKE) --silent format
+
+tree:
+	@$(run) $@ $(MAKE) --silent tree
+
+deny:
+	@$(run) $@ tests/stages/deny
+
+packages:
+	@$(run) $@ tests/stages/packages
+
+build:
+	@$(run) $@ tests/stages/build
+
+ramdisk:
+	@$(run) $@ tests/build nmgen-ramdisk
+
+lint: build
+	@$(run) $@ $(later) $(MAKE) --silent lint
+
+doc: lint
+	@$(run) $@ $(later) $(MAKE) --silent doc
+
+unit: doc
+	@$(run) $@ $(later) tests/stages/unit
+
+# The file systems of the lab's nodes, from Debian's archive.
+lab: packages
+	@$(run) $@ tests/stages/lab prepare
+
+machines: lab
+	@$(run) $@ tests/stages/lab prepare-machines
+
+nmgen: build ramdisk packages
+	@$(run) $@ tests/stages/suite $@
+
+dayone: build lab
+	@$(run) $@ tests/stages/suite $@
+
+two_stage: build ramdisk machines
+	@$(run) $@ tests/stages/suite $@
