@@ -27,7 +27,7 @@ mod sysroot;
 use std::time::Instant;
 
 use self::card_names::{Missing, Names};
-use self::choose::{Choice, Chooser, Identity};
+use self::choose::{Choice, Chooser, shown};
 use self::command_line::CommandLine;
 use self::events::Events;
 pub(crate) use self::fault::Fault;
@@ -39,6 +39,7 @@ pub(crate) use self::root::Paths;
 use crate::convert;
 use crate::diagnostic::Diagnostic;
 use crate::format::counted;
+use crate::node::Identity;
 use crate::source::{Host, Hosts};
 
 /// As many warnings as fit on a console.
@@ -96,10 +97,11 @@ fn seek(
     let deadline = Instant::now() + line.timeout;
     let mut chooser = Chooser::new(
         directory,
+        line.host.clone(),
         Identity {
-            host: line.host.clone(),
-            dmi: machine::dmi(paths),
             host_name: machine::host_name(paths),
+            dmi: machine::dmi(paths),
+            cards: Vec::new(),
         },
     );
     let mut is_over = false;
@@ -186,7 +188,7 @@ fn write(
     }
     let configuration = outcome.hosts.into_iter().next().map(|host| host.configuration);
     let configuration = configuration.unwrap_or_default();
-    let (count, reason) = (configuration.profiles.len(), &choice.reason);
+    let (count, reason) = (configuration.profiles.len(), shown(&choice.reason));
     if configuration.profiles.is_empty() {
         let text = format!("{} asks for no network ({reason})", file.display());
         log.say(Level::Info, &text);
@@ -219,7 +221,7 @@ fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
     if !macs.is_empty() {
         text.push_str(&format!(" (its MAC addresses: {})", macs.join(", ")));
     }
-    if let Some((name, more)) = directory.ignored.split_first() {
+    if let Some((name, more)) = directory.listing.ignored.split_first() {
         let more =
             if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
         text.push_str(&format!("; {name}.yaml{more} is not read, as its name must end in .yml"));

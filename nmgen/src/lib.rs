@@ -42,6 +42,7 @@ mod document;
 mod error;
 mod format;
 mod mac;
+pub mod node;
 pub mod output;
 mod parallel;
 pub mod profile;

@@ -11,7 +11,7 @@ mod hosts_directory;
 mod nic;
 mod read;
 
-pub use self::host::{CLUSTER, Host, Hosts, Replicas, Stage};
+pub use self::host::{Host, Hosts, Replicas, Stage};
 pub(crate) use self::hosts_directory::HOST_FILE_NAME;
 pub use self::nic::Nic;
 pub(crate) use self::nic::{MAC_SYNTAX, SIX_BYTES};
@@ -19,6 +19,7 @@ pub(crate) use self::read::document;
 use crate::diagnostic::Rule;
 pub use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS};
 use crate::error::Error;
+pub use crate::node::CLUSTER;
 pub use crate::text::{Source, Text};
 
 /// Rules about the files themselves, whatever is in them.

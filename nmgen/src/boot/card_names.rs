@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::fields;
-use super::machine::{Card, Cards};
+use super::machine::Cards;
 use crate::document::{Entry, Node, Value};
 use crate::format::cut;
 use crate::mac::Mac;
+use crate::node::Card;
 use crate::stack::{self, Role};
 
 /// The kernel's IFNAMSIZ is 16, with the NUL at the end.

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use super::command_line::CommandLine;
 use super::fault::Fault;
 use super::root::Paths;
-use crate::source::{CLUSTER, MAX_HOSTS};
+use crate::node::{CLUSTER, Listing};
+use crate::source::MAX_HOSTS;
 
 /// The ones that are looked at first, in this order.
 const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
@@ -17,12 +18,10 @@ const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostsDirectory {
     pub(super) path: PathBuf,
-    /// Names of `<name>.yml` files without the extension, sorted.
-    pub(super) names: Vec<String>,
+    /// Sorted.
+    pub(super) listing: Listing,
     /// Links from one of these names to another, as `nmgen generate --to initrd` makes.
     links: BTreeMap<String, String>,
-    /// Names of `.yaml` files, which nobody reads.
-    pub(super) ignored: Vec<String>,
 }
 
 impl HostsDirectory {
@@ -33,7 +32,7 @@ impl HostsDirectory {
     pub(super) fn find(paths: &Paths, line: &CommandLine) -> Result<Option<Self>, Fault> {
         for directory in DIRECTORIES {
             let found = Self::read(paths.under(directory))?;
-            if found.as_ref().is_some_and(|found| !found.names.is_empty()) {
+            if found.as_ref().is_some_and(|found| !found.listing.names.is_empty()) {
                 return Ok(found);
             }
         }
@@ -52,39 +51,33 @@ impl HostsDirectory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
-        let (mut names, mut ignored, mut links) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let (mut listing, mut links) = (Listing::default(), BTreeMap::new());
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let Ok(file_name) = entry.file_name().into_string() else { continue };
-            let (stem, list) = match file_name.rsplit_once('.') {
-                Some(("", _)) => continue,
-                Some((stem, "yml")) => (stem, &mut names),
-                Some((stem, "yaml")) => (stem, &mut ignored),
-                _ => continue,
-            };
             // Files may be links, as in a mounted ConfigMap.
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_symlink() && entry.path().is_file() {
-                list.push(stem.to_owned());
+                listing.add(&file_name);
                 let to = fs::read_link(entry.path()).map_err(failed)?;
                 let to = to.to_str().and_then(|to| to.strip_suffix(".yml"));
-                links.extend(to.map(|to| (stem.to_owned(), to.to_owned())));
+                let stem = file_name.strip_suffix(".yml");
+                links.extend(stem.zip(to).map(|(stem, to)| (stem.to_owned(), to.to_owned())));
             } else if kind.is_file() {
-                list.push(stem.to_owned());
+                listing.add(&file_name);
             }
-            if names.len() + ignored.len() > MAX_HOSTS {
+            if listing.names.len() + listing.ignored.len() > MAX_HOSTS {
                 return Err(Fault::TooMany { path });
             }
         }
-        names.sort_unstable();
-        ignored.sort_unstable();
+        listing.sort();
         // One that leads elsewhere is a document like any other.
-        links.retain(|_, to| names.binary_search(to).is_ok());
-        Ok(Some(Self { path, names, links, ignored }))
+        links.retain(|_, to| listing.names.binary_search(to).is_ok());
+        Ok(Some(Self { path, listing, links }))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
-        self.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
+        self.listing.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
     }
 
     /// The name of the document that one of the names leads to.
@@ -99,7 +92,7 @@ impl HostsDirectory {
 
     /// The names of documents that are for a machine in particular, each one once.
     pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
-        let names = self.names.iter().map(String::as_str);
+        let names = self.listing.names.iter().map(String::as_str);
         names.filter(|name| *name != CLUSTER && !self.links.contains_key(*name))
     }
 }

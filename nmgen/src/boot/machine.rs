@@ -8,6 +8,7 @@ use std::path::Path;
 use super::permanent;
 use super::root::Paths;
 use crate::mac::Mac;
+use crate::node::{Card, Dmi, HostName};
 
 const CARDS: &str = "/sys/class/net";
 /// There while udevd runs.
@@ -21,16 +22,6 @@ const DMI: [(&str, &str); 2] = [
 /// What `ip=…:hostname:…` said, which dracut makes the host name later on; the name now; the file.
 const HOST_NAMES: [&str; 3] =
     ["/run/NetworkManager/initrd/hostname", "/proc/sys/kernel/hostname", "/etc/hostname"];
-
-/// A physical network card.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Card {
-    pub(super) name: String,
-    /// Its own one, whatever address it bears at the moment.
-    pub(super) mac: Mac,
-    /// It belongs to a controller.
-    is_port: bool,
-}
 
 /// The network devices of one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,6 +54,8 @@ impl Cards {
             true => permanent::addresses().unwrap_or_default(),
             false => BTreeMap::new(),
         };
+        // Address, whether it belongs to a controller, name.
+        let mut found: Vec<(Mac, bool, String)> = Vec::new();
         for entry in directory {
             let entry = entry?;
             let device = entry.path();
@@ -79,13 +72,14 @@ impl Cards {
                 && let Some(mac) = permanent_mac(&device, &permanent)
             {
                 let is_port = device.join("master").exists();
-                cards.list.push(Card { name: name.clone(), mac, is_port });
+                found.push((mac, is_port, name.clone()));
             }
             cards.names.push(name);
         }
         // A virtual function and the device that stands before it share an address (netvsc).
-        cards.list.sort_by(|a, b| (&a.mac, a.is_port, &a.name).cmp(&(&b.mac, b.is_port, &b.name)));
-        cards.list.dedup_by(|again, first| again.mac == first.mac);
+        found.sort();
+        found.dedup_by(|(again, ..), (first, ..)| again == first);
+        cards.list = found.into_iter().map(|(mac, _, name)| Card { name, mac }).collect();
         cards.list.sort_by(|a, b| a.name.cmp(&b.name));
         cards.names.sort_unstable();
         Ok(cards)
@@ -127,22 +121,18 @@ fn index(device: &Path) -> Option<u32> {
     line(&device.join("ifindex"))?.parse().ok()
 }
 
-/// What a file name may be by DMI, with what it is.
-pub(super) fn dmi(paths: &Paths) -> Vec<(&'static str, String)> {
-    let read = |(what, path): (&'static str, &str)| Some((what, line(&paths.under(path))?));
+/// The serial number and the UUID.
+pub(super) fn dmi(paths: &Paths) -> Vec<Dmi> {
+    let read =
+        |(what, path): (&'static str, &str)| Some(Dmi { what, value: line(&paths.under(path))? });
     DMI.into_iter().filter_map(read).collect()
 }
 
-/// The host name, if the machine has a real one.
-pub(super) fn host_name(paths: &Paths) -> Option<String> {
+/// The host name, if the machine has a real one; else a placeholder.
+pub(super) fn host_name(paths: &Paths) -> HostName {
     let names = HOST_NAMES.iter().filter_map(|path| line(&paths.under(path)));
-    names.into_iter().find(|name| is_real(name))
-}
-
-/// Not what a machine is called that nobody has named.
-pub(super) fn is_real(name: &str) -> bool {
-    let short = name.split('.').next().unwrap_or_default();
-    !matches!(short, "" | "(none)" | "localhost" | "localhost4" | "localhost6")
+    let mut names = names.map(|name| HostName::new(&name));
+    names.find(|name| !name.is_placeholder()).unwrap_or_default()
 }
 
 /// The first line of a small file, unless it is empty.

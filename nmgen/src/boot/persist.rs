@@ -10,12 +10,13 @@ use std::path::Path;
 
 use super::fault::Fault;
 use super::kernel_log::{Level, Log};
-use super::machine::{is_real, line};
+use super::machine::line;
 use super::others::Other;
 use super::profiles::{forget, listed, staged};
 use super::root::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
 use super::sysroot::Sysroot;
 use crate::format::{chain, counted};
+use crate::node::HostName;
 use crate::write::{self, File};
 
 const LINKS: &str = "/etc/systemd/network";
@@ -92,7 +93,7 @@ fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> 
     let stage = paths.under(STAGE);
     if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/')))? {
         let place = sysroot.place(HOST_NAME)?;
-        if !line(&place).is_some_and(|name| is_real(&name)) {
+        if line(&place).is_none_or(|name| HostName::new(&name).is_placeholder()) {
             readable(&place, name)?;
         }
     }

@@ -5,10 +5,8 @@ use std::borrow::Cow;
 use super::nic::Nic;
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{self, Document};
+use crate::node::CLUSTER;
 use crate::text::Source;
-
-/// The name under which a hosts directory holds the document for nodes that have none of their own.
-pub const CLUSTER: &str = "cluster";
 
 /// What a document is for, as far as its source tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,6 +5,7 @@ use super::host::{Host, Hosts};
 use super::read;
 use crate::diagnostic::{Diagnostic, Place, rules};
 use crate::error::Error;
+use crate::node::is_empty;
 
 rules! {
     warning HOST_FILE_FQDN = "host-file-fqdn";
@@ -28,7 +29,7 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
         let Some(name) = name else { continue };
         let source = read::document(&file, &mut loaded.diagnostics)?;
         let Some(source) = source else { continue };
-        if source.text.trim().is_empty() {
+        if is_empty(source.text.as_bytes()) {
             let (message, help) = EMPTY;
             let place = Place::file(&*file);
             loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));

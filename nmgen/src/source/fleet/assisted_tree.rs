@@ -8,6 +8,7 @@ use super::{capture, manifest};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::{self, Document};
 use crate::error::Error;
+use crate::node::is_empty;
 use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory::HOST_FILE_EMPTY;
 use crate::source::nic::Nic;
@@ -87,7 +88,7 @@ fn nics(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Nic> {
 
 /// A document; one with captures becomes what it was made of.
 fn document(source: &Source, nics: &[Nic]) -> Result<Document<'static>, Vec<Diagnostic>> {
-    if source.text.trim().is_empty() {
+    if is_empty(source.text.as_bytes()) {
         let place = Place::file(source.name.clone());
         return Err(vec![Diagnostic::new(HOST_FILE_EMPTY, "the file is empty", place)]);
     }

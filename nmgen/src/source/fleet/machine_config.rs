@@ -5,6 +5,7 @@ use super::embedded;
 use super::found::Found;
 use super::manifest::Manifest;
 use crate::document::{Document, Node};
+use crate::node::is_empty;
 use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory;
 use crate::source::hosts_directory::HOST_FILE_EMPTY;
@@ -26,7 +27,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         manifest.accept::<()>(Err(faults));
         let Some(name) = name else { continue };
         let Some(document) = document(manifest, file, &mut found.unpacked) else { continue };
-        if document.text().trim().is_empty() {
+        if is_empty(document.text().as_bytes()) {
             let (message, help) = hosts_directory::EMPTY;
             manifest.add(HOST_FILE_EMPTY, manifest.place(at), message, help);
             continue;

@@ -9,7 +9,8 @@ use super::{kind, manifest};
 use crate::diagnostic::{Diagnostic, Place};
 use crate::document::Node;
 use crate::error::Error;
-use crate::source::host::{CLUSTER, Host, Stage};
+use crate::node::CLUSTER;
+use crate::source::host::{Host, Stage};
 use crate::source::nic::Nic;
 use crate::source::{directory, read};
 

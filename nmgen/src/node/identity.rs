@@ -1,0 +1,63 @@
+//! What is known about a machine, and which documents there are.
+
+use super::placeholder::HostName;
+use crate::mac::Mac;
+
+/// A physical network card.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Card {
+    /// Its name in the kernel.
+    pub name: String,
+    /// Its own address, not one that a bond or a `.link` file has given it.
+    pub mac: Mac,
+}
+
+/// A value of DMI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dmi {
+    /// `serial number`, `system UUID`.
+    pub what: &'static str,
+    /// As the firmware has it.
+    pub value: String,
+}
+
+/// What is known about a machine. What is unknown is empty.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The host name, or a placeholder.
+    pub host_name: HostName,
+    /// The physical network cards.
+    pub cards: Vec<Card>,
+    /// The serial number first, then the UUID; placeholders among them.
+    pub dmi: Vec<Dmi>,
+}
+
+/// The files of a directory of documents.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Names of `<name>.yml` without the extension.
+    pub names: Vec<String>,
+    /// Names of `<name>.yaml` without the extension: nobody reads these.
+    pub ignored: Vec<String>,
+}
+
+impl Listing {
+    /// Adds a file by its name; hidden files and other extensions are left out.
+    pub fn add(&mut self, file_name: &str) {
+        match file_name.rsplit_once('.') {
+            Some((stem, "yml")) if !stem.starts_with('.') && !stem.is_empty() => {
+                self.names.push(stem.to_owned());
+            }
+            Some((stem, "yaml")) if !stem.starts_with('.') && !stem.is_empty() => {
+                self.ignored.push(stem.to_owned());
+            }
+            _ => {}
+        }
+    }
+
+    /// Sorts both lists: a decision does not depend on the order in which a file system keeps files.
+    pub fn sort(&mut self) {
+        self.names.sort_unstable();
+        self.ignored.sort_unstable();
+    }
+}

@@ -1,0 +1,67 @@
+//! Names that name nobody.
+
+/// Words in place of a serial number, in lower case.
+const NO_SERIALS: &[&str] = &["none", "default string", "not specified", "system serial number"];
+
+/// Host names of a machine that nobody has named, up to the first dot.
+const NO_NAMES: &[&str] = &["", "(none)", "localhost", "localhost4", "localhost6"];
+
+/// A host name, possibly with a domain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostName(String);
+
+impl HostName {
+    /// Any text; what cannot name a host is a placeholder.
+    pub fn new(name: &str) -> Self {
+        Self(name.trim().to_owned())
+    }
+
+    /// The whole name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Up to the first dot, as `hostname -s` says.
+    pub fn short(&self) -> &str {
+        self.0.split('.').next().unwrap_or_default()
+    }
+
+    /// True while nobody has named this host. A name with a slash cannot be a file's name, nor a host's.
+    pub fn is_placeholder(&self) -> bool {
+        self.0.contains('/') || NO_NAMES.contains(&self.short())
+    }
+}
+
+/// False for what vendors leave where a serial number or a UUID would be ("To be filled by O.E.M."), and for
+/// what cannot be the name of a file.
+pub fn names_a_machine(dmi: &str) -> bool {
+    let lower = dmi.to_ascii_lowercase();
+    !dmi.is_empty()
+        && !dmi.contains('/')
+        && !dmi.starts_with('.')
+        && !lower.contains("o.e.m")
+        && !NO_SERIALS.contains(&lower.as_str())
+        && dmi.chars().any(|c| c.is_ascii_alphanumeric() && c != '0')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_name_no_machine() {
+        for dmi in ["", "None", "To be filled by O.E.M.", "0000000", "../applied", "a/b"] {
+            assert!(!names_a_machine(dmi), "{dmi}");
+        }
+        assert!(names_a_machine("CZ3D1X0GBV"));
+    }
+
+    #[test]
+    fn placeholders_name_no_host() {
+        assert_eq!(HostName::new("worker-0.example.org\n").short(), "worker-0");
+        for name in ["", "localhost", "localhost.localdomain", "(none)", "../x"] {
+            assert!(HostName::new(name).is_placeholder(), "{name}");
+        }
+        assert!(!HostName::new("localhost-1").is_placeholder());
+    }
+}
