@@ -12,7 +12,6 @@ mod probe;
 mod settings;
 mod state;
 mod status;
-mod text;
 mod transaction;
 mod wants;
 
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // What changes the network tells the journal and the console by itself.
             if !matches!(cli.command, Command::Apply { dry_run: false, .. } | Command::Rollback) {
-                let text = text::chain(&error);
+                let text = nmgen::chain(&error);
                 if status::log::is_service() {
                     tracing::error!("{text}");
                 }

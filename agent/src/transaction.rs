@@ -9,6 +9,8 @@ mod roll_back;
 use tokio::sync::watch;
 
 pub(crate) use self::failure::{Failure, PhaseError};
+use nmgen::chain;
+
 use crate::{
     document::Document,
     network::Network,
@@ -17,7 +19,6 @@ use crate::{
     settings::Settings,
     state::{Parsed, State},
     status::{phase::Phase, progress::Progress},
-    text::chain,
 };
 
 /// What a transaction works with.

@@ -49,7 +49,7 @@ impl Mac {
     }
 
     /// True for all zeros, which the kernel reports for a device without an address.
-    pub(crate) fn is_zero(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         self.as_bytes().iter().all(|byte| *byte == 0)
     }
 }

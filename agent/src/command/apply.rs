@@ -4,6 +4,8 @@ use super::{
     decide::Attempt, drift::print_difference, outcome, output::print, signals::stop_on_signals,
     undecided::set_undecided,
 };
+use nmgen::chain;
+
 use crate::{
     client::dbus,
     document::{self, check},
@@ -13,7 +15,6 @@ use crate::{
     paths::Paths,
     settings::{OnFailure, Settings},
     status::{Outcome, StatusFile, log, progress::Progress},
-    text::chain,
 };
 
 /// Runs, tells everyone how it went, and decides whether the boot may go on.

@@ -9,6 +9,8 @@ use super::{
     last_good::{last_good, last_good_state},
     mtu_migration, recover,
 };
+use nmgen::chain;
+
 use crate::{
     document::{self, Document, check},
     durable::record::Record,
@@ -18,7 +20,6 @@ use crate::{
     settings::Settings,
     state::{Parsed, State},
     status::{Outcome, StatusFile, phase::Phase, progress::Progress},
-    text::chain,
     transaction::{Failure, Probed, Transaction},
 };
 

@@ -1,5 +1,7 @@
 //! How a run that may change the network is told: status file, journal, console, systemd.
 
+use nmgen::chain;
+
 use crate::{
     error::{Error, Exit},
     paths::Paths,
@@ -9,7 +11,6 @@ use crate::{
         now,
         progress::Progress,
     },
-    text::chain,
     transaction::Failure,
 };
 

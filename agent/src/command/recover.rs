@@ -3,6 +3,8 @@
 use tokio::sync::watch;
 
 use super::undecided::set_undecided;
+use nmgen::chain;
+
 use crate::{
     client::ovsdb::Ovsdb,
     document::Document,
@@ -16,7 +18,6 @@ use crate::{
     paths::Paths,
     settings::Settings,
     status::{log::message_id, progress::Progress},
-    text::chain,
     transaction::{Probed, Transaction},
 };
 

@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use super::{drift::drift, last_good::last_good_state, output::print};
+use nmgen::chain;
+
 use crate::{
     document,
     durable::record::Record,
@@ -11,7 +13,6 @@ use crate::{
     paths::Paths,
     settings::Settings,
     status::{Outcome, Status, StatusFile},
-    text::chain,
 };
 
 /// What `--json` prints: the file of this boot and what holds now.

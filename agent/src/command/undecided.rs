@@ -1,6 +1,8 @@
 //! The mark that keeps the field's units off this node's document.
 
-use crate::{durable, paths::Paths, status::create_runtime_dir, text::chain};
+use nmgen::chain;
+
+use crate::{durable, paths::Paths, status::create_runtime_dir};
 
 /// Sets or removes the mark.
 pub(super) fn set_undecided(paths: &Paths, undecided: bool) {

@@ -32,21 +32,13 @@ pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
     let (errors, warnings): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|d| d.rule.severity == Severity::Error);
     for warning in warnings {
-        tracing::warn!(dayone_rule = warning.rule.name, "{}", one_line(&warning));
+        tracing::warn!(dayone_rule = warning.rule.name, "{}", warning.one_line());
     }
     if errors.is_empty() { parsed } else { Err(CheckError::Refused(errors)) }
 }
 
 fn in_one_line(errors: &[Diagnostic]) -> String {
-    errors.iter().map(one_line).collect::<Vec<_>>().join("; ")
-}
-
-/// `FILE:LINE:COLUMN: MESSAGE [RULE]`
-fn one_line(diagnostic: &Diagnostic) -> String {
-    let place = &diagnostic.place;
-    let position = place.position.as_ref().map(|p| format!(":{}:{}", p.start.line, p.start.column));
-    let rule = diagnostic.rule.name;
-    format!("{}{}: {} [{rule}]", place.file, position.unwrap_or_default(), diagnostic.message)
+    errors.iter().map(Diagnostic::one_line).collect::<Vec<_>>().join("; ")
 }
 
 #[cfg(test)]

@@ -2,13 +2,16 @@
 
 use std::{
     io,
+    path::PathBuf,
     time::{Duration, Instant},
 };
 
+use nmgen::node::{self, HostName, Identity, Listing, RUNNING, Reason, Selection};
+
 use super::{
-    identity::{self, HostName},
-    read::{Document, DocumentError},
-    select::{self, Choice, Entry, Identity, Selection},
+    identity,
+    read::{Document, DocumentError, bytes},
+    select,
 };
 use crate::paths::Paths;
 
@@ -28,15 +31,11 @@ pub(crate) async fn choose(
     bound: Duration,
     waiting: impl FnOnce(),
 ) -> Result<Chosen, DocumentError> {
-    let entries = list(paths)?;
+    let listing = list(paths)?;
     let mut hostname = identity::current(paths)?;
-    let mut selection = select_for(paths, &hostname, &entries).await;
+    let mut selection = select_for(paths, &hostname, &listing).await;
     let mut waited = String::new();
-    let undecided = !matches!(
-        &selection.choice,
-        Choice::File { reason, .. } if *reason != select::Reason::Cluster
-    );
-    if hostname.is_placeholder() && undecided && select::has_host_files(&entries) {
+    if hostname.is_placeholder() && !is_decided(&selection) && has_host_files(paths, &listing) {
         waiting();
         let start = Instant::now();
         (hostname, waited) = match wait_for_name(paths, hostname.clone(), bound).await? {
@@ -48,13 +47,11 @@ pub(crate) async fn choose(
                 (hostname, format!("; no hostname came within {after:.1} s"))
             }
         };
-        selection = select_for(paths, &hostname, &entries).await;
+        selection = select_for(paths, &hostname, &listing).await;
     }
-    let (document, reason) = match selection.choice {
-        Choice::File { name, reason } => {
-            (Some(Document::read(paths.documents().join(name))?), reason.to_string())
-        }
-        Choice::None => (None, "no document is for this node".to_owned()),
+    let (document, reason) = match &selection.choice {
+        Some(choice) => (Some(Document::read(file(paths, &choice.name))?), select::reason(choice)),
+        None => (None, "no document is for this node".to_owned()),
     };
     Ok(Chosen {
         document,
@@ -85,34 +82,45 @@ async fn wait_for_name(
 }
 
 /// Asks the hardware only where the host name does not decide: the second boot pays for nothing.
-async fn select_for(paths: &Paths, hostname: &HostName, entries: &[Entry]) -> Selection {
-    let mut identity = Identity {
-        short: (!hostname.is_placeholder()).then(|| hostname.short().to_owned()),
-        full: hostname.as_str().to_owned(),
-        ..Identity::default()
-    };
-    let by_name = select::select(&identity, entries);
-    let decided = matches!(
-        &by_name.choice,
-        Choice::File { reason, .. } if *reason != select::Reason::Cluster
-    );
-    if decided || !select::has_host_files(entries) {
+async fn select_for(paths: &Paths, hostname: &HostName, listing: &Listing) -> Selection {
+    let is_empty = |name: &str| is_empty(paths, name);
+    let mut identity = Identity { host_name: hostname.clone(), ..Identity::default() };
+    let by_name = node::select(RUNNING, &identity, listing, is_empty);
+    if is_decided(&by_name) || !has_host_files(paths, listing) {
         return by_name;
     }
-    identity.macs = identity::physical_macs(paths).await;
-    identity.dmi = identity::dmi_ids(paths);
-    select::select(&identity, entries)
+    identity.cards = identity::cards(paths).await;
+    identity.dmi = identity::dmi(paths);
+    node::select(RUNNING, &identity, listing, is_empty)
 }
 
-fn list(paths: &Paths) -> Result<Vec<Entry>, DocumentError> {
+/// True where a host file was chosen.
+fn is_decided(selection: &Selection) -> bool {
+    selection.choice.as_ref().is_some_and(|choice| choice.reason != Reason::Cluster)
+}
+
+fn has_host_files(paths: &Paths, listing: &Listing) -> bool {
+    node::has_host_files(listing, |name| is_empty(paths, name))
+}
+
+fn file(paths: &Paths, name: &str) -> PathBuf {
+    paths.documents().join(format!("{name}.yml"))
+}
+
+/// What cannot be read is told where it is chosen.
+fn is_empty(paths: &Paths, name: &str) -> bool {
+    bytes(&file(paths, name)).is_ok_and(|bytes| node::is_empty(&bytes))
+}
+
+fn list(paths: &Paths) -> Result<Listing, DocumentError> {
     let path = paths.documents();
-    let listing = match std::fs::read_dir(&path) {
-        Ok(listing) => listing,
-        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+    let entries = match std::fs::read_dir(&path) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Listing::default()),
         Err(source) => return Err(DocumentError::List { path, source }),
     };
-    let mut entries = Vec::new();
-    for entry in listing {
+    let mut listing = Listing::default();
+    for entry in entries {
         let entry = entry.map_err(|source| DocumentError::List { path: path.clone(), source })?;
         let name = entry.file_name().to_string_lossy().into_owned();
         if !(name.ends_with(".yml") || name.ends_with(".yaml")) {
@@ -120,11 +128,11 @@ fn list(paths: &Paths) -> Result<Vec<Entry>, DocumentError> {
         }
         // Through a link too: some deployments link one file under many names.
         match std::fs::metadata(entry.path()) {
-            Ok(meta) if meta.is_file() => entries.push(Entry { name, empty: meta.len() == 0 }),
+            Ok(meta) if meta.is_file() => listing.add(&name),
             Ok(_) => {}
             Err(source) => tracing::warn!(file = %name, error = %source, "skipped"),
         }
     }
-    entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    Ok(entries)
+    listing.sort();
+    Ok(listing)
 }

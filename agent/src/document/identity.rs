@@ -3,5 +3,5 @@
 mod hardware;
 mod hostname;
 
-pub(crate) use hardware::{dmi_ids, physical_macs};
-pub(crate) use hostname::{HostName, HostNameError, current, put_back, wait_for_change};
+pub(crate) use hardware::{cards, dmi};
+pub(crate) use hostname::{HostNameError, current, put_back, wait_for_change};

@@ -1,6 +1,10 @@
 //! Documents as read from disk, within bounds.
 
-use std::{io, path::PathBuf};
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
 
 use thiserror::Error;
 
@@ -35,14 +39,8 @@ pub(crate) struct Document {
 impl Document {
     /// Reads `path`.
     pub(crate) fn read(path: PathBuf) -> Result<Self, DocumentError> {
-        use io::Read as _;
-        let read = |source| DocumentError::Read { path: path.clone(), source };
-        let mut bytes = Vec::new();
-        std::fs::File::open(&path)
-            .map_err(read)?
-            .take(LIMIT + 1)
-            .read_to_end(&mut bytes)
-            .map_err(read)?;
+        let bytes =
+            bytes(&path).map_err(|source| DocumentError::Read { path: path.clone(), source })?;
         if bytes.len() as u64 > LIMIT {
             return Err(DocumentError::TooLarge { path, limit: LIMIT });
         }
@@ -51,4 +49,11 @@ impl Document {
             .map_err(|source| DocumentError::Encoding { path: path.clone(), source })?;
         Ok(Self { path, text, digest })
     }
+}
+
+/// A file's bytes, at most one more than a document may have.
+pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -11,7 +11,9 @@ use super::{
     file::{self, FileError, Staged},
     record::{self, Record},
 };
-use crate::{document::Document, paths::Paths, text::chain};
+use nmgen::chain;
+
+use crate::{document::Document, paths::Paths};
 
 /// Everything a commit writes, on disk already, lacking only the renames.
 #[derive(Debug)]

@@ -2,9 +2,11 @@
 
 use thiserror::Error;
 
+use nmgen::chain;
+
 use crate::{
     durable::FileError, network::NetworkError, probe::ProbeResult, state::StateError,
-    status::phase::Phase, text::chain,
+    status::phase::Phase,
 };
 
 /// Why a phase did not succeed.

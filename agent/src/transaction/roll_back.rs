@@ -5,12 +5,13 @@ use super::{
     bounds::GRACE,
     failure::{Failure, PhaseError, Phased},
 };
+use nmgen::chain;
+
 use crate::{
     durable::journal,
     network::{Before, Network},
     probe::{self, ProbeResult},
     status::phase::Phase,
-    text::chain,
 };
 
 impl<N: Network> Transaction<'_, N> {

@@ -1,81 +1,67 @@
 //! What the hardware says: permanent MAC addresses and DMI.
 
+use nmgen::{
+    Mac,
+    node::{Card, Dmi},
+};
+
 use crate::{
     client::netlink::{Netlink, NetlinkError},
     paths::Paths,
 };
 
-/// MAC addresses of physical NICs as `aa-bb-cc-dd-ee-ff`, sorted: the permanent address where
-/// the kernel knows one, else the address in use. On a foreign root from its `/sys`.
-pub(crate) async fn physical_macs(paths: &Paths) -> Vec<String> {
-    let mut macs = match macs(paths).await {
-        Ok(macs) => macs,
+/// Physical NICs in the order of their names, each with its permanent address where the kernel knows one,
+/// else the address in use. On a foreign root from its `/sys`.
+pub(crate) async fn cards(paths: &Paths) -> Vec<Card> {
+    let mut cards = match found(paths).await {
+        Ok(cards) => cards,
         Err(error) => {
             tracing::warn!(error = %error, "MAC addresses cannot be read; going on without");
             Vec::new()
         }
     };
-    macs.sort_unstable();
-    macs.dedup();
-    macs
+    cards.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+    cards
 }
 
-async fn macs(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
+async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
     if !paths.is_system() {
-        return Ok(macs_in_tree(paths));
+        return Ok(in_tree(paths));
     }
     let links = Netlink::connect()?.links().await?;
-    Ok(links
-        .into_iter()
-        .filter(|l| l.physical)
-        .filter_map(|l| l.permanent_mac.or(l.mac))
-        .map(|mac| mac.replace(':', "-"))
-        .collect())
+    let card = |name: String, macs: [Option<String>; 2]| {
+        let mac = macs.iter().flatten().find_map(|mac| address(mac))?;
+        Some(Card { name, mac })
+    };
+    let physical = links.into_iter().filter(|link| link.physical);
+    Ok(physical.filter_map(|link| card(link.name, [link.permanent_mac, link.mac])).collect())
 }
 
-fn macs_in_tree(paths: &Paths) -> Vec<String> {
+fn in_tree(paths: &Paths) -> Vec<Card> {
     let Ok(listing) = std::fs::read_dir(paths.sys_net()) else { return Vec::new() };
+    let card = |entry: std::fs::DirEntry| {
+        let mac = std::fs::read_to_string(entry.path().join("address")).ok()?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        Some(Card { name, mac: address(&mac)? })
+    };
     listing
         .flatten()
-        .filter(|e| e.file_name() != "lo" && e.path().join("device").exists())
-        .filter_map(|e| std::fs::read_to_string(e.path().join("address")).ok())
-        .map(|mac| mac.trim().to_ascii_lowercase().replace(':', "-"))
+        .filter(|entry| entry.file_name() != "lo" && entry.path().join("device").exists())
+        .filter_map(card)
         .collect()
 }
 
-/// Serial number and UUID, in this order, lower case, without what cannot be a file name.
-/// Placeholders that vendors leave ("To be filled by O.E.M.") do not name a node.
-pub(crate) fn dmi_ids(paths: &Paths) -> Vec<String> {
-    ["product_serial", "product_uuid"]
-        .iter()
-        .filter_map(|attribute| std::fs::read_to_string(paths.dmi(attribute)).ok())
-        .map(|text| text.trim().to_owned())
-        .filter(|id| names_a_node(id))
-        .collect()
+/// The kernel has all zeros for a device without an address.
+fn address(text: &str) -> Option<Mac> {
+    Mac::parse(text.trim()).filter(|mac| !mac.is_zero())
 }
 
-fn names_a_node(id: &str) -> bool {
-    let lower = id.to_ascii_lowercase();
-    !id.is_empty()
-        && !id.contains('/')
-        && !id.starts_with('.')
-        && !lower.contains("o.e.m")
-        && !matches!(
-            lower.as_str(),
-            "none" | "default string" | "not specified" | "system serial number"
-        )
-        && id.chars().any(|c| c.is_ascii_alphanumeric() && c != '0')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::names_a_node;
-
-    #[test]
-    fn placeholders_are_no_serials() {
-        for id in ["", "None", "To be filled by O.E.M.", "0000000", "../applied", "a/b"] {
-            assert!(!names_a_node(id), "{id}");
-        }
-        assert!(names_a_node("CZ3D1X0GBV"));
-    }
+/// Serial number and UUID, in this order.
+pub(crate) fn dmi(paths: &Paths) -> Vec<Dmi> {
+    let read = |(what, attribute): (&'static str, &str)| {
+        let text = std::fs::read_to_string(paths.dmi(attribute)).ok()?;
+        Some(Dmi { what, value: text.trim().to_owned() })
+    };
+    let values = [("serial number", "product_serial"), ("system UUID", "product_uuid")];
+    values.into_iter().filter_map(read).collect()
 }

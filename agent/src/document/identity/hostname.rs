@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use nmgen::node::HostName;
 use thiserror::Error;
 use tokio::io::Interest;
 
@@ -21,34 +22,6 @@ pub(crate) enum HostNameError {
     PutBack { name: String, source: nix::Error },
     #[error("cannot watch {path}")]
     Watch { path: PathBuf, source: io::Error },
-}
-
-/// The kernel's host name, possibly with a domain.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HostName(String);
-
-impl HostName {
-    /// Any text; what cannot name a host is a placeholder.
-    pub(crate) fn new(name: &str) -> Self {
-        Self(name.trim().to_owned())
-    }
-
-    /// The whole name.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-
-    /// Up to the first dot, as `hostname -s` says.
-    pub(crate) fn short(&self) -> &str {
-        self.0.split('.').next().unwrap_or_default()
-    }
-
-    /// Whether no one has named this host yet. Names with a slash cannot be file names and are
-    /// no host names either.
-    pub(crate) fn is_placeholder(&self) -> bool {
-        self.0.contains('/')
-            || matches!(self.short(), "" | "(none)" | "localhost" | "localhost4" | "localhost6")
-    }
 }
 
 /// The host name now. Under a foreign root: that tree's `/proc`, else its `/etc/hostname`.
@@ -106,18 +79,4 @@ fn read_once(mut file: &std::fs::File, path: &Path) -> Result<(), HostNameError>
     file.read_to_string(&mut text)
         .map(|_| ())
         .map_err(|source| HostNameError::Read { path: path.to_path_buf(), source })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::HostName;
-
-    #[test]
-    fn short_name_and_placeholders() {
-        assert_eq!(HostName::new("worker-0.example.org\n").short(), "worker-0");
-        for placeholder in ["", "localhost", "localhost.localdomain", "(none)", "../x"] {
-            assert!(HostName::new(placeholder).is_placeholder(), "{placeholder}");
-        }
-        assert!(!HostName::new("localhost-1").is_placeholder());
-    }
 }
