@@ -2,19 +2,20 @@
 
 mod compare;
 mod copied_macs;
+mod names;
+mod newer;
+mod replacing;
+mod wants;
 
 use std::net::IpAddr;
 
 use nmstate::{
-    DnsClientState, DnsState, Interface, InterfaceIdentifier, InterfaceState, InterfaceType,
-    NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration, RouteEntry, RouteRuleState,
-    RouteState,
+    Interface, InterfaceType, NetworkCaptureRules, NetworkPolicy, NetworkState, OvnConfiguration,
 };
 use thiserror::Error;
 
-use self::compare::{keep_only_desired_addresses, route_holds};
 pub(crate) use self::copied_macs::Macs;
-use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
+use crate::wants::{Dynamic, Wants};
 
 /// What nmstate said no to.
 #[derive(Debug, Error)]
@@ -80,12 +81,14 @@ impl Parsed {
         }
     }
 
-    /// What the document needs, as far as it says before it is resolved.
-    pub(crate) fn wants(&self, text: &str) -> Wants {
-        match self {
-            Self::State(state) => state.wants(),
-            Self::Policy(_) => Wants { ovs: text.contains("ovs-"), ..Wants::default() },
-        }
+    /// What the document needs before it is resolved, as far as it says so: captures need the
+    /// current state.
+    pub(crate) fn first_wants(&self, text: &str) -> Wants {
+        let resolved = if self.needs_current() { None } else { self.resolve(None).ok() };
+        resolved.map_or_else(
+            || Wants { ovs: text.contains("ovs-"), ..Wants::default() },
+            |state| state.wants(),
+        )
     }
 }
 
@@ -97,6 +100,8 @@ impl State {
     /// The current state, as nmstate sees it.
     pub(crate) async fn retrieve() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
+        // What is hidden compares with nothing.
+        state.set_include_secrets(true);
         state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: Box::new(e) })?;
         Ok(Self(state))
     }
@@ -120,32 +125,26 @@ impl State {
     /// This current state with what a newer look at the kernel and Open vSwitch shows; `None`
     /// where an interface of `desired` is gone since.
     pub(crate) fn with_newer(mut self, kernel: &Self, desired: &Self) -> Option<Self> {
-        compare::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
+        newer::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
     }
 
-    /// YAML, for people and for the copy of a resolved policy.
+    /// YAML for people: without secrets.
+    pub(crate) fn to_shown_yaml(&self) -> Result<String, StateError> {
+        let mut shown = self.clone();
+        shown.0.hide_secrets();
+        shown.to_yaml()
+    }
+
+    /// YAML for the copy of a resolved document, secrets included.
     pub(crate) fn to_yaml(&self) -> Result<String, StateError> {
         serde_yaml::to_string(&self.0).map_err(|source| StateError::Encode { source })
     }
 
-    /// What `current` lacks of this desired state, `None` when it has all of it. Addresses,
-    /// routes and anything else that others added is no difference.
+    /// What `current` lacks of this desired state, `None` when it has all of it, by the rules of
+    /// nmstate's own verification: what others added is no difference.
     pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>, StateError> {
-        let mut desired = self.0.clone();
-        let mut current = current.0.clone();
-        keep_only_desired_addresses(&desired, &mut current);
-        let missing_routes: Vec<RouteEntry> = desired
-            .routes
-            .config
-            .take()
-            .unwrap_or_default()
-            .into_iter()
-            .filter(|route| !route_holds(route, &current))
-            .collect();
-        let mut diff =
-            desired.gen_diff(&current).map_err(|e| StateError::Compare { source: Box::new(e) })?;
-        diff.description.clear();
-        diff.routes.config = (!missing_routes.is_empty()).then_some(missing_routes);
+        let diff = compare::missing(&self.0, &current.0)
+            .map_err(|e| StateError::Compare { source: Box::new(e) })?;
         Ok((!diff.is_empty()).then_some(Self(diff)))
     }
 
@@ -193,41 +192,25 @@ impl State {
 
     /// What this desired state needs and promises.
     pub(crate) fn wants(&self) -> Wants {
-        let mut wants = Wants::default();
-        let declared: Vec<&str> = self.0.interfaces.iter().map(Interface::name).collect();
-        for iface in self.0.interfaces.iter() {
-            wants.links.push(iface.name().to_owned());
-            if !iface.is_up() {
-                continue;
-            }
-            interface_wants(iface, &declared, &mut wants);
-        }
-        for route in self.0.routes.config.iter().flatten() {
-            let default = matches!(route.destination.as_deref(), Some("0.0.0.0/0" | "::/0"));
-            let ip = route.next_hop_addr.as_deref().and_then(|a| a.parse().ok());
-            if let (true, false, Some(ip)) = (default, is_absent(route), ip) {
-                wants.gateways.push(Gateway { link: route.next_hop_iface.clone(), ip });
-            }
-        }
-        let servers = self.0.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
-        wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
-        wants.hostname = self.0.hostname.is_some();
-        wants.needed.dedup();
-        wants.ovs |= !wants.bridges.is_empty();
-        if wants.makes_links {
-            wants.needed.clear();
-        }
-        wants
+        wants::of(&self.0)
     }
 
-    /// This desired state with addresses in the place of its `copy-mac-from`, as far as `macs_of` knows the links.
-    pub(crate) fn with_copied_macs(mut self, macs_of: impl Fn(&str) -> Option<Macs>) -> Self {
+    /// This desired state with what depends on the node's links settled, once: kernel names in the
+    /// place of names that stand for a MAC address (`name_of`), addresses in the place of
+    /// `copy-mac-from` (`macs_of`). Links that are not known are left to nmstate.
+    pub(crate) fn settled(
+        mut self,
+        name_of: impl Fn(&str) -> Option<String>,
+        macs_of: impl Fn(&str) -> Option<Macs>,
+    ) -> Self {
+        names::resolve(&mut self.0, name_of);
         copied_macs::settle(&mut self.0, macs_of);
         self
     }
 
-    /// The same, as `settled` has them: this document's state when it was put in force.
-    pub(crate) fn with_macs_of(mut self, settled: &Self) -> Self {
+    /// The same, as `settled` has it: this document's state when it was put in force.
+    pub(crate) fn settled_as(mut self, settled: &Self) -> Self {
+        names::resolve(&mut self.0, |mac| names::card(&settled.0, mac));
         copied_macs::as_in(&mut self.0, &settled.0);
         self
     }
@@ -235,68 +218,7 @@ impl State {
     /// This desired state, with what `previous` declared and this one does not taken away:
     /// nmstate merges, so a route or bridge that is no longer mentioned would stay for good.
     pub(crate) fn replacing(&self, previous: &Self) -> Self {
-        let mut desired = self.0.clone();
-        let used: Vec<String> = desired
-            .interfaces
-            .iter()
-            .flat_map(|i| std::iter::once(i.name()).chain(i.ports().unwrap_or_default()))
-            .map(str::to_owned)
-            .chain(desired.interfaces.iter().filter_map(|i| parent(i).map(str::to_owned)))
-            .collect();
-        let gone: Vec<Interface> = previous
-            .0
-            .interfaces
-            .iter()
-            .filter(|old| old.is_up())
-            .filter(|old| {
-                !desired
-                    .interfaces
-                    .iter()
-                    .any(|new| new.name() == old.name() && new.iface_type() == old.iface_type())
-            })
-            .filter(|old| old.is_virtual() || !used.iter().any(|u| u == old.name()))
-            .cloned()
-            .collect();
-        for old in &gone {
-            let mut absent = Interface::default();
-            let base = absent.base_iface_mut();
-            base.name = old.name().to_owned();
-            base.iface_type = old.iface_type();
-            base.state = InterfaceState::Absent;
-            // Through text: each type has a struct of its own.
-            if let Ok(typed) = serde_json::to_value(&absent).and_then(serde_json::from_value) {
-                desired.append_interface_data(typed);
-            }
-        }
-        let lost = |name: &Option<String>| {
-            name.as_ref().is_some_and(|n| gone.iter().any(|g| g.name() == n))
-        };
-        let mut routes = desired.routes.config.take().unwrap_or_default();
-        let mut absent: Vec<RouteEntry> = Vec::new();
-        for old in previous.0.routes.config.iter().flatten().filter(|r| !is_absent(r)) {
-            if !routes.contains(old) && !lost(&old.next_hop_iface) {
-                let mut old = old.clone();
-                old.state = Some(RouteState::Absent);
-                absent.push(old);
-            }
-        }
-        absent.append(&mut routes);
-        desired.routes.config = (!absent.is_empty()).then_some(absent);
-        let mut rules = desired.rules.config.take().unwrap_or_default();
-        for old in previous.0.rules.config.iter().flatten().filter(|r| r.state.is_none()) {
-            if !rules.contains(old) {
-                let mut old = old.clone();
-                old.state = Some(RouteRuleState::Absent);
-                rules.push(old);
-            }
-        }
-        desired.rules.config = (!rules.is_empty()).then_some(rules);
-        if desired.dns.is_none() && previous.0.dns.is_some() {
-            let mut dns = DnsState::new();
-            dns.config = Some(DnsClientState::new());
-            desired.dns = Some(dns);
-        }
-        Self(desired)
+        Self(replacing::replacing(&self.0, &previous.0))
     }
 }
 
@@ -314,46 +236,6 @@ fn subject(iface: &Interface) -> String {
     if keys.is_empty() { name } else { format!("{name}: {}", keys.join(", ")) }
 }
 
-fn interface_wants(iface: &Interface, declared: &[&str], wants: &mut Wants) {
-    let base = iface.base_iface();
-    let name = iface.name().to_owned();
-    if let Interface::Ethernet(eth) = iface {
-        wants.makes_links |= eth.ethernet.as_ref().is_some_and(|e| e.sr_iov.is_some());
-    }
-    if matches!(iface.iface_type(), InterfaceType::Ethernet | InterfaceType::InfiniBand) {
-        match (&base.identifier, &base.mac_address) {
-            (Some(InterfaceIdentifier::MacAddress), Some(mac)) => {
-                wants.needed.push(LinkRef::Mac(mac.clone()));
-            }
-            (Some(InterfaceIdentifier::PciAddress), _) => {}
-            (_, _) => wants.needed.push(LinkRef::Name(name.clone())),
-        }
-    }
-    if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
-        wants.bridges.push(name.clone());
-        let ports = iface.ports().unwrap_or_default();
-        wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
-    }
-    wants.ovs |= matches!(iface.iface_type(), InterfaceType::OvsInterface);
-    let lower = iface.ports().unwrap_or_default().into_iter().chain(parent(iface));
-    for port in lower.filter(|p| !declared.contains(p)) {
-        wants.needed.push(LinkRef::Name(port.to_owned()));
-    }
-    let v4 = base.ipv4.as_ref().filter(|ip| ip.enabled);
-    let v6 = base.ipv6.as_ref().filter(|ip| ip.enabled);
-    let v4_static = v4.filter(|ip| ip.dhcp != Some(true)).and_then(|ip| ip.addresses.as_ref());
-    let v6_auto = v6.is_some_and(|ip| ip.dhcp == Some(true) || ip.autoconf == Some(true));
-    let v6_static = v6.filter(|_| !v6_auto).and_then(|ip| ip.addresses.as_ref());
-    for address in v4_static.into_iter().chain(v6_static).flatten() {
-        let (ip, prefix) = (address.ip, address.prefix_length);
-        wants.addresses.push(OnLink { link: name.clone(), ip, prefix });
-    }
-    let v4_dynamic = v4.is_some_and(|ip| ip.dhcp == Some(true));
-    if v4_dynamic || v6_auto {
-        wants.dynamic.push(Dynamic { link: name, v4: v4_dynamic, v6: v6_auto });
-    }
-}
-
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn parent(iface: &Interface) -> Option<&str> {
     let base = match iface {
@@ -364,10 +246,6 @@ fn parent(iface: &Interface) -> Option<&str> {
         _ => None,
     };
     base.filter(|b| !b.is_empty())
-}
-
-fn is_absent(route: &RouteEntry) -> bool {
-    matches!(route.state, Some(RouteState::Absent))
 }
 
 #[cfg(test)]

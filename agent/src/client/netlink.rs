@@ -57,6 +57,11 @@ pub(crate) struct Link {
 }
 
 impl Link {
+    /// Whether this is the card's own MAC address, whatever it has at present.
+    pub(crate) fn is_permanent(&self, mac: &str) -> bool {
+        self.permanent_mac.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(mac))
+    }
+
     /// Whether the document's reference means this link.
     pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
         match wanted {

@@ -18,7 +18,7 @@ pub(super) async fn drift(
     let current = network.current().await?;
     match desired.missing_in(&current)? {
         None => Ok(None),
-        Some(diff) => Ok(Some((diff.subjects(), diff.to_yaml()?))),
+        Some(diff) => Ok(Some((diff.subjects(), diff.to_shown_yaml()?))),
     }
 }
 

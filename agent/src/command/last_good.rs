@@ -34,6 +34,6 @@ pub(super) fn last_good_state(paths: &Paths) -> Result<Option<State>, Error> {
     Ok(Some(match parsed.needs_current() {
         true => then,
         // The document says more than the copy: nmstate doesn't write everything that it reads.
-        false => parsed.resolve(None)?.with_macs_of(&then),
+        false => parsed.resolve(None)?.settled_as(&then),
     }))
 }

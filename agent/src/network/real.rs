@@ -40,7 +40,14 @@ impl Network for RealNetwork<'_> {
 
     async fn settle(&self, desired: State) -> Result<State, NetworkError> {
         let links = self.0.netlink.links().await?;
-        Ok(desired.with_copied_macs(|name| {
+        let card = |mac: &str| {
+            let wanted = LinkRef::Mac(mac.to_owned());
+            let mut cards = links.iter().filter(|link| link.physical && link.is(&wanted));
+            // Ports of a bond have its address beside their permanent ones.
+            let permanent = cards.clone().find(|link| link.is_permanent(mac));
+            permanent.or_else(|| cards.next()).map(|link| link.name.clone())
+        };
+        Ok(desired.settled(card, |name| {
             let wanted = LinkRef::Name(name.to_owned());
             let link = links.iter().find(|link| link.is(&wanted))?;
             Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })

@@ -88,7 +88,7 @@ async fn look(
     match desired.missing_in(&current)? {
         None => Ok(()),
         Some(diff) => {
-            if let Ok(yaml) = diff.to_yaml() {
+            if let Ok(yaml) = diff.to_shown_yaml() {
                 tracing::debug!("the current state lacks:\n{yaml}");
             }
             Err(NetworkError::Missing { subjects: diff.subjects().join(", ") })

@@ -1,90 +1,126 @@
-//! What counts as the same when a desired state is compared with the current one.
+//! What a current state lacks of a desired one, by the rules of nmstate's own verification.
+//!
+//! The library verifies inside of `apply()` alone. Its `gen_diff()` does the same resolving and
+//! sanitizing, but compares more strictly. So it finds the candidates here, and the rules below
+//! strike those that the verification tolerates.
 
-use nmstate::{Interface, InterfaceIpAddr, NetworkState, RouteEntry};
+mod interface;
+mod routes;
+mod value;
 
-/// What the kernel and Open vSwitch say in `newer` instead of what they said in `state`: addresses,
-/// running routes, ports of OVS bridges. `false` where an interface of `desired` is there no more:
-/// then the rest of `state` is not to be believed either. Others may be missing: nmstate hides
-/// devices of Open vSwitch's own from the kernel's side, and shows them from NetworkManager's.
-pub(super) fn take_newer(
-    state: &mut NetworkState,
-    newer: &NetworkState,
+use std::collections::HashSet;
+
+use nmstate::{Interface, Interfaces, NetworkState, NmstateError, RouteRules, Routes};
+use serde_json::json;
+
+use super::names;
+
+/// The part of `desired` that `current` lacks.
+pub(super) fn missing(
     desired: &NetworkState,
-) -> bool {
-    for iface in state.interfaces.iter_mut() {
-        // With Open vSwitch several interfaces bear one name.
-        let Some(newer) = newer.interfaces.get_iface(iface.name(), iface.iface_type()) else {
-            if desired.interfaces.get_iface(iface.name(), iface.iface_type()).is_some() {
-                return false;
-            }
-            continue;
-        };
-        let (old, new) = (iface.base_iface_mut(), newer.base_iface());
-        if let (Some(old), Some(new)) = (old.ipv4.as_mut(), new.ipv4.as_ref()) {
-            old.addresses.clone_from(&new.addresses);
-        }
-        if let (Some(old), Some(new)) = (old.ipv6.as_mut(), new.ipv6.as_ref()) {
-            old.addresses.clone_from(&new.addresses);
-        }
-        if let (Interface::OvsBridge(old), Interface::OvsBridge(new)) = (iface, newer) {
-            old.bridge.clone_from(&new.bridge);
+    current: &NetworkState,
+) -> Result<NetworkState, NmstateError> {
+    let (mut desired, mut current) = (desired.clone(), current.clone());
+    names::resolve(&mut desired, |mac| names::card(&current, mac));
+    hide_patch_ports(&desired, &mut current);
+    enable_families_in_use(&desired, &mut current);
+    // Without current routes and rules the difference has all desired ones, sanitized.
+    let mut without_routes = current.clone();
+    (without_routes.routes, without_routes.rules) = (Routes::default(), RouteRules::default());
+    let mut diff = desired.gen_diff(&without_routes)?;
+    diff.description.clear();
+    let mut interfaces = Interfaces::new();
+    for candidate in diff.interfaces.iter() {
+        if let Some(lacking) = interface::lacking(candidate, &desired, &current)? {
+            interfaces.push(lacking);
         }
     }
-    state.routes.running.clone_from(&newer.routes.running);
-    true
+    diff.interfaces = interfaces;
+    diff.routes.config = some(routes::missing_routes(&desired, &diff, &current));
+    diff.rules.config = some(routes::missing_rules(&desired, &diff, &current));
+    if holds_dns(&desired, &current) {
+        diff.dns = None;
+    }
+    if value::holds(
+        &serde_json::to_value(&desired.hostname)?,
+        &serde_json::to_value(&current.hostname)?,
+    ) {
+        diff.hostname = None;
+    }
+    let mut ovsdb = serde_json::to_value(current.ovsdb.clone().unwrap_or_default())?;
+    value::default(&mut ovsdb, "external_ids", json!({}));
+    value::default(&mut ovsdb, "other_config", json!({}));
+    if value::holds(&serde_json::to_value(&desired.ovsdb)?, &ovsdb) {
+        diff.ovsdb = None;
+    }
+    Ok(diff)
 }
 
-/// Addresses of `current` that the document does not list belong to someone else (keepalived),
-/// unless the document says `allow-extra-address: false`. A family whose addresses the kernel has is
-/// enabled, whatever a profile says: with the userspace datapath NetworkManager shows the bridge's
-/// tap device a second time, with a profile it made up before the addresses were there.
-pub(super) fn keep_only_desired_addresses(desired: &NetworkState, current: &mut NetworkState) {
+fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
+    (!list.is_empty()).then_some(list)
+}
+
+/// OVN adds patch ports to the bridge by itself; those that the document does not list are no
+/// difference, whether it says `allow-extra-patch-ports` or not.
+fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
+    let is_patch =
+        |iface: &&Interface| matches!(iface, Interface::OvsInterface(i) if i.patch.is_some());
+    let patches: HashSet<String> =
+        current.interfaces.iter().filter(is_patch).map(|i| i.name().to_owned()).collect();
+    for iface in current.interfaces.iter_mut() {
+        let wanted = desired.interfaces.get_iface(iface.name(), iface.iface_type());
+        let wanted = wanted.and_then(Interface::ports).unwrap_or_default();
+        if let Interface::OvsBridge(bridge) = iface
+            && let Some(ports) = bridge.bridge.as_mut().and_then(|b| b.ports.as_mut())
+        {
+            ports.retain(|p| !patches.contains(&p.name) || wanted.contains(&p.name.as_str()));
+        }
+    }
+}
+
+/// A family whose addresses the kernel has is enabled, whatever a profile says: with the userspace
+/// datapath NetworkManager shows the bridge's tap device a second time, with a profile it made up
+/// before the addresses were there.
+fn enable_families_in_use(desired: &NetworkState, current: &mut NetworkState) {
     for iface in current.interfaces.iter_mut() {
         let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
             continue;
         };
-        let wanted = wanted.base_iface();
-        let base = iface.base_iface_mut();
-        if let (Some(want), Some(have)) = (&wanted.ipv4, base.ipv4.as_mut())
-            && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
-            && want.allow_extra_address != Some(false)
-        {
-            keep_wanted(list, want_list);
-            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
+        let (wanted, base) = (wanted.base_iface(), iface.base_iface_mut());
+        if let (Some(want), Some(have)) = (&wanted.ipv4, base.ipv4.as_mut()) {
+            let is_used = have.addresses.as_ref().is_some_and(|a| !a.is_empty());
+            have.enabled |= want.enabled && is_used;
         }
-        if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut())
-            && let (Some(want_list), Some(list)) = (&want.addresses, have.addresses.as_mut())
-            && want.allow_extra_address != Some(false)
-        {
-            keep_wanted(list, want_list);
-            have.enabled |= !want_list.is_empty() && list.len() == want_list.len();
+        if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut()) {
+            let is_used = have.addresses.as_ref().is_some_and(|a| !a.is_empty());
+            have.enabled |= want.enabled && is_used;
         }
     }
 }
 
-/// Only the wanted addresses, in the wanted order.
-fn keep_wanted(list: &mut Vec<InterfaceIpAddr>, wanted: &[InterfaceIpAddr]) {
-    let place = |a: &InterfaceIpAddr| {
-        wanted.iter().position(|w| w.ip == a.ip && w.prefix_length == a.prefix_length)
+/// Servers and search domains in their order, options in any.
+fn holds_dns(desired: &NetworkState, current: &NetworkState) -> bool {
+    let want = desired.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
+    let have = current.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
+    let sorted = |list: Option<Vec<String>>| {
+        let mut list = list.unwrap_or_default();
+        list.sort_unstable();
+        list
     };
-    list.retain(|a| place(a).is_some());
-    list.sort_by_key(place);
+    let is_purge = [&want.server, &want.search, &want.options]
+        .iter()
+        .all(|list| list.as_ref().is_none_or(Vec::is_empty));
+    let same = |want: &Option<Vec<String>>, have: &Option<Vec<String>>| match want {
+        None => !is_purge || have.as_ref().is_none_or(Vec::is_empty),
+        Some(want) => *want == have.clone().unwrap_or_default(),
+    };
+    same(&want.server, &have.server)
+        && same(&want.search, &have.search)
+        && match &want.options {
+            None => same(&None, &have.options),
+            Some(_) => sorted(want.options.clone()) == sorted(have.options.clone()),
+        }
 }
 
-/// A desired route holds where the kernel has one that agrees in everything the document says;
-/// an absent one holds where nothing matches.
-pub(super) fn route_holds(desired: &RouteEntry, current: &NetworkState) -> bool {
-    let same = |want: &Option<String>, have: &Option<String>| match want.as_deref() {
-        None | Some("") => true,
-        Some(_) => want == have,
-    };
-    let matches = |have: &RouteEntry| {
-        same(&desired.destination, &have.destination)
-            && same(&desired.next_hop_iface, &have.next_hop_iface)
-            && same(&desired.next_hop_addr, &have.next_hop_addr)
-            && desired.metric.is_none_or(|m| m < 0 || have.metric == Some(m))
-            && desired.table_id.is_none_or(|t| t == 0 || have.table_id == Some(t))
-    };
-    let found = current.routes.running.iter().chain(&current.routes.config).flatten().any(matches);
-    found != super::is_absent(desired)
-}
+#[cfg(test)]
+mod tests;

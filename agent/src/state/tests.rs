@@ -83,7 +83,7 @@ fn macs(permanent: Option<&str>) -> super::Macs {
 
 #[test]
 fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
-    let desired = state(ON_BOND)?.with_copied_macs(|link| (link == "bond0").then(|| macs(None)));
+    let desired = state(ON_BOND)?.settled(|_| None, |link| (link == "bond0").then(|| macs(None)));
     let now = "interfaces:\n\
         - {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:0B'}\n\
         - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
@@ -91,16 +91,16 @@ fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
         - {name: br-ex, type: ovs-interface, state: up, mac-address: '52:54:00:00:00:0A'}\n";
     assert!(desired.missing_in(&state(now)?)?.is_none());
     // What it came to is what counts later on, too.
-    let later = state(ON_BOND)?.with_macs_of(&state(&desired.to_yaml()?)?);
+    let later = state(ON_BOND)?.settled_as(&state(&desired.to_yaml()?)?);
     assert!(later.missing_in(&state(now)?)?.is_none());
-    let other = state(ON_BOND)?.with_copied_macs(|_| Some(macs(Some("52:54:00:00:00:0c"))));
+    let other = state(ON_BOND)?.settled(|_| None, |_| Some(macs(Some("52:54:00:00:00:0c"))));
     assert!(other.missing_in(&state(now)?)?.is_some(), "the permanent address goes first");
     Ok(())
 }
 
 #[test]
 fn a_link_that_is_not_there_is_left_to_nmstate() -> Result {
-    let desired = state(ON_BOND)?.with_copied_macs(|_| None);
+    let desired = state(ON_BOND)?.settled(|_| None, |_| None);
     assert!(!desired.to_yaml()?.contains("mac-address"));
     Ok(())
 }
@@ -139,7 +139,7 @@ fn a_default_route_with_filled_in_defaults_is_no_drift() -> Result {
         "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0}]}",
     )?;
     let current = state(&format!(
-        "{DUMMY}routes: {{running: [{{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0, metric: 48, table-id: 254}}]}}"
+        "{DUMMY}routes: {{config: [{{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: d0, metric: 48, table-id: 254}}]}}"
     ))?;
     assert!(desired.missing_in(&current)?.is_none());
     assert!(desired.missing_in(&state(DUMMY)?)?.is_some());
@@ -232,7 +232,7 @@ interfaces:
     enabled: true
     address: [{ip: 192.0.2.10, prefix-length: 24}]
 routes:
-  running:
+  config:
   - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
 ";
 

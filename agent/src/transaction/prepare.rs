@@ -36,10 +36,10 @@ impl<N: Network> Transaction<'_, N> {
         probed: &mut Probed,
     ) -> Phased<Prepared> {
         let t = &self.settings.timeout;
-        let mut wants = parsed.wants(&document.text);
+        let first = parsed.first_wants(&document.text);
         // Each wait inside has its own bound.
         let say = |text: &str, bound| self.progress.say(text, bound);
-        self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
+        self.phase(Phase::Ready, LONG, self.network.ready(&first, &say)).await?;
         let desired = self
             .phase(Phase::Snapshot, t.snapshot.get(), async {
                 let current = match parsed.needs_current() {
@@ -49,8 +49,9 @@ impl<N: Network> Transaction<'_, N> {
                 Ok::<_, PhaseError>(self.network.settle(parsed.resolve(current.as_ref())?).await?)
             })
             .await?;
+        // The document may have called its links by other names than the kernel does.
+        let wants = desired.wants();
         if parsed.needs_current() {
-            wants = desired.wants();
             self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
         }
         let plan =

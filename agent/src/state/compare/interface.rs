@@ -1,0 +1,192 @@
+//! What nmstate's verification tolerates in an interface.
+
+use nmstate::{Interface, InterfaceType, NetworkState};
+use serde_json::{Value, json};
+
+use super::value;
+
+/// Flags of a tunnel that the kernel sets by itself.
+const READ_ONLY_FLAGS: [&str; 3] = ["cap-xmit", "cap-rcv", "cap-per-packet"];
+
+/// The part of `candidate`, a difference by `gen_diff()`, that is one for the verification too.
+pub(super) fn lacking(
+    candidate: &Interface,
+    desired: &NetworkState,
+    current: &NetworkState,
+) -> Result<Option<Interface>, serde_json::Error> {
+    let (name, kind) = (candidate.name(), candidate.iface_type());
+    let is_gone = candidate.is_absent() || (candidate.is_virtual() && candidate.is_down());
+    let Some(have) = current.interfaces.get_iface(name, kind.clone()) else {
+        return Ok((candidate.is_up() && !is_gone).then(|| candidate.clone()));
+    };
+    if is_gone {
+        // A card cannot be removed.
+        return Ok(have.is_virtual().then(|| candidate.clone()));
+    }
+    if !candidate.is_up() {
+        return Ok(None);
+    }
+    let declared = desired.interfaces.get_iface(name, kind);
+    let declared = declared
+        .or_else(|| desired.interfaces.get_iface(name, InterfaceType::Unknown))
+        .unwrap_or(candidate);
+    let mut want = serde_json::to_value(sanitize_wanted(candidate.clone(), declared))?;
+    value::only_declared(&mut want, &serde_json::to_value(declared)?);
+    let mut have = serde_json::to_value(have)?;
+    fill_in_defaults(&mut have);
+    let said = declared.base_iface();
+    let v4 = said.ipv4.as_ref().and_then(|ip| ip.addresses.as_ref());
+    let v6 = said.ipv6.as_ref().and_then(|ip| ip.addresses.as_ref());
+    tolerate_addresses(&mut want["ipv4"], &mut have["ipv4"], v4.is_some());
+    tolerate_addresses(&mut want["ipv6"], &mut have["ipv6"], v6.is_some());
+    if v4.is_some_and(Vec::is_empty) {
+        // Whether IPv4 is on depends on its routes then.
+        want["ipv4"]["enabled"].take();
+    }
+    tolerate_alternative_names(&mut want["alt-names"], &mut have["alt-names"]);
+    tolerate_options(candidate, &mut want, &mut have);
+    let Value::Object(want) = want else { return Ok(None) };
+    // Whole keys: nmstate reads no half of a VLAN.
+    let mut left: serde_json::Map<String, Value> = want
+        .into_iter()
+        .filter(|(key, want)| {
+            !["name", "type"].contains(&key.as_str()) && !value::holds(want, &have[key.as_str()])
+        })
+        .collect();
+    if left.is_empty() {
+        return Ok(None);
+    }
+    let mut whole = serde_json::to_value(candidate)?;
+    if let Value::Object(whole) = &mut whole {
+        let keys = ["name", "type", "state"];
+        whole.retain(|key, _| keys.contains(&key.as_str()) || left.remove(key).is_some());
+    }
+    serde_json::from_value(whole).map(Some)
+}
+
+/// What says how to apply or to compare, and no more.
+fn sanitize_wanted(mut want: Interface, declared: &Interface) -> Interface {
+    if want.allow_extra_ports() == Some(true) {
+        want.set_allow_extra_ports(None);
+    }
+    let base = want.base_iface_mut();
+    if base.profile_name.as_ref() == Some(&base.name) {
+        // nmstate does not show it when it reads the profile back.
+        base.profile_name = None;
+    }
+    if let Some(ipv4) = base.ipv4.as_mut() {
+        let is_default =
+            |metric: &Option<i64>| *metric == Some(nmstate::RouteEntry::USE_DEFAULT_METRIC);
+        if is_default(&ipv4.auto_route_metric) {
+            ipv4.auto_route_metric = None;
+        }
+        if is_default(&ipv4.prefix_route_metric) {
+            ipv4.prefix_route_metric = None;
+        }
+    }
+    #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+    match &mut want {
+        Interface::Ethernet(card) => {
+            let Some(settings) = card.ethernet.as_mut() else { return want };
+            if matches!(declared, Interface::Ethernet(d) if d.ethernet.as_ref().and_then(|e| e.auto_neg) == Some(true))
+            {
+                (settings.speed, settings.duplex) = (None, None);
+            }
+            if let Some(sr_iov) = settings.sr_iov.as_mut() {
+                // What can be read only, and no list of functions.
+                sr_iov.max_vfs = None;
+                sr_iov.vfs = sr_iov.vfs.take().filter(|vfs| !vfs.is_empty());
+                for vf in sr_iov.vfs.iter_mut().flatten() {
+                    vf.iface_name.clear();
+                }
+            }
+        }
+        Interface::OvsBridge(bridge) => {
+            if let Some(bridge) = bridge.bridge.as_mut()
+                && bridge.allow_extra_patch_ports == Some(true)
+            {
+                bridge.allow_extra_patch_ports = None;
+            }
+        }
+        Interface::Hsr(hsr) => {
+            if let Some(hsr) = hsr.hsr.as_mut() {
+                hsr.supervision_address = None;
+            }
+        }
+        _ => {}
+    }
+    want
+}
+
+/// What nmstate does not show when it is off or empty.
+fn fill_in_defaults(have: &mut Value) {
+    let maps = || json!({"external_ids": {}, "other_config": {}});
+    value::default(have, "controller", json!(""));
+    value::default(have, "mptcp", json!({}));
+    value::default(&mut have["mptcp"], "address-flags", json!([]));
+    value::default(have, "ovs-db", maps());
+    value::default(have, "dispatch", json!({}));
+    for script in ["post-activation", "post-deactivation"] {
+        value::default(&mut have["dispatch"], script, json!(""));
+    }
+    let (has_v4, has_v6) = (have["ipv4"].is_object(), have["ipv6"]["enabled"] == json!(true));
+    for (key, is_on) in [("ipv4", has_v4), ("ipv6", has_v6)] {
+        let family = &mut have[key];
+        value::default(family, "dhcp-custom-hostname", json!(""));
+        value::default(family, "token", json!("::"));
+        if is_on {
+            value::default(family, "address", json!([]));
+            value::default(family, "dhcp", json!(false));
+            value::default(family, "autoconf", json!(false));
+        }
+    }
+    for port in have["bridge"]["port"].as_array_mut().into_iter().flatten() {
+        value::default(port, "vlan", json!({}));
+        if port["link-aggregation"].is_object() {
+            value::default(&mut port["link-aggregation"], "ovs-db", maps());
+        }
+    }
+}
+
+/// Addresses that the document does not list belong to someone else (keepalived), unless it says
+/// `allow-extra-address: false`.
+fn tolerate_addresses(want: &mut Value, have: &mut Value, is_declared: bool) {
+    let place = |address: &Value| (address["ip"].clone(), address["prefix-length"].clone());
+    let allows_others = want["allow-extra-address"] != json!(false);
+    if is_declared {
+        want["allow-extra-address"].take();
+    }
+    let wanted: Option<Vec<_>> =
+        want["address"].as_array().map(|list| list.iter().map(place).collect());
+    if let (Some(wanted), Some(list)) = (wanted, have["address"].as_array_mut()) {
+        list.retain(|address| !allows_others || wanted.contains(&place(address)));
+    }
+}
+
+/// Names that others gave are no difference, and an absent name holds where there is none.
+fn tolerate_alternative_names(want: &mut Value, have: &mut Value) {
+    let Some(names) = want.as_array_mut() else { return };
+    let has = |name: &Value| {
+        have.as_array().is_some_and(|list| list.iter().any(|entry| entry["name"] == *name))
+    };
+    let missing = |entry: &Value| has(&entry["name"]) == (entry["state"] == json!("absent"));
+    names.retain(missing);
+    if names.is_empty() {
+        want.take();
+    }
+}
+
+/// Options of bonds are the kernel's to refuse, and some flags of tunnels can be read only.
+fn tolerate_options(iface: &Interface, want: &mut Value, have: &mut Value) {
+    if matches!(iface, Interface::Bond(_)) {
+        want["link-aggregation"]["options"].take();
+    }
+    if matches!(iface, Interface::IpTunnel(_)) {
+        let is_fixed = |flag: &Value| READ_ONLY_FLAGS.iter().any(|fixed| flag == fixed);
+        for tunnel in [want, have] {
+            if let Some(flags) = tunnel["ip-tunnel"]["ip6tun-flags"].as_array_mut() {
+                flags.retain(|flag| !is_fixed(flag));
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! What nmstate's verification tolerates, and what it does not.
+
+use nmstate::{NetworkState, NmstateError};
+
+use super::missing;
+
+type Result<T = ()> = std::result::Result<T, NmstateError>;
+
+/// Whether `current` has all of `desired`.
+fn holds(desired: &str, current: &str) -> Result<bool> {
+    let desired = NetworkState::new_from_yaml(desired)?;
+    let current = NetworkState::new_from_yaml(current)?;
+    Ok(missing(&desired, &current)?.is_empty())
+}
+
+/// An Ethernet card with this beside its name.
+fn card(more: &str) -> String {
+    format!("interfaces:\n- {{name: eno1, type: ethernet, state: up, {more}}}\n")
+}
+
+#[test]
+fn what_only_says_how_to_apply_or_compare_is_no_difference() -> Result {
+    for (desired, current) in [
+        ("profile-name: eno1", "mtu: 1500"),
+        (
+            "ipv4: {enabled: true, dhcp: true, auto-route-metric: -1}",
+            "ipv4: {enabled: true, dhcp: true}",
+        ),
+        (
+            "ipv6: {enabled: true, autoconf: true, dhcp: true, token: '::'}",
+            "ipv6: {enabled: true, autoconf: true, dhcp: true}",
+        ),
+        ("mptcp: {address-flags: [subflow, signal]}", "mptcp: {address-flags: [signal, subflow]}"),
+        ("dispatch: {post-activation: ''}", "mtu: 1500"),
+        ("controller: ''", "mtu: 1500"),
+        (
+            "ethernet: {auto-negotiation: true, speed: 1000, duplex: full}",
+            "ethernet: {auto-negotiation: true, speed: 10000}",
+        ),
+        (
+            "802.1x: {identity: a, eap-methods: [peap], password: '<_password_hid_by_nmstate>'}",
+            "802.1x: {identity: a, eap-methods: [peap], password: b}",
+        ),
+        ("ipv4: {enabled: true, dhcp: false, address: []}", "ipv4: {enabled: false}"),
+    ] {
+        assert!(holds(&card(desired), &card(current))?, "{desired}");
+    }
+    Ok(())
+}
+
+#[test]
+fn what_differs_is_a_difference() -> Result {
+    for (desired, current) in [
+        ("profile-name: uplink", "mtu: 1500"),
+        ("mtu: 9000", "mtu: 1500"),
+        (
+            "ipv6: {enabled: true, autoconf: true, dhcp: true, token: '::1'}",
+            "ipv6: {enabled: true, autoconf: true, dhcp: true}",
+        ),
+        (
+            "802.1x: {identity: a, eap-methods: [peap], password: c}",
+            "802.1x: {identity: a, eap-methods: [peap], password: b}",
+        ),
+        (
+            "ipv4: {enabled: true, dhcp: true}",
+            "ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}",
+        ),
+        (
+            "ipv4: {enabled: true, dhcp: false, allow-extra-address: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}",
+            "ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}, {ip: 192.0.2.9, prefix-length: 32}]}",
+        ),
+    ] {
+        assert!(!holds(&card(desired), &card(current))?, "{desired}");
+    }
+    Ok(())
+}
+
+/// A bridge with these ports, and OVN's patch port beside it.
+fn bridge(options: &str, ports: &str) -> String {
+    format!(
+        "interfaces:\n\
+         - {{name: br-ex, type: ovs-bridge, state: up, bridge: {{{options}port: [{ports}]}}}}\n\
+         - {{name: br-ex, type: ovs-interface, state: up}}\n\
+         - {{name: eno1, type: ethernet, state: up}}\n\
+         - {{name: eno2, type: ethernet, state: up}}\n"
+    )
+}
+
+#[test]
+fn patch_ports_of_ovn_are_no_difference() -> Result {
+    let with_patch = bridge("", "{name: br-ex}, {name: eno1}, {name: patch-a}")
+        + "- {name: patch-a, type: ovs-interface, state: up, patch: {peer: patch-b}}\n";
+    for options in ["", "allow-extra-patch-ports: true, "] {
+        assert!(holds(&bridge(options, "{name: eno1}, {name: br-ex}"), &with_patch)?, "{options}");
+    }
+    let with_port = bridge("", "{name: br-ex}, {name: eno1}, {name: eno2}");
+    assert!(!holds(&bridge("", "{name: eno1}, {name: br-ex}"), &with_port)?);
+    assert!(holds(
+        &bridge("allow-extra-ports: true, ", "{name: eno1}, {name: br-ex}"),
+        &with_port
+    )?);
+    Ok(())
+}
+
+#[test]
+fn a_card_by_its_mac_address_has_the_kernels_name() -> Result {
+    let desired = "interfaces:\n\
+         - {name: uplink, type: ethernet, state: up, identifier: mac-address, mac-address: '52:54:00:00:00:0a', \
+         ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}}\n\
+         routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.9, next-hop-interface: uplink}]}\n";
+    let current = "interfaces:\n\
+         - {name: eno1, type: ethernet, state: up, profile-name: uplink, identifier: mac-address, mac-address: '52:54:00:00:00:0A', \
+         ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}, {ip: 192.0.2.7, prefix-length: 32}]}}\n\
+         routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.9, next-hop-interface: eno1, table-id: 254, metric: 100}]}\n";
+    assert!(holds(desired, current)?);
+    assert!(!holds(desired, &current.replace("192.0.2.9", "192.0.2.8"))?);
+    Ok(())
+}
+
+#[test]
+fn absent_interfaces_are_a_difference_as_long_as_they_are_there() -> Result {
+    let absent = "interfaces: [{name: bond0, type: bond, state: absent}]\n";
+    let bond = "interfaces: [{name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, port: []}}]\n";
+    assert!(holds(absent, "interfaces: []\n")?);
+    assert!(!holds(absent, bond)?);
+    assert!(!holds(bond, "interfaces: []\n")?);
+    let down = "interfaces: [{name: eno1, type: ethernet, state: down}]\n";
+    assert!(holds(down, &card("mtu: 1500"))?);
+    Ok(())
+}
+
+#[test]
+fn routes_and_rules_are_found_in_any_table() -> Result {
+    let route = |more: &str| {
+        format!(
+            "{{destination: 198.51.100.0/24, next-hop-address: 192.0.2.9, next-hop-interface: eno1{more}}}"
+        )
+    };
+    let state = |key: &str, entry: &str| {
+        card("ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}")
+            + &format!("{key}: {{config: [{entry}]}}\n")
+    };
+    let in_main = state("routes", &route(", table-id: 254, metric: 100"));
+    let in_100 = state("routes", &route(", table-id: 100, metric: 100"));
+    assert!(holds(&state("routes", &route("")), &in_main)?);
+    assert!(
+        holds(&state("routes", &route(", metric: 5")), &in_main)?,
+        "nmstate leaves metrics out"
+    );
+    assert!(holds(&state("routes", &route(", table-id: 100")), &in_100)?);
+    assert!(!holds(&state("routes", &route(", table-id: 100")), &in_main)?);
+    assert!(!holds(&state("routes", &route(", mtu: 1400")), &in_main)?);
+    let absent = state("routes", "{state: absent, next-hop-interface: eno1}");
+    assert!(!holds(&absent, &in_main)?);
+    assert!(holds(&absent, &state("routes", ""))?);
+    let rule = |more: &str| {
+        state("route-rules", &format!("{{ip-from: 198.51.100.0/24, route-table: 100{more}}}"))
+    };
+    assert!(holds(&rule(""), &rule(", priority: 30000, family: ipv4"))?);
+    assert!(!holds(&rule(", priority: 5"), &rule(", priority: 6"))?);
+    assert!(!holds(&rule(", state: absent"), &rule(""))?);
+    Ok(())
+}
+
+#[test]
+fn the_rest_of_a_state() -> Result {
+    let options = |first: &str, second: &str| {
+        format!("dns-resolver: {{config: {{server: [192.0.2.1], options: [{first}, {second}]}}}}\n")
+    };
+    assert!(holds(&options("rotate", "debug"), &options("debug", "rotate"))?);
+    assert!(!holds("dns-resolver: {config: {server: [192.0.2.2]}}\n", &options("a", "b"))?);
+    assert!(!holds("dns-resolver: {config: {}}\n", &options("debug", "rotate"))?);
+    let name = "hostname: {running: worker-0, config: localhost}\n";
+    assert!(holds("hostname: {running: worker-0}\n", name)?);
+    assert!(!holds("hostname: {running: worker-1}\n", name)?);
+    let ids = "ovs-db: {external_ids: {a: b, c: d}, other_config: {}}\n";
+    assert!(holds("ovs-db: {external_ids: {a: b}}\n", ids)?);
+    assert!(holds("ovs-db: {external_ids: {a: null}}\n", "ovs-db: {external_ids: {c: d}}\n")?);
+    assert!(!holds("ovs-db: {external_ids: {a: x}}\n", ids)?);
+    Ok(())
+}

@@ -1,0 +1,90 @@
+//! Values as nmstate's verification compares them: what the document does not say may be anything.
+
+use serde_json::Value;
+
+/// What nmstate writes in the place of a secret.
+const HIDDEN: &str = "<_password_hid_by_nmstate>";
+
+/// Timers that a kernel with 250 Hz rounds up by one.
+const ROUNDED: [&str; 5] = [
+    "multicast-last-member-interval",
+    "multicast-membership-interval",
+    "multicast-querier-interval",
+    "multicast-query-response-interval",
+    "multicast-startup-query-interval",
+];
+
+/// Whether `have` has all of `want`. Lists are as long as each other, in any order.
+pub(super) fn holds(want: &Value, have: &Value) -> bool {
+    match (want, have) {
+        (Value::Null, _) => true,
+        (Value::String(want), _) if want == HIDDEN => true,
+        (Value::Object(want), Value::Object(have)) => want.iter().all(|(key, want)| {
+            let have = have.get(key).unwrap_or(&Value::Null);
+            holds(want, have) || is_rounded(key, want, have)
+        }),
+        (Value::Array(want), Value::Array(have)) => {
+            let mut rest: Vec<&Value> = have.iter().collect();
+            want.len() == have.len()
+                && want.iter().all(|want| {
+                    let place = rest.iter().position(|have| holds(want, have));
+                    place.map(|place| rest.swap_remove(place)).is_some()
+                })
+        }
+        (want, have) => want == have,
+    }
+}
+
+fn is_rounded(key: &str, want: &Value, have: &Value) -> bool {
+    match (want.as_u64(), have.as_u64()) {
+        (Some(want), Some(have)) => ROUNDED.contains(&key) && want == have + 1,
+        (None | Some(_), _) => false,
+    }
+}
+
+/// `want` without what `declared` does not say: nmstate fills in more before it applies.
+pub(super) fn only_declared(want: &mut Value, declared: &Value) {
+    if let (Value::Object(want), Value::Object(declared)) = (want, declared) {
+        want.retain(|key, _| declared.contains_key(key));
+        for (key, want) in want {
+            only_declared(want, &declared[key]);
+        }
+    }
+}
+
+/// Sets `key` of an object if it has none.
+pub(super) fn default(object: &mut Value, key: &str, value: Value) {
+    if let Value::Object(object) = object
+        && object.get(key).is_none_or(Value::is_null)
+    {
+        object.insert(key.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::holds;
+
+    #[test]
+    fn lists_hold_in_any_order_and_only_in_full() {
+        assert!(holds(&json!([{"a": 1}, {"b": 2}]), &json!([{"b": 2, "c": 3}, {"a": 1}])));
+        assert!(!holds(&json!([1]), &json!([1, 2])));
+        assert!(!holds(&json!([1, 1]), &json!([1, 2])));
+    }
+
+    #[test]
+    fn what_is_not_said_holds() {
+        assert!(holds(&json!({"a": null}), &json!({})));
+        assert!(!holds(&json!({"a": 1}), &json!({})));
+        assert!(holds(&json!("<_password_hid_by_nmstate>"), &json!("secret")));
+    }
+
+    #[test]
+    fn rounded_timers_hold() {
+        let timer = |value| json!({"multicast-querier-interval": value});
+        assert!(holds(&timer(25500), &timer(25499)));
+        assert!(!holds(&timer(25500), &timer(25501)));
+    }
+}

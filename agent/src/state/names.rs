@@ -1,0 +1,57 @@
+//! Kernel names in the place of logical names (`identifier: mac-address`).
+
+use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
+
+/// Gives each network card that the document identifies by its MAC address the kernel's name, as
+/// nmstate does when it applies; the document's name becomes the profile's. `name_of` finds the
+/// kernel's name for a MAC address; a card that it does not find stays as it is, for nmstate to judge.
+pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&str) -> Option<String>) {
+    let resolved: Vec<(String, String, Interface)> = state
+        .interfaces
+        .iter()
+        .filter(|iface| is_logical(iface))
+        .filter_map(|iface| {
+            let kernel = name_of(iface.base_iface().mac_address.as_deref()?)?;
+            Some((iface.name().to_owned(), kernel, iface.clone()))
+        })
+        .collect();
+    for (logical, _, iface) in &resolved {
+        state.interfaces.remove_iface(logical, iface.iface_type());
+    }
+    for (logical, kernel, iface) in resolved {
+        let mut iface = iface;
+        let base = iface.base_iface_mut();
+        base.name.clone_from(&kernel);
+        base.profile_name = Some(logical.clone());
+        state.interfaces.push(iface);
+        for route in state.routes.config.iter_mut().flatten() {
+            if route.next_hop_iface.as_ref() == Some(&logical) {
+                route.next_hop_iface = Some(kernel.clone());
+            }
+        }
+    }
+}
+
+fn is_logical(iface: &Interface) -> bool {
+    let base = iface.base_iface();
+    matches!(iface.iface_type(), InterfaceType::Ethernet | InterfaceType::Veth)
+        && base.identifier == Some(InterfaceIdentifier::MacAddress)
+        && base.profile_name.is_none()
+        && !iface.is_absent()
+}
+
+/// The card with this MAC address in a current state: by its permanent address, else its present one.
+pub(super) fn card(current: &NetworkState, mac: &str) -> Option<String> {
+    let is_same =
+        |have: &Option<String>| have.as_ref().is_some_and(|h| h.eq_ignore_ascii_case(mac));
+    let cards = || current.interfaces.iter().filter(|i| matches!(i, Interface::Ethernet(_)));
+    cards()
+        .find(|i| is_same(&i.base_iface().permanent_mac_address))
+        .or_else(|| cards().find(|i| is_same(&i.base_iface().mac_address)))
+        .map(|i| i.name().to_owned())
+}
+
+/// Every name by which the document may call the interface: its own, and its profile's.
+pub(super) fn of(iface: &Interface) -> impl Iterator<Item = &str> {
+    std::iter::once(iface.name()).chain(iface.base_iface().profile_name.as_deref())
+}

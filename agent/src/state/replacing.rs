@@ -1,0 +1,74 @@
+//! Documents replace each other; nmstate's states add up.
+
+use nmstate::{
+    DnsClientState, DnsState, Interface, InterfaceState, NetworkState, RouteEntry, RouteRuleState,
+    RouteState,
+};
+
+use super::parent;
+
+/// `desired`, with what `previous` declared and it does not taken away.
+pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> NetworkState {
+    let mut desired = desired.clone();
+    let used: Vec<String> = desired
+        .interfaces
+        .iter()
+        .flat_map(|i| std::iter::once(i.name()).chain(i.ports().unwrap_or_default()))
+        .map(str::to_owned)
+        .chain(desired.interfaces.iter().filter_map(|i| parent(i).map(str::to_owned)))
+        .collect();
+    let gone: Vec<Interface> = previous
+        .interfaces
+        .iter()
+        .filter(|old| old.is_up())
+        .filter(|old| {
+            !desired
+                .interfaces
+                .iter()
+                .any(|new| new.name() == old.name() && new.iface_type() == old.iface_type())
+        })
+        .filter(|old| old.is_virtual() || !used.iter().any(|u| u == old.name()))
+        .cloned()
+        .collect();
+    for old in &gone {
+        let mut absent = Interface::default();
+        let base = absent.base_iface_mut();
+        base.name = old.name().to_owned();
+        base.iface_type = old.iface_type();
+        base.state = InterfaceState::Absent;
+        // Through text: each type has a struct of its own.
+        if let Ok(typed) = serde_json::to_value(&absent).and_then(serde_json::from_value) {
+            desired.append_interface_data(typed);
+        }
+    }
+    let lost =
+        |name: &Option<String>| name.as_ref().is_some_and(|n| gone.iter().any(|g| g.name() == n));
+    let mut routes = desired.routes.config.take().unwrap_or_default();
+    let mut absent: Vec<RouteEntry> = Vec::new();
+    for old in
+        previous.routes.config.iter().flatten().filter(|r| r.state != Some(RouteState::Absent))
+    {
+        if !routes.contains(old) && !lost(&old.next_hop_iface) {
+            let mut old = old.clone();
+            old.state = Some(RouteState::Absent);
+            absent.push(old);
+        }
+    }
+    absent.append(&mut routes);
+    desired.routes.config = (!absent.is_empty()).then_some(absent);
+    let mut rules = desired.rules.config.take().unwrap_or_default();
+    for old in previous.rules.config.iter().flatten().filter(|r| r.state.is_none()) {
+        if !rules.contains(old) {
+            let mut old = old.clone();
+            old.state = Some(RouteRuleState::Absent);
+            rules.push(old);
+        }
+    }
+    desired.rules.config = (!rules.is_empty()).then_some(rules);
+    if desired.dns.is_none() && previous.dns.is_some() {
+        let mut dns = DnsState::new();
+        dns.config = Some(DnsClientState::new());
+        desired.dns = Some(dns);
+    }
+    desired
+}

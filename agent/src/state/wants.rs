@@ -1,0 +1,99 @@
+//! What a desired state needs before and promises after.
+
+use std::net::IpAddr;
+
+use nmstate::{
+    Interface, InterfaceIdentifier, InterfaceType, NetworkState, RouteEntry, RouteState,
+};
+
+use super::{names, parent};
+use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
+
+/// Of the whole state.
+pub(super) fn of(state: &NetworkState) -> Wants {
+    let mut wants = Wants::default();
+    let declared: Vec<&str> = state.interfaces.iter().flat_map(names::of).collect();
+    for iface in state.interfaces.iter() {
+        wants.links.push(iface.name().to_owned());
+        if iface.is_up() {
+            of_interface(iface, &declared, &mut wants);
+        }
+    }
+    for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
+        if let Some(ip) = route.next_hop_addr.as_deref().and_then(|a| a.parse().ok()) {
+            let link = route.next_hop_iface.as_deref().map(|name| kernel_name(state, name));
+            wants.gateways.push(Gateway { link, ip });
+        }
+    }
+    let servers = state.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
+    wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
+    wants.hostname = state.hostname.is_some();
+    wants.needed.dedup();
+    wants.ovs |= !wants.bridges.is_empty();
+    if wants.makes_links {
+        wants.needed.clear();
+    }
+    wants
+}
+
+/// The main table as nmstate and the kernel number it.
+const MAIN: [u32; 2] = [0, 254];
+
+/// A default route that the node itself uses; other tables are for VRFs and rules.
+fn is_main_default(route: &RouteEntry) -> bool {
+    matches!(route.destination.as_deref(), Some("0.0.0.0/0" | "::/0"))
+        && route.table_id.is_none_or(|table| MAIN.contains(&table))
+        && route.vrf_name.is_none()
+        && route.state != Some(RouteState::Absent)
+}
+
+/// The document may call the interface by its profile's name.
+fn kernel_name(state: &NetworkState, name: &str) -> String {
+    let is_kernel = state.interfaces.iter().any(|iface| iface.name() == name);
+    let by_profile =
+        state.interfaces.iter().find(|i| i.base_iface().profile_name.as_deref() == Some(name));
+    match by_profile {
+        Some(iface) if !is_kernel => iface.name().to_owned(),
+        Some(_) | None => name.to_owned(),
+    }
+}
+
+fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
+    let base = iface.base_iface();
+    let name = iface.name().to_owned();
+    if let Interface::Ethernet(eth) = iface {
+        wants.makes_links |= eth.ethernet.as_ref().is_some_and(|e| e.sr_iov.is_some());
+    }
+    if matches!(iface.iface_type(), InterfaceType::Ethernet | InterfaceType::InfiniBand) {
+        match (&base.identifier, &base.mac_address) {
+            (Some(InterfaceIdentifier::MacAddress), Some(mac)) => {
+                wants.needed.push(LinkRef::Mac(mac.clone()));
+            }
+            (Some(InterfaceIdentifier::PciAddress), _) => {}
+            (_, _) => wants.needed.push(LinkRef::Name(name.clone())),
+        }
+    }
+    if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
+        wants.bridges.push(name.clone());
+        let ports = iface.ports().unwrap_or_default();
+        wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
+    }
+    wants.ovs |= matches!(iface.iface_type(), InterfaceType::OvsInterface);
+    let lower = iface.ports().unwrap_or_default().into_iter().chain(parent(iface));
+    for port in lower.filter(|p| !declared.contains(p)) {
+        wants.needed.push(LinkRef::Name(port.to_owned()));
+    }
+    let v4 = base.ipv4.as_ref().filter(|ip| ip.enabled);
+    let v6 = base.ipv6.as_ref().filter(|ip| ip.enabled);
+    let v4_static = v4.filter(|ip| ip.dhcp != Some(true)).and_then(|ip| ip.addresses.as_ref());
+    let v6_auto = v6.is_some_and(|ip| ip.dhcp == Some(true) || ip.autoconf == Some(true));
+    let v6_static = v6.filter(|_| !v6_auto).and_then(|ip| ip.addresses.as_ref());
+    for address in v4_static.into_iter().chain(v6_static).flatten() {
+        let (ip, prefix) = (address.ip, address.prefix_length);
+        wants.addresses.push(OnLink { link: name.clone(), ip, prefix });
+    }
+    let v4_dynamic = v4.is_some_and(|ip| ip.dhcp == Some(true));
+    if v4_dynamic || v6_auto {
+        wants.dynamic.push(Dynamic { link: name, v4: v4_dynamic, v6: v6_auto });
+    }
+}
