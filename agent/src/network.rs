@@ -111,13 +111,19 @@ pub(crate) trait Network {
         before: &Before,
         bound: Duration,
     ) -> Result<(), NetworkError>;
+    /// Gives patch ports of before back to bridges that were `made` anew.
+    async fn return_patch_ports(
+        &self,
+        before: &Before,
+        made: &[String],
+    ) -> Result<(), NetworkError>;
     /// Makes it permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
     /// Rolls back every checkpoint that is not in `before`.
     async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
     /// Has NetworkManager read the profiles on disk again.
     async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError>;
-    /// Returns the bridges of `before` that no profile brings back, and removes those of `made`
+    /// Returns what no profile brings back of the bridges of `before`, and removes those of `made`
     /// that were not there.
     async fn undo_bridges(
         &self,

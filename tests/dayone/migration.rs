@@ -2,10 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, Document, HASTE, HOST_FILE, MAC, SOON, attempt, configure_ovs,
-        kubelet_ran, outcome, picture, settle, worker,
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, PATCH, SOON, attempt,
+        configure_ovs, configure_ovs_in_run, kubelet_ran, outcome, ovn, ovs_rows, picture, settle,
+        worker,
     },
-    lab::{Error, Lab, Peer},
+    lab::{Case, Error, Inside, Lab, Peer},
 };
 
 #[test]
@@ -67,7 +68,106 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
     })
 }
 
-fn taken_over(inside: &tests::lab::Inside, what: &str) -> Result<bool, Error> {
+/// The state in which a document arrives on a cluster that configure-ovs built: first with its
+/// profiles in `/run`, then, after the reboot that brings the document, without them.
+#[test]
+fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644).file(
+        "/etc/dayone/dayone.toml",
+        HASTE,
+        0o644,
+    );
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        configure_ovs_in_run(&inside)?;
+        ovn(&inside)?;
+        broken_document_changes_nothing(case, "ovs-if-br-ex")?;
+
+        inside.write(HOST_FILE, "")?;
+        case.reboot()?;
+        let inside = case.inside()?;
+        settle(&inside)?;
+        assert!(!inside.sh("nmcli -g NAME connection show")?.contains("ovs-if-"));
+        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, PATCH);
+        broken_document_changes_nothing(case, DAY_ONE)?;
+
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let it = attempt(&inside)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        document_is_in_force(case)?;
+        case.reboot()?;
+        document_is_in_force(case)?;
+        case.cut_power()?;
+        case.boot()?;
+        document_is_in_force(case)
+    })
+}
+
+/// The same without the reboot in between.
+#[test]
+fn migration_from_configure_ovs_with_its_profiles_active() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).file(
+        "/etc/dayone/dayone.toml",
+        HASTE,
+        0o644,
+    );
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        ovn(&inside)?;
+        broken_document_changes_nothing(case, "ovs-if-br-ex")?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let it = attempt(&inside)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        document_is_in_force(case)?;
+        case.reboot()?;
+        document_is_in_force(case)
+    })
+}
+
+/// Tries a document whose gateway is wrong; `known` is in the network's picture.
+fn broken_document_changes_nothing(case: &Case<'_>, known: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let (before, rows) = (picture(&inside)?, ovs_rows(&inside)?);
+    assert!(before.contains(known) && rows.contains(PATCH), "{before}{rows}");
+    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop");
+    inside.write(HOST_FILE, &wrong.text())?;
+    let it = attempt(&inside)?;
+    assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
+    assert_eq!(it.exit, 3, "{}", it.text());
+    assert!(taken_over(&inside, "br-ex")?);
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    assert_eq!(picture(&inside)?, before);
+    assert_eq!(ovs_rows(&inside)?, rows);
+    Ok(())
+}
+
+/// br-ex is the document's, with OVN's patch port in its old place.
+fn document_is_in_force(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+    assert_eq!(inside.sh("ovs-vsctl list-br | sort")?, "br-ex\nbr-int");
+    let ports = inside.sh("ovs-vsctl list-ports br-ex | sort")?;
+    assert_eq!(ports, format!("eno1\n{PATCH}"));
+    inside.wait_sh(&format!("ovs-vsctl get interface {PATCH} ofport | grep -qx 7"), SOON)?;
+    let ids = inside.sh(&format!("ovs-vsctl get port {PATCH} external_ids:ovn-localnet-port"))?;
+    assert_eq!(ids, "br-ex_worker-0");
+    let uuid = inside.sh("nmcli -g connection.uuid connection show br-ex-br")?;
+    let known = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
+    assert_eq!(known.trim_matches('"'), uuid);
+    Ok(())
+}
+
+fn taken_over(inside: &Inside, what: &str) -> Result<bool, Error> {
     let own = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
     Ok(own.iter().any(|it| {
         it.message().starts_with("taking over")

@@ -6,7 +6,7 @@ mod field;
 use std::time::Duration;
 
 pub use self::{
-    configure_ovs::configure_ovs,
+    configure_ovs::{PATCH, configure_ovs, configure_ovs_in_run, ovn, ovs_rows},
     field::{br_ex_works, finished, patch_port},
 };
 
@@ -296,7 +296,7 @@ pub fn picture(inside: &Inside) -> Result<String> {
     inside.sh(
         "cd /etc/NetworkManager/system-connections; \
          for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
-         ls /run/NetworkManager/system-connections | grep -v ^lo.nmconnection || :; \
+         ls /run/NetworkManager/system-connections | grep -v -e ^lo.nmconnection -e '^br-ex-[0-9a-f-]*.nmconnection' || :; \
          for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
          ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | grep -v 'metric 450' | sort; ip -6 route show default | sort; \
          cat /etc/resolv.conf; \

@@ -74,6 +74,7 @@ pub(crate) struct Active {
 pub(crate) struct Profile {
     pub(crate) path: String,
     pub(crate) id: String,
+    pub(crate) uuid: String,
 }
 
 /// Whether a device is still in NetworkManager's hands.
@@ -359,8 +360,9 @@ impl Bus {
                 String::try_from(value.try_clone().ok()?).ok()
             };
             let configured = flags & NOT_CONFIGURED == 0;
-            let id = get("id").unwrap_or_default();
-            Ok(configured.then(|| Profile { id, path: path.to_string() }))
+            let get = |key: &str| get(key).unwrap_or_default();
+            let (id, uuid) = (get("id"), get("uuid"));
+            Ok(configured.then(|| Profile { path: path.to_string(), id, uuid }))
         };
         let all = try_join_all(paths.into_iter().map(one)).await?;
         Ok(all.into_iter().flatten().collect())

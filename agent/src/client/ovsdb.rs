@@ -1,15 +1,21 @@
 //! Open vSwitch's database over its socket (RFC 7047), only what a transaction needs: which
 //! bridges there are, remove some, and put one back as it was.
 
-use std::path::{Path, PathBuf};
+mod rows;
 
-use serde::{Deserialize, Serialize};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
 use serde_json::{Value, json};
 use thiserror::Error;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::UnixStream,
 };
+
+pub(crate) use self::rows::{Bridge, Port};
 
 /// What OVSDB said no to.
 #[derive(Debug, Error)]
@@ -24,48 +30,19 @@ pub(crate) enum OvsdbError {
     Refused { operation: &'static str, error: String },
 }
 
-/// A row as the database sends it, columns that can be written again.
-pub(crate) type Row = serde_json::Map<String, Value>;
-
-/// A bridge with its ports and interfaces.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Bridge {
-    /// Name.
-    pub(crate) name: String,
-    /// Whether NetworkManager made it: then its profile brings it back.
-    pub(crate) managed: bool,
-    row: Row,
-    ports: Vec<Port>,
-}
-
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Port {
-    row: Row,
-    interfaces: Vec<Row>,
-}
-
-const BRIDGE: &[&str] = &[
-    "name",
-    "datapath_type",
-    "fail_mode",
-    "external_ids",
-    "other_config",
-    "protocols",
-    "stp_enable",
-    "rstp_enable",
-    "mcast_snooping_enable",
-];
-const PORT: &[&str] =
-    &["name", "tag", "trunks", "vlan_mode", "bond_mode", "lacp", "external_ids", "other_config"];
-const INTERFACE: &[&str] =
-    &["name", "type", "mac", "mtu_request", "options", "external_ids", "other_config"];
 const DB: &str = "Open_vSwitch";
+
+/// The key in `external_ids` by which NetworkManager knows its own rows; the value is the uuid of
+/// the profile.
+const PROFILE: &str = "NM.connection.uuid";
 
 /// A connection.
 pub(crate) struct Ovsdb {
     path: PathBuf,
     stream: UnixStream,
     id: u64,
+    /// Read and not yet decoded.
+    buffer: Vec<u8>,
 }
 
 impl Ovsdb {
@@ -73,7 +50,7 @@ impl Ovsdb {
     pub(crate) async fn connect(path: &Path) -> Result<Self, OvsdbError> {
         let path = path.to_path_buf();
         match UnixStream::connect(&path).await {
-            Ok(stream) => Ok(Self { path, stream, id: 0 }),
+            Ok(stream) => Ok(Self { path, stream, id: 0, buffer: Vec::new() }),
             Err(source) => Err(OvsdbError::Connect { path, source }),
         }
     }
@@ -81,74 +58,105 @@ impl Ovsdb {
     /// All bridges.
     pub(crate) async fn bridges(&mut self) -> Result<Vec<Bridge>, OvsdbError> {
         let select = |table| json!({"op": "select", "table": table, "where": []});
-        let result = self
-            .transact("a query", vec![select("Bridge"), select("Port"), select("Interface")])
-            .await?;
-        let rows = |i: usize| -> Vec<Row> {
-            let rows = result.get(i).and_then(|r| r.get("rows")).and_then(Value::as_array);
-            rows.into_iter().flatten().filter_map(|r| r.as_object().cloned()).collect()
-        };
-        let (bridges, ports, interfaces) = (rows(0), rows(1), rows(2));
-        Ok(bridges
-            .iter()
-            .map(|row| Bridge {
-                name: row.get("name").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                managed: row
-                    .get("external_ids")
-                    .is_some_and(|ids| ids.to_string().contains("NM.connection.uuid")),
-                row: keep(row, BRIDGE),
-                ports: referenced(row, "ports", &ports)
-                    .map(|port| Port {
-                        row: keep(port, PORT),
-                        interfaces: referenced(port, "interfaces", &interfaces)
-                            .map(|i| keep(i, INTERFACE))
-                            .collect(),
-                    })
-                    .collect(),
-            })
-            .collect())
+        let result = self.transact("a query", rows::tables().map(select).collect()).await?;
+        let tables = result.iter().map(|table| {
+            let rows = table.get("rows").and_then(Value::as_array);
+            rows.into_iter().flatten().filter_map(|row| row.as_object().cloned()).collect()
+        });
+        Ok(rows::bridges(&tables.collect::<Vec<_>>()))
     }
 
     /// Removes bridges by name; fine where there is none. Ports go with them.
     pub(crate) async fn remove(&mut self, names: &[String]) -> Result<(), OvsdbError> {
         for name in names {
-            let select = json!({"op": "select", "table": "Bridge",
-                "where": [["name", "==", name]], "columns": ["_uuid"]});
-            let result = self.transact("a query", vec![select]).await?;
-            let uuid = result.first().and_then(|r| r.pointer("/rows/0/_uuid")).cloned();
-            let Some(uuid) = uuid else { continue };
-            let mutate = json!({"op": "mutate", "table": DB, "where": [],
-                "mutations": [["bridges", "delete", ["set", [uuid]]]]});
-            self.transact("the removal of a bridge", vec![mutate, reconfigure()]).await?;
+            let Some(uuid) = self.uuid(name).await? else { continue };
+            let operations = vec![unlink(&uuid), reconfigure()];
+            self.transact("the removal of a bridge", operations).await?;
         }
         Ok(())
     }
 
-    /// Makes a bridge as it was.
+    /// Makes a bridge as it was, in the place of one of its name; ports of NetworkManager's are
+    /// left to NetworkManager.
     pub(crate) async fn restore(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
-        let mut operations = Vec::new();
-        let mut port_names = Vec::new();
-        for (p, port) in bridge.ports.iter().enumerate() {
-            let mut names = Vec::new();
-            for (i, interface) in port.interfaces.iter().enumerate() {
-                let name = format!("i{p}x{i}");
-                operations.push(json!({"op": "insert", "table": "Interface",
-                    "row": interface, "uuid-name": name}));
-                names.push(json!(["named-uuid", name]));
-            }
-            let mut row = port.row.clone();
-            row.insert("interfaces".to_owned(), json!(["set", names]));
-            operations.push(json!({"op": "insert", "table": "Port", "row": row,
-                "uuid-name": format!("p{p}")}));
-            port_names.push(json!(["named-uuid", format!("p{p}")]));
-        }
-        let mut row = bridge.row.clone();
-        row.insert("ports".to_owned(), json!(["set", port_names]));
-        operations.push(json!({"op": "insert", "table": "Bridge", "row": row, "uuid-name": "b"}));
+        let (mut operations, reference) = bridge.insert();
+        operations.extend(self.uuid(&bridge.name).await?.as_ref().map(unlink));
         operations.push(json!({"op": "mutate", "table": DB, "where": [],
-            "mutations": [["bridges", "insert", ["set", [["named-uuid", "b"]]]]]}));
+            "mutations": [["bridges", "insert", ["set", [reference]]]]}));
         operations.push(reconfigure());
         self.transact("the return of a bridge", operations).await.map(|_| ())
+    }
+
+    /// Gives the bridge of this name the columns that `bridge` has.
+    pub(crate) async fn set_columns(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
+        let mut row = bridge.row().clone();
+        // Never to be changed, not even to itself.
+        row.remove("name");
+        let update = json!({"op": "update", "table": "Bridge",
+            "where": [["name", "==", bridge.name]], "row": row});
+        let operations = vec![update, reconfigure()];
+        self.transact("the return of a bridge's settings", operations).await.map(|_| ())
+    }
+
+    /// Adds ports to a bridge.
+    pub(crate) async fn add_ports(
+        &mut self,
+        bridge: &str,
+        ports: &[&Port],
+    ) -> Result<(), OvsdbError> {
+        let (mut operations, references) = rows::insert_ports(ports.iter().copied());
+        operations.push(json!({"op": "mutate", "table": "Bridge",
+            "where": [["name", "==", bridge]], "mutations": [["ports", "insert", references]]}));
+        operations.push(reconfigure());
+        self.transact("the return of ports", operations).await.map(|_| ())
+    }
+
+    /// Has ovs-vswitchd give an interface this number, and asks for none any more when it has; at
+    /// `bound` fails.
+    pub(crate) async fn set_ofport(
+        &mut self,
+        interface: &str,
+        ofport: u64,
+        bound: Duration,
+    ) -> Result<(), OvsdbError> {
+        let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
+        let of_name = json!([["name", "==", interface]]);
+        let request = |value: Value| {
+            json!({"op": "update", "table": "Interface", "where": of_name,
+                "row": {"ofport_request": value}})
+        };
+        let operation = "the number of a port";
+        self.transact(operation, vec![request(json!(ofport)), reconfigure()]).await?;
+        let wait = json!({"op": "wait", "timeout": milliseconds, "table": "Interface",
+            "where": of_name, "columns": ["ofport"], "until": "==", "rows": [{"ofport": ofport}]});
+        let waited = self.transact(operation, vec![wait]).await;
+        let none = vec![request(json!(["set", []])), reconfigure()];
+        self.transact(operation, none).await?;
+        waited.map(|_| ())
+    }
+
+    /// Returns when no interface of these profiles is left, as soon as the last one goes; at
+    /// `bound` fails.
+    pub(crate) async fn without_interfaces_of(
+        &mut self,
+        profiles: &[&str],
+        bound: Duration,
+    ) -> Result<(), OvsdbError> {
+        let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
+        let wait = |uuid: &&str| {
+            json!({"op": "wait", "timeout": milliseconds, "table": "Interface", "columns": ["name"],
+                "where": [["external_ids", "includes", ["map", [[PROFILE, uuid]]]]],
+                "until": "==", "rows": []})
+        };
+        let operations = profiles.iter().map(wait).collect();
+        self.transact("to wait for NetworkManager", operations).await.map(|_| ())
+    }
+
+    async fn uuid(&mut self, bridge: &str) -> Result<Option<Value>, OvsdbError> {
+        let select = json!({"op": "select", "table": "Bridge",
+            "where": [["name", "==", bridge]], "columns": ["_uuid"]});
+        let result = self.transact("a query", vec![select]).await?;
+        Ok(result.first().and_then(|r| r.pointer("/rows/0/_uuid")).cloned())
     }
 
     async fn transact(
@@ -159,21 +167,17 @@ impl Ovsdb {
         self.id += 1;
         let mut params = vec![json!(DB)];
         params.extend(operations);
-        let request = json!({"method": "transact", "params": params, "id": self.id});
-        let talk = |source| OvsdbError::Talk { path: self.path.clone(), source };
-        self.stream.write_all(request.to_string().as_bytes()).await.map_err(talk)?;
-        let mut buffer = Vec::new();
+        self.send(&json!({"method": "transact", "params": params, "id": self.id})).await?;
         let answer = loop {
-            if self.stream.read_buf(&mut buffer).await.map_err(talk)? == 0 {
-                let source = std::io::ErrorKind::UnexpectedEof.into();
-                return Err(OvsdbError::Talk { path: self.path.clone(), source });
-            }
-            match serde_json::from_slice::<Value>(&buffer) {
-                Ok(value) => break value,
-                Err(e) if e.is_eof() => {}
-                Err(source) => {
-                    return Err(OvsdbError::Decode { path: self.path.clone(), source });
+            let message = self.receive().await?;
+            match message.get("method").and_then(Value::as_str) {
+                None => break message,
+                // The server asks whether a silent client is there still.
+                Some("echo") => {
+                    let (result, id) = (message.get("params"), message.get("id"));
+                    self.send(&json!({"result": result, "error": null, "id": id})).await?;
                 }
+                Some(_) => {}
             }
         };
         let refused = |error: &Value| OvsdbError::Refused { operation, error: error.to_string() };
@@ -187,6 +191,40 @@ impl Ovsdb {
             None => Ok(result),
         }
     }
+
+    async fn send(&mut self, message: &Value) -> Result<(), OvsdbError> {
+        let sent = self.stream.write_all(message.to_string().as_bytes()).await;
+        sent.map_err(|source| OvsdbError::Talk { path: self.path.clone(), source })
+    }
+
+    /// The next message; messages follow each other without a separator.
+    async fn receive(&mut self) -> Result<Value, OvsdbError> {
+        loop {
+            let mut messages = serde_json::Deserializer::from_slice(&self.buffer).into_iter();
+            match messages.next() {
+                Some(Ok(message)) => {
+                    let length = messages.byte_offset();
+                    self.buffer.drain(..length);
+                    return Ok(message);
+                }
+                Some(Err(source)) if !source.is_eof() => {
+                    return Err(OvsdbError::Decode { path: self.path.clone(), source });
+                }
+                Some(Err(_)) | None => {}
+            }
+            let talk = |source| OvsdbError::Talk { path: self.path.clone(), source };
+            self.buffer.reserve(1 << 16);
+            if self.stream.read_buf(&mut self.buffer).await.map_err(talk)? == 0 {
+                return Err(talk(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+    }
+}
+
+/// Takes a bridge out of the database; what only it referred to goes with it.
+fn unlink(bridge: &Value) -> Value {
+    json!({"op": "mutate", "table": DB, "where": [],
+        "mutations": [["bridges", "delete", ["set", [bridge]]]]})
 }
 
 /// Tells ovs-vswitchd that there is something new, as ovs-vsctl does.
@@ -194,17 +232,47 @@ fn reconfigure() -> Value {
     json!({"op": "mutate", "table": DB, "where": [], "mutations": [["next_cfg", "+=", 1]]})
 }
 
-fn keep(row: &Row, columns: &[&str]) -> Row {
-    columns.iter().filter_map(|c| Some(((*c).to_owned(), row.get(*c)?.clone()))).collect()
-}
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-/// A reference column is `["uuid", x]` or `["set", [["uuid", x], …]]`.
-fn referenced<'a>(row: &Row, column: &str, rows: &'a [Row]) -> impl Iterator<Item = &'a Row> {
-    let text = row.get(column).map(Value::to_string).unwrap_or_default();
-    rows.iter().filter(move |r| {
-        r.get("_uuid")
-            .and_then(|u| u.get(1))
-            .and_then(Value::as_str)
-            .is_some_and(|uuid| text.contains(uuid))
-    })
+    use super::{Ovsdb, OvsdbError};
+
+    /// Answers one request with `answers`, in one write.
+    async fn asked(answers: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("db.sock");
+        let listener = tokio::net::UnixListener::bind(&path)?;
+        let text: String = answers.iter().map(Value::to_string).collect();
+        let server = async {
+            let (mut stream, _) = listener.accept().await?;
+            let mut request = vec![0; 4096];
+            let _ = stream.read(&mut request).await?;
+            stream.write_all(text.as_bytes()).await?;
+            // Until the client is done: it may have to answer as well.
+            let _ = stream.read_to_end(&mut request).await?;
+            Ok::<_, Box<dyn std::error::Error>>(())
+        };
+        let client = async {
+            let mut ovsdb = Ovsdb::connect(&path).await?;
+            Ok::<_, Box<dyn std::error::Error>>(ovsdb.remove(&["br-ex".to_owned()]).await?)
+        };
+        let (_, removed) = tokio::join!(server, client);
+        removed
+    }
+
+    #[tokio::test]
+    async fn an_echo_in_between_is_no_answer() -> Result<(), Box<dyn std::error::Error>> {
+        let echo = json!({"method": "echo", "params": ["x"], "id": "echo"});
+        asked(&[echo, json!({"result": [{"rows": []}], "error": null, "id": 1})]).await
+    }
+
+    #[tokio::test]
+    async fn a_refusal_says_what_was_refused() {
+        let refusal = json!({"result": [{"error": "timed out"}], "error": null, "id": 1});
+        let error = asked(&[refusal]).await.expect_err("refused");
+        let refused = error.downcast_ref::<OvsdbError>();
+        assert!(matches!(refused, Some(OvsdbError::Refused { .. })), "{error}");
+    }
 }

@@ -6,7 +6,7 @@ use super::undecided::set_undecided;
 use nmgen::chain;
 
 use crate::{
-    client::ovsdb::Ovsdb,
+    client::ovsdb::{Ovsdb, OvsdbError},
     document::Document,
     durable::{
         commit,
@@ -29,21 +29,27 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
     // The same as online, except that there is no one to ask for profiles: NetworkManager reads
-    // the restored ones when it starts.
-    match Ovsdb::connect(&paths.ovsdb_socket()).await {
-        Ok(mut ovsdb) => {
-            match bridges::undo(&mut ovsdb, &journal.before.bridges, &journal.bridges).await {
-                Ok(()) => {}
-                Err(error) => tracing::warn!("{}", chain(&error)),
-            }
+    // the restored ones when it starts. It takes its own ports out of OVSDB then, but keeps a bridge
+    // that has others, OVN's say.
+    if let Err(error) = undo_bridges(paths, &journal).await {
+        if bridges::must_return(&journal.before.bridges) {
+            tracing::warn!("{}; the bridges come back when the agent starts", chain(&error));
+            return Ok(());
         }
-        // NetworkManager removes bridges of its own that no profile stands for when it starts.
-        Err(error) => tracing::info!("{}; bridges stay as they are", chain(&error)),
+        tracing::info!("{}; bridges stay as they are", chain(&error));
     }
     note(paths, &journal);
     journal::close(paths)?;
     say_recovered(&journal);
     Ok(())
+}
+
+async fn undo_bridges(paths: &Paths, journal: &Journal) -> Result<(), OvsdbError> {
+    let (before, made) = (&journal.before.bridges, &journal.bridges);
+    if !bridges::is_needed(before, made) {
+        return Ok(());
+    }
+    bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made).await
 }
 
 /// At the start of an apply: the agent before us was killed, NetworkManager may be running, and

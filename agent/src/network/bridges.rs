@@ -1,39 +1,264 @@
-//! The way back for OVS bridges: one for the running agent and for the start after a power cut.
+//! OVS bridges: how one of another tool is taken over, what of it comes back after a commit, and
+//! the one way back, for the running agent and for the start after a power cut.
+//!
+//! NetworkManager brings back the rows that it made, by activating their profiles. Everything else
+//! (a bridge whose profile is gone, OVN's patch ports on any bridge) only OVSDB can bring back.
 
-use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError};
+use std::time::Duration;
 
-/// Bridges of before that no profile brings back.
-fn unmanaged(before: &[Bridge]) -> impl Iterator<Item = &Bridge> {
-    before.iter().filter(|bridge| !bridge.managed)
+use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError, Port};
+
+/// NetworkManager takes its interfaces out of OVSDB after it has answered that their profile goes.
+const DEACTIVATED: Duration = Duration::from_secs(5);
+
+/// NetworkManager may write to OVSDB at the same moment; what it made obsolete is planned anew.
+const TRIES: usize = 3;
+
+/// ovs-vswitchd numbers a port anew at once.
+const NUMBERED: Duration = Duration::from_secs(2);
+
+/// One change of OVSDB.
+#[derive(Debug, PartialEq)]
+enum Change<'a> {
+    /// This bridge goes.
+    Remove(&'a str),
+    /// This bridge comes back, in the place of one of its name.
+    Restore(&'a Bridge),
+    /// This bridge gets the columns back that it had.
+    SetColumns(&'a Bridge),
+    /// This bridge gets ports back.
+    AddPorts(&'a str, Vec<&'a Port>),
 }
 
-/// Bridges of the document that were not there before.
-fn new<'a>(before: &'a [Bridge], made: &'a [String]) -> impl Iterator<Item = &'a String> {
-    made.iter().filter(|name| !before.iter().any(|bridge| bridge.name == **name))
+/// Removes bridges whose profiles are being deleted, as soon as NetworkManager has let go of them:
+/// its own removal of an interface fails where the bridge is gone already.
+pub(crate) async fn take_over(ovsdb: &mut Ovsdb, bridges: &[Bridge]) -> Result<(), OvsdbError> {
+    let profiles: Vec<&str> = bridges.iter().flat_map(Bridge::interface_profiles).collect();
+    if !profiles.is_empty()
+        && let Err(late) = ovsdb.without_interfaces_of(&profiles, DEACTIVATED).await
+    {
+        tracing::warn!("{late}; going on");
+    }
+    let names: Vec<String> = bridges.iter().map(|bridge| bridge.name.clone()).collect();
+    ovsdb.remove(&names).await
 }
 
-/// Whether there may be anything to undo.
-pub(crate) fn is_needed(before: &[Bridge], made: &[String]) -> bool {
-    must_return(before) || new(before, made).next().is_some()
+/// Gives patch ports of before back to the bridges that the document made anew. OVN makes its own
+/// again only when it runs, which is after kubelet.
+pub(crate) async fn return_patch_ports(
+    ovsdb: &mut Ovsdb,
+    before: &[Bridge],
+    made: &[String],
+) -> Result<(), OvsdbError> {
+    carry_out(ovsdb, |now| lost_patch_ports(before, made, now)).await
 }
 
-/// Whether a bridge of before comes back by this way alone.
-pub(crate) fn must_return(before: &[Bridge]) -> bool {
-    unmanaged(before).next().is_some()
+/// Gives interfaces that are on their bridge again the numbers that flows know them by. Whoever
+/// made the flows makes them anew where this is refused, so it is no reason to fail.
+pub(crate) async fn return_ofports(ovsdb: &mut Ovsdb, before: &[Bridge]) -> Result<(), OvsdbError> {
+    let now = ovsdb.bridges().await?;
+    for (interface, ofport) in other_ofports(before, &now) {
+        match ovsdb.set_ofport(interface, ofport, NUMBERED).await {
+            Ok(()) => tracing::info!(%interface, ofport, "the port has its number again"),
+            Err(error) => tracing::warn!("{error}; {interface} keeps another number"),
+        }
+    }
+    Ok(())
 }
 
-/// Removes what was made and returns what was removed.
+/// Returns what was there before and removes what was made.
 pub(crate) async fn undo(
     ovsdb: &mut Ovsdb,
     before: &[Bridge],
     made: &[String],
 ) -> Result<(), OvsdbError> {
-    let new: Vec<String> = new(before, made).cloned().collect();
-    ovsdb.remove(&new).await?;
-    let now = ovsdb.bridges().await?;
-    for bridge in unmanaged(before).filter(|old| !now.iter().any(|n| n.name == old.name)) {
-        tracing::info!(bridge = %bridge.name, "the bridge comes back");
-        ovsdb.restore(bridge).await?;
+    carry_out(ovsdb, |now| way_back(before, made, now)).await
+}
+
+/// Whether there may be anything to undo.
+pub(crate) fn is_needed(before: &[Bridge], made: &[String]) -> bool {
+    !before.is_empty() || !made.is_empty()
+}
+
+/// Whether a bridge of before comes back by this way alone.
+pub(crate) fn must_return(before: &[Bridge]) -> bool {
+    before.iter().any(|bridge| !bridge.is_of_profiles())
+}
+
+async fn carry_out<'a>(
+    ovsdb: &mut Ovsdb,
+    plan: impl Fn(&[Bridge]) -> Vec<Change<'a>>,
+) -> Result<(), OvsdbError> {
+    let mut tries = TRIES;
+    loop {
+        tries -= 1;
+        let changes = plan(&ovsdb.bridges().await?);
+        match change(ovsdb, &changes).await {
+            Err(error @ OvsdbError::Refused { .. }) if tries > 0 => {
+                tracing::info!("{error}; again")
+            }
+            done => return done,
+        }
+    }
+}
+
+async fn change(ovsdb: &mut Ovsdb, changes: &[Change<'_>]) -> Result<(), OvsdbError> {
+    for change in changes {
+        match change {
+            Change::Remove(name) => {
+                tracing::info!(bridge = %name, "the bridge goes");
+                ovsdb.remove(&[(*name).to_owned()]).await?;
+            }
+            Change::Restore(bridge) => {
+                tracing::info!(bridge = %bridge.name, "the bridge comes back");
+                ovsdb.restore(bridge).await?;
+            }
+            Change::SetColumns(bridge) => {
+                tracing::info!(bridge = %bridge.name, "the bridge's settings come back");
+                ovsdb.set_columns(bridge).await?;
+            }
+            Change::AddPorts(bridge, ports) => {
+                let names: Vec<&str> = ports.iter().map(|port| port.name()).collect();
+                tracing::info!(%bridge, ports = ?names, "the bridge's ports come back");
+                ovsdb.add_ports(bridge, ports).await?;
+            }
+        }
     }
     Ok(())
+}
+
+fn way_back<'a>(before: &'a [Bridge], made: &'a [String], now: &[Bridge]) -> Vec<Change<'a>> {
+    let is_new = |name: &&String| !before.iter().any(|bridge| bridge.name == **name);
+    let new = made.iter().filter(is_new).filter(|name| now.iter().any(|n| n.name == **name));
+    let mut changes: Vec<Change<'_>> = new.map(|name| Change::Remove(name)).collect();
+    for old in before {
+        let same = now.iter().find(|bridge| bridge.name == old.name);
+        match same.filter(|now| now.profile() == old.profile()) {
+            Some(now) => {
+                if !now.has_columns_of(old) {
+                    changes.push(Change::SetColumns(old));
+                }
+                let lost: Vec<&Port> =
+                    old.foreign_ports().filter(|port| !now.has_port(port.name())).collect();
+                if !lost.is_empty() {
+                    changes.push(Change::AddPorts(&old.name, lost));
+                }
+            }
+            // NetworkManager knows a bridge by name and profile, and makes no second of one name.
+            None if old.is_of_profiles() => {
+                changes.extend(same.map(|_| Change::Remove(&old.name)));
+            }
+            None => changes.push(Change::Restore(old)),
+        }
+    }
+    changes
+}
+
+fn lost_patch_ports<'a>(before: &'a [Bridge], made: &[String], now: &[Bridge]) -> Vec<Change<'a>> {
+    let is_free = |port: &&Port| !now.iter().any(|bridge| bridge.has_port(port.name()));
+    let lost = |old: &'a Bridge| {
+        let ports = old.foreign_ports().filter(|port| port.is_patch()).filter(is_free);
+        Change::AddPorts(&old.name, ports.collect())
+    };
+    before
+        .iter()
+        .filter(|old| made.contains(&old.name) && now.iter().any(|now| now.name == old.name))
+        .map(lost)
+        .filter(|change| !matches!(change, Change::AddPorts(_, ports) if ports.is_empty()))
+        .collect()
+}
+
+fn other_ofports<'a>(before: &'a [Bridge], now: &[Bridge]) -> Vec<(&'a str, u64)> {
+    let mut changed = Vec::new();
+    for old in before {
+        let Some(now) = now.iter().find(|bridge| bridge.name == old.name) else { continue };
+        changed.extend(old.ofports().filter(|(name, ofport)| {
+            now.ofports().any(|(other, _)| other == *name)
+                && !now.ofports().any(|(_, taken)| taken == *ofport)
+        }));
+    }
+    changed
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Change, lost_patch_ports, other_ofports, way_back};
+    use crate::client::ovsdb::Bridge;
+
+    const PATCH: (&str, &str, Option<&str>) = ("patch0", "patch", None);
+    const NIC: (&str, &str, Option<&str>) = ("eno1", "system", Some("u-eno1"));
+
+    fn br_ex(profile: &str, ports: &[(&str, &str, Option<&str>)]) -> Bridge {
+        Bridge::example("br-ex", Some(profile), ports)
+    }
+
+    fn made() -> [String; 1] {
+        ["br-ex".to_owned()]
+    }
+
+    #[test]
+    fn a_bridge_without_its_profile_comes_back_in_place_of_the_documents() {
+        let old = [br_ex("theirs", &[PATCH])];
+        for now in [vec![], vec![br_ex("document", &[NIC])], vec![br_ex("document", &[PATCH, NIC])]]
+        {
+            assert_eq!(way_back(&old, &made(), &now), [Change::Restore(&old[0])]);
+        }
+        assert_eq!(way_back(&old, &made(), &old), []);
+    }
+
+    #[test]
+    fn networkmanagers_own_bridge_is_left_to_it() {
+        let old = [br_ex("theirs", &[NIC])];
+        assert_eq!(way_back(&old, &made(), &[]), []);
+        assert_eq!(way_back(&old, &made(), &old), []);
+        // Under the document's profile it would be in the way.
+        let now = [br_ex("document", &[NIC])];
+        assert_eq!(way_back(&old, &made(), &now), [Change::Remove("br-ex")]);
+    }
+
+    #[test]
+    fn ports_and_columns_of_a_bridge_that_stayed_come_back() {
+        let old = [br_ex("theirs", &[PATCH, NIC])];
+        let port = old[0].foreign_ports().collect();
+        let now = [br_ex("theirs", &[NIC])];
+        assert_eq!(way_back(&old, &made(), &now), [Change::AddPorts("br-ex", port)]);
+        let now = [br_ex("theirs", &[PATCH, NIC]).with("fail_mode", json!("secure"))];
+        assert_eq!(way_back(&old, &made(), &now), [Change::SetColumns(&old[0])]);
+    }
+
+    #[test]
+    fn a_bridge_that_was_not_there_goes() {
+        let now = [br_ex("document", &[NIC])];
+        assert_eq!(way_back(&[], &made(), &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&[], &made(), &[]), []);
+    }
+
+    #[test]
+    fn a_port_gets_its_number_back_where_it_is_free() {
+        let old = [br_ex("theirs", &[NIC]).with_ofport(1)];
+        let now = |ofport| [br_ex("document", &[NIC, PATCH]).with_ofport(ofport)];
+        assert_eq!(other_ofports(&old, &now(3)), [("eno1", 1)]);
+        assert_eq!(other_ofports(&old, &now(1)), []);
+        let taken = [br_ex("document", &[PATCH, NIC]).with_ofport(1)];
+        assert_eq!(other_ofports(&old, &taken), []);
+        assert_eq!(other_ofports(&old, &[]), []);
+    }
+
+    #[test]
+    fn patch_ports_return_to_the_documents_bridges_alone() {
+        let old = [
+            br_ex("theirs", &[PATCH, ("tap0", "system", None), NIC]),
+            Bridge::example("br0", None, &[("patch9", "patch", None)]),
+        ];
+        let patch: Vec<_> = old[0].foreign_ports().filter(|port| port.is_patch()).collect();
+        assert_eq!(patch.len(), 1);
+        let now = [br_ex("document", &[NIC])];
+        let expected = [Change::AddPorts("br-ex", patch)];
+        assert_eq!(lost_patch_ports(&old, &made(), &now), expected);
+        // OVN was quicker.
+        assert_eq!(lost_patch_ports(&old, &made(), &[br_ex("document", &[NIC, PATCH])]), []);
+        assert_eq!(lost_patch_ports(&old, &made(), &[]), []);
+    }
 }

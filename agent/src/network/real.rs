@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{
-    Before, Network, NetworkError,
+    Before, Network, NetworkError, bridges,
     clients::Clients,
     foreign, readiness, restore,
     takeover::{self, Leftovers},
@@ -26,6 +26,10 @@ impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
         Ok(Self(Clients::connect(paths, wait).await?))
+    }
+
+    async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
+        Ok(Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?)
     }
 }
 
@@ -56,13 +60,18 @@ impl Network for RealNetwork<'_> {
 
     async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError> {
         let bridges = async {
-            if wants.ovs {
-                Ok::<_, NetworkError>(
-                    Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?.bridges().await?,
-                )
-            } else {
-                Ok(Vec::new())
-            }
+            let mut all = match self.ovsdb().await {
+                Ok(mut ovsdb) => ovsdb.bridges().await?,
+                // A document without OVS may take away what an earlier one made.
+                Err(error) if !wants.ovs => {
+                    tracing::debug!("{error}");
+                    Vec::new()
+                }
+                Err(error) => return Err(error),
+            };
+            // OVN's own has a port for each pod.
+            all.retain(|bridge| takeover::may_change(bridge, wants));
+            Ok::<_, NetworkError>(all)
         };
         let kernel = async {
             let addresses = self.0.netlink.addresses().await?;
@@ -118,10 +127,10 @@ impl Network for RealNetwork<'_> {
             tracing::info!(profile = %profile.id, "taking over: the profile goes");
             self.0.bus.delete_profile(profile).await?;
         }
-        let names: Vec<String> = leftovers.bridges.iter().map(|b| b.name.clone()).collect();
-        if !names.is_empty() {
+        if !leftovers.bridges.is_empty() {
+            let names: Vec<&str> = leftovers.bridges.iter().map(|b| b.name.as_str()).collect();
             tracing::info!(bridges = ?names, "taking over: the bridges go");
-            Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?.remove(&names).await?;
+            bridges::take_over(&mut self.ovsdb().await?, &leftovers.bridges).await?;
         }
         Ok(())
     }
@@ -159,6 +168,19 @@ impl Network for RealNetwork<'_> {
         }
     }
 
+    async fn return_patch_ports(
+        &self,
+        before: &Before,
+        made: &[String],
+    ) -> Result<(), NetworkError> {
+        if before.bridges.is_empty() {
+            return Ok(());
+        }
+        let mut ovsdb = self.ovsdb().await?;
+        bridges::return_patch_ports(&mut ovsdb, &before.bridges, made).await?;
+        Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
+    }
+
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {
         for checkpoint in self.0.own_checkpoints(before).await? {
             self.0.bus.destroy_checkpoint(&checkpoint).await?;
@@ -191,6 +213,12 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
-        restore::restored(&self.0, before, bound).await
+        restore::restored(&self.0, before, bound).await?;
+        if !before.bridges.is_empty()
+            && let Err(error) = restore::ofports(&self.0, before).await
+        {
+            tracing::warn!("{error}; ports keep other numbers");
+        }
+        Ok(())
     }
 }

@@ -53,6 +53,12 @@ pub(super) async fn bridges(
     .await
 }
 
+/// Gives the ports that NetworkManager made again their old numbers.
+pub(super) async fn ofports(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
+}
+
 async fn bounded(
     what: &str,
     bound: Duration,

@@ -18,8 +18,11 @@ impl Leftovers {
     }
 }
 
-/// Bridges of theirs: configure-ovs's and OpenShift SDN's.
-const BRIDGES: [&str; 2] = ["br-ex", "br0"];
+/// Bridges of configure-ovs, each with the name that its profiles have for the physical port.
+const CONFIGURE_OVS: [(&str, &str); 2] = [("br-ex", "phys0"), ("br-ex1", "phys1")];
+
+/// Bridge of OpenShift SDN.
+const SDN: &str = "br0";
 
 /// Finds them. Only where the document brings an OVS bridge of its own: a node whose document
 /// does not speak of OVS keeps what it has.
@@ -27,45 +30,119 @@ pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> L
     if wants.bridges.is_empty() {
         return Leftovers::default();
     }
+    let (go, stay): (Vec<&Profile>, Vec<&Profile>) =
+        profiles.iter().partition(|profile| is_theirs(&profile.id));
+    // NetworkManager knows a bridge by its name and its profile's uuid: one that no profile stands
+    // for it can neither use nor, before 1.54, remove, and OVSDB refuses a second one of the name.
+    let is_orphan = |bridge: &&Bridge| {
+        !bridge.profile().is_some_and(|uuid| stay.iter().any(|profile| profile.uuid == uuid))
+    };
     Leftovers {
-        profiles: profiles.iter().filter(|p| is_theirs(&p.id)).cloned().collect(),
+        profiles: go.into_iter().cloned().collect(),
         bridges: bridges
             .iter()
-            .filter(|b| BRIDGES.contains(&b.name.as_str()) && !b.managed)
+            .filter(|bridge| may_be_taken_over(&bridge.name, wants))
+            .filter(is_orphan)
             .cloned()
             .collect(),
     }
 }
 
-/// By the ids that configure-ovs.sh gives; NMState's own end in `-br`, `-port`, `-if`.
+/// Whether a bridge of this name is in the document's way, or known to be left by another tool.
+fn may_be_taken_over(name: &str, wants: &Wants) -> bool {
+    wants.bridges.iter().any(|bridge| bridge == name)
+        || name == SDN
+        || CONFIGURE_OVS.iter().any(|(bridge, _)| *bridge == name)
+}
+
+/// Whether a transaction may change this bridge, by taking it over or through its profile.
+pub(crate) fn may_change(bridge: &Bridge, wants: &Wants) -> bool {
+    bridge.profile().is_some() || may_be_taken_over(&bridge.name, wants)
+}
+
+/// By the ids that configure-ovs gives, and no others: NMState's own end in `-br`, `-port`, `-if`,
+/// and an administrator's may begin as configure-ovs's do.
 fn is_theirs(id: &str) -> bool {
-    id == "br-ex"
-        || id == "br-ex1"
-        || id.starts_with("ovs-port-")
-        || id.starts_with("ovs-if-")
-        || id.ends_with("-slave-ovs-clone")
+    id.ends_with("-slave-ovs-clone")
+        || CONFIGURE_OVS.iter().any(|(bridge, port)| {
+            id == *bridge
+                || ["ovs-if-", "ovs-port-"]
+                    .iter()
+                    .filter_map(|prefix| id.strip_prefix(prefix))
+                    .any(|rest| rest == *bridge || rest == *port)
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::{find, is_theirs};
-    use crate::{client::dbus::Profile, wants::Wants};
+    use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
+
+    fn profile(id: &str) -> Profile {
+        Profile { path: "/p".to_owned(), id: id.to_owned(), uuid: format!("uuid-of-{id}") }
+    }
+
+    fn names(profiles: &[Profile], bridges: &[Bridge], made: &str) -> Vec<String> {
+        let wants = Wants { bridges: vec![made.to_owned()], ..Wants::default() };
+        find(profiles, bridges, &wants).bridges.into_iter().map(|bridge| bridge.name).collect()
+    }
 
     #[test]
     fn their_ids_and_not_ours() {
-        for id in ["br-ex", "ovs-port-phys0", "ovs-if-br-ex", "eno1-slave-ovs-clone"] {
+        for id in [
+            "br-ex",
+            "br-ex1",
+            "ovs-port-phys0",
+            "ovs-port-br-ex1",
+            "ovs-if-br-ex",
+            "ovs-if-phys1",
+            "eno1-slave-ovs-clone",
+        ] {
             assert!(is_theirs(id), "{id}");
         }
-        for id in ["br-ex-br", "br-ex-if", "eno1-port", "eno1", "br-ex2"] {
+        for id in [
+            "br-ex-br",
+            "br-ex-if",
+            "eno1-port",
+            "eno1",
+            "br-ex2",
+            "ovs-if-storage",
+            "ovs-port-phys2",
+            "ovs-if-",
+            "ovs-if-br-ex2",
+            "phys0",
+        ] {
             assert!(!is_theirs(id), "{id}");
         }
     }
 
     #[test]
     fn nothing_without_a_bridge_in_the_document() {
-        let profile = Profile { path: "/p".to_owned(), id: "br-ex".to_owned() };
-        assert!(find(std::slice::from_ref(&profile), &[], &Wants::default()).is_empty());
+        let profile = profile("br-ex");
+        let bridge = Bridge::example("br-ex", None, &[]);
+        let none = Wants::default();
+        assert!(find(std::slice::from_ref(&profile), &[bridge], &none).is_empty());
         let wants = Wants { bridges: vec!["br-ex".to_owned()], ..Wants::default() };
         assert_eq!(find(&[profile], &[], &wants).profiles.len(), 1);
+    }
+
+    #[test]
+    fn a_bridge_stays_where_its_profile_stays() {
+        let of = |id: &str| Bridge::example("br-ex", Some(&profile(id).uuid), &[]);
+        // configure-ovs's: the profile is gone after a reboot, or goes now.
+        assert_eq!(names(&[], &[of("br-ex")], "br-ex"), ["br-ex"]);
+        assert_eq!(names(&[profile("br-ex")], &[of("br-ex")], "br-ex"), ["br-ex"]);
+        // An earlier document's.
+        assert!(names(&[profile("br-ex-br")], &[of("br-ex-br")], "br-ex").is_empty());
+        // Of that name, but another profile's.
+        assert_eq!(names(&[profile("br-ex-br")], &[of("br-ex")], "br-ex"), ["br-ex"]);
+    }
+
+    #[test]
+    fn other_bridges_stay() {
+        let bridge = |name: &str| Bridge::example(name, None, &[]);
+        let all = [bridge("br-int"), bridge("br0"), bridge("br-ex1"), bridge("storage")];
+        assert_eq!(names(&[], &all, "br-ex"), ["br0", "br-ex1"]);
+        assert_eq!(names(&[], &all, "storage"), ["br0", "br-ex1", "storage"]);
     }
 }

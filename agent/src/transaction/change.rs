@@ -46,8 +46,11 @@ impl<N: Network> Transaction<'_, N> {
         )
         .await?;
         let bound = t.verify.get();
-        self.phase(Phase::Verify, bound + GRACE, self.network.verify(full, wants, before, bound))
-            .await?;
+        self.phase(Phase::Verify, bound + GRACE, async {
+            self.network.verify(full, wants, before, bound).await?;
+            self.network.return_patch_ports(before, &wants.bridges).await
+        })
+        .await?;
         let decisive: Vec<_> = probe::decisive(plan, &probed.before).into_iter().cloned().collect();
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {

@@ -85,12 +85,15 @@ impl<N: Network> Transaction<'_, N> {
         let step = self.settings.timeout.roll_back.get();
         let mut errors = Vec::new();
         keep(&mut errors, self.network.undo_checkpoints(before, step).await);
-        match journal::restore_files(self.paths, same_boot) {
+        let files = journal::restore_files(self.paths, same_boot);
+        // Before NetworkManager activates the old profiles: it refuses a bridge whose name another
+        // profile's bridge has.
+        keep(&mut errors, self.network.undo_bridges(before, bridges, step).await);
+        match files {
             Ok(false) => {}
             Ok(true) => keep(&mut errors, self.network.reload_profiles(step).await),
             Err(error) => keep(&mut errors, Err(error)),
         }
-        keep(&mut errors, self.network.undo_bridges(before, bridges, step).await);
         keep(&mut errors, self.network.undo_hostname(before).await);
         let count = errors.len();
         match errors.into_iter().next() {

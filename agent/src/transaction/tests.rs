@@ -111,7 +111,11 @@ impl Network for Fake {
     }
     async fn leftovers(&self, _: &Wants, _: &Before) -> Result<Leftovers, NetworkError> {
         self.step(Step::Leftovers).await?;
-        let profile = Profile { path: "/p".to_owned(), id: "ovs-if-br-ex".to_owned() };
+        let profile = Profile {
+            path: "/p".to_owned(),
+            id: "ovs-if-br-ex".to_owned(),
+            uuid: "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002".to_owned(),
+        };
         Ok(Leftovers { profiles: vec![profile], bridges: Vec::new() })
     }
     async fn checkpoint(&self, _: u32) -> Result<Checkpoint, NetworkError> {
@@ -139,6 +143,9 @@ impl Network for Fake {
         _: Duration,
     ) -> Result<(), NetworkError> {
         self.step(Step::Verify).await
+    }
+    async fn return_patch_ports(&self, _: &Before, _: &[String]) -> Result<(), NetworkError> {
+        Ok(())
     }
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await

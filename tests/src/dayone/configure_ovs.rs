@@ -1,10 +1,67 @@
-//! What configure-ovs.sh leaves on a node.
+//! What configure-ovs.sh and OVN leave on a node.
 
-use crate::lab::Node;
+use crate::lab::{Inside, Node, Result};
 
-/// Profiles as configure-ovs.sh leaves them; what it does not say is NetworkManager's default.
+/// Directory of profiles that a reboot takes away.
+const VOLATILE: &str = "/run/NetworkManager/system-connections";
+
+/// Profiles as configure-ovs.sh leaves them since 4.16 where it is told to keep them in `/etc`.
 #[must_use]
 pub fn configure_ovs(node: Node) -> Node {
+    profiles().into_iter().fold(node, |node, (id, text)| node.keyfile(id, &text))
+}
+
+/// The same on a running node, in `/run`, and active: a reboot takes the profiles away, and leaves
+/// the bridge in Open vSwitch's database.
+pub fn configure_ovs_in_run(inside: &Inside) -> Result<()> {
+    for (id, text) in profiles() {
+        let path = format!("{VOLATILE}/{id}.nmconnection");
+        inside.write(&path, &text)?;
+        inside.sh(&format!("chmod 0600 {path}"))?;
+    }
+    inside.sh("nmcli connection reload; nmcli connection up br-ex; \
+         nmcli connection up ovs-if-phys0; nmcli connection up ovs-if-br-ex")?;
+    Ok(())
+}
+
+/// Port on br-ex of the pair that OVN makes for a localnet.
+pub const PATCH: &str = "patch-br-ex_worker-0-to-br-int";
+
+/// What ovn-controller makes: its own bridge, and a pair of patch ports between it and br-ex.
+pub fn ovn(inside: &Inside) -> Result<()> {
+    let peer = "patch-br-int-to-br-ex_worker-0";
+    let port = |bridge: &str, port: &str, peer: &str, ofport: u16| {
+        format!(
+            "-- add-port {bridge} {port} \
+             -- set port {port} external_ids:ovn-localnet-port=br-ex_worker-0 \
+             -- set interface {port} type=patch options:peer={peer} ofport_request={ofport} "
+        )
+    };
+    let bridge = "add-br br-int -- set bridge br-int datapath_type=netdev fail_mode=secure \
+                  other_config:disable-in-band=true ";
+    let command = format!(
+        "ovs-vsctl {bridge} {} {}",
+        port("br-ex", PATCH, peer, 7),
+        port("br-int", peer, PATCH, 8)
+    );
+    inside.sh(&command)?;
+    Ok(())
+}
+
+/// All bridges, ports and interfaces of Open vSwitch's database as `ovs-vsctl list` has them, without the uuids of rows,
+/// counters, and addresses that Open vSwitch makes up.
+pub fn ovs_rows(inside: &Inside) -> Result<String> {
+    inside.sh(
+        "for bridge in $(ovs-vsctl list-br | sort); do \
+           ovs-vsctl list bridge $bridge; \
+           for port in $(ovs-vsctl list-ports $bridge | sort); do \
+             ovs-vsctl list port $port; ovs-vsctl list interface $port; \
+           done; \
+         done | grep -v -e ^_uuid -e ^ports -e '^interfaces ' -e ^statistics -e ^ifindex -e ^link_resets -e ^datapath_id -e ^mac_in_use",
+    )
+}
+
+fn profiles() -> [(&'static str, String); 5] {
     let profile = |id: &str, kind: &str, name: &str, rest: &str| {
         format!(
             "[connection]\nid={id}\nuuid={}\ntype={kind}\nautoconnect-priority=100\ninterface-name={name}\n{rest}",
@@ -13,13 +70,17 @@ pub fn configure_ovs(node: Node) -> Node {
     };
     let port = |of: &str| format!("controller={}\nport-type=ovs-port\n", uuid(of));
     let on_bridge = format!("controller={}\nport-type=ovs-bridge\n", uuid("br-ex"));
-    node.keyfile("br-ex", &profile("br-ex", "ovs-bridge", "br-ex", "\n[ovs-bridge]\ndatapath-type=netdev\n"))
-        .keyfile("ovs-port-phys0", &profile("ovs-port-phys0", "ovs-port", "eno1", &on_bridge))
-        .keyfile("ovs-port-br-ex", &profile("ovs-port-br-ex", "ovs-port", "br-ex", &on_bridge))
-        .keyfile("ovs-if-phys0", &profile("ovs-if-phys0", "ethernet", "eno1", &port("ovs-port-phys0")))
-        .keyfile(
+    [
+        (
+            "br-ex",
+            profile("br-ex", "ovs-bridge", "br-ex", "\n[ovs-bridge]\ndatapath-type=netdev\n"),
+        ),
+        ("ovs-port-phys0", profile("ovs-port-phys0", "ovs-port", "eno1", &on_bridge)),
+        ("ovs-port-br-ex", profile("ovs-port-br-ex", "ovs-port", "br-ex", &on_bridge)),
+        ("ovs-if-phys0", profile("ovs-if-phys0", "ethernet", "eno1", &port("ovs-port-phys0"))),
+        (
             "ovs-if-br-ex",
-            &profile(
+            profile(
                 "ovs-if-br-ex",
                 "ovs-interface",
                 "br-ex",
@@ -28,7 +89,8 @@ pub fn configure_ovs(node: Node) -> Node {
                        [ipv4]\nmethod=manual\naddress1=192.0.2.10/24,192.0.2.1\ndns=192.0.2.1;\nroute-metric=48\n\n\
                        [ipv6]\nmethod=disabled\n"),
             ),
-        )
+        ),
+    ]
 }
 
 /// Any five will do, as long as they are the same in every place.
