@@ -95,7 +95,7 @@ async fn carry_out<'a>(
         let changes = plan(&ovsdb.bridges().await?);
         match change(ovsdb, &changes).await {
             Err(error @ OvsdbError::Refused { .. }) if tries > 0 => {
-                tracing::info!("{error}; again")
+                tracing::info!("{error}; again");
             }
             done => return done,
         }
