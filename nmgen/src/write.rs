@@ -151,8 +151,14 @@ impl Tree {
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let mode = Mode::S_IRUSR | Mode::S_IWUSR;
-        let handle = openat(directory, temporary.as_str(), flags, mode)
-            .map_err(|errno| failed(errno.into()))?;
+        let create = || openat(directory, temporary.as_str(), flags, mode);
+        let mut handle = create();
+        if matches!(handle, Err(Errno::EEXIST)) {
+            // Left by a call that was killed and had this process's id.
+            handle = unlinkat(directory, temporary.as_str(), UnlinkatFlags::NoRemoveDir)
+                .and_then(|()| create());
+        }
+        let handle = handle.map_err(|errno| failed(errno.into()))?;
         let mut handle = fs::File::from(handle);
         let written = handle.write_all(&file.content).and_then(|()| handle.sync_all());
         let written = written.map_err(failed);

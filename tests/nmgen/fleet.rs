@@ -332,3 +332,17 @@ fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
         fs::remove_dir_all(&out).or_else(|_| fs::remove_file(&out)).unwrap();
     }
 }
+
+#[test]
+fn addresses_that_every_host_has_and_absent_interfaces_are_no_contradiction() {
+    let host = "interfaces:\n\
+        - {name: lo, type: loopback, state: up, mac-address: 00:00:00:00:00:00, \
+           ipv4: {enabled: true, address: [{ip: 127.0.0.1, prefix-length: 8}]}, \
+           ipv6: {enabled: true, address: [{ip: \"::1\", prefix-length: 128}]}}\n\
+        - {name: eno1, type: ethernet, state: up, \
+           ipv6: {enabled: true, address: [{ip: \"fe80::1\", prefix-length: 64}]}}\n\
+        - {name: old0, type: dummy, state: absent, mac-address: 52:54:00:00:00:01, \
+           ipv4: {enabled: true, address: [{ip: 192.0.2.9, prefix-length: 24}]}}\n";
+    let found = told(&[("hosts/a.yml", host), ("hosts/b.yml", host)]);
+    assert!(!found.iter().any(|told| told.contains("-on-two-hosts")), "{found:?}");
+}

@@ -145,3 +145,18 @@ fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
     let temporary = found.keys().find(|name| name.rsplit('/').next().unwrap().starts_with('.'));
     assert_eq!(temporary, None, "{found:?}");
 }
+
+/// A call that was killed leaves a file whose name has its process id, which another process gets later.
+#[test]
+fn temporary_files_of_a_killed_call_are_in_nobodys_way() {
+    let place = Place::new();
+    fs::create_dir(place.path("target")).unwrap();
+    // The shell's process id stays when it becomes nmgen.
+    let script = "touch target/.eth0.nmconnection.$$ && exec \"$0\" generate -o target state.yml";
+    let mut shell = Command::new("sh");
+    shell.current_dir(place.path("")).args(["-c", script]).arg(program::nmgen());
+    assert!(shell.status().unwrap().success());
+    let found = tree(&place.path("target"));
+    assert!(FILES.iter().all(|name| found.contains_key(*name)), "{found:?}");
+    assert!(!found.keys().any(|name| name.starts_with(".eth0")), "{found:?}");
+}

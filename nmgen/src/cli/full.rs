@@ -1,9 +1,12 @@
 //! The command line of the full program: every kind of source, every form of output.
 
-use std::path::PathBuf;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
+use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
 use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
 
@@ -125,8 +128,7 @@ impl FormArguments {
     pub(super) fn options(&self) -> Result<Options, Error> {
         let read = |path: &PathBuf| {
             let path_shown = || path.display().to_string();
-            std::fs::read_to_string(path)
-                .map_err(|source| Error::ReadFile { path: path_shown(), source })
+            read_bounded(path).map_err(|source| Error::ReadFile { path: path_shown(), source })
         };
         let configuration = self.agent_config.as_ref().map(read).transpose()?;
         let has_agent = self.agent || configuration.is_some();
@@ -137,5 +139,15 @@ impl FormArguments {
             namespace: self.namespace.clone(),
             labels: self.label.clone(),
         })
+    }
+}
+
+/// At most as much as a document.
+fn read_bounded(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_string(&mut text)?;
+    match text.len() <= MAX_DOCUMENT_BYTES {
+        true => Ok(text),
+        false => Err(io::ErrorKind::FileTooLarge.into()),
     }
 }

@@ -94,11 +94,18 @@ pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
 
 type Fatal = Box<Diagnostic>;
 
+/// A value with a name, and its size: an alias takes as much room, and as many levels.
+#[derive(Clone)]
+struct Anchored<'t> {
+    node: Node<'t>,
+    nodes: usize,
+    levels: usize,
+}
+
 struct Reader<'t> {
     lines: Lines,
     parser: Parser<'t, StrInput<'t>>,
-    /// Anchored values with their number of nodes.
-    anchors: HashMap<usize, (Node<'t>, usize)>,
+    anchors: HashMap<usize, Anchored<'t>>,
     nodes: usize,
     max_nodes: usize,
     faults: Vec<Diagnostic>,
@@ -161,7 +168,7 @@ impl<'t> Reader<'t> {
                 self.is_string_tag(tag.as_deref(), span)?;
                 (anchor, self.mapping(span, depth)?)
             }
-            Event::Alias(anchor) => return self.alias(anchor, span),
+            Event::Alias(anchor) => return self.alias(anchor, span, depth),
             Event::Nothing
             | Event::StreamStart
             | Event::StreamEnd
@@ -171,7 +178,8 @@ impl<'t> Reader<'t> {
             | Event::MappingEnd => (0, null(span)),
         };
         if anchor != 0 {
-            self.anchors.insert(anchor, (node.clone(), self.nodes - before + 1));
+            let (nodes, levels) = (self.nodes - before + 1, levels(&node));
+            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, levels });
         }
         Ok(node)
     }
@@ -220,8 +228,8 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn alias(&mut self, anchor: usize, span: Span) -> Result<Node<'t>, Fatal> {
-        let Some((node, count)) = self.anchors.get(&anchor).cloned() else {
+    fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let Some(Anchored { node, nodes, levels }) = self.anchors.get(&anchor).cloned() else {
             // Only an alias inside its own anchor has no value yet.
             return Err(self.fatal(
                 ALIAS_EXPANSION,
@@ -229,7 +237,10 @@ impl<'t> Reader<'t> {
                 span,
             ));
         };
-        self.count(count, span)?;
+        if depth + levels > MAX_DEPTH {
+            return Err(self.nesting(span));
+        }
+        self.count(nodes, span)?;
         Ok(Node { span, value: node.value })
     }
 
@@ -278,6 +289,16 @@ impl<'t> Reader<'t> {
     fn fatal(&self, rule: Rule, message: impl Into<String>, span: Span) -> Fatal {
         Box::new(Diagnostic::new(rule, message, self.lines.place(span)))
     }
+}
+
+/// Levels below a value: 0 for a scalar.
+fn levels(node: &Node<'_>) -> usize {
+    let below = match &node.value {
+        Value::Scalar { .. } => return 0,
+        Value::Sequence(items) => items.iter().map(levels).max(),
+        Value::Mapping(entries) => entries.iter().map(|entry| levels(&entry.node)).max(),
+    };
+    1 + below.unwrap_or(0)
 }
 
 trait MapHelp {

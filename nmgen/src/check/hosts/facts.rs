@@ -39,6 +39,11 @@ pub(crate) fn facts(host: &Host) -> Facts {
 
 impl Facts {
     fn add(&mut self, interface: &Node<'_>, document: &Document<'_>) {
+        // It takes nothing from anybody.
+        let is_absent = interface.text_at("state") == Some("absent");
+        if is_absent {
+            return;
+        }
         if let Some(node) = interface.get("mac-address")
             && let Some(mac) = node.text().and_then(Mac::parse)
         {
@@ -47,8 +52,12 @@ impl Facts {
         for family in ["ipv4", "ipv6"] {
             let list = interface.at(&[family, "address"]).map(Node::items).unwrap_or_default();
             for node in list.iter().filter_map(|address| address.get("ip")) {
-                let Some(ip) = node.text() else { continue };
-                let ip = ip.parse::<IpAddr>().map_or(ip.to_owned(), |ip| ip.to_string());
+                let Some(text) = node.text() else { continue };
+                let ip = text.parse::<IpAddr>();
+                if ip.as_ref().is_ok_and(is_of_each_host) {
+                    continue;
+                }
+                let ip = ip.map_or(text.to_owned(), |ip| ip.to_string());
                 self.addresses.push((ip, document.place(node.span)));
             }
         }
@@ -58,8 +67,7 @@ impl Facts {
             self.vlans.insert(id);
             self.vlan_places.insert(id, document.place(node.span));
         }
-        let is_there = interface.text_at("state") != Some("absent");
-        if let Some(name) = interface.get("name").filter(|_| is_there)
+        if let Some(name) = interface.get("name")
             && let Some(text) = name.text()
         {
             let node = interface.get("mtu");
@@ -74,8 +82,16 @@ impl Facts {
 
     /// A host repeats its own MAC on a bond and its ports; another host must not.
     fn add_mac(&mut self, mac: Mac, place: impl FnOnce() -> Place) {
-        if !self.macs.iter().any(|(known, _)| *known == mac) {
+        if !mac.is_zero() && !self.macs.iter().any(|(known, _)| *known == mac) {
             self.macs.push((mac, place()));
         }
+    }
+}
+
+/// Loopback and link-local addresses are valid on one host or on one link: each host may have them.
+fn is_of_each_host(ip: &IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_loopback() || ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unicast_link_local(),
     }
 }
