@@ -4,7 +4,7 @@
 //! (`nm-online -s`) waits for every profile. So here they end; and beside a default route that is static
 //! nobody waits for them at all.
 
-use crate::profile::{Keyfile, Profile, Section};
+use crate::profile::{Keyfile, Profile};
 
 /// As long as nm-initrd-generator gives one.
 const ONLY: u32 = 90;
@@ -48,27 +48,27 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     let mut early = profile.clone();
     let keyfile = &mut early.keyfile;
     // Before what a generator or an image has left; nm-initrd-generator gives its own none or less.
-    set(keyfile, "connection", "autoconnect-priority", "100");
+    keyfile.set("connection", "autoconnect-priority", "100");
     if !is_dynamic(keyfile) {
         return early;
     }
     // One attempt, which is all that is waited for.
-    set(keyfile, "connection", "autoconnect-retries", "1");
+    keyfile.set("connection", "autoconnect-retries", "1");
     let seconds = match wait {
         Wait::For(seconds) => seconds,
         Wait::Beside if can_go_on_alone(keyfile) => {
             // IPv6's link-local address is there at once (see `detection`), and with it the connection; DHCP
             // goes on.
-            keyfile.sections.retain(|section| section.name != "ipv6");
-            set(keyfile, "ipv4", "may-fail", "true");
-            set(keyfile, "ipv6", "method", "link-local");
-            set(keyfile, "ipv6", "may-fail", "true");
+            keyfile.remove("ipv6");
+            keyfile.set("ipv4", "may-fail", "true");
+            keyfile.set("ipv6", "method", "link-local");
+            keyfile.set("ipv6", "may-fail", "true");
             ONLY
         }
         Wait::Beside => {
             for (family, _) in FAMILIES {
                 if is_automatic(keyfile, family) {
-                    set(keyfile, family, "may-fail", "true");
+                    keyfile.set(family, "may-fail", "true");
                 }
             }
             BESIDE
@@ -78,7 +78,7 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     for (family, _) in FAMILIES {
         for key in ["dhcp-timeout", "ra-timeout"] {
             if keyfile.get(family, key).is_some() {
-                set(keyfile, family, key, &seconds);
+                keyfile.set(family, key, &seconds);
             }
         }
     }
@@ -117,21 +117,4 @@ fn has_static_default(keyfile: &Keyfile) -> bool {
         keyfile.get(family, "method") == Some("manual")
             && keyfile.section(family).is_some_and(|section| section.entries.iter().any(is_route))
     })
-}
-
-/// Sorted like everything that nmstate writes.
-fn set(keyfile: &mut Keyfile, section: &str, key: &str, value: &str) {
-    let found = keyfile.sections.iter().position(|found| found.name == section);
-    let index = found.unwrap_or_else(|| {
-        keyfile.sections.push(Section { name: section.to_owned(), entries: Vec::new() });
-        keyfile.sections.len() - 1
-    });
-    let entries = &mut keyfile.sections[index].entries;
-    match entries.iter_mut().find(|(known, _)| known == key) {
-        Some((_, known)) => *known = value.to_owned(),
-        None => {
-            entries.push((key.to_owned(), value.to_owned()));
-            entries.sort();
-        }
-    }
 }

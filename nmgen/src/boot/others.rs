@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::mac::Mac;
+use crate::profile::Keyfile;
 
 /// A keyfile, as far as it matters here.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,25 +43,17 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
 }
 
 fn parse(text: &str, path: PathBuf) -> Other {
-    let mut other = Other { path, ..Other::default() };
-    let mut section = "";
-    for line in text.lines().map(str::trim) {
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-            section = name;
-        }
-        let Some((key, value)) = line.split_once('=') else { continue };
-        let value = Some(value.trim().to_owned()).filter(|value| !value.is_empty());
-        match (section, key.trim()) {
-            ("connection", "uuid") => other.uuid = value,
-            ("connection", "type") => other.kind = value,
-            ("connection", "interface-name") => other.interface = value,
-            (_, "mac-address") => {
-                other.mac = value.as_deref().and_then(Mac::parse).filter(|mac| !mac.is_zero());
-            }
-            _ => {}
-        }
+    let keyfile = Keyfile::parse_leniently(text);
+    let connection = |key| keyfile.get("connection", key).filter(|value| !value.is_empty());
+    let owned = |key| connection(key).map(str::to_owned);
+    let macs = keyfile.sections.iter().filter_map(|section| section.get("mac-address"));
+    Other {
+        path,
+        uuid: owned("uuid"),
+        kind: owned("type"),
+        interface: owned("interface-name"),
+        mac: macs.filter_map(Mac::parse).rfind(|mac| !mac.is_zero()),
     }
-    other
 }
 
 impl Other {

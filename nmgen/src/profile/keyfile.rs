@@ -72,6 +72,41 @@ impl Keyfile {
         Ok(keyfile)
     }
 
+    /// Reads any keyfile as far as it can be read, as GLib does: white space around keys and values, comments,
+    /// and of a key that is given twice the last value. Values stay escaped.
+    pub(crate) fn parse_leniently(text: &str) -> Self {
+        let mut keyfile = Self::default();
+        let mut section = None;
+        for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+            if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                section = Some(name);
+            } else if let (Some(section), Some((key, value))) = (section, line.split_once('=')) {
+                keyfile.set(section, key.trim(), value.trim());
+            }
+        }
+        keyfile
+    }
+
+    /// Gives a key this value; a new one goes where nmstate, which sorts the keys, would have it.
+    pub(crate) fn set(&mut self, section: &str, key: &str, value: &str) {
+        match self.section_mut(section) {
+            Some(section) => section.set(key, value),
+            None => self.sections.push(Section {
+                name: section.to_owned(),
+                entries: vec![(key.to_owned(), value.to_owned())],
+            }),
+        }
+    }
+
+    /// Removes a section with all its keys.
+    pub(crate) fn remove(&mut self, section: &str) {
+        self.sections.retain(|found| found.name != section);
+    }
+
+    pub(crate) fn section_mut(&mut self, name: &str) -> Option<&mut Section> {
+        self.sections.iter_mut().find(|section| section.name == name)
+    }
+
     /// The section with this name.
     pub fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)
@@ -107,6 +142,25 @@ impl Section {
     }
 }
 
+impl Section {
+    /// Gives a key this value; a new one goes where nmstate, which sorts the keys, would have it.
+    pub(crate) fn set(&mut self, key: &str, value: &str) {
+        match self.entries.iter_mut().find(|(known, _)| known == key) {
+            Some((_, known)) => *known = value.to_owned(),
+            None => {
+                self.entries.push((key.to_owned(), value.to_owned()));
+                self.entries.sort();
+            }
+        }
+    }
+
+    /// Takes out the values of all keys that begin so, in their order.
+    pub(crate) fn take(&mut self, beginning: &str) -> Vec<String> {
+        let is_it = |(key, _): &mut (String, String)| key.starts_with(beginning);
+        self.entries.extract_if(.., is_it).map(|(_, value)| value).collect()
+    }
+}
+
 /// What GLib takes for a key (`g_key_file_is_key_name`), without its locale suffixes.
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.trim() == key && !key.contains(['[', ']', '='])
@@ -123,5 +177,35 @@ fn escape(value: &str, text: &mut String) {
             _ => text.push(character),
         }
         leading = leading && matches!(character, ' ' | '\t');
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_keyfile_of_others_is_read_as_far_as_it_can_be() {
+        let text = "uuid=0\n# [wifi]\n[connection]\n uuid = a \nid\nuuid=b=c\n\n[ethernet]\nmac-address=\n";
+        let keyfile = Keyfile::parse_leniently(text);
+        assert_eq!(keyfile.get("connection", "uuid"), Some("b=c"));
+        assert_eq!(keyfile.get("ethernet", "mac-address"), Some(""));
+        assert_eq!(keyfile.sections.len(), 2);
+    }
+
+    #[test]
+    fn a_value_is_set_in_place_and_a_key_in_order() {
+        let mut keyfile = Keyfile::parse_leniently("[ipv4]\ndns=a\nmethod=auto\n");
+        keyfile.set("ipv4", "method", "manual");
+        keyfile.set("ipv4", "may-fail", "true");
+        keyfile.set("ipv6", "method", "disabled");
+        let text = "[ipv4]\ndns=a\nmay-fail=true\nmethod=manual\n\n[ipv6]\nmethod=disabled\n";
+        assert_eq!(keyfile.render(), text);
+        assert_eq!(
+            keyfile.section_mut("ipv4").map(|it| it.take("m")).unwrap_or_default(),
+            ["true", "manual"]
+        );
+        keyfile.remove("ipv6");
+        assert_eq!(keyfile.render(), "[ipv4]\ndns=a\n");
     }
 }

@@ -1,7 +1,7 @@
 //! Puts right what nmstate's offline conversion writes in a form that NetworkManager cannot read, or
 //! differently on each run. `doc/differences.md` lists every case.
 
-use super::keyfile::{Keyfile, Section};
+use super::keyfile::Keyfile;
 use super::written::Profile;
 use crate::state::{Generated, Refusal, State};
 
@@ -30,6 +30,9 @@ pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal
     let mut generated = Vec::new();
     for _ in 0..MAX_ATTEMPTS {
         generated = state.generate()?;
+        if wanted == 0 {
+            break;
+        }
         missing = wanted.saturating_sub(generated.iter().map(rule_count).sum());
         if missing == 0 {
             break;
@@ -39,20 +42,18 @@ pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal
 }
 
 fn rule_count(generated: &Generated) -> usize {
-    generated.text.lines().filter(|line| line.starts_with(RULE)).count()
+    let keyfile = Keyfile::parse_leniently(&generated.text);
+    let keys = keyfile.sections.iter().flat_map(|section| &section.entries);
+    keys.filter(|(key, _)| key.starts_with(RULE)).count()
 }
 
 /// nmstate writes the bytes as a list of numbers; NetworkManager wants `01:80:C2:00:00:04`.
 fn group_address(keyfile: &mut Keyfile) {
-    let bridges = keyfile.sections.iter_mut().filter(|section| section.name == "bridge");
-    for (_, value) in
-        bridges.flat_map(|section| &mut section.entries).filter(|(key, _)| key == "group-address")
-    {
-        let bytes: Result<Vec<u8>, _> = value.split(';').map(str::parse::<u8>).collect();
-        if let Ok(bytes) = bytes {
-            let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-            *value = pairs.join(":");
-        }
+    let Some(value) = keyfile.get("bridge", "group-address") else { return };
+    let bytes: Result<Vec<u8>, _> = value.split(';').map(str::parse::<u8>).collect();
+    if let Ok(bytes) = bytes {
+        let pairs: Vec<String> = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+        keyfile.set("bridge", "group-address", &pairs.join(":"));
     }
 }
 
@@ -62,13 +63,8 @@ fn group_address(keyfile: &mut Keyfile) {
 fn routing_rules(profiles: &mut [Profile], family: &str) {
     let mut held: Vec<(usize, String)> = Vec::new();
     for (index, profile) in profiles.iter_mut().enumerate() {
-        let Some(section) = section_mut(&mut profile.keyfile, family) else { continue };
-        let (rules, others) = std::mem::take(&mut section.entries)
-            .into_iter()
-            .partition(|(k, _)| k.starts_with(RULE));
-        section.entries = others;
-        let rules: Vec<(String, String)> = rules;
-        held.extend(rules.into_iter().map(|(_, rule)| (index, rule)));
+        let Some(section) = profile.keyfile.section_mut(family) else { continue };
+        held.extend(section.take(RULE).into_iter().map(|rule| (index, rule)));
     }
     if held.is_empty() {
         return;
@@ -79,16 +75,10 @@ fn routing_rules(profiles: &mut [Profile], family: &str) {
     held.sort_by_cached_key(|(holder, rule)| (*holder, priority(rule), rule.clone()));
     let mut numbered = std::iter::repeat_n(0_usize, profiles.len()).collect::<Vec<_>>();
     for (holder, rule) in held {
-        let Some(section) = section_mut(&mut profiles[holder].keyfile, family) else { continue };
-        section.entries.push((format!("{RULE}{}", numbered[holder]), rule));
+        let key = format!("{RULE}{}", numbered[holder]);
+        profiles[holder].keyfile.set(family, &key, &rule);
         numbered[holder] += 1;
-        // Sorted like everything that nmstate writes.
-        section.entries.sort();
     }
-}
-
-fn section_mut<'k>(keyfile: &'k mut Keyfile, name: &str) -> Option<&'k mut Section> {
-    keyfile.sections.iter_mut().find(|section| section.name == name)
 }
 
 /// The profile that is to hold the rule, given the one that nmstate chose.
