@@ -37,7 +37,7 @@ use self::machine::Cards;
 pub(crate) use self::persist::persist;
 pub(crate) use self::root::Paths;
 use crate::convert;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::format::counted;
 use crate::node::Identity;
 use crate::source::{Host, Hosts};
@@ -70,7 +70,7 @@ struct Found {
     choice: Choice,
     host: Host,
     names: Names,
-    diagnostics: Vec<Diagnostic>,
+    diagnostics: Diagnostics,
 }
 
 impl Found {
@@ -78,7 +78,7 @@ impl Found {
     fn check(&self) -> Result<(), Fault> {
         let hosts = vec![self.host.clone()];
         let diagnostics = convert::diagnose(&Hosts { hosts, ..Hosts::default() });
-        match diagnostics.iter().any(Diagnostic::is_error) {
+        match diagnostics.has_errors() {
             true => Err(Fault::Document(diagnostics)),
             false => Ok(()),
         }

@@ -23,7 +23,7 @@ mod vlan;
 pub(crate) use self::purpose::Purpose;
 pub(crate) use self::schema::refusal;
 use self::subject::{Report, Subject};
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostics, Rule};
 use crate::document::Document;
 use crate::state::State;
 
@@ -57,7 +57,7 @@ pub(crate) fn rules() -> Vec<Rule> {
 pub(crate) fn document(
     document: &Document<'_>,
     purpose: Purpose,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Option<State> {
     let subject = Subject::new(document, purpose);
     let mut report = Report::new(document, diagnostics);

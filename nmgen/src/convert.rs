@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::check::{self, Purpose};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::document::Document;
 use crate::parallel::each;
 use crate::profile::{self, Configuration};
@@ -25,23 +25,23 @@ pub struct Outcome {
     /// In the order of the hosts.
     pub hosts: Vec<Converted>,
     /// In the order of files, lines and columns. With an error among them nothing should be written.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
 }
 
 impl Outcome {
     /// True when a diagnostic is an error.
     pub fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(Diagnostic::is_error)
+        self.diagnostics.has_errors()
     }
 }
 
 /// Checks documents that are to be applied on a node, without converting them.
-pub fn check(hosts: &Hosts) -> Vec<Diagnostic> {
+pub fn check(hosts: &Hosts) -> Diagnostics {
     run(hosts, |_| Purpose::Apply).0
 }
 
 /// What [`convert`] would say, without keeping what the hosts become.
-pub fn diagnose(hosts: &Hosts) -> Vec<Diagnostic> {
+pub fn diagnose(hosts: &Hosts) -> Diagnostics {
     run(hosts, |host| purpose(host, Purpose::Offline)).0
 }
 
@@ -105,31 +105,30 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
 fn run(
     hosts: &Hosts,
     purpose: impl Fn(&Host) -> Purpose + Sync,
-) -> (Vec<Diagnostic>, Vec<Configuration>) {
+) -> (Diagnostics, Vec<Configuration>) {
     let mut all = hosts.diagnostics.clone();
     let mut facts = Vec::with_capacity(hosts.hosts.len());
     let mut configurations = Vec::with_capacity(hosts.hosts.len());
     for done in each(&hosts.hosts, |host| one(host, purpose(host))) {
-        let (mut diagnostics, found, configuration) = done;
-        all.append(&mut diagnostics);
+        let (diagnostics, found, configuration) = done;
+        all.extend(diagnostics);
         facts.push(found);
         configurations.push(configuration);
     }
     check::hosts::check(hosts, &facts, &mut all);
-    all.sort_by_cached_key(Diagnostic::sort_key);
-    // Several hosts may have the same part of a file, by an anchor.
+    all.sort();
     all.dedup();
     (all, configurations)
 }
 
-type Done = (Vec<Diagnostic>, check::hosts::Facts, Configuration);
+type Done = (Diagnostics, check::hosts::Facts, Configuration);
 
 fn one(host: &Host, purpose: Purpose) -> Done {
     let facts = check::hosts::facts(host);
     let Some(document) = &host.document else {
-        return (Vec::new(), facts, Configuration::default());
+        return (Diagnostics::default(), facts, Configuration::default());
     };
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::default();
     let state = check::document(document, purpose, &mut diagnostics);
     let configuration = match (state, purpose) {
         (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
@@ -141,11 +140,11 @@ fn one(host: &Host, purpose: Purpose) -> Done {
 fn converted(
     document: &Document<'_>,
     state: crate::state::State,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Configuration {
     // The same fault would be told twice, the second time in nmstate's words and without a place.
-    let has_errors = diagnostics.iter().any(Diagnostic::is_error);
-    let mut found = Vec::new();
+    let has_errors = diagnostics.has_errors();
+    let mut found = Diagnostics::default();
     let configuration = match profile::convert(document, state, &mut found) {
         Ok(configuration) => configuration,
         Err(_) if has_errors => Configuration::default(),

@@ -9,7 +9,7 @@ mod written;
 pub use self::keyfile::{Keyfile, Section};
 pub use self::written::{Profile, SystemFile};
 
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostics, Rule};
 use crate::document::Document;
 use crate::state::{Refusal, State};
 
@@ -34,7 +34,7 @@ pub struct Configuration {
 pub(crate) fn convert(
     document: &Document<'_>,
     mut state: State,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Configuration, Refusal> {
     let interfaces = state.interfaces();
     carry::copy_mac_from(document, &mut state, &interfaces, diagnostics);

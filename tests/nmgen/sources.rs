@@ -172,7 +172,7 @@ fn an_anchor_in_one_host_is_good_in_another() {
     let path = place.path().join("install-config.yaml");
     fs::write(&path, ANCHORS).unwrap();
     let found = load(&[&path]);
-    assert_eq!(nmgen::diagnose(&found), []);
+    assert_eq!(*nmgen::diagnose(&found), []);
     let dns = "dns-resolver:\n  config:\n    server:\n    - 192.0.2.53\n";
     let interfaces = "interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n  ipv4:\n    \
         enabled: true\n    dhcp: true\n";
@@ -198,7 +198,7 @@ fn a_secret_is_found_in_another_file_whatever_the_order() {
     fs::write(&other, serde_json::to_string(&value).unwrap()).unwrap();
     for paths in [[&one, &other], [&other, &one]] {
         let loaded = load(&paths.map(PathBuf::as_path));
-        assert_eq!(loaded.diagnostics, []);
+        assert_eq!(*loaded.diagnostics, []);
         let [host] = loaded.hosts.as_slice() else { unreachable!("{:?}", loaded.hosts) };
         assert_eq!(host.name.as_deref(), Some("worker-0"));
         assert_eq!(nics(host), [(None, "52:54:00:00:00:0a".to_owned())]);
@@ -254,9 +254,9 @@ const BAD: &str = "192.0.2.200.1\n";
 
 /// The one fault, which is in the address.
 fn fault(path: &Path) -> Diagnostic {
-    let mut found = nmgen::diagnose(&load(&[path]));
+    let found = nmgen::diagnose(&load(&[path]));
     assert_eq!(found.len(), 1, "{}: {found:?}", path.display());
-    let fault = found.remove(0);
+    let fault = found.into_iter().next().unwrap();
     assert_eq!(fault.rule.name, "address-syntax");
     fault
 }

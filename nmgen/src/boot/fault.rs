@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::card_names::Twice;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::error::Error;
 use crate::source::MAX_HOSTS;
 
@@ -31,7 +31,7 @@ pub(crate) enum Fault {
     )]
     Ambiguous { files: [PathBuf; 2], reasons: [String; 2] },
     #[error("{}", told(.0))]
-    Document(Vec<Diagnostic>),
+    Document(Diagnostics),
     #[error(
         "{}: {} and {} would both be {} on this machine",
         file.display(), twice.first, twice.second, twice.name

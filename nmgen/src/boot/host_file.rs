@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::fault::Fault;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::mac::Mac;
 use crate::source::{self, Host, MAX_DOCUMENT_BYTES};
@@ -14,8 +14,8 @@ use crate::source::{self, Host, MAX_DOCUMENT_BYTES};
 ///
 /// # Errors
 /// [`Fault::Document`]: it is not text, or not YAML. [`Fault::ReadFile`].
-pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Vec<Diagnostic>), Fault> {
-    let mut diagnostics = Vec::new();
+pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault> {
+    let mut diagnostics = Diagnostics::default();
     let shown = path.display().to_string();
     let source = source::document(&shown, &mut diagnostics).map_err(Fault::Machine)?;
     let Some(source) = source else {

@@ -13,7 +13,7 @@ use std::hash::Hash;
 
 pub(crate) use self::facts::{Facts, facts};
 use self::member::Member;
-use crate::diagnostic::{Diagnostic, Place, Rule, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use crate::source::Hosts;
 
 rules! {
@@ -27,10 +27,10 @@ pub(super) fn rules() -> Vec<Rule> {
 }
 
 /// `facts` are those of the hosts, in their order.
-pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Vec<Diagnostic>) {
+pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnostics) {
     let hosts = &sources.hosts;
     // What could not be read may have had the host that seems to be missing.
-    if !sources.diagnostics.iter().any(Diagnostic::is_error) {
+    if !sources.diagnostics.has_errors() {
         replicas::check(hosts, &sources.replicas, diagnostics);
     }
     let members: Vec<Member<'_>> = hosts
@@ -68,7 +68,7 @@ fn twice<V: Eq + Hash + Display>(
     members: &[Member<'_>],
     rule: Rule,
     values: fn(&Facts) -> &[(V, Place)],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     let mut first: HashMap<&V, (&Member<'_>, &Place)> = HashMap::new();
     for member in members {

@@ -11,7 +11,7 @@ use self::known::missing_field;
 use self::locate::{Judge, guilty, is_missing_field, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Node, Path, Step};
 use crate::state::{Refusal, State};
 
@@ -34,7 +34,7 @@ const POLICY: &[&str] = &["capture", "desired", "desiredState"];
 pub(super) fn parse(
     document: &Document<'_>,
     known: Vec<Path>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Option<State> {
     match State::parse(&document.root) {
         Ok(state) => {
@@ -56,9 +56,9 @@ pub(super) fn parse(
 }
 
 /// The diagnostic for a document that nmstate read but will not convert.
-pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Vec<Diagnostic> {
+pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
     let judge: Judge = |root| State::parse(root)?.generate().map(drop);
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::default();
     report_all(document, refusal, Vec::new(), judge, &mut diagnostics);
     diagnostics
 }
@@ -77,7 +77,7 @@ fn report_all(
     first: &Refusal,
     known: Vec<Path>,
     judge: Judge,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     let mut value = document.root.clone();
     let mut verdict = judge(&value);

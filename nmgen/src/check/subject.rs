@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::purpose::Purpose;
-use crate::diagnostic::{Diagnostic, Rule, Severity};
+use crate::diagnostic::{Diagnostics, Rule, Severity};
 use crate::document::{Document, Node, Path};
 use crate::stack::{self, Reference, Role};
 
@@ -168,13 +168,13 @@ fn controllers<'a>(
 /// Collects findings; the place is taken from the path.
 pub(crate) struct Report<'a> {
     document: &'a Document<'a>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
     /// The values that cannot be used: what nmstate says of them is known already.
     faults: Vec<Path>,
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(document: &'a Document<'a>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+    pub(crate) fn new(document: &'a Document<'a>, diagnostics: &'a mut Diagnostics) -> Self {
         Self { document, diagnostics, faults: Vec::new() }
     }
 
@@ -184,7 +184,7 @@ impl<'a> Report<'a> {
             self.faults.push(path.clone());
         }
         let place = self.document.place_at(path);
-        self.diagnostics.push(Diagnostic::new(rule, message, place).help(help));
+        self.diagnostics.add(rule, place, message, help);
     }
 
     /// A finding about a key rather than its value: what is missing below it, or the key itself.
@@ -199,7 +199,7 @@ impl<'a> Report<'a> {
             .document
             .key_span(path)
             .map_or_else(|| self.document.place_at(path), |span| self.document.place(span));
-        self.diagnostics.push(Diagnostic::new(rule, message, place).help(help));
+        self.diagnostics.add(rule, place, message, help);
     }
 
     /// The line on which the value at `path` stands.

@@ -10,7 +10,8 @@ use crate::source;
 pub(super) fn run(arguments: &DiffArguments) -> Result<Done, Error> {
     let old = source::load(&[&arguments.old])?;
     let new = source::load(&[&arguments.new])?;
-    let diagnostics = [old.diagnostics.as_slice(), &new.diagnostics].concat();
+    let mut diagnostics = old.diagnostics.clone();
+    diagnostics.extend(new.diagnostics.clone());
     streams::diagnostics(&diagnostics);
     let text: String = changes::compare(&old, &new).iter().map(shown).collect();
     streams::text(&text)?;

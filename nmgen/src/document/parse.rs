@@ -9,7 +9,7 @@ use super::node::{Entry, Node, Value};
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::{dialect, space};
-use crate::diagnostic::{Diagnostic, Rule, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
@@ -46,28 +46,28 @@ rules! {
 }
 
 /// Parses one NMState document. Duplicate keys are all reported before it gives up; other faults end it.
-pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Vec<Diagnostic>> {
+pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
     parse_text(&source.text, Lines::new(source))
 }
 
 /// Parses the text that `lines` were made of, an NMState document.
-pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Vec<Diagnostic>> {
+pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let document = parse_tree(text, lines)?;
     match dialect_fault(&document) {
-        Some(fault) => Err(vec![fault]),
+        Some(fault) => Err(fault.into()),
         None => Ok(document),
     }
 }
 
 /// Parses the text that `lines` were made of, whoever is to read it.
-pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Vec<Diagnostic>> {
+pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let mut reader = Reader {
         lines,
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
         nodes: 0,
         max_nodes: MAX_NODES.max(text.len() / BYTES_PER_NODE),
-        faults: Vec::new(),
+        faults: Diagnostics::default(),
     };
     match reader.document() {
         Ok(root) => {
@@ -108,7 +108,7 @@ struct Reader<'t> {
     anchors: HashMap<usize, Anchored<'t>>,
     nodes: usize,
     max_nodes: usize,
-    faults: Vec<Diagnostic>,
+    faults: Diagnostics,
 }
 
 impl<'t> Reader<'t> {

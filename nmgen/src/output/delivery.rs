@@ -17,7 +17,7 @@ use super::options::Options;
 use super::rendered::Output;
 use crate::check::Purpose;
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
 use crate::source::{CLUSTER, Stage};
 
@@ -103,7 +103,7 @@ impl Delivery {
         self,
         hosts: &[Converted],
         options: &Options,
-        diagnostics: &mut Vec<Diagnostic>,
+        diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
         match self {
             Self::Ignition => to_ignition::render(hosts, options.ignition_version),

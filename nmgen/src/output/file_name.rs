@@ -1,11 +1,11 @@
 //! Names of hosts as names of files.
 
 use crate::convert::Converted;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::HOST_FILE_NAME;
 
 /// True when no host's name leads out of the target; else each that does is reported.
-pub(super) fn are_file_names(hosts: &[Converted], diagnostics: &mut Vec<Diagnostic>) -> bool {
+pub(super) fn are_file_names(hosts: &[Converted], diagnostics: &mut Diagnostics) -> bool {
     let mut is_safe = true;
     for host in hosts.iter().map(|converted| &converted.host) {
         let Some(name) = host.name.as_deref().filter(|name| !is_file_name(name)) else { continue };

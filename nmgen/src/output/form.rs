@@ -6,7 +6,6 @@ use super::rendered::Output;
 use super::{file_name, loss, once, to_gc, to_hosts, to_keyfiles};
 use crate::check::Purpose;
 use crate::convert::{self, Converted, Outcome};
-use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::source::{Hosts, Stage};
 
@@ -76,7 +75,7 @@ impl Form {
             Self::Hosts => Ok(Output::Directory(to_hosts::files(hosts))),
             Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics),
         };
-        diagnostics.sort_by_cached_key(Diagnostic::sort_key);
+        diagnostics.sort();
         output
     }
 

@@ -5,7 +5,7 @@ use super::options::Options;
 use super::rendered::Output;
 use crate::check::Purpose;
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, Rule};
+use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
 use crate::source::Stage;
 
@@ -42,7 +42,7 @@ impl Delivery {
         self,
         _: &[Converted],
         _: &Options,
-        _: &mut Vec<Diagnostic>,
+        _: &mut Diagnostics,
     ) -> Result<Output, Error> {
         match self {}
     }

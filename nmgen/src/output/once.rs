@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::mac::Mac;
 use crate::source::Host;
 
@@ -21,7 +21,7 @@ pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 pub(super) fn each<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Cow<'h, [Converted]> {
     let mut first: HashMap<Destination<'h>, &Converted> = HashMap::new();
     let mut is_kept = vec![true; hosts.len()];

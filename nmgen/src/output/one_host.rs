@@ -1,7 +1,7 @@
 //! One host of several.
 
 use crate::convert::{Converted, Outcome};
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 
 rules! {
     error NO_SUCH_HOST = "no-such-host";
@@ -9,7 +9,7 @@ rules! {
 }
 
 /// For a form that describes one host only: an error when there are more.
-pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnostics) {
     if let [_, second, ..] = hosts {
         let message = format!("{form} describes one host; here are {}", hosts.len());
         let place = Place::file(second.host.place.file.clone());

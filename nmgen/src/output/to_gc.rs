@@ -5,15 +5,12 @@ use serde_yaml::{Mapping, Value};
 use super::loss::NOT_IN_TARGET;
 use super::one_host;
 use crate::convert::Converted;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::error::Error;
 use crate::profile::SystemFile;
 
 /// A map with one key, `NetworkManager`: a list of `[file name, keyfile text]`.
-pub(super) fn render(
-    hosts: &[Converted],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Vec<u8>, Error> {
+pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {
     one_host::verify("gc", hosts, diagnostics);
     diagnostics.extend(hosts.iter().flat_map(|host| &host.configuration.files).map(loss));
     let profiles = hosts.iter().take(1).flat_map(|host| &host.configuration.profiles);

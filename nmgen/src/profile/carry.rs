@@ -1,7 +1,7 @@
 //! Carries in another way what nmstate's offline conversion leaves out.
 
 use super::written::SystemFile;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Path};
 use crate::state::{InterfaceSummary, State};
 
@@ -19,7 +19,7 @@ pub(super) fn copy_mac_from(
     document: &Document<'_>,
     state: &mut State,
     interfaces: &[InterfaceSummary],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     for interface in interfaces {
         let Some(from) = &interface.copy_mac_from else { continue };
@@ -83,7 +83,7 @@ pub(super) fn files(
     document: &Document<'_>,
     state: &State,
     interfaces: &[InterfaceSummary],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<SystemFile> {
     let mut files = Vec::new();
     if let Some(name) = state.hostname() {

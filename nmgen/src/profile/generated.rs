@@ -3,7 +3,7 @@
 use super::keyfile::{Keyfile, Malformed};
 use super::written::Profile;
 use crate::check::name::is_safe_profile_id;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Path};
 use crate::state::{Generated, InterfaceSummary};
 
@@ -72,7 +72,7 @@ pub(super) fn all_there(
     document: &Document<'_>,
     interfaces: &[InterfaceSummary],
     profiles: &[Profile],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     let place = || document.place_at(&Path::default().key("interfaces"));
     for interface in interfaces.iter().filter(|interface| interface.has_profile) {

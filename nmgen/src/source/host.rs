@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::nic::Nic;
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostics, Place};
 use crate::document::{self, Document};
 use crate::node::CLUSTER;
 use crate::text::Source;
@@ -59,7 +59,7 @@ impl Host {
     ///
     /// # Errors
     /// What is wrong with the text as YAML.
-    pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Vec<Diagnostic>> {
+    pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Diagnostics> {
         let document = document::parse(source)?.into_owned();
         Ok(Self { document: Some(document), ..Self::new(name, Place::file(source.name.clone())) })
     }
@@ -95,7 +95,7 @@ pub struct Hosts {
     /// The roles that are to have hosts.
     pub replicas: Vec<Replicas>,
     /// Files and parts of files that are left out, and why.
-    pub diagnostics: Vec<Diagnostic>,
+    pub diagnostics: Diagnostics,
 }
 
 impl Hosts {
@@ -106,10 +106,7 @@ impl Hosts {
         hosts
     }
 
-    pub(crate) fn add(&mut self, host: Result<Host, Vec<Diagnostic>>) {
-        match host {
-            Ok(host) => self.hosts.push(host),
-            Err(mut faults) => self.diagnostics.append(&mut faults),
-        }
+    pub(crate) fn add(&mut self, host: Result<Host, Diagnostics>) {
+        self.hosts.extend(self.diagnostics.accept(host));
     }
 }

@@ -3,7 +3,7 @@
 use super::directory;
 use super::host::{Host, Hosts};
 use super::read;
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::error::Error;
 use crate::node::is_empty;
 
@@ -24,8 +24,8 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
     let before = (loaded.hosts.len(), loaded.diagnostics.len());
     for file_name in names {
         let file = directory::join(path, file_name);
-        let (name, mut faults) = host_name(file_name, &Place::file(&*file));
-        loaded.diagnostics.append(&mut faults);
+        let (name, faults) = host_name(file_name, &Place::file(&*file));
+        loaded.diagnostics.extend(faults);
         let Some(name) = name else { continue };
         let source = read::document(&file, &mut loaded.diagnostics)?;
         let Some(source) = source else { continue };
@@ -48,26 +48,25 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
 }
 
 /// The name of the host whose document a file is, and what is wrong with the file's name.
-pub(super) fn host_name<'n>(
-    file_name: &'n str,
-    place: &Place,
-) -> (Option<&'n str>, Vec<Diagnostic>) {
+pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n str>, Diagnostics) {
     if file_name.starts_with('.') {
-        return (None, Vec::new());
+        return (None, Diagnostics::default());
     }
     let fault = |rule, message: String, help| {
-        vec![Diagnostic::new(rule, message, place.clone()).help(help)]
+        Diagnostics::from(Diagnostic::new(rule, message, place.clone()).help(help))
     };
     if let Some(stem) = file_name.strip_suffix(".yaml") {
         let message = format!("{file_name} is ignored: nodes look for {stem}.yml");
         return (None, fault(HOST_FILE_EXTENSION, message, "rename it to end in .yml"));
     }
-    let Some(name) = file_name.strip_suffix(".yml") else { return (None, Vec::new()) };
+    let Some(name) = file_name.strip_suffix(".yml") else { return (None, Diagnostics::default()) };
     if !is_usable_name(name) {
         let message = format!("\"{}\" is not a host name", name.escape_debug());
         return (None, fault(HOST_FILE_NAME, message, "letters, digits and hyphens (RFC 1123)"));
     }
-    let Some((short, _)) = name.split_once('.') else { return (Some(name), Vec::new()) };
+    let Some((short, _)) = name.split_once('.') else {
+        return (Some(name), Diagnostics::default());
+    };
     let message =
         format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only");
     (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use crate::diagnostic::{Diagnostic, Excerpt, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Excerpt, Place, rules};
 use crate::document::size::{MAX_DOCUMENT_BYTES, document_size, fleet_size};
 use crate::error::Error;
 use crate::text::{Position, Source};
@@ -17,10 +17,7 @@ rules! {
 pub(super) type Limit = fn(&[u8]) -> usize;
 
 /// Reads the file of one document; `None` when the diagnostics say why there is nothing to use.
-pub(crate) fn document(
-    path: &str,
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Option<Source>, Error> {
+pub(crate) fn document(path: &str, diagnostics: &mut Diagnostics) -> Result<Option<Source>, Error> {
     file(path, |_| MAX_DOCUMENT_BYTES, diagnostics)
 }
 
@@ -28,7 +25,7 @@ pub(crate) fn document(
 pub(super) fn file(
     path: &str,
     limit: Limit,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Option<Source>, Error> {
     let name = if path == "-" { "<stdin>" } else { path };
     let (bytes, limit) = bounded_bytes(path, limit)

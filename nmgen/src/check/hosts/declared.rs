@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use super::member::Member;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::source::Stage;
 use crate::spelling;
 
@@ -17,7 +17,7 @@ rules! {
 /// So many names are compared with that of a document: in a fleet there is more than one slip.
 const MAX_GUESSES: usize = 100;
 
-pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     twice(members, diagnostics);
     declared_twice(members, diagnostics);
     let with_document: HashSet<&str> = members
@@ -62,7 +62,7 @@ fn is_machine(member: &Member<'_>) -> bool {
 
 /// One host may have an early document and one for the running node. Of each it has one, or the same one
 /// again in another file.
-fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
     for member in members.iter().filter(|member| member.host.document.is_some()) {
         if let Some(name) = member.name() {
@@ -72,7 +72,7 @@ fn twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// A file declares a machine once. What has a document is compared above.
-fn declared_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first: HashMap<(&str, &str), &Member<'_>> = HashMap::new();
     for member in members.iter().filter(|member| member.host.is_machine) {
         let Some(name) = member.name() else { continue };
@@ -86,7 +86,7 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
 }
 
 /// Each role has one document for all its nodes. Of two sources that tell no role, each may be of another.
-pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
     for member in members {
         if let Some(role) = member.host.role.as_deref() {
@@ -101,7 +101,7 @@ fn compare<'m, K: Eq + Hash>(
     member: &'m Member<'m>,
     first: &mut HashMap<K, &'m Member<'m>>,
     what: &str,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) {
     let other = *first.entry(key).or_insert(member);
     if std::ptr::eq(other, member) {

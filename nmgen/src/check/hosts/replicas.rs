@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::source::{Host, Replicas};
 
 rules! {
@@ -18,7 +18,7 @@ const HELP: &str =
     "the agent-based installer lets the others use DHCP; the one that provisions refuses too few";
 
 /// Where there is no host at all, that is said already.
-pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagnostics) {
     let serves_all = hosts.iter().any(|host| host.is_cluster() && host.role.is_none());
     if hosts.is_empty() || wanted.is_empty() || serves_all {
         return;

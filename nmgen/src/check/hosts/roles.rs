@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
 
 use super::member::Member;
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::source::Stage;
 
 rules! {
@@ -14,7 +14,7 @@ rules! {
 
 const HELP: &str = "if this host is meant to differ, there is nothing to do";
 
-pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     // One source may have the role, and another one the document.
     let known: HashMap<&str, &str> = members
         .iter()
@@ -33,7 +33,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
     let values: Vec<&BTreeSet<u64>> = group.iter().map(|member| &member.facts.vlans).collect();
     let listed = |vlans: &BTreeSet<u64>| match vlans.is_empty() {
         true => "no VLAN".to_owned(),
@@ -56,7 +56,7 @@ fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
     }
 }
 
-fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
     let names: BTreeSet<&String> =
         group.iter().flat_map(|member| member.facts.mtus.keys()).collect();
     for name in names {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
 use super::member::Member;
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::{Document, Node};
 use crate::source::Stage;
 use crate::stack;
@@ -18,7 +18,7 @@ rules! {
 /// Stacks are never deeper; a cycle is.
 const MAX_DEPTH: usize = 12;
 
-pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Vec<Diagnostic>) {
+pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut early: HashMap<&str, &Document<'_>> = HashMap::new();
     for member in members.iter().filter(|member| member.host.stage == Stage::Early) {
         if let (Some(name), Some(document)) = (member.name(), &member.host.document) {
@@ -52,7 +52,7 @@ enum Family {
     Ipv6,
 }
 
-fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Vec<Diagnostic>) {
+fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Diagnostics) {
     let before = connections(&early.root);
     for later in connections(&node.root) {
         let mut on_same_nics =

@@ -1,7 +1,7 @@
 //! Several documents in one file, as Kubernetes manifests come.
 
 use super::many::too_many;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::document::parse::parse_tree;
 use crate::document::parsed::Document;
 use crate::document::size::MAX_HOSTS;
@@ -11,7 +11,7 @@ use crate::text::place::Place;
 
 /// The documents of a file, one after the other. Each is parsed by itself, so that a broken one does not
 /// hide the rest; one of comments only is left out.
-pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Vec<Diagnostic>>> {
+pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnostics>> {
     let file = Lines::new(source);
     let sections = sections(&file, &source.text);
     if sections.len() < 2 {
@@ -19,7 +19,7 @@ pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Vec<Diag
     }
     if sections.len() > MAX_HOSTS {
         let place = Place::file(source.name.clone());
-        return vec![Err(vec![too_many(place)])];
+        return vec![Err(too_many(place).into())];
     }
     sections
         .into_iter()

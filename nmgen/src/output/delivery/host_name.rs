@@ -1,7 +1,7 @@
 //! What hosts are called in a target.
 
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::error::Error;
 use crate::output::file_name::is_file_name;
 use crate::output::loss::NOT_IN_TARGET;
@@ -30,7 +30,7 @@ pub(super) fn document_name(converted: &Converted) -> &str {
 pub(super) fn named<'h>(
     target: &str,
     hosts: &'h [Converted],
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Vec<(&'h str, &'h Converted)> {
     let mut found = Vec::new();
     for converted in hosts {

@@ -2,7 +2,7 @@
 
 use super::cards;
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Node, Path, Step, Value};
 use crate::output::loss::NOT_IN_TARGET;
 
@@ -19,9 +19,9 @@ enum Said {
 }
 
 /// Every value of the document must be said by an argument.
-pub(super) fn losses(converted: &Converted) -> Vec<Diagnostic> {
-    let Some(document) = &converted.host.document else { return Vec::new() };
-    let mut found = Vec::new();
+pub(super) fn losses(converted: &Converted) -> Diagnostics {
+    let Some(document) = &converted.host.document else { return Diagnostics::default() };
+    let mut found = Diagnostics::default();
     for entry in document.root.entries() {
         let path = Path::default().key(&entry.key);
         if entry.key == "interfaces" {
@@ -37,7 +37,7 @@ pub(super) fn losses(converted: &Converted) -> Vec<Diagnostic> {
     found
 }
 
-fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Vec<Diagnostic>) {
+fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagnostics) {
     // Of an interface that cannot be there at all, its other fields are not news.
     for key in ["type", "state"] {
         let path = path.key(key);
@@ -78,7 +78,7 @@ fn bond_of<'d, 't>(document: &'d Document<'t>, port: &Node<'_>) -> Option<&'d No
     interfaces.into_iter().find(|bond| has_port(bond, "port") || has_port(bond, "ports"))
 }
 
-fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Vec<Diagnostic>) {
+fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagnostics) {
     match &node.value {
         Value::Mapping(entries) => {
             for entry in entries {
@@ -184,9 +184,9 @@ fn is_true(value: &str) -> bool {
 }
 
 /// NetworkManager's generator takes `dhcp` for DHCPv4 and, beside it, whatever IPv6 a router offers.
-fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Vec<Diagnostic> {
+fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
     let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
-    let mut found = Vec::new();
+    let mut found = Diagnostics::default();
     for profile in &converted.configuration.profiles {
         let method = |family| profile.keyfile.get(family, "method");
         if method("ipv4") != Some("auto") || matches!(method("ipv6"), Some("auto" | "manual")) {

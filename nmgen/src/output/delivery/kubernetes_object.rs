@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::Document;
 use crate::error::Error;
 
@@ -30,7 +30,7 @@ pub(super) fn is_name(
     name: &str,
     what: &str,
     place: &Place,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> bool {
     let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     let is_label = |label: &str| {

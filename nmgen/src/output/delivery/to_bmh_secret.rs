@@ -5,7 +5,7 @@ use serde_json::json;
 use super::host_name::named;
 use super::kubernetes_object::{self, metadata, yaml};
 use crate::convert::Converted;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::error::Error;
 use crate::output::options::Options;
 
@@ -15,7 +15,7 @@ const NAMESPACE: &str = "openshift-machine-api";
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Vec<u8>, Error> {
     let namespace = Some(options.namespace.as_deref().unwrap_or(NAMESPACE));
     let mut text = String::new();

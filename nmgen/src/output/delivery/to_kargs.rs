@@ -5,17 +5,14 @@ use std::fmt::Write;
 use super::host_name::per_host;
 use super::{cards, kargs_loss};
 use crate::convert::Converted;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::error::Error;
 use crate::output::rendered::Output;
 use crate::profile::{Profile, Section};
 
 /// One line, or `<host>.kargs` for each of several hosts.
-pub(super) fn render(
-    hosts: &[Converted],
-    diagnostics: &mut Vec<Diagnostic>,
-) -> Result<Output, Error> {
+pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Output, Error> {
     diagnostics.extend(hosts.iter().flat_map(kargs_loss::losses));
     per_host(hosts, "kargs", |host| Ok((arguments(host).join(" ") + "\n").into_bytes()))
 }

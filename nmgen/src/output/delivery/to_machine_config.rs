@@ -13,7 +13,7 @@ use super::host_name::document_name;
 use super::kubernetes_object::{self, yaml};
 use super::to_ignition;
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::error::Error;
 use crate::output::options::Options;
 use crate::output::rendered::Output;
@@ -40,7 +40,7 @@ const CAUTION: usize = 1024 * 1024;
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
     let roles = roles(hosts, options.role.as_deref(), diagnostics);
     let mut files = Vec::new();
@@ -61,7 +61,7 @@ pub(super) fn render(
 fn roles<'h>(
     hosts: &'h [Converted],
     otherwise: Option<&'h str>,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> BTreeMap<&'h str, Vec<&'h Converted>> {
     let mut roles: BTreeMap<&str, Vec<&Converted>> = BTreeMap::new();
     for converted in hosts {

@@ -6,7 +6,7 @@ use super::cards;
 use super::host_name::named;
 use super::kubernetes_object::{self, embedded, metadata, yaml};
 use crate::convert::Converted;
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::error::Error;
 use crate::mac::Mac;
 use crate::output::options::Options;
@@ -19,7 +19,7 @@ rules! {
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
-    diagnostics: &mut Vec<Diagnostic>,
+    diagnostics: &mut Diagnostics,
 ) -> Result<Vec<u8>, Error> {
     let labels = options.labels.iter().map(|(key, value)| (key.clone(), value.as_str().into()));
     let labels: Map<String, Value> = labels.collect();
@@ -48,7 +48,7 @@ pub(super) fn render(
 }
 
 /// The source's own map first, then what only the document tells.
-fn interfaces(converted: &Converted, diagnostics: &mut Vec<Diagnostic>) -> Vec<Value> {
+fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value> {
     let map = |name: &str, mac: Mac| json!({ "name": name, "macAddress": mac.to_string() });
     let mapped = converted
         .host

@@ -5,7 +5,7 @@
 use super::found::Found;
 use super::manifest::SOURCE_SHAPE;
 use super::{capture, manifest};
-use crate::diagnostic::{Diagnostic, Place};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place};
 use crate::document::{self, Document};
 use crate::error::Error;
 use crate::node::is_empty;
@@ -62,7 +62,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
 }
 
 /// The network cards of the mapping.
-fn nics(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Nic> {
+fn nics(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Nic> {
     let lines = Lines::new(source);
     let mut nics = Vec::new();
     for (number, line) in (1..).zip(source.text.lines()) {
@@ -80,17 +80,21 @@ fn nics(source: &Source, diagnostics: &mut Vec<Diagnostic>) -> Vec<Nic> {
         };
         match manifest::nic(mac.trim(), Some(name.trim().to_owned()), place) {
             Ok(nic) => nics.push(nic),
-            Err(mut faults) => diagnostics.append(&mut faults),
+            Err(faults) => diagnostics.extend(faults),
         }
     }
     nics
 }
 
 /// A document; one with captures becomes what it was made of.
-fn document(source: &Source, nics: &[Nic]) -> Result<Document<'static>, Vec<Diagnostic>> {
+fn document(source: &Source, nics: &[Nic]) -> Result<Document<'static>, Diagnostics> {
     if is_empty(source.text.as_bytes()) {
         let place = Place::file(source.name.clone());
-        return Err(vec![Diagnostic::new(HOST_FILE_EMPTY, "the file is empty", place)]);
+        return Err(Diagnostics::from(Diagnostic::new(
+            HOST_FILE_EMPTY,
+            "the file is empty",
+            place,
+        )));
     }
     let document = document::parse(source)?.into_owned();
     match document.root.get("desiredState") {

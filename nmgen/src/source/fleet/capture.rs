@@ -3,7 +3,7 @@
 //! assisted-service writes one for each NIC whose MAC address it knows, which can be undone
 //! (`pkg/staticnetworkconfig/generator.go`); others need the node.
 
-use crate::diagnostic::{Diagnostic, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Node, Value};
 use crate::mac::Mac;
 use crate::source::nic::Nic;
@@ -20,9 +20,9 @@ pub(super) fn resolve(
     document: Document<'static>,
     captures: Option<&Node<'_>>,
     nics: &[Nic],
-) -> Result<Document<'static>, Vec<Diagnostic>> {
+) -> Result<Document<'static>, Diagnostics> {
     let mut root = document.root.clone();
-    let mut faults = Vec::new();
+    let mut faults = Diagnostics::default();
     let mut is_changed = false;
     walk(&mut root, &mut |node, text| match name(text, captures, nics) {
         Some(name) => {

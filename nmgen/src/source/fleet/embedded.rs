@@ -2,7 +2,7 @@
 
 use super::encoding;
 use super::encoding::Fault;
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::nested::{parse_text, unpacked_size};
 use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use crate::document::{Document, Node, Value};
@@ -15,7 +15,7 @@ rules! {
 }
 
 /// What a value holds, or what is wrong with it.
-type Content<T> = Result<T, Vec<Diagnostic>>;
+type Content<T> = Result<T, Diagnostics>;
 
 /// The document in a string, of which positions are the file's own where it is a block scalar.
 ///
@@ -27,7 +27,7 @@ pub(super) fn text(
     text: &str,
 ) -> Content<Document<'static>> {
     if text.len() > MAX_DOCUMENT_BYTES {
-        return Err(vec![document_size(outer.place(node.span))]);
+        return Err(Diagnostics::from(document_size(outer.place(node.span))));
     }
     let lines = match shift(outer, node, text) {
         Some((lines, columns)) => Lines::part(outer.lines(), text, lines, columns),
@@ -45,7 +45,8 @@ pub(super) fn base64(
     node: &Node<'_>,
     text: &str,
 ) -> Content<Document<'static>> {
-    let bytes = encoding::base64(text).map_err(|fault| vec![diagnostic(outer, node, text, &fault)]);
+    let bytes = encoding::base64(text)
+        .map_err(|fault| Diagnostics::from(diagnostic(outer, node, text, &fault)));
     decoded(outer.place(node.span), bytes?)
 }
 
@@ -60,28 +61,29 @@ pub(super) fn data_url(
     compression: Option<&Node<'_>>,
     unpacked: &mut usize,
 ) -> Content<Document<'static>> {
-    let bytes = encoding::data_url(url).map_err(|fault| vec![diagnostic(outer, node, url, &fault)]);
+    let bytes = encoding::data_url(url)
+        .map_err(|fault| Diagnostics::from(diagnostic(outer, node, url, &fault)));
     let bytes = match compression.and_then(Node::text) {
         None | Some("") => bytes?,
         // Told already.
-        Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Vec::new()),
+        Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Diagnostics::default()),
         Some("gzip") => {
             let bytes = encoding::gunzip(&bytes?, MAX_DOCUMENT_BYTES).map_err(|error| {
                 let message = format!("what the URL holds is not gzip: {error}");
-                vec![Diagnostic::new(COMPRESSION, message, outer.place(node.span))]
+                Diagnostics::from(Diagnostic::new(COMPRESSION, message, outer.place(node.span)))
             })?;
             *unpacked += bytes.len();
             if *unpacked > MAX_FLEET_BYTES {
-                return Err(vec![unpacked_size(outer.place(node.span))]);
+                return Err(Diagnostics::from(unpacked_size(outer.place(node.span))));
             }
             bytes
         }
         Some(other) => {
             let message = format!("\"{}\" is no compression of Ignition", other.escape_debug());
             let place = outer.place(compression.unwrap_or(node).span);
-            return Err(vec![
+            return Err(Diagnostics::from(
                 Diagnostic::new(COMPRESSION, message, place).help("it knows gzip, or none"),
-            ]);
+            ));
         }
     };
     decoded(outer.place(node.span), bytes)
@@ -89,12 +91,12 @@ pub(super) fn data_url(
 
 fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
     if bytes.len() > MAX_DOCUMENT_BYTES {
-        return Err(vec![document_size(place)]);
+        return Err(Diagnostics::from(document_size(place)));
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
         let place = Place { decoded: Some(read::excerpt(bytes, at)), ..place.clone() };
-        vec![read::encoding(bytes[at], place)]
+        Diagnostics::from(read::encoding(bytes[at], place))
     })?;
     parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
 }

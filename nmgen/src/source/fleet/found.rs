@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::Document;
 use crate::document::nested::{too_many, unpacked_size};
 use crate::document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
@@ -29,7 +29,7 @@ pub(super) struct Found {
     documents: usize,
     pub(super) references: Vec<Reference>,
     /// What to say of files without hosts, unless another one has some.
-    pub(super) without_hosts: Vec<Diagnostic>,
+    pub(super) without_hosts: Diagnostics,
     /// More hosts than there may be.
     is_full: bool,
     /// How many bytes of documents there are beyond those of the files.
@@ -109,7 +109,7 @@ impl Found {
         hosts.extend(rest.filter_map(of_secret));
         let mut diagnostics = self.loaded.diagnostics;
         if hosts.is_empty() {
-            diagnostics.append(&mut self.without_hosts);
+            diagnostics.extend(self.without_hosts);
             diagnostics.extend(nothing(&diagnostics));
         }
         hosts.retain(|host| {
@@ -215,11 +215,11 @@ impl<'s> Index<'s> {
 }
 
 /// A file for something else is a warning; where each is, there is nothing to do.
-fn nothing(diagnostics: &[Diagnostic]) -> Option<Diagnostic> {
+fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
     let place = Place::file(unused.place.file.clone());
     let message = "no host's network is described, here or in another source";
-    let is_told = diagnostics.iter().any(Diagnostic::is_error);
+    let is_told = diagnostics.has_errors();
     (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 

@@ -5,7 +5,7 @@ use super::manifest::{Manifest, is_full};
 use super::{
     agent_config, bare_metal_host, install_config, machine_config, nmstate_config, policy, secret,
 };
-use crate::diagnostic::{Diagnostic, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::nested::{dialect_fault, parse_stream};
 use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use crate::document::{self, Document, Node};
@@ -63,7 +63,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
                 let kind = kind(&document.root);
                 one(&document, &document.root, kind, found, &mut passed_over);
             }
-            Err(mut faults) => found.loaded.diagnostics.append(&mut faults),
+            Err(faults) => found.loaded.diagnostics.extend(faults),
         }
     }
     if found.count() == before && found.loaded.diagnostics.len() == faults {
@@ -75,17 +75,17 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
 fn state(
     source: &Source,
     name: Option<&str>,
-    document: Option<Result<Document<'_>, Vec<Diagnostic>>>,
-) -> Result<Host, Vec<Diagnostic>> {
+    document: Option<Result<Document<'_>, Diagnostics>>,
+) -> Result<Host, Diagnostics> {
     let place = Place::file(source.name.clone());
     if source.text.len() > MAX_DOCUMENT_BYTES {
-        return Err(vec![document_size(place)]);
+        return Err(Diagnostics::from(document_size(place)));
     }
     let document = match document {
         // A part of the file would hide that there is more.
         Some(Ok(document)) if document.source().text.len() == source.text.len() => {
             match dialect_fault(&document) {
-                Some(fault) => return Err(vec![fault]),
+                Some(fault) => return Err(Diagnostics::from(fault)),
                 None => document,
             }
         }
@@ -133,7 +133,7 @@ fn one<'a>(
     passed_over: &mut Vec<String>,
 ) {
     let before = found.count();
-    let mut diagnostics = Vec::new();
+    let mut diagnostics = Diagnostics::default();
     let mut manifest = Manifest::new(document, &mut diagnostics);
     if kind != Kind::State {
         manifest.get(node, API_VERSION);
@@ -175,5 +175,5 @@ fn one<'a>(
     {
         passed_over.push(kind.to_owned());
     }
-    found.loaded.diagnostics.append(&mut diagnostics);
+    found.loaded.diagnostics.extend(diagnostics);
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::embedded;
 use super::found::Name;
-use crate::diagnostic::{Diagnostic, Place, Rule, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use crate::document::size::{MAX_DOCUMENT_BYTES, document_size};
 use crate::document::{Document, Node, Value};
 use crate::mac::Mac;
@@ -30,11 +30,11 @@ const ROLES: &[&str] = &["master", "arbiter", "worker"];
 /// A YAML document of a file, and what is found to be wrong with it.
 pub(super) struct Manifest<'a> {
     document: &'a Document<'a>,
-    diagnostics: &'a mut Vec<Diagnostic>,
+    diagnostics: &'a mut Diagnostics,
 }
 
 impl<'a> Manifest<'a> {
-    pub(super) fn new(document: &'a Document<'a>, diagnostics: &'a mut Vec<Diagnostic>) -> Self {
+    pub(super) fn new(document: &'a Document<'a>, diagnostics: &'a mut Diagnostics) -> Self {
         Self { document, diagnostics }
     }
 
@@ -63,7 +63,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// The result, or nothing once its faults are noted.
-    pub(super) fn accept<T>(&mut self, result: Result<T, Vec<Diagnostic>>) -> Option<T> {
+    pub(super) fn accept<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {
         result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
     }
 
@@ -266,7 +266,7 @@ impl<'a> Manifest<'a> {
 }
 
 /// True when there are so many faults that the rest of the file is left alone, which is a fault too.
-pub(super) fn is_full(diagnostics: &mut Vec<Diagnostic>, file: &Arc<str>) -> bool {
+pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
     if diagnostics.len() == MAX_FAULTS {
         let message = format!("the rest is not read: there are {MAX_FAULTS} faults already");
         diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, Place::file(file.clone())));
@@ -275,12 +275,12 @@ pub(super) fn is_full(diagnostics: &mut Vec<Diagnostic>, file: &Arc<str>) -> boo
 }
 
 /// A network card, if its MAC address is one.
-pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Vec<Diagnostic>> {
+pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Diagnostics> {
     match Mac::parse(text) {
         Some(mac_address) => Ok(Nic { name, mac_address, place }),
         None => {
             let message = format!("\"{}\" is not a MAC address", text.escape_debug());
-            Err(vec![Diagnostic::new(MAC_SYNTAX, message, place).help(SIX_BYTES)])
+            Err(Diagnostics::from(Diagnostic::new(MAC_SYNTAX, message, place).help(SIX_BYTES)))
         }
     }
 }

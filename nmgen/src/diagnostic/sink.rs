@@ -1,0 +1,92 @@
+//! Where findings go.
+
+use std::ops::Deref;
+
+use super::finding::Diagnostic;
+use super::rule::Rule;
+use crate::text::place::Place;
+
+/// Findings, in the order in which they were made until they are sorted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Diagnostics(Vec<Diagnostic>);
+
+impl Diagnostics {
+    /// True when one of them is an error.
+    pub fn has_errors(&self) -> bool {
+        self.0.iter().any(Diagnostic::is_error)
+    }
+
+    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+        self.0.push(diagnostic);
+    }
+
+    /// A finding with what to do about it.
+    pub(crate) fn add(
+        &mut self,
+        rule: Rule,
+        place: Place,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.push(Diagnostic::new(rule, message, place).help(help));
+    }
+
+    /// The result, or nothing once its faults are noted.
+    pub(crate) fn accept<T>(&mut self, result: Result<T, Self>) -> Option<T> {
+        result.map_err(|faults| self.extend(faults)).ok()
+    }
+
+    /// In the order of files, lines and columns.
+    pub(crate) fn sort(&mut self) {
+        self.0.sort_by_cached_key(Diagnostic::sort_key);
+    }
+
+    /// The same finding once: several hosts may have the same part of a file, by an anchor.
+    pub(crate) fn dedup(&mut self) {
+        self.0.dedup();
+    }
+}
+
+impl Deref for Diagnostics {
+    type Target = [Diagnostic];
+
+    fn deref(&self) -> &[Diagnostic] {
+        &self.0
+    }
+}
+
+impl From<Diagnostic> for Diagnostics {
+    fn from(diagnostic: Diagnostic) -> Self {
+        Self(vec![diagnostic])
+    }
+}
+
+impl FromIterator<Diagnostic> for Diagnostics {
+    fn from_iter<I: IntoIterator<Item = Diagnostic>>(diagnostics: I) -> Self {
+        Self(diagnostics.into_iter().collect())
+    }
+}
+
+impl Extend<Diagnostic> for Diagnostics {
+    fn extend<I: IntoIterator<Item = Diagnostic>>(&mut self, diagnostics: I) {
+        self.0.extend(diagnostics);
+    }
+}
+
+impl IntoIterator for Diagnostics {
+    type Item = Diagnostic;
+    type IntoIter = std::vec::IntoIter<Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
+impl<'d> IntoIterator for &'d Diagnostics {
+    type Item = &'d Diagnostic;
+    type IntoIter = std::slice::Iter<'d, Diagnostic>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
