@@ -4,6 +4,7 @@ pub(crate) mod commit;
 mod copies;
 mod file;
 pub(crate) mod journal;
+mod protected;
 pub(crate) mod record;
 
-pub(crate) use self::file::{FileError, read, read_json, remove, write, write_json};
+pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};

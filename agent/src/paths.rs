@@ -85,19 +85,6 @@ impl Paths {
         self.under("/run/dayone/undecided")
     }
 
-    /// Files and directories that a transaction may change, copied before and restored on undo.
-    /// `(path, survives a reboot)`.
-    pub(crate) fn protected(&self) -> [(PathBuf, bool); 6] {
-        [
-            (self.under("/etc/NetworkManager/system-connections"), true),
-            (self.under("/run/NetworkManager/system-connections"), false),
-            (self.under("/var/lib/NetworkManager/NetworkManager-intern.conf"), true),
-            (self.under("/etc/hostname"), true),
-            (self.under("/etc/NetworkManager/dispatcher.d"), true),
-            (self.under("/etc/systemd/network"), true),
-        ]
-    }
-
     /// OVSDB's socket.
     pub(crate) fn ovsdb_socket(&self) -> PathBuf {
         self.under("/run/openvswitch/db.sock")

@@ -94,7 +94,7 @@ impl StatusFile {
 
     /// The status of this boot, if any run wrote one.
     pub(crate) fn load(paths: &Paths) -> Result<Option<Status>, durable::FileError> {
-        durable::read_json(&paths.status())
+        durable::read_json_or_set_aside(&paths.status())
     }
 
     /// Changes it.

@@ -14,7 +14,7 @@ use crate::{
         record::Record,
     },
     error::Error,
-    network::{bridges, real::RealNetwork},
+    network::{Network as _, bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,
     status::{log::message_id, progress::Progress},
@@ -25,7 +25,11 @@ use crate::{
 /// on the units that would apply the document themselves keep away until it is in force.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     set_undecided(paths, true);
-    let Some(journal) = open_journal(paths)? else { return Ok(()) };
+    let journal = match open_journal(paths)? {
+        Open::Journal(journal) => journal,
+        // NetworkManager reads restored profiles when it starts.
+        Open::Nothing | Open::Abandoned { .. } => return Ok(()),
+    };
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
     // The same as online, except that there is no one to ask for profiles: NetworkManager reads
@@ -60,7 +64,14 @@ pub(super) async fn online(
     progress: &Progress,
     stop: watch::Receiver<bool>,
 ) -> Result<(), Error> {
-    let Some(journal) = open_journal(paths)? else { return Ok(()) };
+    let journal = match open_journal(paths)? {
+        Open::Journal(journal) => journal,
+        Open::Nothing | Open::Abandoned { restored: false } => return Ok(()),
+        Open::Abandoned { restored: true } => {
+            let network = RealNetwork::connect(paths, &settings.wait).await?;
+            return Ok(network.reload_profiles(settings.timeout.roll_back.get()).await?);
+        }
+    };
     tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
     note(paths, &journal);
     let network = RealNetwork::connect(paths, &settings.wait).await?;
@@ -75,10 +86,28 @@ pub(super) async fn online(
     Ok(())
 }
 
+/// What an earlier run left open.
+enum Open {
+    Nothing,
+    Journal(Box<Journal>),
+    /// The journal could not be used; `restored` says whether files came back all the same.
+    Abandoned {
+        restored: bool,
+    },
+}
+
 /// The open journal; a commit that was decided is finished first.
-fn open_journal(paths: &Paths) -> Result<Option<Journal>, Error> {
+fn open_journal(paths: &Paths) -> Result<Open, Error> {
     commit::finish(paths)?;
-    Ok(journal::read(paths)?)
+    match journal::read(paths) {
+        Ok(None) => Ok(Open::Nothing),
+        Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),
+        Err(error) if error.is_unusable() => {
+            tracing::error!("{}; what it was about is not undone", chain(&error));
+            Ok(Open::Abandoned { restored: journal::abandon(paths)? })
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// A run that ended in a crash counts: it must not be tried for ever.
@@ -87,6 +116,7 @@ fn note(paths: &Paths, journal: &Journal) {
         path: journal.source.clone(),
         text: String::new(),
         digest: journal.digest.clone(),
+        mode: 0o600,
     };
     let why = "the agent or the machine stopped in the middle";
     if let Err(error) = Record::load(paths).failed(paths, &document, "interrupted", why) {

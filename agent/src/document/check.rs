@@ -47,7 +47,7 @@ mod tests {
 
     fn checked(text: &str) -> Result<Parsed, CheckError> {
         let digest = crate::document::digest::Digest::of(text.as_bytes());
-        check(&Document { path: "worker-0.yml".into(), text: text.to_owned(), digest })
+        check(&Document { path: "worker-0.yml".into(), text: text.to_owned(), digest, mode: 0o644 })
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Documents as read from disk, within bounds.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Read},
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -34,20 +35,23 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) digest: Digest,
+    /// Permissions of the file: it may hold secrets, and every copy gets the same.
+    pub(crate) mode: u32,
 }
 
 impl Document {
     /// Reads `path`.
     pub(crate) fn read(path: PathBuf) -> Result<Self, DocumentError> {
-        let bytes =
-            bytes(&path).map_err(|source| DocumentError::Read { path: path.clone(), source })?;
+        let read = |source| DocumentError::Read { path: path.clone(), source };
+        let bytes = bytes(&path).map_err(read)?;
+        let mode = fs::metadata(&path).map_err(read)?.permissions().mode() & 0o777;
         if bytes.len() as u64 > LIMIT {
             return Err(DocumentError::TooLarge { path, limit: LIMIT });
         }
         let digest = Digest::of(&bytes);
         let text = String::from_utf8(bytes)
             .map_err(|source| DocumentError::Encoding { path: path.clone(), source })?;
-        Ok(Self { path, text, digest })
+        Ok(Self { path, text, digest, mode })
     }
 }
 

@@ -32,10 +32,11 @@ pub(crate) fn stage(
 ) -> Result<Commit, FileError> {
     let bytes = document.text.as_bytes();
     let staged = |place: &Path| dir.join(place.file_name().unwrap_or_default());
-    file::write_new(&staged(&paths.last_good_state()), resolved.as_bytes())?;
-    file::write_new(&staged(&paths.last_good()), bytes)?;
+    let mode = document.mode;
+    file::write_new(&staged(&paths.last_good_state()), resolved.as_bytes(), mode)?;
+    file::write_new(&staged(&paths.last_good()), bytes, mode)?;
     file::write_new_json(&staged(&paths.record()), &Record::of(document))?;
-    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, 0o644)? })
+    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, mode)? })
 }
 
 impl Commit {
@@ -63,7 +64,7 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     if let Some(text) = file::read(&paths.last_good())?
         && file::read(&paths.applied())?.as_ref() != Some(&text)
     {
-        file::write(&paths.applied(), &text, 0o644)?;
+        file::write(&paths.applied(), &text, file::mode(&paths.last_good())?)?;
     }
     if move_in(&dir, paths.record())? {
         file::sync_dir(&paths.state_dir())?;

@@ -8,7 +8,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{self, FileError};
+use super::{
+    file::{self, FileError},
+    protected::{Kind, PROTECTED, Scope},
+};
 use crate::paths::Paths;
 
 /// One file.
@@ -27,21 +30,43 @@ enum Was {
     Directory(Vec<Saved>),
 }
 
+/// A protected path with all that its return needs: another version of the agent may protect other
+/// paths.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Entry {
+    path: String,
+    kind: Kind,
+    is_volatile: bool,
+    was: Was,
+    /// Directory of the copies.
+    store: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Manifest {
+    scope: Scope,
+    entries: Vec<Entry>,
+}
+
 const MANIFEST: &str = "manifest.json";
 
-/// Copies every protected path into `to` (a new directory), durably.
-pub(crate) fn save(paths: &Paths, to: &Path) -> Result<(), FileError> {
+/// Copies what the document may have written over into `to` (a new directory), durably.
+pub(crate) fn save(paths: &Paths, to: &Path, scope: &Scope) -> Result<(), FileError> {
     file::create_dir(to)?;
-    let mut manifest = Vec::new();
-    for (i, (path, _)) in paths.protected().iter().enumerate() {
-        let store = to.join(i.to_string());
-        manifest.push(save_one(path, &store)?);
+    let mut entries = Vec::new();
+    for (i, protected) in PROTECTED.iter().enumerate() {
+        let (store, kind) = (i.to_string(), protected.kind);
+        let was = save_one(&protected.under(paths), &to.join(&store), kind, scope)?;
+        let (path, is_volatile) = (protected.path.to_owned(), protected.is_volatile);
+        entries.push(Entry { path, kind, is_volatile, was, store });
     }
+    let manifest = Manifest { scope: scope.clone(), entries };
     file::write_new_json(&to.join(MANIFEST), &manifest)?;
     file::sync_dir(to)
 }
 
-fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
+fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was, FileError> {
     let read = |source| FileError::Read { path: path.to_path_buf(), source };
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -58,9 +83,10 @@ fn save_one(path: &Path, store: &Path) -> Result<Was, FileError> {
         return Ok(Was::Absent);
     }
     let mut all = Vec::new();
-    for file in regular_files(path)? {
-        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        all.push(copy(&file, store, &name)?);
+    for (name, file) in regular_files(path)? {
+        if kind.may_write(&name, scope) {
+            all.push(copy(&file, store, &name)?);
+        }
     }
     if !all.is_empty() {
         file::sync_dir(store)?;
@@ -73,24 +99,24 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
     file::create_dir(store)?;
-    file::write_new(&store.join(name), &bytes)?;
+    file::write_new(&store.join(name), &bytes, 0o600)?;
     Ok(Saved { name: name.to_owned(), mode })
 }
 
-fn regular_files(dir: &Path) -> Result<Vec<PathBuf>, FileError> {
+fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
     let read = |source| FileError::Read { path: dir.to_path_buf(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(read)? {
         let entry = entry.map_err(read)?;
         if entry.file_type().map_err(read)?.is_file() {
-            files.push(entry.path());
+            files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
         }
     }
     files.sort_unstable();
     Ok(files)
 }
 
-/// Makes every protected path what it was. Volatile ones (`/run`) only within the same boot.
+/// Makes every path of the manifest what it was. Volatile ones (`/run`) only within the same boot.
 /// Returns the paths that had to be touched. One failure does not stop the rest: the first error
 /// is returned at the end.
 pub(crate) fn restore(
@@ -98,15 +124,16 @@ pub(crate) fn restore(
     from: &Path,
     same_boot: bool,
 ) -> Result<Vec<PathBuf>, FileError> {
-    let manifest: Vec<Was> = file::read_json(&from.join(MANIFEST))?.unwrap_or_default();
+    let Some(manifest) = file::read_json::<Manifest>(&from.join(MANIFEST))? else {
+        let source = io::ErrorKind::NotFound.into();
+        return Err(FileError::Read { path: from.join(MANIFEST), source });
+    };
     let mut touched = Vec::new();
     let mut first_error = None;
-    for (i, ((path, durable_path), was)) in paths.protected().iter().zip(&manifest).enumerate() {
-        if !durable_path && !same_boot {
-            continue;
-        }
-        let store = from.join(i.to_string());
-        if let Err(error) = restore_one(path, was, &store, &mut touched) {
+    for entry in manifest.entries.iter().filter(|entry| same_boot || !entry.is_volatile) {
+        let path = paths.under(&entry.path);
+        let store = from.join(&entry.store);
+        if let Err(error) = restore_one(&path, entry, &store, &manifest.scope, &mut touched) {
             first_error = first_error.or(Some(error));
         }
     }
@@ -115,43 +142,56 @@ pub(crate) fn restore(
 
 fn restore_one(
     path: &Path,
-    was: &Was,
+    entry: &Entry,
     store: &Path,
+    scope: &Scope,
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
-    match was {
+    // A path that is a file itself: only where the document writes it.
+    let is_ours = entry.kind.may_write("", scope);
+    match &entry.was {
+        Was::Absent if path.is_dir() => remove_new(path, entry.kind, &[], scope, touched),
         Was::Absent => {
-            let is_file = fs::symlink_metadata(path).is_ok_and(|m| m.is_file());
-            if is_file {
+            if is_ours && fs::symlink_metadata(path).is_ok_and(|m| m.is_file()) {
                 file::remove(path)?;
                 touched.push(path.to_path_buf());
-            } else if path.is_dir() {
-                remove_unknown(path, &[], touched)?;
             }
             Ok(())
         }
-        Was::File(saved) => put_back(path, saved, store, touched),
+        Was::File(saved) if is_ours => put_back(path, entry.kind, saved, store, touched),
+        Was::File(_) => Ok(()),
         Was::Directory(all) => {
             let mut result = Ok(());
             for saved in all {
-                let one = put_back(&path.join(&saved.name), saved, store, touched);
+                let one = put_back(&path.join(&saved.name), entry.kind, saved, store, touched);
                 result = result.and(one);
             }
-            result.and(remove_unknown(path, all, touched))
+            result.and(remove_new(path, entry.kind, all, scope, touched))
         }
     }
 }
 
-fn remove_unknown(
+/// Removes what the transaction added; what others added stays.
+fn remove_new(
     dir: &Path,
+    kind: Kind,
     known: &[Saved],
+    scope: &Scope,
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
-    for file in regular_files(dir)? {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if !known.iter().any(|k| *k.name == *name) {
-            file::remove(&file)?;
-            touched.push(file);
+    if !dir.is_dir() {
+        return Ok(());
+    }
+    for (name, path) in regular_files(dir)? {
+        if known.iter().any(|saved| saved.name == name) || !kind.may_write(&name, scope) {
+            continue;
+        }
+        let bytes = file::read(&path)?.unwrap_or_default();
+        if kind.is_written(&name, &bytes, scope) {
+            file::remove(&path)?;
+            touched.push(path);
+        } else {
+            tracing::info!(path = %path.display(), "appeared meanwhile, and is not the document's");
         }
     }
     file::sync_dir(dir)
@@ -159,6 +199,7 @@ fn remove_unknown(
 
 fn put_back(
     path: &Path,
+    kind: Kind,
     saved: &Saved,
     store: &Path,
     touched: &mut Vec<PathBuf>,
@@ -166,29 +207,37 @@ fn put_back(
     let source = store.join(&saved.name);
     let bytes = file::read(&source)?
         .ok_or_else(|| FileError::Read { path: source, source: io::ErrorKind::NotFound.into() })?;
-    let same = fs::symlink_metadata(path)
-        .is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o7777 == saved.mode)
+    let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let is_same = meta.as_ref().is_some_and(|m| m.permissions().mode() & 0o7777 == saved.mode)
         && file::read(path)?.as_deref() == Some(&bytes);
-    if same {
+    if is_same {
         return Ok(());
     }
     if let Some(dir) = path.parent() {
         file::create_dir(dir)?;
     }
-    file::write(path, &bytes, saved.mode)?;
+    // A file that takes its place by a rename would have the SELinux type of the directory; the
+    // host name has one of its own. Cut in the middle this is done again: the journal is open.
+    if kind == Kind::HostName && meta.is_some() {
+        file::overwrite(path, &bytes, saved.mode)?;
+    } else {
+        file::write(path, &bytes, saved.mode)?;
+    }
     touched.push(path.to_path_buf());
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
+    use std::{fs, os::unix::fs::MetadataExt as _};
 
     use super::{restore, save};
-    use crate::paths::Paths;
+    use crate::{durable::protected::Scope, paths::Paths};
 
-    #[test]
-    fn edited_deleted_and_new_profiles_are_undone() -> Result<(), Box<dyn std::error::Error>> {
+    type Tested = Result<(), Box<dyn std::error::Error>>;
+
+    /// A node with profiles, and the directory for copies.
+    fn node() -> Result<(tempfile::TempDir, Paths, std::path::PathBuf), std::io::Error> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         let dir = paths.under("/etc/NetworkManager/system-connections");
@@ -196,27 +245,102 @@ mod tests {
         fs::create_dir_all(paths.state_dir())?;
         fs::write(dir.join("a.nmconnection"), "a")?;
         fs::write(dir.join("b.nmconnection"), "b")?;
-        std::os::unix::fs::symlink("/dev/null", dir.join("masked"))?;
         let copies = paths.state_dir().join("copies");
-        save(&paths, &copies)?;
+        Ok((root, paths, copies))
+    }
+
+    fn scope(hostname: bool) -> Scope {
+        Scope::new(&["interfaces:\n- name: eno1\n- name: br-ex\n"], hostname)
+    }
+
+    #[test]
+    fn edited_deleted_and_new_profiles_are_undone() -> Tested {
+        let (_root, paths, copies) = node()?;
+        let dir = paths.under("/etc/NetworkManager/system-connections");
+        std::os::unix::fs::symlink("/dev/null", dir.join("masked"))?;
+        save(&paths, &copies, &scope(true))?;
         assert!(restore(&paths, &copies, true)?.is_empty());
 
         fs::write(dir.join("a.nmconnection"), "edited")?;
         fs::remove_file(dir.join("b.nmconnection"))?;
-        fs::write(dir.join("br-ex-br.nmconnection"), "new")?;
+        fs::write(dir.join("br-ex-br.nmconnection"), "interface-name=br-ex\n")?;
         fs::write(paths.under("/etc/hostname"), "new")?;
         let run = paths.under("/run/NetworkManager/system-connections");
         fs::create_dir_all(&run)?;
-        fs::write(run.join("volatile"), "x")?;
+        fs::write(run.join("volatile.nmconnection"), "x")?;
 
         assert_eq!(restore(&paths, &copies, false)?.len(), 4);
-        assert!(run.join("volatile").exists());
+        assert!(run.join("volatile.nmconnection").exists());
         assert_eq!(restore(&paths, &copies, true)?.len(), 1);
         assert_eq!(fs::read_to_string(dir.join("a.nmconnection"))?, "a");
         assert_eq!(fs::read_to_string(dir.join("b.nmconnection"))?, "b");
         assert_eq!(fs::read_dir(&dir)?.count(), 3);
         assert!(!paths.under("/etc/hostname").exists());
         assert!(restore(&paths, &copies, true)?.is_empty());
+        Ok(())
+    }
+
+    #[test]
+    fn files_of_others_stay() -> Tested {
+        let (_root, paths, copies) = node()?;
+        let (scripts, links) =
+            (paths.under("/etc/NetworkManager/dispatcher.d"), paths.under("/etc/systemd/network"));
+        fs::create_dir_all(&scripts)?;
+        fs::create_dir_all(&links)?;
+        fs::write(scripts.join("30-resolv-prepender"), "old")?;
+        save(&paths, &copies, &scope(false))?;
+
+        let others = [
+            paths.under("/etc/NetworkManager/system-connections/storage.nmconnection"),
+            scripts.join("30-resolv-prepender"),
+            scripts.join("99-new"),
+            links.join("98-nmstate-eno1.link"),
+            paths.under("/etc/hostname"),
+        ];
+        let texts = ["interface-name=eno7\n", "edited", "new", "[Link]\nName=eno1\n", "worker-0\n"];
+        for (path, text) in others.iter().zip(texts) {
+            fs::write(path, text)?;
+        }
+        let ours = [scripts.join("nmstate-br-ex-up.sh"), links.join("98-nmstate-br-ex.link")];
+        for path in &ours {
+            fs::write(path, "AlternativeName=x\n")?;
+        }
+        let mut touched = restore(&paths, &copies, true)?;
+        touched.sort_unstable();
+        assert_eq!(touched, ours);
+        for (path, text) in others.iter().zip(texts) {
+            assert_eq!(fs::read_to_string(path)?, text);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_host_name_stays_in_its_file() -> Tested {
+        let (_root, paths, copies) = node()?;
+        let place = paths.under("/etc/hostname");
+        fs::write(&place, "worker-0\n")?;
+        save(&paths, &copies, &scope(true))?;
+        fs::write(&place, "a-longer-name\n")?;
+        let before = fs::metadata(&place)?.ino();
+        assert_eq!(restore(&paths, &copies, false)?, [paths.under("/etc/hostname")]);
+        assert_eq!(fs::read_to_string(&place)?, "worker-0\n");
+        assert_eq!(fs::metadata(&place)?.ino(), before);
+        Ok(())
+    }
+
+    #[test]
+    fn paths_are_those_of_the_manifest() -> Tested {
+        let (_root, paths, copies) = node()?;
+        save(&paths, &copies, &scope(false))?;
+        let dir = paths.under("/etc/NetworkManager/system-connections");
+        fs::write(dir.join("a.nmconnection"), "edited")?;
+        // As another version would have listed them.
+        let place = copies.join("manifest.json");
+        let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&place)?)?;
+        manifest["entries"].as_array_mut().ok_or("no entries")?.reverse();
+        fs::write(&place, manifest.to_string())?;
+        assert_eq!(restore(&paths, &copies, false)?, [dir.join("a.nmconnection")]);
+        assert_eq!(fs::read_to_string(dir.join("a.nmconnection"))?, "a");
         Ok(())
     }
 }

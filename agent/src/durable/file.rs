@@ -9,6 +9,8 @@ use std::{
 
 use thiserror::Error;
 
+use crate::text::chain;
+
 /// A file operation that failed.
 #[derive(Debug, Error)]
 pub(crate) enum FileError {
@@ -26,8 +28,17 @@ pub(crate) enum FileError {
     Sync { path: PathBuf, source: io::Error },
     #[error("{path} is not what this version writes")]
     Decode { path: PathBuf, source: serde_json::Error },
+    #[error("{path} has the layout {found}, of another version; this one knows {known}")]
+    Version { path: PathBuf, found: u32, known: u32 },
     #[error("cannot encode {path}")]
     Encode { path: PathBuf, source: serde_json::Error },
+}
+
+impl FileError {
+    /// Whether the file was read, and says nothing that this version can use.
+    pub(crate) fn is_unusable(&self) -> bool {
+        matches!(self, Self::Decode { .. } | Self::Version { .. })
+    }
 }
 
 /// A complete, synced temporary file that only has to be renamed. Taken before a transaction, so
@@ -86,18 +97,61 @@ pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileEr
 
 /// Writes a file into a directory that nothing refers to yet: synced itself, its name only with
 /// the directory, by whoever makes it.
-pub(crate) fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let write = || -> io::Result<()> {
-        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
         file.write_all(bytes)?;
         file.sync_all()
     };
     write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
 }
 
+/// Writes over a file that is there, so that it keeps what belongs to the file itself, as its
+/// SELinux type does. A power cut in the middle leaves it half written.
+pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
+    let write = || -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
+        file.set_permissions(fs::Permissions::from_mode(mode))?;
+        file.write_all(bytes)?;
+        file.sync_all()
+    };
+    write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
+}
+
+/// Moves a file or directory that cannot be used out of the way, for people to look at, and says
+/// where to. One that was set aside before goes.
+pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, FileError> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".damaged");
+    let aside = path.with_file_name(name);
+    remove(&aside)?;
+    rename(path, &aside)?;
+    Ok(aside)
+}
+
+/// JSON, `None` where there is none; a file that cannot be decoded is set aside and read as none,
+/// loudly: it must not keep a node from its network.
+pub(crate) fn read_json_or_set_aside<T: serde::de::DeserializeOwned>(
+    path: &Path,
+) -> Result<Option<T>, FileError> {
+    let error = match read_json(path) {
+        Err(error @ FileError::Decode { .. }) => error,
+        done => return done,
+    };
+    match set_aside(path) {
+        Ok(aside) => {
+            tracing::warn!("{}; it was moved to {}", chain(&error), aside.display());
+        }
+        // A reader without the right to move it: the next run of the agent will.
+        Err(refused) => tracing::warn!("{}; {}", chain(&error), chain(&refused)),
+    }
+    Ok(None)
+}
+
 /// JSON, as [`write_new`].
 pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
-    write_new(path, &encode(path, value)?)
+    write_new(path, &encode(path, value)?, 0o600)
 }
 
 /// Renames a directory or file, durably.
@@ -139,6 +193,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
         }
         Err(source) => Err(FileError::Read { path: path.to_path_buf(), source }),
     }
+}
+
+/// The file's permissions.
+pub(crate) fn mode(path: &Path) -> Result<u32, FileError> {
+    let meta = fs::metadata(path);
+    let meta = meta.map_err(|source| FileError::Read { path: path.to_path_buf(), source })?;
+    Ok(meta.permissions().mode() & 0o777)
 }
 
 /// Removes a file or a whole directory; fine where there is none.
@@ -185,7 +246,7 @@ fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileEr
 
 #[cfg(test)]
 mod tests {
-    use super::{FileError, Staged, read, remove, write};
+    use super::{FileError, Staged, read, read_json_or_set_aside, remove, write};
 
     #[test]
     fn staged_file_appears_only_when_put() -> Result<(), Box<dyn std::error::Error>> {
@@ -200,6 +261,20 @@ mod tests {
         assert_eq!(std::fs::read_dir(dir.path())?.count(), 1);
         remove(&target)?;
         remove(&target)?;
+        Ok(())
+    }
+
+    #[test]
+    fn a_damaged_file_is_set_aside_and_read_as_none() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("record.json");
+        for text in ["{\"half", "{}x"] {
+            std::fs::write(&path, text)?;
+            assert!(read_json_or_set_aside::<serde_json::Value>(&path)?.is_none());
+            assert!(!path.exists());
+            let aside = dir.path().join("record.json.damaged");
+            assert_eq!(std::fs::read_to_string(aside)?, text);
+        }
         Ok(())
     }
 

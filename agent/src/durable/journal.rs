@@ -12,9 +12,11 @@ use super::{
     commit::{self, Commit},
     copies,
     file::{self, FileError},
+    protected::Scope,
 };
 use crate::{
-    document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
+    document::Document, document::digest::Digest, network::Before, paths::Paths,
+    probe::ProbeResult, text::chain,
 };
 
 /// `journal.json`.
@@ -37,7 +39,8 @@ pub(crate) struct Journal {
     pub(crate) probes: Vec<ProbeResult>,
 }
 
-const VERSION: u32 = 1;
+/// 2: the copies' manifest names its paths.
+const VERSION: u32 = 2;
 
 impl Journal {
     /// A journal for this boot.
@@ -73,7 +76,8 @@ pub(crate) fn open(
     let new = place.with_extension("new");
     file::remove(&new)?;
     file::create_dir(&new)?;
-    copies::save(paths, &new.join("files"))?;
+    let scope = Scope::new(&[&document.text, resolved], journal.before.hostname.is_some());
+    copies::save(paths, &new.join("files"), &scope)?;
     file::write_new_json(&new.join("journal.json"), journal)?;
     let commit = commit::stage(paths, &new, document, resolved)?;
     file::sync_dir(&new)?;
@@ -83,7 +87,30 @@ pub(crate) fn open(
 
 /// The open transaction, if there is one.
 pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
-    file::read_json(&paths.transaction().join("journal.json"))
+    #[derive(Deserialize)]
+    struct Layout {
+        version: u32,
+    }
+    let path = paths.transaction().join("journal.json");
+    // First of all: another version's journal has other fields.
+    let Some(Layout { version }) = file::read_json(&path)? else { return Ok(None) };
+    if version != VERSION {
+        return Err(FileError::Version { path, found: version, known: VERSION });
+    }
+    file::read_json(&path)
+}
+
+/// Sets a transaction aside whose journal cannot be used. The files that outlive a reboot come back
+/// as far as their copies can be read; nothing is known of the rest. `true` when any had to be
+/// touched.
+pub(crate) fn abandon(paths: &Paths) -> Result<bool, FileError> {
+    let restored = restore_files(paths, false).unwrap_or_else(|error| {
+        tracing::warn!("{}; profiles stay as they are", chain(&error));
+        false
+    });
+    let aside = file::set_aside(&paths.transaction())?;
+    tracing::warn!("the unfinished transaction was moved to {}", aside.display());
+    Ok(restored)
 }
 
 /// Puts the copied files back. `true` when any had to be touched.
@@ -106,8 +133,47 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, close, open, read};
-    use crate::{document::Document, document::digest::Digest, network::Before, paths::Paths};
+    use super::{Journal, abandon, close, open, read};
+    use crate::{
+        document::{Document, digest::Digest},
+        network::Before,
+        paths::Paths,
+    };
+
+    #[test]
+    fn a_journal_that_cannot_be_used_is_set_aside_and_its_files_come_back()
+    -> Result<(), Box<dyn std::error::Error>> {
+        for text in ["{\"half", "{\"version\": 99}", "{}"] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            let profile = paths.under("/etc/NetworkManager/system-connections/a.nmconnection");
+            std::fs::create_dir_all(profile.parent().ok_or("no parent")?)?;
+            std::fs::write(&profile, "old")?;
+            let document = Document {
+                path: "/etc/nmstate/openshift/a.yml".into(),
+                text: "x".to_owned(),
+                digest: Digest::of(b"x"),
+                mode: 0o644,
+            };
+            let journal =
+                Journal::new(&paths, &document, Vec::new(), Before::default(), Vec::new());
+            drop(open(&paths, &journal, &document, "")?);
+            std::fs::write(&profile, "new")?;
+            let place = paths.transaction().join("journal.json");
+            std::fs::write(&place, text)?;
+
+            let error = read(&paths).expect_err("a journal that cannot be used");
+            assert!(error.is_unusable(), "{error}");
+            assert!(error.to_string().contains("journal.json"), "{error}");
+            assert!(abandon(&paths)?);
+            assert_eq!(std::fs::read_to_string(&profile)?, "old");
+            assert!(read(&paths)?.is_none());
+            let aside = paths.state_dir().join("transaction.damaged");
+            assert_eq!(std::fs::read_to_string(aside.join("journal.json"))?, text);
+        }
+        Ok(())
+    }
 
     #[test]
     fn opens_reads_and_closes() -> Result<(), Box<dyn std::error::Error>> {
@@ -119,6 +185,7 @@ mod tests {
             path: "/etc/nmstate/openshift/a.yml".into(),
             text: "x".to_owned(),
             digest: Digest::of(b"x"),
+            mode: 0o644,
         };
         let journal = Journal::new(
             &paths,

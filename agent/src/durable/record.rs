@@ -54,9 +54,10 @@ fn now() -> u64 {
 }
 
 impl Record {
-    /// The record; an unreadable one is as none, loudly: it must not keep a node from booting.
+    /// The record. One that is damaged is set aside, and one that cannot be read counts as none,
+    /// loudly: neither must keep a node from booting.
     pub(crate) fn load(paths: &Paths) -> Self {
-        match file::read_json(&paths.record()) {
+        match file::read_json_or_set_aside(&paths.record()) {
             Ok(record) => record.unwrap_or_default(),
             Err(error) => {
                 tracing::warn!(error = %error, "the record is unreadable; starting a new one");
@@ -139,6 +140,7 @@ mod tests {
             path: "/etc/nmstate/openshift/cluster.yml".into(),
             text: text.to_owned(),
             digest: Digest::of(text.as_bytes()),
+            mode: 0o644,
         }
     }
 

@@ -221,6 +221,7 @@ impl Bench {
             path: self.paths.documents().join("cluster.yml"),
             text: DOCUMENT.to_owned(),
             digest: Digest::of(DOCUMENT.as_bytes()),
+            mode: 0o644,
         };
         let Ok(parsed) = Parsed::new(DOCUMENT) else { unreachable!("the document is valid") };
         transaction.run(&document, &parsed, None, probed).await

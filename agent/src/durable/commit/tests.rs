@@ -1,6 +1,6 @@
 //! A power cut at every point between NetworkManager's commit and the last rename.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use super::{Commit, finish};
 use crate::{
@@ -19,6 +19,7 @@ fn document(text: &str) -> Document {
         path: "/etc/nmstate/openshift/cluster.yml".into(),
         text: text.to_owned(),
         digest: Digest::of(text.as_bytes()),
+        mode: 0o600,
     }
 }
 
@@ -48,6 +49,10 @@ fn a_commit_leaves_only_what_it_wrote() -> Tested {
     let (_root, paths) = node()?;
     assert!(in_force(&paths, "old")?);
     assert_eq!(fs::read_to_string(paths.last_good_state())?, "resolved");
+    for copy in [paths.applied(), paths.last_good(), paths.last_good_state()] {
+        let mode = fs::metadata(&copy)?.permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{} is as readable as the document", copy.display());
+    }
     assert_eq!(fs::read_dir(paths.state_dir())?.count(), 4);
     assert_eq!(fs::read_dir(paths.documents())?.count(), 1);
     assert_eq!(fs::read_to_string(paths.history())?.lines().count(), 1);
@@ -90,6 +95,8 @@ fn cut_after_the_decision_the_new_document_comes_in_force() -> Tested {
         assert!(journal::read(&paths)?.is_none(), "nothing is rolled back any more");
         finish(&paths)?;
         assert!(in_force(&paths, "new")?, "cut after {moved}");
+        let mode = fs::metadata(paths.applied())?.permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "cut after {moved}");
         assert!(!dir.exists());
         finish(&paths)?;
     }

@@ -1,0 +1,166 @@
+//! The files that a transaction may write, and how they are told from files of others that appear
+//! at the same time.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::paths::Paths;
+
+/// What a protected path holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Kind {
+    /// Connection profiles, written by NetworkManager.
+    Profiles,
+    /// Dispatcher scripts, of which nmstate writes `nmstate-INTERFACE-ACTION.sh`.
+    DispatcherScripts,
+    /// systemd's `.link` files, of which nmstate writes `98-nmstate-INTERFACE.link` for alternative
+    /// names.
+    LinkFiles,
+    /// NetworkManager's own settings.
+    Settings,
+    /// The static host name.
+    HostName,
+}
+
+/// A path that a transaction may change.
+pub(super) struct Protected {
+    pub(super) path: &'static str,
+    pub(super) kind: Kind,
+    /// Gone after a reboot.
+    pub(super) is_volatile: bool,
+}
+
+/// All of them.
+pub(super) const PROTECTED: [Protected; 6] = [
+    durable("/etc/NetworkManager/system-connections", Kind::Profiles),
+    Protected {
+        path: "/run/NetworkManager/system-connections",
+        kind: Kind::Profiles,
+        is_volatile: true,
+    },
+    durable("/var/lib/NetworkManager/NetworkManager-intern.conf", Kind::Settings),
+    durable("/etc/hostname", Kind::HostName),
+    durable("/etc/NetworkManager/dispatcher.d", Kind::DispatcherScripts),
+    durable("/etc/systemd/network", Kind::LinkFiles),
+];
+
+const fn durable(path: &'static str, kind: Kind) -> Protected {
+    Protected { path, kind, is_volatile: false }
+}
+
+impl Protected {
+    /// Where it is.
+    pub(super) fn under(&self, paths: &Paths) -> PathBuf {
+        paths.under(self.path)
+    }
+}
+
+/// What the document speaks of, and with it nmstate's writing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Scope {
+    /// Words of the document: every interface that it names is one of them.
+    words: Vec<String>,
+    /// Whether it sets the host name.
+    hostname: bool,
+}
+
+impl Scope {
+    /// Of a document's text and of what it was resolved to.
+    pub(crate) fn new(texts: &[&str], hostname: bool) -> Self {
+        let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
+        let all = texts.iter().flat_map(|text| text.split(|c| !is_part(c)));
+        // A key ends in a colon.
+        let words = all.map(|word| word.trim_end_matches(':')).filter(|word| !word.is_empty());
+        let mut words: Vec<String> = words.map(str::to_owned).collect();
+        words.sort_unstable();
+        words.dedup();
+        Self { words, hostname }
+    }
+
+    fn has(&self, interface: &str) -> bool {
+        self.words.iter().any(|word| word == interface)
+    }
+}
+
+impl Kind {
+    /// Whether NetworkManager or nmstate may write the file `name` for this document; a path that is
+    /// a file itself has its own name.
+    pub(super) fn may_write(self, name: &str, scope: &Scope) -> bool {
+        let interface = match self {
+            Self::Profiles | Self::Settings => return true,
+            Self::HostName => return scope.hostname,
+            Self::DispatcherScripts => name
+                .strip_prefix("nmstate-")
+                .and_then(|n| n.strip_suffix("-up.sh").or_else(|| n.strip_suffix("-down.sh"))),
+            Self::LinkFiles => {
+                name.strip_prefix("98-nmstate-").and_then(|n| n.strip_suffix(".link"))
+            }
+        };
+        interface.is_some_and(|interface| scope.has(interface))
+    }
+
+    /// Whether a file that was not there before is the transaction's own, by what it says.
+    pub(super) fn is_written(self, name: &str, bytes: &[u8], scope: &Scope) -> bool {
+        let text = String::from_utf8_lossy(bytes);
+        let value = |key: &str| {
+            let mut lines = text.lines().map(str::trim);
+            lines.find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('='))
+        };
+        self.may_write(name, scope)
+            && match self {
+                // NetworkManager's checkpoint deletes every profile that came after it. Beyond that,
+                // one that names another interface cannot be the document's; one that names none
+                // could take an interface of the old network.
+                Self::Profiles => {
+                    name.ends_with(".nmconnection")
+                        && value("interface-name").is_none_or(|name| scope.has(name.trim()))
+                }
+                // `nmstatectl persist-nic-names` writes files of the same name, with `Name=`.
+                Self::LinkFiles => value("AlternativeName").is_some(),
+                Self::DispatcherScripts | Self::Settings | Self::HostName => true,
+            }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, Scope};
+
+    #[test]
+    fn a_document_speaks_of_its_interfaces() {
+        let text = "interfaces:\n- {name: eno1, type: ethernet}\n- name: 'bond0.100'\n";
+        let scope = Scope::new(&[text], false);
+        assert!(scope.has("eno1") && scope.has("bond0.100"));
+        assert!(!scope.has("eno") && !scope.has("bond0") && !scope.has("eno10"));
+    }
+
+    #[test]
+    fn files_of_others_are_told_from_the_documents() {
+        let scope = Scope::new(&["interfaces:\n- name: eno1\n"], false);
+        let written =
+            |kind: Kind, name: &str, text: &str| kind.is_written(name, text.as_bytes(), &scope);
+        for (name, text, is_own) in [
+            ("a.nmconnection", "[connection]\ninterface-name=eno1\n", true),
+            ("a.nmconnection", "[connection]\ninterface-name = eno1 \n", true),
+            ("a.nmconnection", "[connection]\nid=any\n", true),
+            ("a.nmconnection", "[connection]\ninterface-name=eno2\n", false),
+            ("README", "interface-name=eno1\n", false),
+        ] {
+            assert_eq!(written(Kind::Profiles, name, text), is_own, "{name} {text}");
+        }
+        for (name, text, is_own) in [
+            ("98-nmstate-eno1.link", "[Link]\nAlternativeName=lan\n", true),
+            ("98-nmstate-eno1.link", "[Link]\nName=eno1\n", false),
+            ("98-nmstate-eno2.link", "[Link]\nAlternativeName=lan\n", false),
+            ("10-eno1.link", "[Link]\nAlternativeName=lan\n", false),
+        ] {
+            assert_eq!(written(Kind::LinkFiles, name, text), is_own, "{name} {text}");
+        }
+        assert!(written(Kind::DispatcherScripts, "nmstate-eno1-up.sh", ""));
+        assert!(!written(Kind::DispatcherScripts, "nmstate-eno2-up.sh", ""));
+        assert!(!written(Kind::DispatcherScripts, "10-ofport-request.sh", ""));
+        assert!(!written(Kind::HostName, "hostname", ""));
+    }
+}
