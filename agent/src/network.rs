@@ -65,8 +65,10 @@ pub(crate) struct Before {
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
-    /// Checkpoints of others; any other is ours.
+    /// Checkpoints of others.
     pub(crate) checkpoints: Vec<Checkpoint>,
+    /// The bound that the transaction's own checkpoints have, and are known by.
+    pub(crate) checkpoint_seconds: u32,
     /// OVS bridges.
     pub(crate) bridges: Vec<Bridge>,
     /// The running host name, where the document sets one: any other change of it is not ours.

@@ -14,7 +14,7 @@ use zbus::{
 };
 
 use self::proxies::{
-    ActiveConnectionProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
+    ActiveConnectionProxy, CheckpointProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
     SettingsConnectionProxy,
 };
 
@@ -40,11 +40,24 @@ pub(crate) enum BusError {
 impl BusError {
     /// NetworkManager went away in the middle: worth asking the one that systemd starts next.
     pub(crate) fn is_gone(&self) -> bool {
+        self.is_one_of(&[
+            "NoReply",
+            "ServiceUnknown",
+            "NameHasNoOwner",
+            "Disconnected",
+            "UnknownObject",
+        ])
+    }
+
+    /// What was asked for went away; NetworkManager did not.
+    fn is_unknown_object(&self) -> bool {
+        self.is_one_of(&["UnknownObject", "UnknownMethod", "UnknownInterface"])
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
         let Self::Call { source, .. } = self else { return false };
         let zbus::Error::MethodError(name, ..) = &**source else { return false };
-        ["NoReply", "ServiceUnknown", "NameHasNoOwner", "Disconnected", "UnknownObject"]
-            .iter()
-            .any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
+        names.iter().any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
     }
 }
 
@@ -92,6 +105,8 @@ const NM: &str = "org.freedesktop.NetworkManager";
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
 const TRACK_DNS: u32 = 0x20;
+/// `NM_MANAGER_RELOAD_FLAG_CONF`.
+const RELOAD_SETTINGS: u32 = 0x01;
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by someone else, nothing to activate.
 const EXTERNAL: u32 = 0x80;
 /// `NM_SETTINGS_CONNECTION_FLAG_NM_GENERATED | …_VOLATILE | …_EXTERNAL`: NetworkManager's own
@@ -254,6 +269,28 @@ impl Bus {
         Ok(paths.into_iter().map(|p| Checkpoint(p.to_string())).collect())
     }
 
+    /// The seconds after which a checkpoint rolls back by itself; `None` where it is gone.
+    pub(crate) async fn timeout_of(
+        &self,
+        checkpoint: &Checkpoint,
+    ) -> Result<Option<u32>, BusError> {
+        let query = || call("the list of checkpoints");
+        let proxy = CheckpointProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(checkpoint.0.clone())
+            .map_err(query())?
+            .build()
+            .await
+            .map_err(query())?;
+        match proxy.rollback_timeout().await {
+            Ok(timeout) => Ok(Some(timeout)),
+            Err(source) => {
+                let error = query()(source);
+                if error.is_unknown_object() { Ok(None) } else { Err(error) }
+            }
+        }
+    }
+
     /// A checkpoint of everything; it rolls back by itself after `timeout` seconds.
     pub(crate) async fn create_checkpoint(&self, timeout: u32) -> Result<Checkpoint, BusError> {
         let path = match self.manager.checkpoint_create(&[], timeout, UNDO_ALL | TRACK_DNS).await {
@@ -339,9 +376,11 @@ impl Bus {
             .map_err(refused())
     }
 
-    /// Reads the profiles on disk again.
-    pub(crate) async fn reload_profiles(&self) -> Result<(), BusError> {
-        self.settings.reload_connections().await.map(|_| ()).map_err(call("to reload profiles"))
+    /// Reads the profiles on disk again, and its settings: before 1.48 no checkpoint tracks global
+    /// DNS, and what a document set stays in memory.
+    pub(crate) async fn reload_files(&self) -> Result<(), BusError> {
+        self.settings.reload_connections().await.map_err(call("to reload profiles"))?;
+        self.manager.reload(RELOAD_SETTINGS).await.map_err(call("to reload its settings"))
     }
 
     /// All profiles that someone configured.

@@ -24,13 +24,26 @@ impl<'a> Clients<'a> {
         Ok(Self { paths, wait, bus: Bus::connect().await?, netlink: Netlink::connect()? })
     }
 
-    /// Checkpoints that were not there before: the agent's own and nmstate's.
+    /// Checkpoints that came after the snapshot and have the transaction's bound: the agent's own
+    /// and nmstate's, which nobody tells. NetworkManager does not say whose a checkpoint is, but
+    /// the bound is hardly anybody else's.
     pub(super) async fn own_checkpoints(
         &self,
         before: &Before,
     ) -> Result<Vec<Checkpoint>, BusError> {
-        let mut all = self.bus.checkpoints().await?;
-        all.retain(|c| !before.checkpoints.contains(c));
-        Ok(all)
+        let mut own = Vec::new();
+        for checkpoint in self.bus.checkpoints().await? {
+            if before.checkpoints.contains(&checkpoint) {
+                continue;
+            }
+            match self.bus.timeout_of(&checkpoint).await? {
+                Some(timeout) if timeout == before.checkpoint_seconds => own.push(checkpoint),
+                Some(_) => {
+                    tracing::info!(?checkpoint, "a checkpoint of someone else's is left alone");
+                }
+                None => {}
+            }
+        }
+        Ok(own)
     }
 }

@@ -97,6 +97,7 @@ impl Network for RealNetwork<'_> {
                 .collect(),
             active,
             checkpoints,
+            checkpoint_seconds: 0,
             bridges,
             foreign,
             hostname: if wants.hostname {

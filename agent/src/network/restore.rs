@@ -26,7 +26,7 @@ pub(super) async fn checkpoints(
 /// Has NetworkManager read its profiles again: it forgets inactive profiles and the bytes of
 /// edited ones; the copies on disk do not.
 pub(super) async fn profiles(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
-    patient(net, "the profiles", bound, async || Ok(net.bus.reload_profiles().await?)).await
+    patient(net, "the profiles", bound, async || Ok(net.bus.reload_files().await?)).await
 }
 
 /// Undoes bridges, as far as OVSDB is there: without it there is no bridge that works, and none

@@ -1,7 +1,5 @@
 //! The change, from the checkpoint to NetworkManager's commit.
 
-use std::time::Duration;
-
 use super::{
     Probed, Transaction,
     bounds::GRACE,
@@ -25,9 +23,7 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Phased<()> {
         let Prepared { desired, wants, before, leftovers, plan, commit: _ } = prepared;
         let t = &self.settings.timeout;
-        let whole = [t.take_over, t.apply, t.verify, t.probe, t.checkpoint];
-        let whole: Duration = whole.iter().map(|s| s.get()).sum();
-        let seconds = u32::try_from(whole.as_secs() + 10).unwrap_or(u32::MAX);
+        let seconds = before.checkpoint_seconds;
         let mut held = None;
         if !leftovers.is_empty() {
             let bound = t.checkpoint.get();

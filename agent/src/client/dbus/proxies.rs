@@ -33,8 +33,18 @@ pub(super) trait Manager {
         device: &ObjectPath<'_>,
         specific: &ObjectPath<'_>,
     ) -> zbus::Result<OwnedObjectPath>;
+    fn reload(&self, flags: u32) -> zbus::Result<()>;
     fn get_device_by_ip_iface(&self, name: &str) -> zbus::Result<OwnedObjectPath>;
     fn get_all_devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.Checkpoint",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait Checkpoint {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn rollback_timeout(&self) -> zbus::Result<u32>;
 }
 
 #[zbus::proxy(
