@@ -5,7 +5,7 @@ use std::path::Path;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
-        configure_ovs, kubelet_ran, outcome, picture, settle, start, with_program,
+        configure_ovs, kubelet_ran, outcome, ovn, ovs_rows, picture, settle, start, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -167,6 +167,165 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
+        Ok(())
+    })
+}
+
+/// Kills the agent that waits since `mark` and starts it again with a document that it refuses, so that what it tries does not
+/// hide what it undoes.
+fn kill_and_undo(inside: &Inside, mark: &Mark) -> Result<(), Error> {
+    inside.write(HOST_FILE, "interfaces: many\n")?;
+    kill(inside, mark)?;
+    let again = start(inside)?;
+    let it = outcome(inside, Some(&again))?;
+    assert_eq!(it.exit, 2, "{}", it.text());
+    Ok(())
+}
+
+/// Defect 13: files that others write while a transaction is open are none of its business.
+#[test]
+fn roll_back_leaves_files_of_others_alone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let held = hold(&inside, "verify")?;
+        let storage = "/etc/NetworkManager/system-connections/storage.nmconnection";
+        let others = [
+            ("/etc/systemd/network/98-nmstate-eno1.link", "[Link]\nName=eno1\n"),
+            ("/etc/systemd/network/10-machine-config.link", "[Link]\nName=eno1\n"),
+            ("/etc/NetworkManager/dispatcher.d/99-new", "#!/bin/sh\n"),
+            ("/etc/hostname", "worker-0.lab.test\n"),
+            (storage, "[connection]\nid=storage\ntype=ethernet\ninterface-name=eno7\n"),
+        ];
+        for (path, text) in others {
+            inside.write(path, text)?;
+        }
+        inside.sh(&format!("chmod 0600 {storage}"))?;
+        kill_and_undo(&inside, &held)?;
+        for (path, text) in others {
+            assert_eq!(inside.read(path)?.as_deref(), Some(text), "{path}");
+        }
+        inside.sh(&format!("rm {storage}; nmcli connection reload"))?;
+        old_network_is_back(case, &before, "files of others")
+    })
+}
+
+/// A checkpoint that somebody else makes after the snapshot.
+#[test]
+fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
+                       org.freedesktop.NetworkManager";
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let held = hold(&inside, "journal")?;
+        inside.sh(&format!("busctl call {manager} CheckpointCreate aouu 0 300 0"))?;
+        kill_and_undo(&inside, &held)?;
+        let left = inside.sh(&format!("busctl get-property {manager} Checkpoints"))?;
+        assert!(left.starts_with("ao 1 "), "{left}");
+        old_network_is_back(case, &before, "the checkpoint")
+    })
+}
+
+/// What a document set for all of NetworkManager goes by reading its settings again where no checkpoint is left to do it.
+#[test]
+fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        let global = "busctl get-property org.freedesktop.NetworkManager \
+                      /org/freedesktop/NetworkManager org.freedesktop.NetworkManager \
+                      GlobalDnsConfiguration";
+        let none = inside.sh(global)?;
+        let more =
+            Document::new().with("- 192.0.2.1\nroutes", "- 192.0.2.1\n    - 192.0.2.53\nroutes");
+        inside.write(HOST_FILE, &more.text())?;
+        // NetworkManager has committed: its checkpoint is gone.
+        let held = hold(&inside, "commit")?;
+        assert!(inside.sh(global)?.contains("192.0.2.53"));
+        kill_and_undo(&inside, &held)?;
+        assert_eq!(inside.sh(global)?, none);
+        old_network_is_back(case, &before, "global DNS")
+    })
+}
+
+/// Journal, record and status that cannot be read, as after a fault of the disk.
+#[test]
+fn damaged_state_is_set_aside() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, _) = old_network(case)?;
+        inside.write(HOST_FILE, &good)?;
+        let held = hold(&inside, "apply")?;
+        let damaged = [
+            "/var/lib/dayone/transaction/journal.json",
+            "/var/lib/dayone/record.json",
+            "/run/dayone/status.json",
+        ];
+        for path in damaged {
+            inside.write(path, "{\"half")?;
+        }
+        kill(&inside, &held)?;
+        // The profile is back from its copy, whatever the journal says.
+        let recover = inside.run(&["dayone", "recover"])?;
+        assert!(recover.status.success(), "{recover}");
+        let profile = inside.read("/etc/NetworkManager/system-connections/eno1.nmconnection")?;
+        assert_eq!(profile.as_deref(), Some(DAY_ONE));
+        assert!(recover.stderr.contains("journal.json"), "{recover}");
+        let again = start(&inside)?;
+        let it = outcome(&inside, Some(&again))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        for aside in [
+            "/var/lib/dayone/transaction.damaged/journal.json",
+            "/var/lib/dayone/record.json.damaged",
+        ] {
+            assert_eq!(inside.read(aside)?.as_deref(), Some("{\"half"), "{aside}");
+        }
+        inside.write("/run/dayone/status.json", "{\"half")?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        assert!(status.stderr.contains("status.json.damaged"), "{status}");
+        Ok(())
+    })
+}
+
+/// Defect 2: the power goes between the removal of configure-ovs's bridge and the commit.
+#[test]
+fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    lab.run(configure_ovs(bare_node()), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        ovn(&inside)?;
+        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
+        let (before, rows) = (picture(&inside)?, ovs_rows(&inside)?);
+        for phase in ["take-over", "verify"] {
+            let inside = case.inside()?;
+            inside.write(HOST_FILE, &good)?;
+            hold(&inside, phase)?;
+            assert_ne!(ovs_rows(&inside)?, rows, "{phase}");
+            inside.sh(&format!("rm {HOLD}"))?;
+            inside.write(HOST_FILE, "")?;
+            inside.sh("sync")?;
+            case.cut_power()?;
+            case.boot()?;
+            let inside = case.inside()?;
+            let undone = inside.journal(&["MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07"])?;
+            assert_eq!(undone.len(), 1, "{undone:?}");
+            inside.wait_sh("ovs-vsctl list-ports br-ex | grep -qx eno1", SOON)?;
+            inside.sh("systemctl stop kubelet.service; rm -rf /run/lab-kubelet")?;
+            settle(&inside)?;
+            old_network_is_back(case, &before, phase)?;
+            assert_eq!(ovs_rows(&inside)?, rows, "{phase}");
+        }
         Ok(())
     })
 }

@@ -7,9 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use nmgen::chain;
 use thiserror::Error;
-
-use crate::text::chain;
 
 /// A file operation that failed.
 #[derive(Debug, Error)]

@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 
+use nmgen::chain;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -15,8 +16,7 @@ use super::{
     protected::Scope,
 };
 use crate::{
-    document::Document, document::digest::Digest, network::Before, paths::Paths,
-    probe::ProbeResult, text::chain,
+    document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
 };
 
 /// `journal.json`.
