@@ -1,7 +1,18 @@
 //! Nodes of the field, release by release.
 
 mod graph;
+mod no_document;
 mod peers;
+
+use tests::{
+    dayone::MAC,
+    lab::{Nic, Node, Release},
+};
+
+/// `worker-0` of this release, with OVN-Kubernetes.
+fn node(release: Release) -> Node {
+    Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(release).ovn_remains()
+}
 
 /// Makes a test of each release of a function that takes one.
 macro_rules! each_release {

@@ -5,10 +5,10 @@ use tests::{
         APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, day_one_dhcp, finished,
         patch_port,
     },
-    lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
+    lab::{Error, Inside, Lab, Peer, Release},
 };
 
-use super::each_release;
+use super::{each_release, node};
 
 /// The profiles of configure-ovs.sh, as files.
 const PROFILES: &str = "\
@@ -18,12 +18,8 @@ ovs-if-phys0.nmconnection
 ovs-port-br-ex.nmconnection
 ovs-port-phys0.nmconnection";
 
-fn node(release: Release) -> Node {
-    Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(release).ovn_remains()
-}
-
 /// Checks the profiles of configure-ovs.sh, and the card's own beside them.
-fn made_by_configure_ovs(inside: &Inside) -> Result<(), Error> {
+pub(super) fn made_by_configure_ovs(inside: &Inside) -> Result<(), Error> {
     // NetworkManager's own profiles: of lo, and of the tun device behind a userspace bridge.
     let theirs = "ls /run/NetworkManager/system-connections | grep -v -e ^lo -e '^br-ex-.*-'";
     assert_eq!(inside.sh(theirs)?, PROFILES);
@@ -54,6 +50,8 @@ fn configure_ovs_makes_br_ex_at_every_boot(release: Release) -> Result<(), Error
         assert_ne!(patch_port(&inside)?, port);
         // The address was the card's when nodeip-configuration looked.
         assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("eno1\n"));
+        let remote = inside.read("/run/lab-ovn-remote")?;
+        assert_eq!(remote.as_deref(), Some("\" \"\n"), "ovn-remote is stale");
         let kubelet = inside.read("/run/lab-kubelet/node-ip")?;
         assert_eq!(kubelet.as_deref(), Some("192.0.2.10\n"));
         Ok(())

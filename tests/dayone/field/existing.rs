@@ -1,0 +1,99 @@
+//! A cluster that the peers have set up gets the agent, or its first document.
+
+use std::net::Ipv4Addr;
+
+use tests::{
+    dayone::{
+        APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished, outcome,
+        patch_port,
+    },
+    lab::{Error, Inside, Lab, Node, Peer, Release},
+};
+
+use super::{each_release, node, peers::made_by_configure_ovs};
+
+/// While this file is missing the agent is as if it were not installed.
+const INSTALLED: &str = "/etc/lab-agent";
+const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
+
+fn agent_later(node: Node) -> Node {
+    let condition = format!("[Unit]\nConditionPathExists={INSTALLED}\n");
+    let drop_in = |unit: &str| format!("/etc/systemd/system/{unit}.service.d/50-absent.conf");
+    agent(node).file(&drop_in("dayone"), &condition, 0o644).file(
+        &drop_in("dayone-recover"),
+        &condition,
+        0o644,
+    )
+}
+
+/// Checks that OVSDB has one br-ex, of the document's profile, and that configure-ovs.sh's profiles are gone.
+fn one_bridge_of_the_document(inside: &Inside) -> Result<(), Error> {
+    let rows = inside.sh("ovs-vsctl --bare --columns=name find bridge name=br-ex")?;
+    assert_eq!(rows, "br-ex");
+    let row = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
+    let profile = inside.sh("nmcli --get-values connection.uuid connection show br-ex-br")?;
+    assert_eq!(row.trim_matches('"'), profile);
+    let profiles = inside.sh("nmcli --get-values NAME connection show")?;
+    assert!(!profiles.lines().any(|name| name.starts_with("ovs-")), "{profiles}");
+    Ok(())
+}
+
+each_release!(migration_from_configure_ovs);
+fn migration_from_configure_ovs(release: Release) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    lab.run(agent(node(release)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        made_by_configure_ovs(&inside)?;
+        patch_port(&inside)?;
+        // What the reboot leaves of it is OVSDB's file: the profiles are in /run.
+        let uuid = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
+        let profile = inside.sh("nmcli --get-values connection.uuid connection show br-ex")?;
+        assert!(profile.contains(uuid.trim_matches('"')), "{uuid} {profile}");
+        inside.write(HOST_FILE, &text)?;
+
+        for boot in 0..2 {
+            case.reboot()?;
+            let inside = case.inside()?;
+            finished(&inside)?;
+            let outcome = outcome(&inside, None)?;
+            assert_eq!(outcome.exit, 0, "boot {boot}: {}", outcome.text());
+            br_ex_works(case)?;
+            one_bridge_of_the_document(&inside)?;
+            patch_port(&inside)?;
+            assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
+        }
+        Ok(())
+    })
+}
+
+each_release!(adoption_of_a_document_that_the_peers_applied);
+fn adoption_of_a_document_that_the_peers_applied(release: Release) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    let node = agent_later(node(release)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        br_ex_works(case)?;
+        assert_eq!(inside.unit("dayone.service")?.exec_start, None);
+        let port = patch_port(&inside)?;
+        inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
+        inside.write(INSTALLED, "")?;
+
+        case.reboot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        let outcome = outcome(&inside, None)?;
+        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        br_ex_works(case)?;
+        assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+        assert_eq!(patch_port(&inside)?, port);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        Ok(())
+    })
+}

@@ -1,0 +1,34 @@
+//! A node of the field with the agent, for which no document is.
+
+use tests::{
+    dayone::{DAY_ONE, agent, br_ex_works, finished, outcome},
+    lab::{Error, Lab, Peer, Release},
+};
+
+use super::{each_release, node, peers::made_by_configure_ovs};
+
+each_release!(without_a_document_the_peers_work_as_if_the_agent_were_absent);
+fn without_a_document_the_peers_work_as_if_the_agent_were_absent(
+    release: Release,
+) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(agent(node(release)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+        case.boot()?;
+        for boot in 0..2 {
+            if boot > 0 {
+                case.reboot()?;
+            }
+            let inside = case.inside()?;
+            finished(&inside)?;
+            let outcome = outcome(&inside, None)?;
+            assert_eq!(outcome.exit, 0, "{}", outcome.text());
+            br_ex_works(case)?;
+            made_by_configure_ovs(&inside)?;
+            for peer in ["nmstate-configuration.service", "ovs-configuration.service"] {
+                let unit = inside.unit(peer)?;
+                assert!(unit.exec_start.is_some() && unit.result == "success", "{peer}: {unit:?}");
+            }
+        }
+        Ok(())
+    })
+}
