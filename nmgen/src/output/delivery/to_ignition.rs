@@ -1,7 +1,6 @@
 //! Ignition configs: <https://coreos.github.io/ignition/configuration-v3_2/>.
 
-use std::fmt::Write;
-
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::host_name::per_host;
@@ -53,16 +52,10 @@ fn file(path: &str, mode: u32, source: &str) -> Value {
     json!({ "path": path, "mode": mode, "overwrite": true, "contents": { "source": source } })
 }
 
-/// RFC 2397, readable as the image customization controller's are.
+/// What the image customization controller leaves as it is in a URL, too: RFC 3986's unreserved characters.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// RFC 2397.
 fn data_url(text: &str) -> String {
-    let mut url = String::from("data:text/plain,");
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                url.push(char::from(byte));
-            }
-            _ => drop(write!(url, "%{byte:02X}")),
-        }
-    }
-    url
+    format!("data:text/plain,{}", utf8_percent_encode(text, ESCAPED))
 }

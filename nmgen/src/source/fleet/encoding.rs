@@ -6,6 +6,7 @@ use base64::DecodeError;
 use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
+use percent_encoding::percent_decode_str;
 
 use crate::diagnostic::{Rule, rules};
 
@@ -101,21 +102,14 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
 
 /// Resolves `%41`; an error is the offset of a '%' without digits.
 fn unescape(text: &str) -> Result<Vec<u8>, usize> {
-    let bytes = text.as_bytes();
-    let mut unescaped = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while let Some(&byte) = bytes.get(at) {
-        if byte != b'%' {
-            unescaped.push(byte);
-            at += 1;
-            continue;
-        }
-        let digits = text.get(at + 1..at + 3).filter(|d| d.bytes().all(|b| b.is_ascii_hexdigit()));
-        let value = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        unescaped.push(value.ok_or(at)?);
-        at += 3;
+    let is_escape = |at: usize| {
+        let digits = text.as_bytes().get(at + 1..at + 3);
+        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+    };
+    match text.match_indices('%').find(|(at, _)| !is_escape(*at)) {
+        Some((at, _)) => Err(at),
+        None => Ok(percent_decode_str(text).collect()),
     }
-    Ok(unescaped)
 }
 
 /// Decompresses at most one byte more than the limit.
