@@ -5,7 +5,7 @@
 //! Whatever goes wrong is one line: a boot goes on without us.
 
 mod card_names;
-mod choose;
+mod chooser;
 mod command_line;
 mod detection;
 mod early;
@@ -27,7 +27,7 @@ mod sysroot;
 use std::time::Instant;
 
 use self::card_names::{Missing, Names};
-use self::choose::{Choice, Chooser, shown};
+use self::chooser::{Choice, Chooser, shown};
 use self::command_line::CommandLine;
 use self::events::Events;
 pub(crate) use self::fault::Fault;

@@ -7,7 +7,6 @@ mod bond;
 mod controller;
 mod dns_resolver;
 pub(crate) mod hosts;
-mod interface;
 mod keyfile_text;
 mod mac_address;
 mod mtu;
@@ -19,6 +18,7 @@ mod route;
 mod schema;
 mod subject;
 mod vlan;
+mod whole_interface;
 
 pub(crate) use self::purpose::Purpose;
 pub(crate) use self::schema::refusal;
@@ -32,7 +32,7 @@ type Check = fn(&Subject<'_>, &mut Report<'_>);
 /// Every topic: its rules and what finds them.
 const TOPICS: &[(&[Rule], Check)] = &[
     (name::RULES, name::check),
-    (interface::RULES, interface::check),
+    (whole_interface::RULES, whole_interface::check),
     (keyfile_text::RULES, keyfile_text::check),
     (mac_address::RULES, mac_address::check),
     (mtu::RULES, mtu::check),

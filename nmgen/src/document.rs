@@ -7,7 +7,6 @@ mod deserialize;
 mod dialect;
 #[cfg(feature = "pipelines")]
 pub(crate) mod nested;
-mod node;
 mod parse;
 mod parsed;
 mod path;
@@ -15,11 +14,12 @@ mod render;
 mod scalar;
 pub(crate) mod size;
 mod space;
+mod tree;
 
-pub(crate) use self::node::{Entry, Node, Value};
 pub(crate) use self::parse::parse;
 pub(crate) use self::parsed::Document;
 pub(crate) use self::path::{Path, Step};
+pub(crate) use self::tree::{Entry, Node, Value};
 use crate::diagnostic::Rule;
 
 /// What can be wrong with a document as YAML.

@@ -6,13 +6,13 @@
 mod candidate;
 mod decision;
 mod empty;
-mod identity;
+mod known;
 mod placeholder;
 mod precedence;
 
 pub use self::candidate::{Candidate, Reason, candidates};
 pub use self::decision::{Selection, Warning, has_host_files, only, select};
 pub use self::empty::is_empty;
-pub use self::identity::{Card, Dmi, Identity, Listing};
+pub use self::known::{Card, Dmi, Identity, Listing};
 pub use self::placeholder::{HostName, names_a_machine};
 pub use self::precedence::{CLUSTER, INITRAMFS, RUNNING, Tier};

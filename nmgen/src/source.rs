@@ -9,13 +9,13 @@ mod fleet;
 mod host;
 mod hosts_directory;
 mod nic;
-mod read;
+mod read_file;
 
 pub use self::host::{Host, Hosts, Replicas, Stage};
 pub(crate) use self::hosts_directory::HOST_FILE_NAME;
 pub use self::nic::Nic;
 pub(crate) use self::nic::{MAC_SYNTAX, SIX_BYTES};
-pub(crate) use self::read::document;
+pub(crate) use self::read_file::document;
 use crate::diagnostic::Rule;
 pub use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS};
 use crate::error::Error;
@@ -24,7 +24,7 @@ pub use crate::text::{Source, Text};
 
 /// Rules about the files themselves, whatever is in them.
 pub(crate) fn rules() -> Vec<Rule> {
-    [read::RULES, hosts_directory::RULES, nic::RULES, &fleet::rules()].concat()
+    [read_file::RULES, hosts_directory::RULES, nic::RULES, &fleet::rules()].concat()
 }
 
 /// Reads every path: `-` is standard input; of a file or a directory the content tells what it is.

@@ -7,8 +7,8 @@ use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer, SeqDeser
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
-use super::node::{Entry, Node, Value};
 use super::scalar::Scalar;
+use super::tree::{Entry, Node, Value};
 
 impl<'de> IntoDeserializer<'de, Error> for &'de Node<'_> {
     type Deserializer = Self;

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
 
-use super::node::{Entry, Node, Value};
 use super::parsed::Document;
 use super::space::SYNTAX;
+use super::tree::{Entry, Node, Value};
 use super::{dialect, space};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::lines::Lines;

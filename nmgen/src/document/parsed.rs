@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::node::{Node, Value};
 use super::path::{Path, Step};
 use super::render;
+use super::tree::{Node, Value};
 use crate::text::lines::Lines;
 use crate::text::place::Place;
 use crate::text::{Source, Span};

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::node::{Node, Value};
 use super::scalar::Scalar;
+use super::tree::{Node, Value};
 
 /// Block style, two spaces a level, in the tree's order. What was plain stays plain and what was quoted
 /// stays text, so that it means the same to every reader. Ends in a line break.

@@ -1,7 +1,7 @@
 //! Non-breaking spaces and tabs where YAML wants spaces: they come with text copied from a web page or with
 //! an editor, and cannot be seen.
 
-use super::node::{Node, Value};
+use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::lines::Lines;
 use crate::text::place::Place;

@@ -1,6 +1,6 @@
 //! The documents that match in one tier.
 
-use super::identity::Identity;
+use super::known::Identity;
 use super::placeholder::{HostName, names_a_machine};
 use super::precedence::{CLUSTER, Tier};
 use crate::mac::{Mac, MacPrefix};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::candidate::{Candidate, Reason, candidates};
 use super::empty::is_empty;
-use super::identity::{Identity, Listing};
+use super::known::{Identity, Listing};
 use super::precedence::{CLUSTER, Tier};
 
 /// A choice, and what looks like a mistake in the directory.

@@ -20,7 +20,7 @@ mod tree;
 use self::found::Found;
 use super::directory;
 use super::host::Hosts;
-use super::read;
+use super::read_file;
 use crate::diagnostic::Rule;
 use crate::error::Error;
 
@@ -44,7 +44,7 @@ pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Er
             tree::load(path, &mut found)?;
             continue;
         }
-        let source = read::file(path, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?;
         if let Some(source) = source {
             kind::load(&source, None, &mut found);
         }

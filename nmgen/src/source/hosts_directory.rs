@@ -2,7 +2,7 @@
 
 use super::directory;
 use super::host::{Host, Hosts};
-use super::read;
+use super::read_file;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::error::Error;
 use crate::node::is_empty;
@@ -27,7 +27,7 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
         let (name, faults) = host_name(file_name, &Place::file(&*file));
         loaded.diagnostics.extend(faults);
         let Some(name) = name else { continue };
-        let source = read::document(&file, &mut loaded.diagnostics)?;
+        let source = read_file::document(&file, &mut loaded.diagnostics)?;
         let Some(source) = source else { continue };
         if is_empty(source.text.as_bytes()) {
             let (message, help) = EMPTY;

@@ -1,7 +1,7 @@
 //! In an initramfs there are documents and hosts directories only; takes the place of `fleet` there.
 
 use super::host::{Host, Hosts};
-use super::{directory, hosts_directory, read};
+use super::{directory, hosts_directory, read_file};
 use crate::diagnostic::Rule;
 use crate::error::Error;
 
@@ -14,7 +14,7 @@ pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Er
     for path in paths {
         if directory::is(path) {
             hosts_directory::load(path, &directory::files(path)?, &mut hosts)?;
-        } else if let Some(source) = read::document(path, &mut hosts.diagnostics)? {
+        } else if let Some(source) = read_file::document(path, &mut hosts.diagnostics)? {
             hosts.add(Host::of_file(None, &source));
         }
     }

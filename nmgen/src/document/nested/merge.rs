@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::document::node::{Entry, Node, Value};
 use crate::document::parsed::Document;
+use crate::document::tree::{Entry, Node, Value};
 
 const MERGE: &str = "<<";
 

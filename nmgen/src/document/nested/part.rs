@@ -1,7 +1,7 @@
 //! A part of a document as a document of its own.
 
-use crate::document::node::Node;
 use crate::document::parsed::Document;
+use crate::document::tree::Node;
 use crate::text::lines::Lines;
 
 impl<'t> Document<'t> {

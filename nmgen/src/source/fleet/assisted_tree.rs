@@ -12,7 +12,7 @@ use crate::node::is_empty;
 use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory::HOST_FILE_EMPTY;
 use crate::source::nic::Nic;
-use crate::source::{directory, read};
+use crate::source::{directory, read_file};
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
@@ -35,7 +35,7 @@ pub(super) fn load(hosts: &[String], found: &mut Found) -> Result<(), Error> {
 fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
     let diagnostics = &mut found.loaded.diagnostics;
     let mapping = directory::join(path, MAPPING);
-    let source = read::document(&mapping, diagnostics)?;
+    let source = read_file::document(&mapping, diagnostics)?;
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let host = Host { stage: Stage::Early, nics, ..Host::new(Some(name), Place::file(path)) };
@@ -46,7 +46,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
     for file_name in documents {
         let file = directory::join(path, &file_name);
         let diagnostics = &mut found.loaded.diagnostics;
-        let source = read::document(&file, diagnostics)?;
+        let source = read_file::document(&file, diagnostics)?;
         let document = source.map(|source| document(&source, &host.nics));
         let document = document.transpose();
         found.loaded.add(document.map(|document| Host {

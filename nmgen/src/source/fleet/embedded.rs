@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::nested::{parse_text, unpacked_size};
 use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use crate::document::{Document, Node, Value};
-use crate::source::read;
+use crate::source::read_file;
 use crate::text::lines::Lines;
 use crate::text::{Position, Span};
 
@@ -95,8 +95,8 @@ fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
-        let place = Place { decoded: Some(read::excerpt(bytes, at)), ..place.clone() };
-        Diagnostics::from(read::encoding(bytes[at], place))
+        let place = Place { decoded: Some(read_file::excerpt(bytes, at)), ..place.clone() };
+        Diagnostics::from(read_file::encoding(bytes[at], place))
     })?;
     parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
 }

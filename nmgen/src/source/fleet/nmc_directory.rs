@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::node::CLUSTER;
 use crate::source::host::{Host, Stage};
 use crate::source::nic::Nic;
-use crate::source::{directory, read};
+use crate::source::{directory, read_file};
 
 const ALL: &str = "_all";
 /// What the program makes of such a directory, beside directories of keyfiles.
@@ -43,7 +43,7 @@ pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<()
             );
             continue;
         }
-        let source = read::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = read_file::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
         let before = found.loaded.hosts.len();
         if let Some(source) = source {
             kind::load(&source, Some(name), found);
