@@ -25,7 +25,8 @@ pub(crate) enum Command {
     /// Choose this node's document and put it in force
     ///
     /// Does nothing where the document is in force already. What a killed run left open is undone
-    /// first.
+    /// first. Where the document fails, the last good configuration is put back unless it carries the
+    /// node already: its gateway answers. One run changes the network at a time; another waits.
     Apply {
         /// Choose and check only; say what would change
         #[arg(long)]
@@ -33,14 +34,28 @@ pub(crate) enum Command {
         /// Try again although the document failed too often
         #[arg(long)]
         retry: bool,
+        /// Go on trying, with growing pauses, until the boot may go on
+        ///
+        /// Pauses grow from 5 s to 5 min. A change below /etc/nmstate or of dayone.toml ends one, and
+        /// so does SIGHUP, which forgets earlier failures too. A document that was refused or given up
+        /// is not tried again before that. What dayone.service runs.
+        #[arg(long, conflicts_with = "dry_run")]
+        keep_trying: bool,
     },
     /// Undo a transaction that a crash or a power cut left open
     ///
     /// Runs before NetworkManager and needs neither it nor a network.
     Recover,
+    /// Return when the boot may go on
+    ///
+    /// That is when the node's document is in force or no document is for it, when the last good
+    /// configuration carries the node, or when the settings say `on-failure = "continue"`. What
+    /// dayone-wait.service runs, which kubelet requires.
+    Wait,
     /// Say what was chosen and why, how it went, and whether it still holds
     ///
-    /// Exits with 0 only when this node's document is in force.
+    /// Exits with 0 only when this node's document is in force; with 3 when it is not, though the
+    /// last good configuration may carry the node.
     Status {
         /// Print one JSON object
         #[arg(long)]

@@ -1,21 +1,32 @@
 //! The commands, one a file.
 
 mod apply;
+mod attempt;
 mod decide;
 mod diff;
 mod drift;
+mod dry_run;
+mod fall_back;
+mod keep_trying;
 mod last_good;
-mod mtu_migration;
+mod lock;
+mod marks;
 mod outcome;
 mod output;
+mod peers;
 mod recover;
+mod retry;
 mod rollback;
 mod signals;
 mod status;
-mod undecided;
+mod wait;
 
 pub(crate) use apply::apply;
 pub(crate) use diff::diff;
+pub(crate) use dry_run::dry_run;
+pub(crate) use keep_trying::keep_trying;
+pub(crate) use lock::LockError;
 pub(crate) use recover::recover;
 pub(crate) use rollback::rollback;
 pub(crate) use status::status;
+pub(crate) use wait::wait;

@@ -1,5 +1,6 @@
 //! The document that is meant for this node: identity, selection, reading, checks.
 
+pub(crate) mod changes;
 pub(crate) mod check;
 mod choose;
 pub(crate) mod digest;

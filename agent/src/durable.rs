@@ -6,5 +6,6 @@ mod file;
 pub(crate) mod journal;
 mod protected;
 pub(crate) mod record;
+pub(crate) mod set_aside;
 
 pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};

@@ -1,9 +1,13 @@
 //! What ends a run, and with which exit code.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 use crate::{
+    command::LockError,
     document::DocumentError,
+    document::changes::WatchError,
     document::check::CheckError,
     document::digest::Digest,
     durable::FileError,
@@ -29,6 +33,14 @@ pub(crate) enum Error {
     Network(#[from] NetworkError),
     #[error("states cannot be compared")]
     State(#[from] StateError),
+    #[error("another run is not over; nothing was done")]
+    Lock(#[from] LockError),
+    #[error("changed documents cannot be noticed")]
+    Inputs(#[from] WatchError),
+    #[error("cannot watch {path}")]
+    Watch { path: PathBuf, source: std::io::Error },
+    #[error("stopped by a signal; nothing was changed")]
+    Stopped,
     #[error("the runtime cannot be started")]
     Runtime(#[source] std::io::Error),
     #[error("signals cannot be received")]
@@ -73,6 +85,10 @@ impl Error {
             | Self::File(_)
             | Self::Network(_)
             | Self::State(_)
+            | Self::Lock(_)
+            | Self::Inputs(_)
+            | Self::Watch { .. }
+            | Self::Stopped
             | Self::Runtime(_)
             | Self::Signals(_)
             | Self::Output(_)

@@ -65,7 +65,12 @@ fn main() -> ExitCode {
 async fn run(cli: &Cli) -> Result<(), Error> {
     let paths = Paths::new(&cli.root);
     match cli.command {
-        Command::Apply { dry_run, retry } => command::apply(&paths, dry_run, retry).await,
+        Command::Apply { dry_run: true, .. } => command::dry_run(&paths).await,
+        Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, retry).await,
+        Command::Apply { retry, keep_trying: true, .. } => {
+            command::keep_trying(&paths, retry).await
+        }
+        Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, json).await,
         Command::Diff => command::diff(&paths).await,

@@ -49,6 +49,11 @@ impl Paths {
         self.state_dir().join("transaction")
     }
 
+    /// The journal of a roll back that failed, while last good is applied over what it left.
+    pub(crate) fn set_aside(&self) -> PathBuf {
+        self.state_dir().join("transaction.failed")
+    }
+
     /// A decided commit whose files are not all in place. Exists for a moment only.
     pub(crate) fn committed(&self) -> PathBuf {
         self.state_dir().join("committed")
@@ -79,10 +84,24 @@ impl Paths {
         self.under("/run/dayone/status.json")
     }
 
-    /// Exists from early boot until the node's document is in force; while it does, the units
-    /// that would apply the same document or build another bridge keep away (see `systemd/`).
+    /// Mark: the boot waits for the network (see `command::marks`).
     pub(crate) fn undecided(&self) -> PathBuf {
         self.under("/run/dayone/undecided")
+    }
+
+    /// Mark: a document is this node's.
+    pub(crate) fn chosen(&self) -> PathBuf {
+        self.under("/run/dayone/chosen")
+    }
+
+    /// Mark: a document is in force.
+    pub(crate) fn in_force(&self) -> PathBuf {
+        self.under("/run/dayone/in-force")
+    }
+
+    /// Locked by the run whose turn it is.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.under("/run/dayone/lock")
     }
 
     /// OVSDB's socket.
@@ -123,6 +142,11 @@ impl Paths {
     /// Left by the cluster network operator for an MTU change.
     pub(crate) fn mtu_migration(&self) -> PathBuf {
         self.under("/etc/cno/mtu-migration")
+    }
+
+    /// Mark of configure-ovs.sh: it ran in this boot.
+    pub(crate) fn ovs_config_executed(&self) -> PathBuf {
+        self.under("/run/ovs-config-executed")
     }
 
     /// Units enabled by links.

@@ -52,7 +52,7 @@ impl Seconds {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OnFailure {
-    /// Fail before READY: what requires the unit does not start.
+    /// Keep what waits for the network waiting, and try again.
     #[default]
     Fail,
     /// Say so, and let the boot go on with the old network.
@@ -103,7 +103,9 @@ impl Default for Settings {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Wait {
-    /// A host name other than localhost, where host files exist. Default 60.
+    /// Another run that holds the lock. Default 600.
+    pub(crate) turn: Seconds,
+    /// A host name other than localhost, where host files exist. Default 300.
     pub(crate) hostname: Seconds,
     /// NetworkManager on the bus. Default 60.
     pub(crate) network_manager: Seconds,
@@ -119,7 +121,8 @@ pub(crate) struct Wait {
 impl Default for Wait {
     fn default() -> Self {
         Self {
-            hostname: Seconds(60.0),
+            turn: Seconds(600.0),
+            hostname: Seconds(300.0),
             network_manager: Seconds(60.0),
             device_settled: Seconds(15.0),
             ovsdb: Seconds(30.0),

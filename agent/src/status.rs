@@ -64,8 +64,12 @@ pub(crate) struct Status {
     pub(crate) probes_after: Vec<ProbeResult>,
     /// The chain of causes.
     pub(crate) error: Option<String>,
-    /// What came of the return to last good.
+    /// What the last good configuration is good for, where the document failed.
     pub(crate) last_good: Option<String>,
+    /// Whether it carries the node, so that the boot went on.
+    pub(crate) last_good_in_force: bool,
+    /// When a service that waits tries again, in words.
+    pub(crate) next: Option<String>,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
     pub(crate) finished: Option<u64>,

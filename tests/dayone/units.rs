@@ -15,7 +15,7 @@ fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
-        for unit in ["dayone.service", "dayone-recover.service"] {
+        for unit in ["dayone.service", "dayone-wait.service", "dayone-recover.service"] {
             let verify = inside.run(&["systemd-analyze", "verify", "--man=no", unit])?;
             assert!(verify.status.success(), "{verify}");
             assert_eq!((&*verify.stdout, &*verify.stderr), ("", ""));

@@ -131,12 +131,12 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     let install = ["--install", package.to_str().unwrap()];
 
     dpkg(&install);
-    // kubelet waits for dayone.service, and NetworkManager for what undoes an open transaction.
+    // kubelet waits for dayone-wait.service, and NetworkManager for what undoes an open transaction.
     let all = BTreeSet::from(
         [
             "NetworkManager.service.wants/dayone-recover.service",
-            "kubelet-dependencies.target.requires/dayone.service",
-            "kubelet.service.requires/dayone.service",
+            "kubelet-dependencies.target.requires/dayone-wait.service",
+            "kubelet.service.requires/dayone-wait.service",
             "multi-user.target.wants/dayone.service",
         ]
         .map(str::to_owned),
@@ -205,9 +205,11 @@ fn rpm_packages_have_everything() {
         }
         if name == "dayone" {
             // By presets; and never stopped, since kubelet would be stopped with it.
-            assert!(query(&package, "%{postin}").contains("dayone.service dayone-recover.service"));
+            let units = "dayone.service dayone-wait.service dayone-recover.service";
+            assert!(query(&package, "%{postin}").contains(units));
             let removal = query(&package, "%{preun}");
-            assert!(removal.contains("systemctl --no-reload disable dayone.service"), "{removal}");
+            let disable = format!("systemctl --no-reload disable {units}");
+            assert!(removal.contains(&disable), "{removal}");
             assert!(!removal.contains("--now"), "{removal}");
         }
     }

@@ -181,8 +181,8 @@ pub fn agent(node: Node) -> Node {
 #[must_use]
 pub fn with_program(node: Node, program: &std::path::Path) -> Node {
     let installed = [
-        ("kubelet-dependencies.target.requires", "dayone.service"),
-        ("kubelet.service.requires", "dayone.service"),
+        ("kubelet-dependencies.target.requires", "dayone-wait.service"),
+        ("kubelet.service.requires", "dayone-wait.service"),
         ("multi-user.target.wants", "dayone.service"),
         ("sysinit.target.wants", "dayone-recover.service"),
     ];
@@ -202,7 +202,7 @@ pub fn with_program(node: Node, program: &std::path::Path) -> Node {
 pub struct Outcome {
     /// The entry of the journal.
     pub entry: Entry,
-    /// Exit status; 0 for a success.
+    /// Exit code; 0 for a success. The service goes on after a failure: it is the attempt's.
     pub exit: i32,
 }
 
@@ -233,10 +233,13 @@ pub fn mark(inside: &Inside) -> Result<Mark> {
         .ok_or(Error::Output { program: "journalctl", problem: "no cursor".into() })
 }
 
-/// Outcomes have ids of one family; the last of it tells of a recovery, which is no outcome.
+/// The boot goes on although the document failed.
+pub const GOES_ON: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e08";
+
+/// Outcomes have ids of one family; a recovery and a boot that goes on are no outcomes of an attempt.
 fn is_outcome(entry: &Entry) -> bool {
     let id = entry.field("MESSAGE_ID").unwrap_or_default();
-    id.starts_with("6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0") && !id.ends_with("07")
+    id.starts_with("6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0") && !id.ends_with("07") && !id.ends_with("08")
 }
 
 /// Waits for the end of an attempt: the first in this boot, or the first after `mark`.
@@ -244,21 +247,17 @@ pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
     let after: Vec<&str> = mark.iter().map(|mark| mark.0.as_str()).collect();
     let own = [&after[..], &["SYSLOG_IDENTIFIER=dayone"]].concat();
     let entry = inside.wait_journal(&own, ATTEMPT, is_outcome)?;
-    if entry.field("DAYONE_EXIT").is_none() {
-        return Ok(Outcome { entry, exit: 0 });
-    }
-    // What systemd saw is what counts.
-    let manager = [&after[..], &["_PID=1", "UNIT=dayone.service"]].concat();
-    let ended =
-        inside.wait_journal(&manager, SOON, |entry| entry.field("EXIT_STATUS").is_some())?;
-    let exit = ended.field("EXIT_STATUS").and_then(|status| status.parse().ok());
-    Ok(Outcome { entry, exit: exit.unwrap_or(-1) })
+    let exit = match entry.field("DAYONE_EXIT") {
+        None => 0,
+        Some(code) => code.parse().unwrap_or(-1),
+    };
+    Ok(Outcome { entry, exit })
 }
 
 /// Starts kubelet's stand-in, and the agent with it as it is required. The mark is from before that.
 pub fn start(inside: &Inside) -> Result<Mark> {
-    // Otherwise systemd's own next try could come in between.
-    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone.service; \
+    // Otherwise the service's own next attempt could come in between.
+    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone-wait.service dayone.service; \
          systemctl reset-failed")?;
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block kubelet.service")?;

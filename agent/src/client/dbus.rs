@@ -1,8 +1,7 @@
-//! The only place that names zbus: NetworkManager and systemd on the system bus.
+//! The only place that names zbus: NetworkManager on the system bus.
 //! Names and values: NetworkManager's D-Bus API reference.
 
 mod proxies;
-mod systemd;
 
 use std::{collections::HashMap, net::IpAddr};
 
@@ -18,8 +17,6 @@ use self::proxies::{
     SettingsConnectionProxy,
 };
 
-pub(crate) use self::systemd::start_what_waited;
-
 /// What the bus or NetworkManager said no to.
 #[derive(Debug, Error)]
 pub(crate) enum BusError {
@@ -31,8 +28,6 @@ pub(crate) enum BusError {
     Closed,
     #[error("NetworkManager refused {operation}")]
     Call { operation: &'static str, source: Box<zbus::Error> },
-    #[error("systemd cannot be asked to start what waited")]
-    Systemd { source: Box<zbus::Error> },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
 }

@@ -31,6 +31,9 @@ pub(crate) enum OvsdbError {
 }
 
 const DB: &str = "Open_vSwitch";
+const OVN_REMOTE: &str = "ovn-remote";
+/// What configure-ovs.sh writes; ovnkube-node writes the address again when it starts.
+const BLANK: &str = " ";
 
 /// The key in `external_ids` by which NetworkManager knows its own rows; the value is the uuid of
 /// the profile.
@@ -74,6 +77,24 @@ impl Ovsdb {
             self.transact("the removal of a bridge", operations).await?;
         }
         Ok(())
+    }
+
+    /// Blanks the address of OVN's southbound database, where there is one; `true` where there was.
+    pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool, OvsdbError> {
+        let select = json!({"op": "select", "table": DB, "where": [], "columns": ["external_ids"]});
+        let result = self.transact("a query", vec![select]).await?;
+        // A map is `["map", [[key, value], …]]`.
+        let ids = result.first().and_then(|r| r.pointer("/rows/0/external_ids/1"));
+        let ids = ids.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let is_set = |id: &Value| id[0] == OVN_REMOTE && id[1] != BLANK;
+        if !ids.iter().any(is_set) {
+            return Ok(false);
+        }
+        let mutate = json!({"op": "mutate", "table": DB, "where": [], "mutations": [
+            ["external_ids", "delete", ["set", [OVN_REMOTE]]],
+            ["external_ids", "insert", ["map", [[OVN_REMOTE, BLANK]]]],
+        ]});
+        self.transact("to forget OVN's database", vec![mutate]).await.map(|_| true)
     }
 
     /// Makes a bridge as it was, in the place of one of its name; ports of NetworkManager's are

@@ -4,23 +4,19 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::{
-    drift::drift,
-    last_good::{last_good, last_good_state},
-    mtu_migration, recover,
-};
 use nmgen::chain;
 
+use super::{last_good::last_good_state, marks, peers, recover, signals::stoppable};
 use crate::{
     document::{self, Document, check},
-    durable::record::Record,
+    durable::record::{self, Record},
     error::Error,
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
-    state::{Parsed, State},
+    state::Parsed,
     status::{Outcome, StatusFile, phase::Phase, progress::Progress},
-    transaction::{Failure, Probed, Transaction},
+    transaction::{Failure, PhaseError, Probed, Transaction},
 };
 
 /// What an attempt works with.
@@ -40,6 +36,8 @@ impl Attempt<'_> {
     pub(super) async fn decide(&self) -> Result<Outcome, Error> {
         recover::online(self.paths, self.settings, self.progress, self.stop.clone()).await?;
         let Some(document) = self.choose().await? else { return Ok(Outcome::Nothing) };
+        marks::chosen(self.paths);
+        peers::stand_in(self.paths).await;
         let record = Record::load(self.paths);
         if record.in_force(self.paths, &document.digest)? {
             return Ok(Outcome::Unchanged);
@@ -56,7 +54,7 @@ impl Attempt<'_> {
             let text = format!("waiting for a hostname (up to {} s)", bound.as_secs());
             self.progress.say(&text, bound);
         };
-        let chosen = document::choose(self.paths, bound, waiting).await;
+        let chosen = stoppable(&self.stop, document::choose(self.paths, bound, waiting)).await;
         self.progress.leave(Phase::Select, start, chosen.is_ok());
         let chosen = chosen?;
         self.status.update(|s| {
@@ -92,7 +90,6 @@ impl Attempt<'_> {
             record.forgive();
         }
         give_up(self.settings, &record, document)?;
-        mtu_migration::remove(self.paths)?;
         let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
         let transaction = Transaction {
             network: &network,
@@ -112,14 +109,12 @@ impl Attempt<'_> {
             s.probes_before.clone_from(&probed.before);
             s.probes_after.clone_from(&probed.after);
         });
-        let Err(failure) = result else { return Ok(Outcome::Committed) };
+        let Err(failure) = result else {
+            // Open vSwitch is up by now, if it was not.
+            peers::stand_in(self.paths).await;
+            return Ok(Outcome::Committed);
+        };
         note_failure(self.paths, &mut record, document, &failure);
-        if matches!(failure, Failure::RolledBack { .. } | Failure::RollBackFailed { .. })
-            && let Some(text) =
-                to_last_good(self.paths, &transaction, document, previous.as_ref()).await
-        {
-            self.status.update(|s| s.last_good = Some(text));
-        }
         Err(failure.into())
     }
 }
@@ -134,41 +129,18 @@ fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<
     Err(Error::GivenUp { digest: document.digest.clone(), count, last })
 }
 
+/// Counts a failure of the document's. A stop is the machine's, which reboots in the middle.
 fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
-    let outcome = match failure {
+    let why = chain(failure);
+    let noted = match failure {
         Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
-        Failure::RolledBack { .. } => "rolled-back",
-        Failure::RollBackFailed { .. } => "roll-back-failed",
+        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
+            record::append(paths, &document.digest, &document.path, "stopped", Some(&why))
+        }
+        Failure::RolledBack { .. } => record.failed(paths, document, "rolled-back", &why),
+        Failure::RollBackFailed { .. } => record.failed(paths, document, "roll-back-failed", &why),
     };
-    if let Err(error) = record.failed(paths, document, outcome, &chain(failure)) {
+    if let Err(error) = noted {
         tracing::warn!("the failure cannot be recorded: {}", chain(&error));
     }
-}
-
-/// After a roll back the network is what it was before; where that is not the last good
-/// configuration, that one is applied. `None`: nothing had to be done.
-async fn to_last_good(
-    paths: &Paths,
-    transaction: &Transaction<'_, RealNetwork<'_>>,
-    failed: &Document,
-    state: Option<&State>,
-) -> Option<String> {
-    let (document, parsed) = match last_good(paths) {
-        Ok(found) => found?,
-        Err(error) => return Some(format!("last good is unusable: {}", chain(&error))),
-    };
-    if document.digest == failed.digest {
-        return None;
-    }
-    match drift(transaction.network, state?).await {
-        Ok(None) => return None,
-        Ok(Some((subjects, _))) => {
-            tracing::warn!("last good is not what is running: {}", subjects.join(", "));
-        }
-        Err(error) => return Some(format!("last good cannot be compared: {}", chain(&error))),
-    }
-    Some(match transaction.run(&document, &parsed, None, &mut Probed::default()).await {
-        Ok(()) => "the last good configuration was put back".to_owned(),
-        Err(failure) => format!("the last good configuration failed too: {}", chain(&failure)),
-    })
 }

@@ -1,12 +1,14 @@
 //! How a run that may change the network is told: status file, journal, console, systemd.
 
+use std::{path::Path, time::Duration};
+
 use nmgen::chain;
 
 use crate::{
     error::{Error, Exit},
     paths::Paths,
     status::{
-        Outcome, StatusFile,
+        Outcome, Status, StatusFile,
         log::{Tone, console, message_id},
         now,
         progress::Progress,
@@ -30,34 +32,69 @@ pub(super) fn told(paths: &Paths) -> (StatusFile, Progress) {
     (status, progress)
 }
 
-/// Tells the end; `good` is done on success, before anyone hears of it.
-pub(super) fn tell(
-    status: &StatusFile,
-    progress: &Progress,
-    result: Result<Outcome, Error>,
-    good: impl FnOnce(),
-) -> Result<(), Error> {
-    let error = result.as_ref().err().map(|error| chain(error));
+/// Says whose turn it is.
+pub(super) fn waits(text: &str) {
+    Progress::new(|_, _| {}).say(text, Duration::ZERO);
+    tracing::warn!("{text}");
+    console(Tone::Plain, &[text.to_owned()]);
+}
+
+/// Tells of a run that did not begin; the status is another one's.
+pub(super) fn refused(error: &Error) {
+    tracing::error!(dayone_exit = error.exit() as u8, "{}", chain(error));
+    console(Tone::Bad, &[format!("FAILED: {}", chain(error))]);
+}
+
+/// Tells a success; the boot hears of it first.
+pub(super) fn succeeded(status: &StatusFile, progress: &Progress, outcome: Outcome) {
+    end(status, progress, outcome, None);
+    status.write();
+    succeed(status, progress, outcome);
+}
+
+/// Tells a failure.
+pub(super) fn failed(status: &StatusFile, progress: &Progress, error: &Error) {
+    end(status, progress, outcome_of(error), Some(error));
+    status.write();
+    fail(status, error, &chain(error));
+}
+
+fn end(status: &StatusFile, progress: &Progress, outcome: Outcome, error: Option<&Error>) {
     status.update(|s| {
         s.phases = progress.phases();
         s.finished = Some(now());
-        s.outcome = result.as_ref().map_or_else(outcome_of, |outcome| *outcome);
-        s.exit = Some(result.as_ref().map_or_else(Error::exit, |_| Exit::Done) as u8);
-        s.error.clone_from(&error);
+        s.outcome = outcome;
+        s.exit = Some(error.map_or(Exit::Done, Error::exit) as u8);
+        s.error = error.map(|error| chain(error));
     });
-    match result {
-        Ok(outcome) => {
-            good();
-            status.write();
-            succeed(status, progress, outcome);
-            Ok(())
-        }
-        Err(error) => {
-            status.write();
-            fail(status, &error, &chain(&error));
-            Err(error)
-        }
+}
+
+/// The document failed, and the boot goes on, as `why` says: at every boot, loudly.
+pub(super) fn goes_on(status: &StatusFile, progress: &Progress, error: &Error, why: &str) {
+    let s = status.get();
+    let document = s.document.as_deref().unwrap_or(Path::new("the document")).display();
+    let text = format!("{document} is NOT in force; the boot goes on: {why}");
+    progress.ready(&text);
+    tracing::warn!(
+        message_id = message_id::GOES_ON,
+        dayone_document = %document,
+        "{text}; {}",
+        chain(error)
+    );
+    console(Tone::Bad, &[text, "see: dayone status".to_owned()]);
+}
+
+/// A service that failed waits.
+pub(super) fn pauses(paths: &Paths, error: &Error, next: &str) {
+    // Read, not kept: another run may have written it by now.
+    if let Ok(Some(earlier)) = StatusFile::load(paths) {
+        let status = StatusFile::new(paths);
+        status.update(|s| *s = Status { next: Some(next.to_owned()), ..earlier });
+        status.write();
     }
+    Progress::new(|_, _| {}).say(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
+    tracing::info!("{next}");
+    console(Tone::Plain, &[next.to_owned()]);
 }
 
 fn outcome_of(error: &Error) -> Outcome {
@@ -74,6 +111,10 @@ fn outcome_of(error: &Error) -> Outcome {
         | Error::File(_)
         | Error::Network(_)
         | Error::State(_)
+        | Error::Lock(_)
+        | Error::Inputs(_)
+        | Error::Watch { .. }
+        | Error::Stopped
         | Error::Runtime(_)
         | Error::Signals(_)
         | Error::Output(_)

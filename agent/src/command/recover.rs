@@ -1,10 +1,12 @@
 //! `dayone recover`: undoes what a killed agent or a power cut left open.
 
+use std::time::Duration;
+
 use tokio::sync::watch;
 
-use super::undecided::set_undecided;
 use nmgen::chain;
 
+use super::{lock, marks};
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     document::Document,
@@ -12,6 +14,7 @@ use crate::{
         commit,
         journal::{self, Journal},
         record::Record,
+        set_aside,
     },
     error::Error,
     network::{Network as _, bridges, real::RealNetwork},
@@ -21,10 +24,16 @@ use crate::{
     transaction::{Probed, Transaction},
 };
 
+/// NetworkManager waits for dayone-recover.service.
+const TURN: Duration = Duration::from_secs(20);
+
 /// Early in boot, before NetworkManager: files only, and OVS bridges where OVSDB is up. From then
 /// on the units that would apply the document themselves keep away until it is in force.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
-    set_undecided(paths, true);
+    marks::undecided(paths);
+    // Nobody else runs this early; by hand someone may.
+    let say = |text: &str| tracing::warn!("{text}");
+    let _turn = lock::take(paths, "recover", TURN, say).await?;
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
         // NetworkManager reads restored profiles when it starts.
@@ -98,7 +107,12 @@ enum Open {
 
 /// The open journal; a commit that was decided is finished first.
 fn open_journal(paths: &Paths) -> Result<Open, Error> {
-    commit::finish(paths)?;
+    if paths.committed().exists() {
+        commit::finish(paths)?;
+        set_aside::forget(paths)?;
+    }
+    // Of a roll back that failed, and whose last good did not come to its own journal.
+    set_aside::open_again(paths)?;
     match journal::read(paths) {
         Ok(None) => Ok(Open::Nothing),
         Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),

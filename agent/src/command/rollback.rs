@@ -1,6 +1,12 @@
 //! `dayone rollback`: the last good configuration, again.
 
-use super::{last_good::last_good, outcome, recover, signals::stop_on_signals};
+use tokio::sync::watch;
+
+use super::{
+    last_good::last_good,
+    lock, marks, outcome, recover,
+    signals::{Signals, stoppable},
+};
 use crate::{
     error::Error,
     network::real::RealNetwork,
@@ -12,10 +18,28 @@ use crate::{
 
 /// Applies the last good document as a transaction, and tells it as `apply` does.
 pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
-    let settings = Settings::load(paths)?;
+    let settings = Settings::load(paths).map_err(refused)?;
+    let stop = Signals::listen()?.stop;
+    let turn = lock::take(paths, "rollback", settings.wait.turn.get(), outcome::waits);
+    let _turn = stoppable(&stop, turn).await.map_err(refused)?;
     let (status, progress) = outcome::told(paths);
-    let result = back(paths, &settings, &status, &progress).await;
-    outcome::tell(&status, &progress, result, || {})
+    match back(paths, &settings, &status, &progress, stop).await {
+        Ok(outcome) => {
+            marks::succeeded(paths, outcome);
+            outcome::succeeded(&status, &progress, outcome);
+            Ok(())
+        }
+        Err(error) => {
+            outcome::failed(&status, &progress, &error);
+            Err(error)
+        }
+    }
+}
+
+fn refused(error: impl Into<Error>) -> Error {
+    let error = error.into();
+    outcome::refused(&error);
+    error
 }
 
 async fn back(
@@ -23,8 +47,8 @@ async fn back(
     settings: &Settings,
     status: &StatusFile,
     progress: &Progress,
+    stop: watch::Receiver<bool>,
 ) -> Result<Outcome, Error> {
-    let stop = stop_on_signals()?;
     recover::online(paths, settings, progress, stop.clone()).await?;
     let (document, parsed) = last_good(paths)?.ok_or(Error::NoLastGood)?;
     status.update(|s| {

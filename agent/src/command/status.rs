@@ -55,7 +55,7 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         print(&text(&report, &chosen, &record))?;
     }
     let why = if !report.in_force {
-        format!("it is not committed (this boot: {:?})", report.boot.outcome)
+        not_in_force(&report.boot)
     } else if let Some(why) = &report.drift_unknown {
         format!("drift is not known: {why}")
     } else if !report.drift.is_empty() {
@@ -64,6 +64,18 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         return Ok(());
     };
     Err(Error::NotInForce { why })
+}
+
+/// Which document failed and why, and what the node stands on.
+fn not_in_force(boot: &Status) -> String {
+    let mut why = match (&boot.document, &boot.error) {
+        (Some(document), Some(error)) => format!("{} failed: {error}", document.display()),
+        _ => format!("it is not committed (this boot: {:?})", boot.outcome),
+    };
+    if let Some(last_good) = &boot.last_good {
+        why = format!("{why}; {last_good}");
+    }
+    why
 }
 
 async fn drifted(paths: &Paths, settings: &Settings) -> Result<Vec<String>, Error> {
@@ -115,10 +127,14 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
     if let Some(text) = &boot.last_good {
         line("last good", text.clone());
     }
+    if let Some(next) = &boot.next {
+        line("next", next.clone());
+    }
     if let Some(failures) = &record.failures {
         line("failures", format!("{} of document {}", failures.count, failures.digest));
     }
     let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
+        (false, _, _) if boot.last_good_in_force => "no, the last good configuration is".to_owned(),
         (false, _, _) => "no".to_owned(),
         (true, Some(why), _) => format!("committed; drift is not known: {why}"),
         (true, None, true) => "yes".to_owned(),

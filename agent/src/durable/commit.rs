@@ -35,7 +35,7 @@ pub(crate) fn stage(
     let mode = document.mode;
     file::write_new(&staged(&paths.last_good_state()), resolved.as_bytes(), mode)?;
     file::write_new(&staged(&paths.last_good()), bytes, mode)?;
-    file::write_new_json(&staged(&paths.record()), &Record::of(document))?;
+    file::write_new_json(&staged(&paths.record()), &Record::of(document, Record::load(paths)))?;
     Ok(Commit { applied: Staged::new(&paths.applied(), bytes, mode)? })
 }
 

@@ -94,10 +94,13 @@ impl Record {
         append(paths, &document.digest, &document.path, outcome, Some(error))
     }
 
-    /// The record of a commit of `document`, now.
-    pub(crate) fn of(document: &Document) -> Self {
+    /// The record of a commit of `document`, now. One that was in force before, as last good is when
+    /// another one failed, leaves the other's failures counted: the two must not take turns for ever.
+    pub(crate) fn of(document: &Document, earlier: Self) -> Self {
         let (digest, source) = (document.digest.clone(), document.path.clone());
-        Self { committed: Some(Committed { digest, source, at: now() }), failures: None }
+        let returns = earlier.committed.is_some_and(|c| c.digest == digest);
+        let failures = earlier.failures.filter(|f| returns && f.digest != digest);
+        Self { committed: Some(Committed { digest, source, at: now() }), failures }
     }
 
     /// Forgets failures, for `--retry`.
@@ -132,7 +135,7 @@ pub(crate) fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::Record;
+    use super::{Failures, Record};
     use crate::{document::Document, document::digest::Digest, paths::Paths};
 
     fn document(text: &str) -> Document {
@@ -142,6 +145,18 @@ mod tests {
             digest: Digest::of(text.as_bytes()),
             mode: 0o644,
         }
+    }
+
+    #[test]
+    fn a_return_keeps_the_failures_of_the_other_document() {
+        let (good, bad) = (document("good"), document("bad"));
+        let mut record = Record::of(&good, Record::default());
+        let last_error = "why".to_owned();
+        record.failures = Some(Failures { digest: bad.digest.clone(), count: 2, last_error });
+        assert_eq!(Record::of(&good, record.clone()).failures_of(&bad.digest), 2);
+        // Another document is a new start, and one that holds has not failed.
+        assert_eq!(Record::of(&document("new"), record.clone()).failures, None);
+        assert_eq!(Record::of(&bad, record).failures, None);
     }
 
     #[test]

@@ -1,16 +1,15 @@
 //! Waiting for events: NetworkManager on the bus, OVSDB's socket, links, devices settled.
 
-use std::{future::Future, os::fd::AsFd as _, path::Path, time::Duration};
+use std::{future::Future, path::Path, time::Duration};
 
-use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
-use tokio::{io::Interest, time::Instant};
+use tokio::time::Instant;
 
 use super::{NetworkError, clients::Clients};
 use crate::{
     client::dbus::{BusError, Settled},
-    client::event_fd,
     client::netlink::Events,
     client::ovsdb::Ovsdb,
+    client::watch::Watch,
     settings::Seconds,
     wants::{LinkRef, Wants},
 };
@@ -129,21 +128,14 @@ async fn socket(path: &Path) -> Result<(), NetworkError> {
         if Ovsdb::connect(path).await.is_ok() {
             return Ok(());
         }
-        let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)
-            .map_err(|e| watch(e.into()))?;
-        let flags =
-            AddWatchFlags::IN_CREATE | AddWatchFlags::IN_MOVED_TO | AddWatchFlags::IN_ATTRIB;
-        // The nearest directory that exists: the socket's, or the one it will be made in.
-        let dir = path.ancestors().skip(1).find(|d| d.is_dir()).unwrap_or(Path::new("/"));
-        inotify.add_watch(dir, flags).map_err(|e| watch(e.into()))?;
+        let directory = path.parent().unwrap_or(path);
+        let changes = Watch::on(&[directory]).map_err(watch)?;
         if Ovsdb::connect(path).await.is_ok() {
             return Ok(());
         }
-        let fd = inotify.as_fd().try_clone_to_owned().map_err(watch)?;
-        let fd = event_fd::watch(fd, Interest::READABLE).map_err(watch)?;
         let refused = path.exists();
         tokio::select! {
-            ready = fd.readable() => drop(ready.map_err(watch)?),
+            changed = changes.changed() => changed.map_err(watch)?,
             () = tokio::time::sleep(Duration::from_millis(50)), if refused => {}
         }
     }

@@ -23,6 +23,8 @@ pub(crate) mod message_id {
     pub(crate) const ROLLED_BACK: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e05";
     /// The roll back failed.
     pub(crate) const ROLL_BACK_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e06";
+    /// The document failed, and the boot goes on.
+    pub(crate) const GOES_ON: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e08";
     /// An unfinished transaction was undone.
     pub(crate) const RECOVERED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
 }

@@ -1,0 +1,43 @@
+//! The kernel's event that something in a directory changed.
+
+use std::{
+    io,
+    os::fd::{AsFd as _, OwnedFd},
+    path::Path,
+};
+
+use nix::sys::inotify::{AddWatchFlags, InitFlags, Inotify};
+use tokio::io::{Interest, unix::AsyncFd};
+
+use super::event_fd;
+
+/// A watch for one change: whoever waits makes it, looks, waits, and makes a new one.
+pub(crate) struct Watch {
+    inotify: AsyncFd<OwnedFd>,
+}
+
+impl Watch {
+    /// Watches each directory, or its nearest ancestor that exists.
+    pub(crate) fn on(directories: &[&Path]) -> io::Result<Self> {
+        let inotify = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
+        let flags = AddWatchFlags::IN_CREATE
+            | AddWatchFlags::IN_CLOSE_WRITE
+            | AddWatchFlags::IN_MOVED_TO
+            | AddWatchFlags::IN_MOVED_FROM
+            | AddWatchFlags::IN_DELETE
+            | AddWatchFlags::IN_DELETE_SELF
+            | AddWatchFlags::IN_MOVE_SELF
+            | AddWatchFlags::IN_ATTRIB;
+        for directory in directories {
+            let there = directory.ancestors().find(|d| d.is_dir()).unwrap_or(Path::new("/"));
+            inotify.add_watch(there, flags)?;
+        }
+        let fd = inotify.as_fd().try_clone_to_owned()?;
+        Ok(Self { inotify: event_fd::watch(fd, Interest::READABLE)? })
+    }
+
+    /// Returns at the first change since the watch was made.
+    pub(crate) async fn changed(&self) -> io::Result<()> {
+        self.inotify.readable().await.map(|_| ())
+    }
+}

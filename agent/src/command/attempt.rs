@@ -1,0 +1,89 @@
+//! One attempt: under the lock, told to everyone, and with last good to fall back on.
+
+use tokio::sync::watch;
+
+use super::{decide::Attempt, fall_back::Standing, lock, marks, outcome, signals::stoppable};
+use crate::{
+    error::Error,
+    paths::Paths,
+    settings::{OnFailure, Settings},
+};
+
+/// How it ended.
+pub(super) enum Ended {
+    /// In force, or nothing to do.
+    Good,
+    /// It failed, and the boot goes on.
+    GoesOn(Error),
+    /// It failed, and the boot waits.
+    Failed(Error),
+}
+
+/// Tries once; `decides` says whether a failure may let the boot go on.
+pub(super) async fn attempt(
+    paths: &Paths,
+    stop: &watch::Receiver<bool>,
+    forgive: bool,
+    decides: bool,
+) -> Ended {
+    // Unusable settings are the attempt's failure, under the lock.
+    let (settings, unusable) = match Settings::load(paths) {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), Some(error)),
+    };
+    let turn = lock::take(paths, "apply", settings.wait.turn.get(), outcome::waits);
+    let _turn = match stoppable(stop, turn).await {
+        Ok(turn) => turn,
+        Err(error) => {
+            // The status is the other run's.
+            outcome::refused(&error);
+            return Ended::Failed(error);
+        }
+    };
+    if decides {
+        marks::undecided(paths);
+    }
+    let (status, progress) = outcome::told(paths);
+    let attempt = Attempt {
+        paths,
+        settings: &settings,
+        status: &status,
+        progress: &progress,
+        stop: stop.clone(),
+        forgive,
+    };
+    let result = match unusable {
+        Some(error) => Err(error.into()),
+        None => attempt.decide().await,
+    };
+    let error = match result {
+        Ok(outcome) => {
+            marks::succeeded(paths, outcome);
+            outcome::succeeded(&status, &progress, outcome);
+            return Ended::Good;
+        }
+        Err(error) => error,
+    };
+    let standing = attempt.fall_back(&error).await;
+    status.update(|s| {
+        s.last_good = standing.as_ref().map(ToString::to_string);
+        s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
+    });
+    outcome::failed(&status, &progress, &error);
+    if !decides {
+        return Ended::Failed(error);
+    }
+    match (standing, settings.on_failure) {
+        (Some(Standing::Carries(how)), _) => {
+            marks::on_last_good(paths);
+            outcome::goes_on(&status, &progress, &error, &how);
+            Ended::GoesOn(error)
+        }
+        (_, OnFailure::Continue) if !*stop.borrow() => {
+            marks::without_document(paths);
+            outcome::goes_on(&status, &progress, &error, "on-failure is \"continue\"");
+            Ended::GoesOn(error)
+        }
+        (_, OnFailure::Fail | OnFailure::Continue) => Ended::Failed(error),
+    }
+}

@@ -1,0 +1,154 @@
+//! After a failure: whether the last good configuration carries the node, and its return.
+
+use std::fmt;
+
+use super::{
+    decide::Attempt,
+    last_good::{last_good, last_good_state},
+};
+use nmgen::chain;
+
+use crate::{
+    client::netlink::Netlink,
+    document::Document,
+    durable::set_aside,
+    error::{Error, Exit},
+    network::{NetworkError, real::RealNetwork},
+    probe::{self, Kind, Probe, ProbeResult},
+    settings::Policy,
+    state::Parsed,
+    status::phase::Phase,
+    transaction::{Probed, Transaction},
+};
+
+/// What the last good configuration is good for.
+pub(super) enum Standing {
+    /// It is in force, and the node is reached by it.
+    Carries(String),
+    /// It is not.
+    Lost(String),
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Carries(text) | Self::Lost(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// After `error`. `None`: nothing was ever good, or the run is to stop.
+    pub(super) async fn fall_back(&self, error: &Error) -> Option<Standing> {
+        if *self.stop.borrow() {
+            return None;
+        }
+        let (document, parsed) = match last_good(self.paths) {
+            Ok(found) => found?,
+            Err(error) => {
+                return Some(Standing::Lost(format!("last good is unusable: {}", chain(&error))));
+            }
+        };
+        let name = format!("the last good configuration ({})", document.path.display());
+        if error.exit() != Exit::RollBackFailed {
+            match self.unanswered().await {
+                Ok(None) => return Some(Standing::Carries(format!("{name} is in force"))),
+                Ok(Some(why)) => tracing::warn!("{name} does not carry the node: {why}"),
+                Err(error) => tracing::warn!("{}", chain(&error)),
+            }
+            // Whatever keeps a document from being tried keeps this one from it too.
+            if error.exit() == Exit::Machine {
+                return Some(Standing::Lost(format!("{name} does not carry the node")));
+            }
+        }
+        Some(match self.put_back(&document, &parsed).await {
+            Ok(()) => Standing::Carries(format!("{name} was put back")),
+            Err(error) => Standing::Lost(format!("{name} failed too: {}", chain(&error))),
+        })
+    }
+
+    /// Asks the probes that tell whether last good carries the node, while links come up; `None`:
+    /// all of them answer.
+    async fn unanswered(&self) -> Result<Option<String>, Error> {
+        let wants = last_good_state(self.paths)?.map(|state| state.wants()).unwrap_or_default();
+        let settings = &self.settings.probe;
+        let plan = probe::plan(settings, &wants.gateways, &wants.name_servers, self.paths);
+        let asked = telling(&plan, &self.status.get().probes_before, settings.gateway);
+        let bound = self.settings.wait.link.get() + self.settings.timeout.probe.get();
+        let start = self.progress.enter(Phase::LastGood, bound);
+        let netlink = Netlink::connect().map_err(NetworkError::from)?;
+        let answers = probe::run(&asked, bound, self.paths, &netlink).await;
+        let silent: Vec<String> = answers
+            .iter()
+            .filter(|answer| !answer.ok)
+            .map(|answer| format!("{}: {}", answer.name, answer.detail))
+            .collect();
+        self.progress.leave(Phase::LastGood, start, silent.is_empty());
+        Ok((!silent.is_empty()).then(|| silent.join("; ")))
+    }
+
+    /// Applies last good as a transaction, over what a failed roll back may have left.
+    async fn put_back(&self, document: &Document, parsed: &Parsed) -> Result<(), Error> {
+        let aside = set_aside::set_aside(self.paths)?;
+        let applied = self.apply_last_good(document, parsed).await;
+        if aside {
+            match applied {
+                Ok(()) => set_aside::forget(self.paths)?,
+                Err(_) => set_aside::open_again(self.paths)?,
+            }
+        }
+        applied
+    }
+
+    async fn apply_last_good(&self, document: &Document, parsed: &Parsed) -> Result<(), Error> {
+        let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
+        let transaction = Transaction {
+            network: &network,
+            paths: self.paths,
+            settings: self.settings,
+            progress: self.progress,
+            stop: self.stop.clone(),
+        };
+        Ok(transaction.run(document, parsed, None, &mut Probed::default()).await?)
+    }
+}
+
+/// The probes that decide for last good, a gateway among them even where none answered before: that
+/// may be the fault.
+fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe> {
+    let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
+    let is_gateway = |probe: &Probe| matches!(probe.kind, Kind::Gateway | Kind::NamedGateway(_));
+    if gateway != Policy::Off && !asked.iter().any(is_gateway) {
+        asked.push(probe::gateway_in_use());
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{paths::Paths, settings::Probes, wants::Gateway};
+
+    fn names(gateways: &[Gateway], before: &[(&str, bool)], settings: &Probes) -> Vec<String> {
+        let plan = probe::plan(settings, gateways, &[], &Paths::new("/nowhere"));
+        let result = |(name, ok): &(&str, bool)| ProbeResult {
+            name: (*name).to_owned(),
+            ok: *ok,
+            detail: String::new(),
+            milliseconds: 0,
+        };
+        let before: Vec<_> = before.iter().map(result).collect();
+        telling(&plan, &before, settings.gateway).into_iter().map(|probe| probe.name).collect()
+    }
+
+    #[test]
+    fn a_gateway_always_tells_unless_it_is_off() {
+        let named = [Gateway { link: None, ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }];
+        let settings = Probes::default();
+        assert_eq!(names(&named, &[], &settings), ["gateway 192.0.2.1"]);
+        assert_eq!(names(&[], &[("gateway", false)], &settings), ["gateway"]);
+        assert_eq!(names(&[], &[("gateway", true), ("dns", true)], &settings), ["gateway", "dns"]);
+        let off = Probes { gateway: Policy::Off, ..Probes::default() };
+        assert!(names(&named, &[], &off).is_empty());
+    }
+}

@@ -1,0 +1,165 @@
+//! One run at a time: a lock on `/run/dayone/lock`, which says whose turn it is.
+
+use std::{
+    fmt,
+    fs::File,
+    io,
+    os::unix::fs::{FileExt as _, OpenOptionsExt as _},
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use nix::{
+    errno::Errno,
+    fcntl::{Flock, FlockArg},
+};
+use thiserror::Error;
+
+use crate::{durable::FileError, paths::Paths, status::create_runtime_dir};
+
+/// Why it is not this run's turn.
+#[derive(Debug, Error)]
+pub(crate) enum LockError {
+    #[error(transparent)]
+    Directory(#[from] FileError),
+    #[error("cannot open {path}")]
+    Open { path: PathBuf, source: io::Error },
+    #[error("cannot lock {path}")]
+    Lock { path: PathBuf, source: io::Error },
+    #[error("cannot write {path}")]
+    Write { path: PathBuf, source: io::Error },
+    #[error("it is the turn of {holder}, which has not ended within {seconds:.0} s")]
+    Taken { holder: Holder, seconds: f64 },
+}
+
+/// Whose turn it is, as the lock's file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Holder(String);
+
+impl Holder {
+    fn of(command: &str) -> Self {
+        Self(format!("dayone {command} (process {})", std::process::id()))
+    }
+
+    fn read(file: &File) -> Self {
+        let mut bytes = [0; 64];
+        let read = file.read_at(&mut bytes, 0).unwrap_or(0);
+        let text = String::from_utf8_lossy(&bytes[..read]).trim().to_owned();
+        // Locked a moment ago, and not written yet.
+        Self(if text.is_empty() { "another dayone".to_owned() } else { text })
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// This run's turn; it ends when this is dropped, and with the process however that ends.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: Flock<File>,
+}
+
+/// Waits for this run's turn at most `bound`; `say` is told whose it is meanwhile.
+pub(super) async fn take(
+    paths: &Paths,
+    command: &str,
+    bound: Duration,
+    say: impl FnOnce(&str),
+) -> Result<Lock, LockError> {
+    let path = paths.lock();
+    path.parent().map_or(Ok(()), create_runtime_dir)?;
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(&path)
+        .map_err(|source| LockError::Open { path: path.clone(), source })?;
+    let refused =
+        |errno: Errno| LockError::Lock { path: path.clone(), source: io::Error::from(errno) };
+    let locked = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+        Ok(locked) => locked,
+        Err((file, Errno::EWOULDBLOCK)) => {
+            let holder = Holder::read(&file);
+            say(&format!("waiting for {holder} (up to {} s)", bound.as_secs()));
+            // The kernel has no event for it: a thread waits, for as long as the process is there.
+            let wait = tokio::task::spawn_blocking(|| blocking(file));
+            match tokio::time::timeout(bound, wait).await {
+                Ok(Ok(locked)) => locked.map_err(refused)?,
+                Ok(Err(source)) => {
+                    return Err(LockError::Lock { path, source: io::Error::other(source) });
+                }
+                Err(_) => return Err(LockError::Taken { holder, seconds: bound.as_secs_f64() }),
+            }
+        }
+        Err((_, errno)) => return Err(refused(errno)),
+    };
+    sign(&locked, &path, command)?;
+    Ok(Lock { _file: locked })
+}
+
+fn blocking(mut file: File) -> Result<Flock<File>, Errno> {
+    loop {
+        match Flock::lock(file, FlockArg::LockExclusive) {
+            Ok(locked) => return Ok(locked),
+            Err((again, Errno::EINTR)) => file = again,
+            Err((_, errno)) => return Err(errno),
+        }
+    }
+}
+
+/// Says whose turn it is.
+fn sign(file: &File, path: &Path, command: &str) -> Result<(), LockError> {
+    let text = format!("{}\n", Holder::of(command));
+    file.set_len(0)
+        .and_then(|()| file.write_all_at(text.as_bytes(), 0))
+        .map_err(|source| LockError::Write { path: path.to_path_buf(), source })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    #[tokio::test]
+    async fn the_second_is_told_whose_turn_it_is_and_waits()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let first = take(&paths, "apply", SOON, |_| {}).await?;
+        let said = RefCell::new(String::new());
+        let second = take(&paths, "rollback", SOON, |text| text.clone_into(&mut said.borrow_mut()));
+        let release = async {
+            tokio::task::yield_now().await;
+            drop(first);
+        };
+        let (second, ()) = tokio::join!(second, release);
+        let me = std::process::id();
+        assert_eq!(*said.borrow(), format!("waiting for dayone apply (process {me}) (up to 10 s)"));
+        drop(second?);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn the_bound_names_the_process() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let _first = take(&paths, "apply", SOON, |_| {}).await?;
+        let Err(error) = take(&paths, "apply", Duration::from_millis(20), |_| {}).await else {
+            return Err("two turns at once".into());
+        };
+        let me = std::process::id();
+        let expected = format!(
+            "it is the turn of dayone apply (process {me}), which has not ended within 0 s"
+        );
+        assert_eq!(error.to_string(), expected);
+        Ok(())
+    }
+}

@@ -1,0 +1,104 @@
+//! Marks in `/run/dayone`, by which units see how far this boot is.
+//!
+//! | mark | from | to | who looks |
+//! |---|---|---|---|
+//! | `undecided` | early boot | the boot may go on | nmstate, nmstate-configuration, ovs-configuration keep off; dayone-wait waits |
+//! | `chosen` | a document is this node's | end of boot | nmstate-configuration keeps off |
+//! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
+
+use std::path::Path;
+
+use nmgen::chain;
+
+use crate::{
+    durable::{self, FileError},
+    paths::Paths,
+    status::{Outcome, create_runtime_dir},
+};
+
+/// The boot waits for the network.
+pub(super) fn undecided(paths: &Paths) {
+    set(&paths.undecided());
+}
+
+/// Whether the boot waits for the network.
+pub(super) fn is_undecided(paths: &Paths) -> bool {
+    paths.undecided().exists()
+}
+
+/// A document is this node's.
+pub(super) fn chosen(paths: &Paths) {
+    set(&paths.chosen());
+}
+
+/// A run succeeded: the boot may go on.
+pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
+    if outcome == Outcome::Nothing {
+        // As if the agent were absent.
+        clear(&paths.chosen());
+        clear(&paths.in_force());
+    } else {
+        in_force(paths);
+    }
+    clear(&paths.undecided());
+}
+
+/// The document failed, and the last good one carries the node: the boot may go on.
+pub(super) fn on_last_good(paths: &Paths) {
+    in_force(paths);
+    clear(&paths.undecided());
+}
+
+/// The document failed, and the boot goes on without it: br-ex is left to others, the document is
+/// not.
+pub(super) fn without_document(paths: &Paths) {
+    clear(&paths.undecided());
+}
+
+fn in_force(paths: &Paths) {
+    set(&paths.chosen());
+    set(&paths.in_force());
+}
+
+fn set(mark: &Path) {
+    let made = mark.parent().map_or(Ok(()), create_runtime_dir);
+    warn(made.and_then(|()| durable::write(mark, b"", 0o644)));
+}
+
+fn clear(mark: &Path) {
+    warn(durable::remove(mark));
+}
+
+/// A run does not fail for a mark.
+fn warn(done: Result<(), FileError>) {
+    if let Err(error) = done {
+        tracing::warn!("{}", chain(&error));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
+        type End = fn(&Paths);
+        let cases: [(&str, End, [bool; 3]); 5] = [
+            ("nothing", |p| succeeded(p, Outcome::Nothing), [false, false, false]),
+            ("committed", |p| succeeded(p, Outcome::Committed), [false, true, true]),
+            ("last good", on_last_good, [false, true, true]),
+            ("continue", without_document, [false, true, false]),
+            ("failed", |_| {}, [true, true, false]),
+        ];
+        for (name, end, expected) in cases {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            undecided(&paths);
+            chosen(&paths);
+            end(&paths);
+            let marks = [paths.undecided(), paths.chosen(), paths.in_force()];
+            assert_eq!(marks.map(|mark| mark.exists()), expected, "{name}");
+        }
+        Ok(())
+    }
+}

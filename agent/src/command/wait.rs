@@ -1,0 +1,37 @@
+//! `dayone wait`: what dayone-wait.service runs, which kubelet requires.
+
+use super::marks;
+use crate::{client::watch::Watch, error::Error, paths::Paths};
+
+/// Returns when the boot may go on: a run of the service or by hand has decided so.
+pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
+    let path = paths.undecided();
+    let directory = path.parent().unwrap_or(&path);
+    loop {
+        let failed = |source| Error::Watch { path: directory.to_path_buf(), source };
+        let watch = Watch::on(&[directory]).map_err(failed)?;
+        if !marks::is_undecided(paths) {
+            return Ok(());
+        }
+        watch.changed().await.map_err(failed)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn returns_when_the_mark_goes() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        wait(&paths).await?;
+        marks::undecided(&paths);
+        let mut waiting = std::pin::pin!(wait(&paths));
+        let bound = std::time::Duration::from_millis(50);
+        assert!(tokio::time::timeout(bound, &mut waiting).await.is_err(), "it did not wait");
+        marks::without_document(&paths);
+        waiting.await?;
+        Ok(())
+    }
+}

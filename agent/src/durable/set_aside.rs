@@ -1,0 +1,56 @@
+//! The journal of a roll back that failed makes room for the transaction that returns to last good.
+
+use super::file::{self, FileError};
+use crate::paths::Paths;
+
+/// Sets an open journal aside; `false` where there is none.
+pub(crate) fn set_aside(paths: &Paths) -> Result<bool, FileError> {
+    let (open, aside) = (paths.transaction(), paths.set_aside());
+    if !open.exists() {
+        return Ok(false);
+    }
+    file::remove(&aside)?;
+    file::rename(&open, &aside)?;
+    Ok(true)
+}
+
+/// Opens it again, unless a newer one is: the next start undoes it.
+pub(crate) fn open_again(paths: &Paths) -> Result<(), FileError> {
+    let (open, aside) = (paths.transaction(), paths.set_aside());
+    if open.exists() || !aside.exists() {
+        return Ok(());
+    }
+    file::rename(&aside, &open)
+}
+
+/// Forgets it: last good holds, and there is nothing to undo.
+pub(crate) fn forget(paths: &Paths) -> Result<(), FileError> {
+    file::remove(&paths.set_aside())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makes_room_and_comes_back_unless_there_is_a_newer_one()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        assert!(!set_aside(&paths)?);
+        let journal = paths.transaction().join("journal.json");
+        for newer in [false, true] {
+            std::fs::create_dir_all(paths.transaction())?;
+            std::fs::write(&journal, "old")?;
+            assert!(set_aside(&paths)?);
+            assert!(!paths.transaction().exists());
+            if newer {
+                std::fs::create_dir_all(paths.transaction())?;
+                std::fs::write(&journal, "new")?;
+            }
+            open_again(&paths)?;
+            assert_eq!(std::fs::read_to_string(&journal)?, if newer { "new" } else { "old" });
+        }
+        Ok(())
+    }
+}
