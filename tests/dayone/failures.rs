@@ -170,33 +170,6 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
 }
 
 #[test]
-fn last_good_is_in_force_after_a_failure() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
-    let good = Document::new().text();
-    lab.run(node(&good), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
-        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
-        settle(&inside)?;
-        let before = picture(&inside)?;
-        assert!(
-            before.contains("bridge br-ex br-ex eno1") || before.contains("bridge br-ex eno1"),
-            "{before}"
-        );
-        let it = try_document(&inside, &wrong_gateway())?;
-        failed(case, &it, 3, "gateway 192.0.2.254", &before)?;
-        assert_eq!(inside.read(APPLIED)?, Some(good));
-        // The failed document is still the node's: the next boot tries it, and returns again.
-        case.shut_down()?;
-        case.power_on()?;
-        let inside = case.inside()?;
-        let it = outcome(&inside, None)?;
-        failed(case, &it, 3, "gateway 192.0.2.254", &before)
-    })
-}
-
-#[test]
 fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(node(""), &Peer::new(), |case| {

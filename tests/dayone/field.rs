@@ -1,5 +1,6 @@
 //! Nodes of the field, release by release.
 
+mod beside;
 mod graph;
 mod no_document;
 mod peers;

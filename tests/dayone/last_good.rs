@@ -1,0 +1,78 @@
+//! A document fails on a node that another one has carried before.
+
+use std::net::Ipv4Addr;
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, DAY_ONE, Document, GOES_ON, HASTE, HOST_FILE, SOON, outcome, worker,
+    },
+    lab::{Case, Error, Lab, Node, Peer},
+};
+
+const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
+
+/// A node in a hurry that gives a document up at once.
+fn node(document: &str) -> Node {
+    let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
+    assert_ne!(settings, HASTE);
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
+        "/etc/dayone/dayone.toml",
+        &settings,
+        0o644,
+    )
+}
+
+/// The boot went on in spite of the document's failure, and says so.
+fn carried(case: &Case<'_>, cause: &str, how: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let it = outcome(&inside, None)?;
+    assert_eq!(it.exit, 3, "{}", it.text());
+    assert!(it.text().contains(cause), "{}", it.text());
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    assert_eq!(inside.unit("dayone.service")?.active_state, "active");
+    let loud = inside.journal(&[GOES_ON])?;
+    assert_eq!(loud.len(), 1, "{loud:?}");
+    assert_eq!(loud[0].field("PRIORITY"), Some("4"));
+    let text = loud[0].message();
+    assert!(text.contains(&format!("{HOST_FILE} is NOT in force; the boot goes on")), "{text}");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    for word in [HOST_FILE, cause, how, "in force: no, the last good configuration is"] {
+        assert!(status.stdout.contains(word), "{word} in {status}");
+    }
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    Ok(())
+}
+
+#[test]
+fn last_good_carries_the_node_and_returns_only_where_it_does_not_answer() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new().text();
+    let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
+    lab.run(node(&good), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        // Somebody's change of day two: no drift takes it away.
+        inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
+        inside.write(HOST_FILE, &bad)?;
+        case.reboot()?;
+        carried(case, "probe gateway 192.0.2.254 failed", "is in force")?;
+        assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+
+        case.reboot()?;
+        carried(case, "failed 1 times and is not tried again", "is in force")?;
+        assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+
+        // Now last good does not answer: it is applied, and the other one stays given up.
+        let profile = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
+        case.inside()?.sh(&format!("rm {profile}; sync"))?;
+        for how in ["was put back", "is in force"] {
+            case.reboot()?;
+            carried(case, "failed 1 times and is not tried again", how)?;
+            assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&good));
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,222 @@
+//! The agent as a service: pauses, turns, and what a stop, a crash or a restart of it does to kubelet.
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
+        kubelet_ran, outcome, settle, start, with_program, worker,
+    },
+    lab::{Error, Inside, Lab, Nic, Node, Peer},
+    program,
+};
+
+/// Makes the agent stop and wait after a phase.
+const HOLD: &str = "/etc/dayone/hold";
+
+fn wrong_gateway() -> String {
+    Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
+}
+
+/// A node in a hurry.
+fn node(document: &str) -> Node {
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
+        "/etc/dayone/dayone.toml",
+        HASTE,
+        0o644,
+    )
+}
+
+/// The same with an agent that can be made to stop after a phase.
+fn holding_node(settings: &str) -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
+    with_program(node, program::dayone_fault_injection())
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", settings, 0o644)
+        .file(
+            "/etc/systemd/system/dayone.service.d/hold.conf",
+            "[Service]\nEnvironmentFile=-/etc/dayone/hold\n",
+            0o644,
+        )
+        .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
+}
+
+/// Starts the agent with a document, and returns when it has verified it and waits.
+fn held_at_verify(inside: &Inside) -> Result<Mark, Error> {
+    settle(inside)?;
+    inside.write(HOST_FILE, &Document::new().text())?;
+    inside.write(HOLD, "DAYONE_HOLD_AT=verify\n")?;
+    let mark = start(inside)?;
+    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+    inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
+    inside.sh(&format!("rm {HOLD}"))?;
+    Ok(mark)
+}
+
+fn property(inside: &Inside, unit: &str, name: &str) -> Result<String, Error> {
+    inside.sh(&format!("systemctl show --property={name} --value {unit}"))
+}
+
+#[test]
+fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let settings = HASTE.replace("[wait]\n", "[wait]\nturn = 2\n");
+    lab.run(holding_node(&settings), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let mark = held_at_verify(&inside)?;
+        let first = property(&inside, "dayone.service", "MainPID")?;
+        for command in ["apply", "rollback"] {
+            let second = inside.run(&["dayone", command])?;
+            assert_eq!(second.status.code(), Some(1), "{second}");
+            let whose = format!("dayone apply (process {first})");
+            assert!(second.stderr.contains(&format!("waiting for {whose}")), "{second}");
+            assert!(second.stderr.contains(&format!("it is the turn of {whose}")), "{second}");
+        }
+        // The transaction is as it was, and its owner too.
+        inside.sh("test -e /var/lib/dayone/transaction/journal.json")?;
+        assert_eq!(property(&inside, "dayone.service", "MainPID")?, first);
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        let undone = |it: &tests::lab::Entry| it.message().contains("an earlier run was killed");
+        assert!(!inside.journal(&own)?.iter().any(undone));
+        Ok(())
+    })
+}
+
+/// Gives a document up after its first failure.
+fn impatient_node() -> Node {
+    let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
+    assert_ne!(settings, HASTE);
+    node(&wrong_gateway()).file("/etc/dayone/dayone.toml", &settings, 0o644)
+}
+
+/// A changed document ends the pause, and a reload of systemd's units does not end the attempt.
+fn pause_ends(node: Node) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 3, "{}", first.text());
+        inside.sh("systemctl daemon-reload")?;
+        // Given up by the second attempt: this pause has no end of its own.
+        let paused = "systemctl show --property=StatusText dayone.service | grep 'next attempt is at a change'";
+        inside.wait_sh(paused, 2 * SOON)?;
+        assert_eq!(inside.unit("dayone.service")?.active_state, "activating");
+        assert_eq!(property(&inside, "dayone.service", "NRestarts")?, "0");
+        let process = property(&inside, "dayone.service", "MainPID")?;
+        assert!(!kubelet_ran(&inside)?);
+
+        let mark = tests::dayone::mark(&inside)?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let second = outcome(&inside, Some(&mark))?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        let own = [mark.argument(), "DAYONE_WOKEN=Change"];
+        let woken = inside.journal(&own)?;
+        assert_eq!(woken.len(), 1, "{woken:?}");
+        assert_eq!(woken[0].field("_PID"), Some(&*process));
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn changed_document_ends_the_pause() -> Result<(), Error> {
+    pause_ends(impatient_node())
+}
+
+#[test]
+fn changed_document_ends_the_pause_with_systemd_252() -> Result<(), Error> {
+    pause_ends(impatient_node().systemd252())
+}
+
+/// Stops the service in a pause, and repairs the node by hand.
+fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 3);
+        let paused = "systemctl show --property=StatusText dayone.service | grep 'next attempt is'";
+        inside.wait_sh(paused, SOON)?;
+        inside.sh("systemctl stop dayone.service")?;
+        let dayone = inside.unit("dayone.service")?;
+        assert_eq!((&*dayone.active_state, &*dayone.result), ("inactive", "success"));
+        inside.wait_unit("dayone-wait.service", "activating", SOON)?;
+        assert!(!kubelet_ran(&inside)?);
+
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let repaired = inside.run(&["dayone", "apply"])?;
+        assert_eq!(repaired.status.code(), Some(0), "{repaired}");
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn repair_by_hand_starts_kubelet() -> Result<(), Error> {
+    repair_starts_kubelet(node(&wrong_gateway()))
+}
+
+#[test]
+fn repair_by_hand_starts_kubelet_with_systemd_252() -> Result<(), Error> {
+    repair_starts_kubelet(node(&wrong_gateway()).systemd252())
+}
+
+#[test]
+fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(&wrong_gateway()).systemd252(), &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 3);
+        inside.kill("dayone.service")?;
+        // What comes after the agent goes on; kubelet does not.
+        inside.wait_unit("dayone-wait.service", "activating", SOON)?;
+        assert!(!kubelet_ran(&inside)?);
+        inside.write(HOST_FILE, &Document::new().text())?;
+        // The next agent finds it; nobody asks for kubelet again.
+        inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
+        assert!(inside.read(APPLIED)?.is_some());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn restart_of_the_agent_leaves_kubelet_alone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(&Document::new().text()), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        let kubelet = property(&inside, "kubelet.service", "MainPID")?;
+        for action in ["restart", "stop", "start"] {
+            inside.sh(&format!("systemctl {action} dayone.service"))?;
+            assert_eq!(property(&inside, "kubelet.service", "MainPID")?, kubelet, "{action}");
+        }
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(holding_node(HASTE), &Peer::new(), |case| {
+        case.boot()?;
+        held_at_verify(&case.inside()?)?;
+        case.shut_down()?;
+        case.boot()?;
+        let inside = case.inside()?;
+        let it = outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let history = inside.read("/var/lib/dayone/history.jsonl")?.unwrap_or_default();
+        assert!(history.contains("\"outcome\":\"stopped\""), "{history}");
+        let failed = ["rolled-back", "interrupted"];
+        assert!(!failed.iter().any(|outcome| history.contains(outcome)), "{history}");
+        Ok(())
+    })
+}
