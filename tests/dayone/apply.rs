@@ -146,3 +146,26 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
         Ok(())
     })
 }
+
+/// Defect 14: a document that only root may read.
+#[test]
+fn copies_are_as_readable_as_their_document_and_secrets_are_not_printed() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    lab.run(worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o600), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        let copies = "/var/lib/dayone/last-good.yml /var/lib/dayone/last-good.resolved.yml";
+        let modes = inside.sh(&format!("stat -c %a {APPLIED} {copies}"))?;
+        assert_eq!(modes, "600\n600\n600");
+
+        let secret = "state: up\n  802.1x:\n    identity: worker-0\n    eap-methods: [peap]\n    \
+                      phase2-auth: mschapv2\n    password: not-to-be-seen\n";
+        inside.write(HOST_FILE, &text.replacen("state: up\n", secret, 1))?;
+        let diff = inside.run(&["env", "DAYONE_LOG=debug", "dayone", "diff"])?;
+        assert!(diff.stdout.contains("802.1x"), "{diff}");
+        assert!(!diff.to_string().contains("not-to-be-seen"), "{diff}");
+        Ok(())
+    })
+}
