@@ -168,6 +168,17 @@ impl Default for Timeouts {
     }
 }
 
+impl Timeouts {
+    /// The bound of the transaction's checkpoints: all phases that they cover. No round number, as
+    /// it tells them from others'.
+    pub(crate) fn checkpoint_seconds(&self) -> u32 {
+        let whole = [self.take_over, self.apply, self.verify, self.probe, self.checkpoint];
+        let whole: Duration = whole.iter().map(|bound| bound.get()).sum();
+        let seconds = u32::try_from(whole.as_secs()).unwrap_or(u32::MAX - 20);
+        seconds - seconds % 10 + 17
+    }
+}
+
 /// Which probes decide.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]

@@ -17,7 +17,7 @@ use crate::{
         set_aside,
     },
     error::Error,
-    network::{Network as _, bridges, real::RealNetwork},
+    network::{Before, Network as _, bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,
     status::{log::message_id, progress::Progress},
@@ -37,7 +37,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
         // NetworkManager reads restored profiles when it starts.
-        Open::Nothing | Open::Abandoned { .. } => return Ok(()),
+        Open::Nothing | Open::Abandoned => return Ok(()),
     };
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
@@ -75,10 +75,16 @@ pub(super) async fn online(
 ) -> Result<(), Error> {
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
-        Open::Nothing | Open::Abandoned { restored: false } => return Ok(()),
-        Open::Abandoned { restored: true } => {
+        Open::Nothing => return Ok(()),
+        // The checkpoint, if one is open still, is known by its bound alone.
+        Open::Abandoned => {
             let network = RealNetwork::connect(paths, &settings.wait).await?;
-            return Ok(network.reload_profiles(settings.timeout.roll_back.get()).await?);
+            let t = &settings.timeout;
+            let checkpoint_seconds = t.checkpoint_seconds();
+            let before = Before { checkpoint_seconds, ..Before::default() };
+            network.undo_checkpoints(&before, t.roll_back.get()).await?;
+            network.reload_profiles(t.roll_back.get()).await?;
+            return Ok(());
         }
     };
     tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
@@ -99,10 +105,8 @@ pub(super) async fn online(
 enum Open {
     Nothing,
     Journal(Box<Journal>),
-    /// The journal could not be used; `restored` says whether files came back all the same.
-    Abandoned {
-        restored: bool,
-    },
+    /// The journal could not be used; files came back as far as possible.
+    Abandoned,
 }
 
 /// The open journal; a commit that was decided is finished first.
@@ -118,7 +122,8 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
         Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),
         Err(error) if error.is_unusable() => {
             tracing::error!("{}; what it was about is not undone", chain(&error));
-            Ok(Open::Abandoned { restored: journal::abandon(paths)? })
+            journal::abandon(paths)?;
+            Ok(Open::Abandoned)
         }
         Err(error) => Err(error.into()),
     }

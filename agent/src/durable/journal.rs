@@ -101,16 +101,14 @@ pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
 }
 
 /// Sets a transaction aside whose journal cannot be used. The files that outlive a reboot come back
-/// as far as their copies can be read; nothing is known of the rest. `true` when any had to be
-/// touched.
-pub(crate) fn abandon(paths: &Paths) -> Result<bool, FileError> {
-    let restored = restore_files(paths, false).unwrap_or_else(|error| {
+/// as far as their copies can be read; nothing is known of the rest.
+pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
+    if let Err(error) = restore_files(paths, false) {
         tracing::warn!("{}; profiles stay as they are", chain(&error));
-        false
-    });
+    }
     let aside = file::set_aside(&paths.transaction())?;
     tracing::warn!("the unfinished transaction was moved to {}", aside.display());
-    Ok(restored)
+    Ok(())
 }
 
 /// Puts the copied files back. `true` when any had to be touched.
@@ -166,7 +164,7 @@ mod tests {
             let error = read(&paths).expect_err("a journal that cannot be used");
             assert!(error.is_unusable(), "{error}");
             assert!(error.to_string().contains("journal.json"), "{error}");
-            assert!(abandon(&paths)?);
+            abandon(&paths)?;
             assert_eq!(std::fs::read_to_string(&profile)?, "old");
             assert!(read(&paths)?.is_none());
             let aside = paths.state_dir().join("transaction.damaged");

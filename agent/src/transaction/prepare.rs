@@ -1,7 +1,5 @@
 //! Before the first change: what the document needs, what is there, the journal.
 
-use std::time::Duration;
-
 use super::{
     Probed, Transaction,
     bounds::{GRACE, LONG},
@@ -15,7 +13,6 @@ use crate::{
     },
     network::{Before, Network, NetworkError, takeover::Leftovers},
     probe,
-    settings::Timeouts,
     state::{Parsed, State},
     status::phase::Phase,
     wants::Wants,
@@ -63,7 +60,7 @@ impl<N: Network> Transaction<'_, N> {
         // Neither needs the other, and the probes mostly wait for answers.
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
             let mut before = self.network.snapshot(&wants).await?;
-            before.checkpoint_seconds = checkpoint_seconds(t);
+            before.checkpoint_seconds = t.checkpoint_seconds();
             let leftovers = self.network.leftovers(&wants, &before).await?;
             Ok::<_, NetworkError>((before, leftovers))
         });
@@ -83,13 +80,4 @@ impl<N: Network> Transaction<'_, N> {
             .await?;
         Ok(Prepared { desired, wants, before, leftovers, plan, commit })
     }
-}
-
-/// The bound of the transaction's checkpoints: all phases that they cover. No round number, as it
-/// tells them from others'.
-fn checkpoint_seconds(t: &Timeouts) -> u32 {
-    let whole = [t.take_over, t.apply, t.verify, t.probe, t.checkpoint];
-    let whole: Duration = whole.iter().map(|bound| bound.get()).sum();
-    let seconds = u32::try_from(whole.as_secs()).unwrap_or(u32::MAX - 20);
-    seconds - seconds % 10 + 17
 }
