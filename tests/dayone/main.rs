@@ -13,4 +13,5 @@ mod second_boot;
 mod service;
 mod status;
 mod units;
+mod verdicts;
 mod without_lab;

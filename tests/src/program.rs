@@ -63,6 +63,15 @@ pub fn nmstatectl() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmstatectl"))
 }
 
+/// nmstate's own `apply()` as a program, as developers build it.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn nmstate_apply() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("nmstate-apply"))
+}
+
 /// `dayone` as nodes run it, and the program of nmstate's own `apply()` that it is measured against.
 ///
 /// # Panics

@@ -1,0 +1,52 @@
+# Applies the document on standard input twice on this node, each time from nothing: with nmstate's own apply() and with
+# dayone. Prints a line for each: its exit status, milliseconds, and what it said last.
+cards='lo eth1 eth2 enp1s0 enp2s0 enp3s0 enp4s0'
+here=/etc/nmstate/openshift
+
+reset() {
+    nmcli -g UUID connection show | xargs -r nmcli -w 5 connection delete
+    for bridge in $(ovs-vsctl list-br); do ovs-vsctl del-br "$bridge"; done
+    ovs-vsctl -- remove Open_vSwitch . external_ids lab -- remove Open_vSwitch . external_ids ovn-bridge-mappings \
+        -- remove Open_vSwitch . other_config n-handler-threads
+    for link in /sys/class/net/*; do
+        link=${link##*/}
+        case " $cards ovs-netdev " in *" $link "*) ;; *) ip link delete "$link" ;; esac
+    done
+    for card in $cards; do
+        for name in zulu alpha storage; do ip link property del dev "$card" altname "$name"; done
+        ip address flush dev "$card" scope global
+        ip link set "$card" promisc off
+    done
+    for family in -4 -6; do
+        ip $family rule | sed -n 's/^\([1-9][0-9]*\):.*/\1/p' | while read -r rule; do
+            [ "$rule" -ge 32766 ] || ip $family rule del pref "$rule"
+        done
+        for type in blackhole unreachable prohibit; do ip $family route flush type $type proto static; done
+    done
+    busctl set-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
+        org.freedesktop.NetworkManager GlobalDnsConfiguration 'a{sv}' 0
+    hostname worker-0
+    echo worker-0 >/etc/hostname
+    rm -rf $here /var/lib/dayone /run/dayone /etc/NetworkManager/dispatcher.d/nmstate* /etc/systemd/network/*nmstate*
+} >/dev/null 2>&1
+
+# A name, and a program with its arguments.
+verdict() {
+    name=$1
+    shift
+    start=$(date +%s%N)
+    "$@" >/root/said 2>&1
+    exit=$?
+    echo "$name $exit $((($(date +%s%N) - start) / 1000000)) $(tail -n 1 /root/said | tr -d '\000' | cut -c 1-400)"
+}
+
+cat >/root/document.yml
+reset
+verdict nmstate sh -c 'nmstate-apply </root/document.yml'
+reset
+mkdir -p $here
+cp /root/document.yml $here/worker-0.yml
+verdict dayone dayone apply
+verdict diff dayone diff
+[ "$(cat /root/said)" = "${1-}" ] || sed 's/^/: /' /root/said
+reset
