@@ -61,6 +61,8 @@ pub(crate) enum NetworkError {
 pub(crate) struct Before {
     /// Addresses of global scope.
     pub(crate) addresses: Vec<OnLink>,
+    /// Links with an IPv4 address from DHCP: the server may give another one afterwards.
+    pub(crate) leased: Vec<String>,
     /// Default gateways.
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.

@@ -4,6 +4,7 @@ mod answer;
 mod api;
 mod custom;
 mod dns;
+mod family;
 mod gateway;
 mod icmp;
 
@@ -14,7 +15,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use self::answer::Answer;
+use self::answer::{Answered, NoAnswer};
+pub(crate) use self::family::Family;
 use crate::{
     client::netlink::Netlink,
     paths::Paths,
@@ -25,10 +27,12 @@ use crate::{
 /// What is probed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// This default gateway, which the document names.
-    NamedGateway(Gateway),
-    /// The default gateway of either family, whichever there is.
-    Gateway,
+    /// These default gateways of one family, which the document names.
+    NamedGateways(Vec<Gateway>),
+    /// A default gateway of this family; its route is awaited.
+    Gateway(Family),
+    /// The same, of a route that is there: without one there is nothing to ask.
+    GatewayInUse(Family),
     /// Any of the configured name servers and these.
     Dns { servers: Vec<IpAddr>, name: String },
     /// `host:port`.
@@ -52,6 +56,9 @@ pub(crate) struct ProbeResult {
     pub(crate) ok: bool,
     /// What answered, or why not.
     pub(crate) detail: String,
+    /// What did not answer although one answer is enough.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) warning: Option<String>,
     pub(crate) milliseconds: u64,
 }
 
@@ -64,16 +71,19 @@ pub(crate) fn plan(
 ) -> Vec<Probe> {
     let mut plan = Vec::new();
     if settings.gateway != Policy::Off {
-        for gateway in gateways {
-            plan.push(Probe {
-                name: format!("gateway {}", gateway.ip),
-                kind: Kind::NamedGateway(gateway.clone()),
-                policy: Policy::Required,
-            });
-        }
-        if gateways.is_empty() {
-            let (name, kind) = ("gateway".to_owned(), Kind::Gateway);
-            plan.push(Probe { name, kind, policy: settings.gateway });
+        for family in Family::ALL {
+            let named: Vec<Gateway> =
+                gateways.iter().filter(|g| g.ip.is_ipv4() == family.is_v4()).cloned().collect();
+            if !named.is_empty() {
+                let ips: Vec<String> = named.iter().map(|g| g.ip.to_string()).collect();
+                plan.push(Probe {
+                    name: format!("gateway {}", ips.join(" or ")),
+                    kind: Kind::NamedGateways(named),
+                    policy: Policy::Required,
+                });
+            } else if gateways.is_empty() {
+                plan.push(Probe { policy: settings.gateway, ..gateway(family) });
+            }
         }
     }
     let dns = Kind::Dns { servers: servers.to_vec(), name: settings.dns_name.clone() };
@@ -94,20 +104,25 @@ pub(crate) fn plan(
     plan
 }
 
-/// The probes to ask beforehand: those that decide by comparison, and the gateway in use, which
-/// tells after a roll back whether the old network is back.
+/// The probes to ask beforehand: those that decide by comparison, and the gateways in use, which
+/// tell after a roll back whether the old network is back.
 pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
-    let mut before: Vec<Probe> =
-        plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore).cloned().collect();
-    if !before.iter().any(|p| p.kind == Kind::Gateway) {
-        before.push(gateway_in_use());
-    }
-    before
+    let is_gateway = |p: &&Probe| matches!(p.kind, Kind::Gateway(_));
+    let compared = plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore && !is_gateway(p));
+    let in_use =
+        Family::ALL.map(|family| Probe { kind: Kind::GatewayInUse(family), ..gateway(family) });
+    compared.cloned().chain(in_use).collect()
 }
 
-/// The default gateways in use, whatever the document says.
-pub(crate) fn gateway_in_use() -> Probe {
-    let (name, kind) = ("gateway".to_owned(), Kind::Gateway);
+/// The gateways that answered before, whatever the document says.
+pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
+    let mut gateways = Family::ALL.map(gateway).to_vec();
+    gateways.retain(|probe| before.iter().any(|b| b.name == probe.name && b.ok));
+    gateways
+}
+
+fn gateway(family: Family) -> Probe {
+    let (name, kind) = (format!("{family} gateway"), Kind::Gateway(family));
     Probe { name, kind, policy: Policy::IfItWorkedBefore }
 }
 
@@ -131,12 +146,14 @@ pub(crate) async fn run(
 ) -> Vec<ProbeResult> {
     let one = |probe: Probe| async move {
         let start = Instant::now();
-        let (ok, detail) = match until_answer(&probe.kind, bound, paths, netlink).await {
-            Ok(detail) => (true, detail),
-            Err(detail) => (false, detail),
+        let answer = until_answer(&probe.kind, bound, paths, netlink).await;
+        let (ok, answered) = match answer {
+            Ok(answered) => (true, answered),
+            Err(why) => (false, Answered::from(why)),
         };
+        let Answered { detail, warning } = answered;
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ProbeResult { name: probe.name, ok, detail, milliseconds }
+        ProbeResult { name: probe.name, ok, detail, warning, milliseconds }
     };
     futures_util::future::join_all(probes.iter().cloned().map(one)).await
 }
@@ -144,13 +161,19 @@ pub(crate) async fn run(
 /// Between two attempts at a target that refuses at once.
 const AGAIN: Duration = Duration::from_millis(200);
 
-async fn until_answer(kind: &Kind, bound: Duration, paths: &Paths, netlink: &Netlink) -> Answer {
+async fn until_answer(
+    kind: &Kind,
+    bound: Duration,
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Result<Answered, String> {
     let deadline = tokio::time::Instant::now() + bound;
     let mut last = None;
     loop {
         match tokio::time::timeout_at(deadline, once(kind, paths, netlink)).await {
-            Ok(Ok(detail)) => return Ok(detail),
-            Ok(Err(detail)) => last = Some(detail),
+            Ok(Ok(answered)) => return Ok(answered),
+            Ok(Err(NoAnswer::Ever(why))) => return Err(why),
+            Ok(Err(NoAnswer::Yet(why))) => last = Some(why),
             Err(_) => return Err(last.unwrap_or_else(|| silence(bound))),
         }
         if tokio::time::Instant::now() + AGAIN >= deadline {
@@ -164,19 +187,24 @@ fn silence(bound: Duration) -> String {
     format!("no answer within {:.1} s", bound.as_secs_f64())
 }
 
-async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Answer {
-    match kind {
-        Kind::NamedGateway(gateway) => gateway::named(gateway, netlink).await,
-        Kind::Gateway => gateway::any(netlink).await,
+async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered, NoAnswer> {
+    let answer = match kind {
+        Kind::NamedGateways(gateways) => return gateway::named(gateways, netlink).await,
+        Kind::Gateway(family) => gateway::any(*family, netlink).await.map_err(|(why, _)| why),
+        Kind::GatewayInUse(family) => match gateway::any(*family, netlink).await {
+            Err((why, gateway::Silence::Route)) => return Err(NoAnswer::Ever(why)),
+            answer => answer.map_err(|(why, _)| why),
+        },
         Kind::Dns { servers, name } => dns::any(servers, name, paths).await,
         Kind::Tcp(address) => api::connect(address).await,
         Kind::Http(url) => custom::get(url).await,
-    }
+    };
+    Ok(answer?.into())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, Probe, ProbeResult, baseline, decisive, plan};
+    use super::{Family, Kind, Probe, ProbeResult, baseline, decisive, gateways_of, plan};
     use crate::{
         paths::Paths,
         settings::{Policy, Probes},
@@ -191,7 +219,7 @@ mod tests {
     fn a_named_gateway_is_required_and_the_one_in_use_is_asked_before() {
         let plan = plan(&Probes::default(), &[gateway()], &[], &Paths::new("/nowhere"));
         assert_eq!(plan.iter().filter(|p| p.policy == Policy::Required).count(), 1);
-        assert!(baseline(&plan).iter().any(|p| p.kind == Kind::Gateway));
+        assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::V4)));
         assert!(baseline(&plan).iter().all(|p| p.policy == Policy::IfItWorkedBefore));
     }
 
@@ -209,13 +237,47 @@ mod tests {
 
     #[test]
     fn what_did_not_work_before_does_not_decide() {
-        let probe = |policy| Probe { name: "api".to_owned(), kind: Kind::Gateway, policy };
+        let probe =
+            |policy| Probe { name: "api".to_owned(), kind: Kind::Gateway(Family::V4), policy };
         let before = |ok| {
-            [ProbeResult { name: "api".to_owned(), ok, detail: String::new(), milliseconds: 0 }]
+            [ProbeResult {
+                name: "api".to_owned(),
+                ok,
+                detail: String::new(),
+                warning: None,
+                milliseconds: 0,
+            }]
         };
         let plan = [probe(Policy::IfItWorkedBefore)];
         assert!(decisive(&plan, &before(false)).is_empty());
         assert_eq!(decisive(&plan, &before(true)).len(), 1);
         assert_eq!(decisive(&[probe(Policy::Required)], &[]).len(), 1);
+    }
+
+    #[test]
+    fn several_gateways_of_a_family_are_one_probe() {
+        let ips = ["192.0.2.1", "192.0.2.3", "2001:db8::1"];
+        let gateways = ips.map(|ip| Gateway { link: None, ip: ip.parse().expect("an address") });
+        let plan = plan(&Probes::default(), &gateways, &[], &Paths::new("/nowhere"));
+        let names: Vec<&str> = plan.iter().map(|p| p.name.as_str()).collect();
+        assert_eq!(names, ["gateway 192.0.2.1 or 192.0.2.3", "gateway 2001:db8::1", "dns"]);
+    }
+
+    #[test]
+    fn each_family_counts_by_itself() {
+        let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
+        let before: Vec<ProbeResult> = baseline(&plan)
+            .iter()
+            .map(|probe| ProbeResult {
+                name: probe.name.clone(),
+                ok: probe.kind == Kind::GatewayInUse(Family::V4),
+                detail: String::new(),
+                warning: None,
+                milliseconds: 0,
+            })
+            .collect();
+        let after: Vec<Kind> = decisive(&plan, &before).iter().map(|p| p.kind.clone()).collect();
+        assert_eq!(after, [Kind::Gateway(Family::V4)]);
+        assert_eq!(gateways_of(&before).len(), 1);
     }
 }

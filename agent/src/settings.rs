@@ -147,7 +147,7 @@ pub(crate) struct Timeouts {
     pub(crate) apply: Seconds,
     /// Until the current state has what the document asks for. Default 60.
     pub(crate) verify: Seconds,
-    /// All probes together. Default 30.
+    /// All probes together. Default 45: a switch port with classic spanning tree is silent for 30.
     pub(crate) probe: Seconds,
     /// Each of the steps of a roll back. Default 60.
     pub(crate) roll_back: Seconds,
@@ -162,7 +162,7 @@ impl Default for Timeouts {
             take_over: Seconds(30.0),
             apply: Seconds(120.0),
             verify: Seconds(60.0),
-            probe: Seconds(30.0),
+            probe: Seconds(45.0),
             roll_back: Seconds(60.0),
         }
     }

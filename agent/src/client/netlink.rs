@@ -1,6 +1,8 @@
 //! The only file that names rtnetlink: links, addresses, default routes, neighbours, and events.
 
-use std::net::IpAddr;
+mod routes;
+
+use std::{net::IpAddr, sync::Arc};
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use rtnetlink::{
@@ -15,12 +17,14 @@ use rtnetlink::{
         neighbour::{
             NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
         },
-        route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType},
+        route::RouteMessage,
     },
     sys::SocketAddr,
 };
 use thiserror::Error;
+use tokio::sync::Mutex;
 
+pub(crate) use self::routes::DefaultRoute;
 use crate::wants::{LinkRef, OnLink};
 
 /// What the kernel said no to.
@@ -89,14 +93,6 @@ pub(crate) struct Address {
     message: AddressMessage,
 }
 
-/// A default route of the main table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DefaultRoute {
-    pub(crate) gateway: IpAddr,
-    pub(crate) index: u32,
-    pub(crate) link: String,
-}
-
 /// State of a neighbour entry, as far as a probe cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbour {
@@ -109,6 +105,8 @@ pub(crate) enum Neighbour {
 #[derive(Clone, Debug)]
 pub(crate) struct Netlink {
     handle: Handle,
+    /// The kernel lists one thing at a time on a socket, and answers EBUSY to a second question.
+    turn: Arc<Mutex<()>>,
 }
 
 /// Changes of links, addresses, routes and neighbours; their content does not matter: whoever
@@ -159,11 +157,12 @@ impl Netlink {
         let (connection, handle, _) =
             rtnetlink::new_connection().map_err(|source| NetlinkError::Open { source })?;
         tokio::spawn(connection);
-        Ok(Self { handle })
+        Ok(Self { handle, turn: Arc::default() })
     }
 
     /// All links.
     pub(crate) async fn links(&self) -> Result<Vec<Link>, NetlinkError> {
+        let _turn = self.turn.lock().await;
         let messages: Vec<LinkMessage> = self
             .handle
             .link()
@@ -178,6 +177,7 @@ impl Netlink {
     /// All addresses, of both families.
     pub(crate) async fn addresses(&self) -> Result<Vec<Address>, NetlinkError> {
         let links = self.links().await?;
+        let _turn = self.turn.lock().await;
         let messages: Vec<AddressMessage> = self
             .handle
             .address()
@@ -206,7 +206,7 @@ impl Netlink {
         })
     }
 
-    /// Default routes with a next hop.
+    /// Default routes of the main table, one for each next hop.
     pub(crate) async fn default_routes(&self) -> Result<Vec<DefaultRoute>, NetlinkError> {
         let links = self.links().await?;
         let mut found = Vec::new();
@@ -215,6 +215,7 @@ impl Netlink {
                 IpVersion::V4 => RouteMessageBuilder::<std::net::Ipv4Addr>::new().build(),
                 IpVersion::V6 => RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
             };
+            let _turn = self.turn.lock().await;
             let routes: Vec<RouteMessage> = self
                 .handle
                 .route()
@@ -223,7 +224,7 @@ impl Netlink {
                 .try_collect()
                 .await
                 .map_err(|source| NetlinkError::Routes { source })?;
-            found.extend(routes.iter().filter_map(|r| default_route(r, &links)));
+            found.extend(routes.iter().flat_map(|r| routes::default_routes(r, &links)));
         }
         Ok(found)
     }
@@ -273,6 +274,7 @@ impl Netlink {
         ip: IpAddr,
     ) -> Result<Option<NeighbourMessage>, NetlinkError> {
         let family = if ip.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+        let _turn = self.turn.lock().await;
         let entries: Vec<NeighbourMessage> = self
             .handle
             .neighbours()
@@ -352,28 +354,4 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
         global: header.scope == AddressScope::Universe,
         message,
     })
-}
-
-fn default_route(route: &RouteMessage, links: &[Link]) -> Option<DefaultRoute> {
-    let header = &route.header;
-    if header.destination_prefix_length != 0
-        || header.kind != RouteType::Unicast
-        || header.table != RouteHeader::RT_TABLE_MAIN
-    {
-        return None;
-    }
-    let mut gateway = None;
-    let mut index = None;
-    for attribute in &route.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-        match attribute {
-            RouteAttribute::Gateway(RouteAddress::Inet(ip)) => gateway = Some(IpAddr::V4(*ip)),
-            RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => gateway = Some(IpAddr::V6(*ip)),
-            RouteAttribute::Oif(oif) => index = Some(*oif),
-            _ => {}
-        }
-    }
-    let index = index?;
-    let link = links.iter().find(|l| l.index == index)?.name.clone();
-    Some(DefaultRoute { gateway: gateway?, index, link })
 }

@@ -119,6 +119,9 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
             let verdict = if probe.ok { "ok" } else { "no answer" };
             let text = &probe.detail;
             line(key, format!("{}: {verdict}, {text} ({} ms)", probe.name, probe.milliseconds));
+            if let Some(warning) = &probe.warning {
+                line("warning", format!("{}: {warning}", probe.name));
+            }
         }
     }
     if let Some(error) = &boot.error {

@@ -46,7 +46,8 @@ pub(super) async fn ready(
     let mut declared: Vec<(String, bool)> = declared.map(|link| (link.clone(), false)).collect();
     declared.dedup();
     let needed = names.iter().map(|name| (name.clone(), true));
-    for (name, must_exist) in needed.chain(declared) {
+    // Side by side: each has the whole bound for itself.
+    let all = needed.chain(declared).map(|(name, must_exist)| async move {
         let what = format!("NetworkManager to be done with {name}");
         let done = settled(net, &name, must_exist);
         match awaited(&what, net.wait.device_settled, say, done).await {
@@ -54,7 +55,9 @@ pub(super) async fn ready(
             // The document is about to change it anyway.
             Err(late) => tracing::warn!("{late}; going on"),
         }
-    }
+        Ok::<_, NetworkError>(())
+    });
+    futures_util::future::try_join_all(all).await?;
     Ok(())
 }
 

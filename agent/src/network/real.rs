@@ -84,13 +84,15 @@ impl Network for RealNetwork<'_> {
         let (bridges, (addresses, routes), (active, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         let foreign = foreign::find(&self.0, wants, &addresses).await?;
+        let (dynamic, fixed): (Vec<_>, Vec<_>) =
+            addresses.into_iter().filter(|a| a.global).partition(|a| a.dynamic);
+        // Temporary IPv6 addresses change by themselves.
+        let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
+        let mut leased: Vec<String> = leases.map(|a| a.on.link).collect();
+        leased.dedup();
         Ok(Before {
-            addresses: addresses
-                .into_iter()
-                // Temporary IPv6 addresses change by themselves.
-                .filter(|a| a.global && (!a.dynamic || a.on.ip.is_ipv4()))
-                .map(|a| a.on)
-                .collect(),
+            addresses: fixed.into_iter().map(|a| a.on).collect(),
+            leased,
             gateways: routes
                 .into_iter()
                 .map(|r| Gateway { link: Some(r.link), ip: r.gateway })

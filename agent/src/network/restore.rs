@@ -192,5 +192,10 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
                 .any(|r| r.gateway == b.ip && b.link.as_ref().is_none_or(|l| *l == r.link))
         })
         .map(|b| format!("the default route by {}", b.ip));
-    Ok(lost.chain(gateways).collect())
+    let has_lease = |link: &String| {
+        addresses.iter().any(|a| a.on.link == *link && a.dynamic && a.global && a.on.ip.is_ipv4())
+    };
+    let leases = before.leased.iter().filter(|link| !has_lease(link));
+    let leases = leases.map(|link| format!("an address from DHCP on {link}"));
+    Ok(lost.chain(gateways).chain(leases).collect())
 }

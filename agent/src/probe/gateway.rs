@@ -1,39 +1,93 @@
-//! The default gateway: neighbour discovery by the kernel, ICMP as second opinion.
+//! Default gateways: neighbour discovery by the kernel, ICMP as second opinion.
 
-use super::{answer::Answer, icmp};
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream::FuturesUnordered};
+
+use super::{
+    answer::{Answer, Answered, NoAnswer},
+    family::Family,
+    icmp,
+};
 use crate::{
     client::netlink::{DefaultRoute, Events, Neighbour, Netlink},
     wants::Gateway,
 };
 
-/// A gateway that the document names; its default route must be there too.
-pub(super) async fn named(gateway: &Gateway, netlink: &Netlink) -> Answer {
+/// Once one gateway has answered, the others have this long to do so too.
+const OTHERS: Duration = Duration::from_millis(300);
+
+/// Gateways that the document names: one that answers is enough, and its default route must be
+/// there. The silent ones are a warning: they may stand by, or be dead.
+pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Answered, NoAnswer> {
+    let mut asked: FuturesUnordered<_> = gateways
+        .iter()
+        .map(|gateway| async move { (gateway.ip, named_one(gateway, netlink).await) })
+        .collect();
+    let mut silent: Vec<std::net::IpAddr> = gateways.iter().map(|g| g.ip).collect();
+    let (mut details, mut failures) = (Vec::new(), Vec::new());
+    let mut note = |(ip, answer): (std::net::IpAddr, Answer)| match answer {
+        Ok(detail) => {
+            silent.retain(|gateway| *gateway != ip);
+            details.push(detail);
+            true
+        }
+        Err(why) => {
+            failures.push(why);
+            false
+        }
+    };
+    let mut is_answered = false;
+    while !is_answered && let Some(answer) = asked.next().await {
+        is_answered = note(answer);
+    }
+    if is_answered {
+        let others = async {
+            while let Some(answer) = asked.next().await {
+                note(answer);
+            }
+        };
+        // Those that are late are silent.
+        let _ = tokio::time::timeout(OTHERS, others).await;
+    }
+    if !is_answered {
+        return Err(NoAnswer::Yet(failures.join("; ")));
+    }
+    let silent: Vec<String> = silent.iter().map(ToString::to_string).collect();
+    let warning = (!silent.is_empty()).then(|| format!("no answer from {}", silent.join(", ")));
+    Ok(Answered { detail: details.join(", "), warning })
+}
+
+async fn named_one(gateway: &Gateway, netlink: &Netlink) -> Answer {
     let routes = netlink.default_routes().await.map_err(|e| e.to_string())?;
     let on_link = |r: &&DefaultRoute| {
         r.gateway == gateway.ip && gateway.link.as_ref().is_none_or(|l| *l == r.link)
     };
     match routes.iter().find(on_link) {
         Some(route) => answers(route, netlink).await,
-        None => Err("there is no default route through it".to_owned()),
+        None => Err(format!("there is no default route through {}", gateway.ip)),
     }
 }
 
-/// The gateways in use: one that answers for each family that has any.
-pub(super) async fn any(netlink: &Netlink) -> Answer {
-    let routes = netlink.default_routes().await.map_err(|e| e.to_string())?;
-    if routes.is_empty() {
-        return Err("there is no default route".to_owned());
+/// Why a gateway in use does not answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// It is silent.
+    Gateway,
+    /// Its route is missing.
+    Route,
+}
+
+/// The gateways in use for this family: one that answers is enough.
+pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (String, Silence)> {
+    let silent = |why: String| (why, Silence::Gateway);
+    let routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
+    let mut of_family = routes.iter().filter(|r| r.is_v4 == family.is_v4()).peekable();
+    if of_family.peek().is_none() {
+        return Err((format!("there is no {family} default route"), Silence::Route));
     }
-    let mut said = Vec::new();
-    for v4 in [true, false] {
-        let mut family = routes.iter().filter(|r| r.gateway.is_ipv4() == v4).peekable();
-        if family.peek().is_none() {
-            continue;
-        }
-        let asked = family.map(|route| Box::pin(answers(route, netlink)));
-        said.push(futures_util::future::select_ok(asked).await.map(|(detail, _)| detail)?);
-    }
-    Ok(said.join(", "))
+    let asked = of_family.map(|route| Box::pin(answers(route, netlink)));
+    futures_util::future::select_ok(asked).await.map(|(detail, _)| detail).map_err(silent)
 }
 
 async fn answers(route: &DefaultRoute, netlink: &Netlink) -> Answer {

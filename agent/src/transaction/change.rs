@@ -51,6 +51,11 @@ impl<N: Network> Transaction<'_, N> {
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {
             probed.after = self.network.probe(&decisive, bound).await;
+            for probe in &probed.after {
+                if let Some(warning) = &probe.warning {
+                    tracing::warn!("{}: {warning}", probe.name);
+                }
+            }
             let failed: Vec<ProbeResult> = probed.after.iter().filter(|r| !r.ok).cloned().collect();
             if failed.is_empty() { Ok(()) } else { Err(PhaseError::Probes(failed)) }
         })

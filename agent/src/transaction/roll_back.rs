@@ -51,19 +51,11 @@ impl<N: Network> Transaction<'_, N> {
         let restored = self
             .unstoppable(Phase::Restored, step * 2 + GRACE, async {
                 self.network.restored(before, step).await?;
-                let answered = |name: &str| probed.before.iter().any(|b| b.name == name && b.ok);
-                let gateway = probe::gateway_in_use();
-                if answered(&gateway.name) {
-                    let failed: Vec<ProbeResult> = self
-                        .network
-                        .probe(&[gateway], step)
-                        .await
-                        .into_iter()
-                        .filter(|r| !r.ok)
-                        .collect();
-                    if !failed.is_empty() {
-                        return Err(PhaseError::Probes(failed));
-                    }
+                let gateways = probe::gateways_of(&probed.before);
+                let mut failed = self.network.probe(&gateways, step).await;
+                failed.retain(|result: &ProbeResult| !result.ok);
+                if !failed.is_empty() {
+                    return Err(PhaseError::Probes(failed));
                 }
                 Ok(())
             })

@@ -105,6 +105,7 @@ impl Network for Fake {
             name: p.name.clone(),
             ok: !deaf.contains(&p.name.as_str()),
             detail: "fake".to_owned(),
+            warning: None,
             milliseconds: 1,
         };
         probes.iter().map(answer).collect()

@@ -1,0 +1,142 @@
+//! Default routes in every shape that the kernel lists: a gateway, one of the other family, several
+//! next hops. A route by a nexthop object has its next hops in the same attributes.
+
+use std::net::IpAddr;
+
+use rtnetlink::packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType, RouteVia,
+};
+
+use super::Link;
+
+/// A next hop of a default route of the main table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DefaultRoute {
+    /// Of the route's own family, unless it is an IPv4 route by an IPv6 gateway.
+    pub(crate) gateway: IpAddr,
+    /// Whether it carries IPv4.
+    pub(crate) is_v4: bool,
+    pub(crate) index: u32,
+    pub(crate) link: String,
+}
+
+/// The next hops of `route`, if it is a default route of the main table.
+pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<DefaultRoute> {
+    let header = &route.header;
+    if header.destination_prefix_length != 0
+        || header.kind != RouteType::Unicast
+        || table(route) != u32::from(RouteHeader::RT_TABLE_MAIN)
+    {
+        return Vec::new();
+    }
+    let is_v4 = header.address_family == rtnetlink::packet_route::AddressFamily::Inet;
+    let hop = |gateway: Option<IpAddr>, index: u32| {
+        let link = links.iter().find(|l| l.index == index)?.name.clone();
+        Some(DefaultRoute { gateway: gateway?, is_v4, index, link })
+    };
+    let mut found = Vec::new();
+    let mut index = None;
+    for attribute in &route.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            RouteAttribute::Oif(oif) => index = Some(*oif),
+            RouteAttribute::MultiPath(hops) => {
+                found.extend(
+                    hops.iter().filter_map(|h| hop(gateway(&h.attributes), h.interface_index)),
+                );
+            }
+            _ => {}
+        }
+    }
+    found.extend(index.and_then(|index| hop(gateway(&route.attributes), index)));
+    found
+}
+
+/// Tables over 255 do not fit into the header.
+fn table(route: &RouteMessage) -> u32 {
+    let attribute = route.attributes.iter().find_map(|attribute| match attribute {
+        RouteAttribute::Table(table) => Some(*table),
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        _ => None,
+    });
+    attribute.unwrap_or_else(|| u32::from(route.header.table))
+}
+
+fn gateway(attributes: &[RouteAttribute]) -> Option<IpAddr> {
+    attributes.iter().find_map(|attribute| {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            RouteAttribute::Gateway(RouteAddress::Inet(ip)) => Some(IpAddr::V4(*ip)),
+            RouteAttribute::Gateway(RouteAddress::Inet6(ip)) => Some(IpAddr::V6(*ip)),
+            RouteAttribute::Via(RouteVia::Inet(ip)) => Some(IpAddr::V4(*ip)),
+            RouteAttribute::Via(RouteVia::Inet6(ip)) => Some(IpAddr::V6(*ip)),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rtnetlink::packet_route::{AddressFamily, route::RouteNextHop};
+
+    use super::*;
+
+    fn links() -> Vec<Link> {
+        [(2, "eno1"), (3, "br-ex")]
+            .map(|(index, name)| Link { index, name: name.to_owned(), ..Link::default() })
+            .to_vec()
+    }
+
+    fn route(attributes: Vec<RouteAttribute>) -> RouteMessage {
+        let mut route = RouteMessage::default();
+        route.header.address_family = AddressFamily::Inet;
+        route.header.kind = RouteType::Unicast;
+        route.header.table = RouteHeader::RT_TABLE_MAIN;
+        route.attributes = attributes;
+        route
+    }
+
+    fn found(attributes: Vec<RouteAttribute>) -> Vec<String> {
+        let found = default_routes(&route(attributes), &links());
+        found.iter().map(|r| format!("{} {}", r.gateway, r.link)).collect()
+    }
+
+    fn by(last: u8) -> RouteAttribute {
+        RouteAttribute::Gateway(RouteAddress::Inet([192, 0, 2, last].into()))
+    }
+
+    #[test]
+    fn one_gateway() {
+        assert_eq!(found(vec![by(1), RouteAttribute::Oif(3)]), ["192.0.2.1 br-ex"]);
+        // As a route by a nexthop object is listed.
+        let object = vec![RouteAttribute::NhId(7), by(1), RouteAttribute::Oif(3)];
+        assert_eq!(found(object), ["192.0.2.1 br-ex"]);
+    }
+
+    #[test]
+    fn several_next_hops() {
+        let hop = |last, interface_index| {
+            let mut hop = RouteNextHop::default();
+            (hop.interface_index, hop.attributes) = (interface_index, vec![by(last)]);
+            hop
+        };
+        let several = RouteAttribute::MultiPath(vec![hop(1, 3), hop(2, 2)]);
+        assert_eq!(found(vec![several]), ["192.0.2.1 br-ex", "192.0.2.2 eno1"]);
+    }
+
+    #[test]
+    fn a_gateway_of_the_other_family() {
+        let via = RouteAttribute::Via(RouteVia::Inet6(std::net::Ipv6Addr::LOCALHOST));
+        let routes = default_routes(&route(vec![via, RouteAttribute::Oif(3)]), &links());
+        assert_eq!(routes.len(), 1);
+        assert!(routes[0].is_v4 && routes[0].gateway.is_ipv6());
+    }
+
+    #[test]
+    fn other_tables_do_not_count() {
+        for table in [100, 1000] {
+            let other = vec![RouteAttribute::Table(table), by(1), RouteAttribute::Oif(3)];
+            assert_eq!(found(other), Vec::<String>::new());
+        }
+    }
+}
