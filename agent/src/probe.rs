@@ -33,6 +33,8 @@ pub(crate) enum Kind {
     Gateway(Family),
     /// The same, of a route that is there: without one there is nothing to ask.
     GatewayInUse(Family),
+    /// A default gateway of each family that has one, at least one.
+    GatewaysInUse,
     /// Any of the configured name servers and these.
     Dns { servers: Vec<IpAddr>, name: String },
     /// `host:port`.
@@ -121,6 +123,12 @@ pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     gateways
 }
 
+/// The default gateways in use, whatever the document says and whatever answered before.
+pub(crate) fn gateways_in_use() -> Probe {
+    let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse);
+    Probe { name, kind, policy: Policy::Required }
+}
+
 fn gateway(family: Family) -> Probe {
     let (name, kind) = (format!("{family} gateway"), Kind::Gateway(family));
     Probe { name, kind, policy: Policy::IfItWorkedBefore }
@@ -195,6 +203,7 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
             Err((why, gateway::Silence::Route)) => return Err(NoAnswer::Ever(why)),
             answer => answer.map_err(|(why, _)| why),
         },
+        Kind::GatewaysInUse => gateway::each_family(netlink).await,
         Kind::Dns { servers, name } => dns::any(servers, name, paths).await,
         Kind::Tcp(address) => api::connect(address).await,
         Kind::Http(url) => custom::get(url).await,

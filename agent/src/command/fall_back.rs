@@ -117,9 +117,10 @@ impl Attempt<'_> {
 /// may be the fault.
 fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe> {
     let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
-    let is_gateway = |probe: &Probe| matches!(probe.kind, Kind::Gateway | Kind::NamedGateway(_));
+    let is_gateway =
+        |probe: &Probe| matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_));
     if gateway != Policy::Off && !asked.iter().any(is_gateway) {
-        asked.push(probe::gateway_in_use());
+        asked.push(probe::gateways_in_use());
     }
     asked
 }
@@ -135,6 +136,7 @@ mod tests {
             name: (*name).to_owned(),
             ok: *ok,
             detail: String::new(),
+            warning: None,
             milliseconds: 0,
         };
         let before: Vec<_> = before.iter().map(result).collect();
@@ -147,7 +149,8 @@ mod tests {
         let settings = Probes::default();
         assert_eq!(names(&named, &[], &settings), ["gateway 192.0.2.1"]);
         assert_eq!(names(&[], &[("gateway", false)], &settings), ["gateway"]);
-        assert_eq!(names(&[], &[("gateway", true), ("dns", true)], &settings), ["gateway", "dns"]);
+        let before = [("IPv4 gateway", true), ("dns", true)];
+        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "dns"]);
         let off = Probes { gateway: Policy::Off, ..Probes::default() };
         assert!(names(&named, &[], &off).is_empty());
     }

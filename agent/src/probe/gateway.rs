@@ -90,6 +90,23 @@ pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (St
     futures_util::future::select_ok(asked).await.map(|(detail, _)| detail).map_err(silent)
 }
 
+/// A gateway of each family that has a default route, and of one family at least.
+pub(super) async fn each_family(netlink: &Netlink) -> Answer {
+    let mut details = Vec::new();
+    for family in Family::ALL {
+        match any(family, netlink).await {
+            Ok(detail) => details.push(detail),
+            Err((_, Silence::Route)) => {}
+            Err((why, Silence::Gateway)) => return Err(why),
+        }
+    }
+    if details.is_empty() {
+        Err("there is no default route".to_owned())
+    } else {
+        Ok(details.join(", "))
+    }
+}
+
 async fn answers(route: &DefaultRoute, netlink: &Netlink) -> Answer {
     let ip = route.gateway;
     match neighbour(route, netlink).await {

@@ -53,10 +53,10 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Defaul
 }
 
 /// Tables over 255 do not fit into the header.
+#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn table(route: &RouteMessage) -> u32 {
     let attribute = route.attributes.iter().find_map(|attribute| match attribute {
         RouteAttribute::Table(table) => Some(*table),
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         _ => None,
     });
     attribute.unwrap_or_else(|| u32::from(route.header.table))
