@@ -7,8 +7,8 @@ run := tests/stages/run
 # Suites and the lab come first where the cores do not suffice: what is behind them fills the gaps.
 later := nice -n 15
 
-.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines nmgen dayone two_stage
-all: format tree deny lint doc unit nmgen dayone two_stage
+.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage
+all: format tree deny older lint doc unit nmgen dayone two_stage
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -43,6 +43,9 @@ lab: packages
 
 machines: lab
 	@$(run) $@ tests/stages/lab prepare-machines
+
+older: machines
+	@$(run) $@ tests/stages/lab prepare systemd252
 
 nmgen: build ramdisk packages
 	@$(run) $@ tests/stages/suite $@
