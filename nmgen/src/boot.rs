@@ -1,8 +1,8 @@
-//! The initramfs stage: finds out which host this machine is, gives the document the machine's own names,
-//! and puts its profiles where the initramfs's NetworkManager reads them; before the pivot, hands them to
-//! the running system. `doc/boot.md` says it for users.
+//! The initramfs stage: chooses this machine's document, maps its interface names to the machine's,
+//! and writes profiles for the initramfs's NetworkManager; before switch-root, hands them to the
+//! running system. User documentation: `doc/boot.md`.
 //!
-//! Whatever goes wrong is one line: a boot goes on without us.
+//! A failure is one log line; the boot goes on without nmgen.
 
 mod card_names;
 mod chooser;
@@ -42,15 +42,15 @@ use crate::format::counted;
 use crate::node::Identity;
 use crate::source::{Host, Hosts};
 
-/// As many warnings as fit on a console.
+/// The rest is counted, so that warnings don't flood the console.
 const MAX_WARNINGS: usize = 20;
-/// As many addresses as fit into a line.
+/// The rest is left out, so that the message stays one line.
 const MAX_ADDRESSES: usize = 8;
 
 /// The first step: from a hosts directory to profiles for the initramfs.
 ///
 /// # Errors
-/// Why there are none, although there should be.
+/// The reason why the machine gets no profiles.
 pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
     let line = CommandLine::read(&paths.under("/proc/cmdline"));
     line.faults.iter().for_each(|fault| log.say(Level::Warning, fault));
@@ -65,7 +65,7 @@ pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
     write(paths, &line, &directory, found, log)
 }
 
-/// This machine's document, and what it needs.
+/// This machine's document, and its names on this machine.
 struct Found {
     choice: Choice,
     host: Host,
@@ -74,7 +74,7 @@ struct Found {
 }
 
 impl Found {
-    /// Whatever its cards are called, these errors will be there.
+    /// Fails early on errors that no name of a card can change.
     fn check(&self) -> Result<(), Fault> {
         let hosts = vec![self.host.clone()];
         let diagnostics = convert::diagnose(&Hosts { hosts, ..Hosts::default() });
@@ -85,14 +85,14 @@ impl Found {
     }
 }
 
-/// Chooses the document and waits for its cards: for those and no others, and not for ever.
+/// Chooses the document and waits for its cards, until the timeout.
 fn seek(
     paths: &Paths,
     line: &CommandLine,
     directory: &HostsDirectory,
     log: &Log,
 ) -> Result<Option<Found>, Fault> {
-    // Before the first look, so that nothing is missed.
+    // Listens before the first look, so that no event is lost.
     let events = Events::listen(paths);
     let deadline = Instant::now() + line.timeout;
     let mut chooser = Chooser::new(
@@ -108,7 +108,7 @@ fn seek(
     let mut said = String::new();
     loop {
         let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
-        // What a card that comes later could change is not looked at before there are no more to come.
+        // Tries weaker matches only once no more cards are expected.
         let is_settled = is_over || cards.are_settled();
         let choice = match chooser.certain(&cards)? {
             None if is_settled => chooser.fallback(&cards)?,
@@ -126,7 +126,7 @@ fn seek(
                     return Ok(Some(found));
                 }
                 let wanted = listed(&found.names.missing);
-                // Nobody waits for the cards of a document that cannot be used.
+                // Doesn't wait for the cards of a document with errors.
                 if wanted != said {
                     found.check()?;
                 }
@@ -150,7 +150,7 @@ fn look_up(directory: &HostsDirectory, choice: Choice, cards: &Cards) -> Result<
     Ok(Found { choice, host, names, diagnostics })
 }
 
-/// Converts the document under the machine's names, and writes what it becomes.
+/// Converts the document with the machine's names, and writes the profiles.
 fn write(
     paths: &Paths,
     line: &CommandLine,
@@ -210,7 +210,7 @@ fn write(
     Ok(())
 }
 
-/// That there is nothing for this machine, and what it would have been known by.
+/// The message when no document matches: with the directory, the MAC addresses and ignored files.
 fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
     let mut text = format!(
         "no document in {} is for this machine, so there is nothing to do",

@@ -1,32 +1,32 @@
-//! What changes for which host between two sets of sources, in the documents' own terms.
+//! The differences between two sets of sources, per host, in the documents' fields.
 
 use std::fmt::Write;
 
 use crate::document::{Node, Value};
 use crate::source::{Host, Hosts};
 
-/// One host that is not the same in both.
+/// A host that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostChange {
     /// Its name; `None` for a single document.
     pub(crate) host: Option<String>,
-    /// What happens to it.
+    /// The kind of the difference.
     pub(crate) change: Change,
 }
 
-/// What happens to a host.
+/// The difference of one host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Only the new sources have it.
     Added,
     /// Only the old sources have it.
     Removed,
-    /// One line a difference, each beginning with `+ `, `- ` or `~ `, and the field.
+    /// One line per difference: `+ `, `- ` or `~ `, and the field.
     Document(Vec<String>),
 }
 
-/// Compares hosts by name, and by stage where a host has two documents; interfaces by name and type, addresses by address, other lists by what
-/// their items say. Order means nothing.
+/// Compares hosts by name, and by stage where a host has two documents. Interfaces are matched by
+/// name and type, addresses by address, other items of lists by content. Order is ignored.
 pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     let mut changes = Vec::new();
     for before in &old.hosts {
@@ -46,8 +46,8 @@ pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     changes
 }
 
-/// The same host among the others. Its one document may have moved to another kind of source; of two, the
-/// stages tell which is which.
+/// The same host in the other sources. A single document may have moved to another kind of source;
+/// two documents are told apart by stage.
 fn counterpart<'h>(host: &Host, own: &[Host], others: &'h [Host]) -> Option<&'h Host> {
     let of_host = |other: &&Host| other.name == host.name;
     let has_one = |hosts: &[Host]| hosts.iter().filter(of_host).count() == 1;
@@ -108,7 +108,8 @@ fn sequence(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Str
     lines.extend(left.into_iter().map(|item| format!("+ {path}: {}", inline(item))));
 }
 
-/// By what an item of a list is found again: an interface's name and type, a port's name, an address.
+/// The key that identifies an item of a list: an interface's name and type, a port's name, an
+/// address.
 fn identity<'n>(item: &'n Node<'_>) -> Option<(&'n str, Option<&'n str>)> {
     let name = item.text_at("name").or_else(|| item.text_at("ip"))?;
     Some((name, item.text_at("type")))

@@ -1,7 +1,9 @@
-//! Which document is this machine's: `nmgen boot` asks in the initramfs, the agent on the running node.
+//! Chooses a machine's document: for `nmgen boot` in the initramfs, and for the agent on the running
+//! node.
 //!
-//! Pure: names and listings in, a decision and its reason out. Where the two stages differ, the caller says so by an
-//! argument: the order of the tiers ([`INITRAMFS`], [`RUNNING`]), and one document or the first ([`only`], [`select`]).
+//! Pure: names and listings in, a decision and its reason out. The two stages differ by arguments:
+//! the order of the tiers ([`INITRAMFS`], [`RUNNING`]), and a unique document or the first ([`only`],
+//! [`select`]).
 
 mod candidate;
 mod decision;

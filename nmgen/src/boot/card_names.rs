@@ -1,4 +1,4 @@
-//! The names that a document's interfaces have on this machine.
+//! Maps a document's interface names to the machine's.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,12 +11,12 @@ use crate::mac::Mac;
 use crate::node::Card;
 use crate::stack::{self, Role};
 
-/// The kernel's IFNAMSIZ is 16, with the NUL at the end.
+/// The kernel's IFNAMSIZ is 16, including the NUL.
 const MAX_LENGTH: usize = 15;
-/// Of a [`digest`].
+/// Hexadecimal digits of a [`digest`].
 const DIGITS: usize = 4;
 
-/// A network card that the document needs and the machine doesn't have yet.
+/// A network card of the document that the machine lacks so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Missing {
     name: String,
@@ -32,7 +32,7 @@ impl fmt::Display for Missing {
     }
 }
 
-/// Two names of a document that would be one on this machine.
+/// Two interfaces of a document that would get the same name on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Twice {
     pub(super) first: String,
@@ -40,20 +40,20 @@ pub(crate) struct Twice {
     pub(super) name: String,
 }
 
-/// A document's names and the machine's.
+/// The document's interface names and the machine's.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Names {
-    /// Those that differ: the document's, and the machine's.
+    /// From the document's name to the machine's, where they differ.
     renamed: BTreeMap<String, String>,
     /// In the document's order.
     pub(super) missing: Vec<Missing>,
-    /// The document's cards that are there.
+    /// The document's cards that the machine has.
     pub(super) present: Vec<Card>,
 }
 
 impl Names {
-    /// Finds the cards of a document among the machine's. `stand_in`: cards that the document as a whole is
-    /// for, so that one name without an address stands for one of them.
+    /// Finds the document's cards among the machine's. `stand_in`: the cards that the document's file
+    /// is named after; one name without a MAC address stands for one of them.
     pub(super) fn find(root: &Node<'_>, cards: &Cards, stand_in: &[Card]) -> Self {
         let mut names = Self::default();
         let mut by_name = Vec::new();
@@ -90,7 +90,7 @@ impl Names {
         }
     }
 
-    /// Should another card bear its name here, what stands on it must not take that one.
+    /// If another card has this name, rename the missing one.
     fn is_missing(&mut self, name: String, mac: Mac, cards: &Cards) {
         if cards.has(&name) {
             let digits = digest(&mac.to_string());
@@ -100,7 +100,7 @@ impl Names {
         self.missing.push(Missing { name, mac: Some(mac) });
     }
 
-    /// Gives VLANs and others that are named after their base interface its new name.
+    /// Renames VLANs and others that are named after a renamed base interface.
     fn follow(&mut self, root: &Node<'_>) {
         loop {
             let before = self.renamed.len();
@@ -121,7 +121,7 @@ impl Names {
         }
     }
 
-    /// Two interfaces of the document that would have the same name.
+    /// The first two interfaces of the document that would get the same name.
     pub(super) fn twice(&self, root: &Node<'_>) -> Option<Twice> {
         let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
         let in_kernel = |node: &&Node<'_>| {
@@ -141,12 +141,12 @@ impl Names {
         None
     }
 
-    /// The document's names that are others here, with those.
+    /// The document's name and the machine's, for each that differs.
     pub(super) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
         self.renamed.iter().map(|(name, here)| (name.as_str(), here.as_str()))
     }
 
-    /// Gives the document the machine's names and addresses.
+    /// Replaces the document's names and MAC addresses with the machine's.
     pub(super) fn apply(&self, root: &mut Node<'_>) {
         fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
         let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
@@ -155,15 +155,15 @@ impl Names {
         for interface in interfaces_mut(root) {
             if is_card(interface) && interface.text_at("name").is_some_and(|n| absent.contains(&n))
             {
-                // Whatever it will be called when it comes.
+                // Matches the missing card by its address, as its name is not known yet.
                 set(interface, "identifier", "mac-address");
             }
         }
         self.copy_macs(root);
     }
 
-    /// Turns `copy-mac-from` a card into the card's address, as nmstate does on a node: on an ovs-bridge it
-    /// is meant for the ovs-interface of the same name.
+    /// Replaces `copy-mac-from` a card with the card's MAC address, as nmstate does on a node; on an
+    /// ovs-bridge it applies to the ovs-interface of the same name.
     fn copy_macs(&self, root: &mut Node<'_>) {
         let mut copied: Vec<(String, String, String)> = Vec::new();
         for interface in interfaces(root) {
@@ -186,7 +186,7 @@ impl Names {
                 node.text_at("name") == Some(&name) && node.text_at("type") == Some(&kind)
             };
             let Some(target) = interfaces_mut(root).find(is_target) else { continue };
-            // Two addresses contradict each other: left to the checks.
+            // Two contradicting addresses are left to the checks.
             if target.get("mac-address").is_some() {
                 continue;
             }
@@ -200,8 +200,8 @@ impl Names {
     }
 }
 
-/// The cards that a document speaks of: name, address, and whether it is to be up. What is a port or a base
-/// interface and not described is a card too.
+/// The cards of a document: name, MAC address, and whether it is to be up. Ports and base interfaces
+/// that the document doesn't describe count as cards.
 fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
     let mut wanted = Vec::new();
     let is_up = |node: &Node<'_>| matches!(node.text_at("state"), None | Some("up"));
@@ -242,15 +242,15 @@ fn interfaces_mut<'a, 't>(root: &'a mut Node<'t>) -> impl Iterator<Item = &'a mu
     items.into_iter().flatten()
 }
 
-/// A network card, as far as the document tells.
+/// True for a physical network card, as far as the document says.
 fn is_card(interface: &Node<'_>) -> bool {
     matches!(interface.text_at("type"), None | Some("ethernet" | "infiniband" | "unknown"))
-        // A child of a card, which has no hardware of its own.
+        // An InfiniBand child has no hardware of its own.
         && interface.at(&["infiniband", "base-iface"]).and_then(Node::text).is_none_or(str::is_empty)
         && interface.get("veth").is_none()
 }
 
-/// Gives the interface this value, at the place of its name.
+/// Sets a key of the interface; its place is that of the interface's name.
 fn set(interface: &mut Node<'_>, key: &'static str, value: &str) {
     let span = interface.get("name").map_or(interface.span, |name| name.span);
     let scalar = Value::Scalar { text: value.to_owned().into(), plain: false };
@@ -260,7 +260,7 @@ fn set(interface: &mut Node<'_>, key: &'static str, value: &str) {
     entries.push(Entry { key: key.into(), key_span: span, node });
 }
 
-/// The name of an interface that is named after its base, whose name has changed: `eth1.100`, `vlan-eth1`.
+/// The new name of an interface named after a renamed base: `eth1.100`, `vlan-eth1`.
 fn following(name: &str, base: &str, renamed: &str) -> Option<String> {
     let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
     let (at, _) = name.match_indices(base).find(|(at, found)| {
@@ -271,16 +271,16 @@ fn following(name: &str, base: &str, renamed: &str) -> Option<String> {
     Some(fitted(before, renamed, after))
 }
 
-/// The three together, in at most 15 bytes: of a name that is longer the base loses its end, in favour of
-/// four digits that tell it from others. They follow from the whole name alone, so that it is the same at
-/// every boot and on every machine.
+/// Joins the three parts within 15 bytes: a longer name loses the end of its base, which four digits
+/// replace. The digits depend on the whole name alone, so that they are the same at every boot and on
+/// every machine.
 fn fitted(before: &str, base: &str, after: &str) -> String {
     let whole = format!("{before}{base}{after}");
     if whole.len() <= MAX_LENGTH {
         return whole;
     }
     let digits = format!("{:04x}", digest(&whole));
-    // At least one character of the base is kept; then what follows is cut too.
+    // Keeps at least one character of the base; then `after` is cut too.
     let room = MAX_LENGTH.saturating_sub(before.len() + after.len() + DIGITS);
     match room {
         0 => format!("{}{digits}", cut(&whole, MAX_LENGTH - DIGITS)),
@@ -288,7 +288,7 @@ fn fitted(before: &str, base: &str, after: &str) -> String {
     }
 }
 
-/// FNV-1a of 32 bits, folded to 16.
+/// 32-bit FNV-1a, folded to 16 bits.
 fn digest(text: &str) -> u32 {
     let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     let hash = text.bytes().fold(0x811c_9dc5, step);

@@ -1,4 +1,4 @@
-//! Which of the documents is this machine's: reads what [`node`](crate::node) decides by.
+//! Chooses this machine's document: gathers the input of [`node`](crate::node)'s decision.
 
 use super::fault::Fault;
 use super::host_file::{addresses, bytes};
@@ -8,17 +8,18 @@ use super::mentions::Mentions;
 use crate::mac::{Mac, MacPrefix};
 use crate::node::{self, Candidate, Card, INITRAMFS, Identity, Reason, Tier};
 
-/// The document that is this machine's.
+/// The document chosen for this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Choice {
     /// The file's name without `.yml`.
     pub(super) name: String,
     pub(super) reason: Reason,
-    /// Cards that the file is named after: those of its cards that have no address stand for them.
+    /// The cards that the file is named after; cards of the document without a MAC address stand for
+    /// them.
     pub(super) cards: Vec<Card>,
 }
 
-/// A reason in words.
+/// The reason as text for the log.
 pub(super) fn shown(reason: &Reason) -> String {
     match reason {
         Reason::KernelArgument => "nmgen.host= says so".to_owned(),
@@ -34,14 +35,14 @@ pub(super) fn shown(reason: &Reason) -> String {
     }
 }
 
-/// Chooses among the documents of a directory, as often as there are other cards to look at.
+/// Chooses among the documents of a directory; asked again whenever cards appear.
 pub(super) struct Chooser<'d> {
     directory: &'d HostsDirectory,
-    /// The kernel command line's word.
+    /// The value of `nmgen.host=`.
     host: Option<String>,
-    /// Without cards.
+    /// Without the cards.
     identity: Identity,
-    /// Read when there is a card to look for.
+    /// Read once the first card is there.
     mentions: Option<Mentions<'d>>,
 }
 
@@ -54,11 +55,11 @@ impl<'d> Chooser<'d> {
         Self { directory, host, identity, mentions: None }
     }
 
-    /// The document that is this machine's whatever cards come later; `None` where there is none so far.
+    /// The document that no later card can change; `None` if there is none yet.
     ///
     /// # Errors
-    /// [`Fault::Ambiguous`]: two match equally well. [`Fault::UnknownHost`]: the kernel command line names
-    /// one that is not there. A document that had to be looked at cannot be read.
+    /// [`Fault::Ambiguous`]: two documents match equally well. [`Fault::UnknownHost`]: `nmgen.host=`
+    /// names a missing document. A candidate document cannot be read.
     pub(super) fn certain(&mut self, cards: &Cards) -> Result<Option<Choice>, Fault> {
         let Some(host) = &self.host else {
             let mut candidates = self.matching(Tier::MacAddress, cards);
@@ -75,10 +76,10 @@ impl<'d> Chooser<'d> {
         Ok(Some(Choice { name, reason: Reason::KernelArgument, cards }))
     }
 
-    /// The document for a machine with these cards and no others.
+    /// The document for a machine that has these cards and gets no more.
     ///
     /// # Errors
-    /// As above.
+    /// See [`Self::certain`].
     pub(super) fn fallback(&self, cards: &Cards) -> Result<Option<Choice>, Fault> {
         for tier in INITRAMFS.iter().filter(|tier| **tier != Tier::MacAddress) {
             if let Some(choice) = self.only(self.matching(*tier, cards), cards)? {
@@ -93,7 +94,8 @@ impl<'d> Chooser<'d> {
         node::candidates(tier, &identity, &self.directory.listing.names)
     }
 
-    /// The one host among the candidates. It may match in two ways, and have a copy of its own for its address.
+    /// The one host among the candidates. A host may match twice: by name and by a copy for its MAC
+    /// address.
     fn only(&self, candidates: Vec<Candidate>, cards: &Cards) -> Result<Option<Choice>, Fault> {
         let mut texts = Vec::new();
         let mut meant = Vec::new();
@@ -119,12 +121,12 @@ impl<'d> Chooser<'d> {
         Ok(Some(choice))
     }
 
-    /// Documents with a `mac-address` of this machine.
+    /// Documents that contain a MAC address of this machine as a `mac-address`.
     fn by_mention(&mut self, cards: &Cards) -> Result<Vec<Candidate>, Fault> {
         let mut found = Vec::new();
         for name in self.mentioning(cards)? {
             let addresses = addresses(&self.directory.file(name))?;
-            // A document that cannot be read may be meant for any of them.
+            // An unreadable document may be meant for any card.
             let is_meant =
                 |card: &&Card| addresses.as_ref().is_none_or(|all| all.contains(&card.mac));
             if let Some(card) = cards.list.iter().find(is_meant) {

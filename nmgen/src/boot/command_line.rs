@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-/// How long to wait for network cards where the command line doesn't say.
+/// Wait for network cards without `nmgen.timeout=`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
-/// The unit allows for this much.
+/// The unit's TimeoutStartSec= leaves room for this much.
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// What it says to nmgen.
+/// The arguments that nmgen reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CommandLine {
     /// `nmgen.host=`: the name of this machine's document.
@@ -19,15 +19,15 @@ pub(super) struct CommandLine {
     pub(super) timeout: Duration,
     /// `rd.net.timeout.dhcp=`: dracut.cmdline(7).
     pub(super) dhcp_timeout: Option<u32>,
-    /// Values that cannot be read.
+    /// Messages for arguments that cannot be read.
     pub(super) faults: Vec<String>,
 }
 
 impl CommandLine {
-    /// One that cannot be read says nothing, but for that.
+    /// An unreadable command line is one fault and no arguments.
     pub(super) fn read(path: &Path) -> Self {
         match std::fs::read(path) {
-            // Whatever else is on it need not be text.
+            // Other arguments need not be UTF-8.
             Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) => {
                 let mut line = Self::parse("");
@@ -37,7 +37,8 @@ impl CommandLine {
         }
     }
 
-    /// Of an argument that is given twice the last one counts, as everywhere; an empty one is none.
+    /// The last of several equal arguments counts, as in the kernel and systemd; an empty one counts
+    /// as absent.
     fn parse(text: &str) -> Self {
         let mut parsed = Self {
             host: None,
@@ -59,7 +60,7 @@ impl CommandLine {
                         DEFAULT_TIMEOUT.as_secs()
                     )),
                 },
-                // What dracut makes of one that is no number is dracut's to say.
+                // An invalid number is dracut's to report.
                 "rd.net.timeout.dhcp" => parsed.dhcp_timeout = value.parse().ok(),
                 _ => {}
             }
@@ -68,7 +69,7 @@ impl CommandLine {
     }
 }
 
-/// Split at white space that is not between double quotes; the quotes themselves are left out.
+/// Splits at white space outside double quotes, and removes the quotes.
 fn words(text: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;

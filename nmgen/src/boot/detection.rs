@@ -1,9 +1,9 @@
-//! Duplicate address detection of IPv6, without which no address counts as there (RFC 4862: a random delay
-//! of up to a second, and a second for answers). A card whose link-local address is there only so that its
-//! connection becomes active need not wait for it; see `early`.
+//! Duplicate address detection of IPv6 (RFC 4862): an address is usable only after a random delay of
+//! up to one second and another second for answers. A card whose link-local address only serves to
+//! activate its connection need not wait for it; see `early`.
 //!
 //! The kernel's switch is `net.ipv6.conf.<interface>.accept_dad` (ip-sysctl.rst). It outlives the
-//! initramfs, so what it was is kept for the end of that.
+//! initramfs, so its former value is recorded and restored by the second step.
 
 use std::fs;
 use std::io;
@@ -16,8 +16,8 @@ use crate::write;
 const RECORD: &str = "accept-dad";
 const OFF: &str = "0";
 
-/// Switches it off for these interfaces, as far as they are there: one without the switch has no IPv6, or
-/// is made later.
+/// Switches it off on those interfaces that have the switch. Interfaces without it have no IPv6, or
+/// are created later.
 pub(super) fn switch_off<'n>(
     paths: &Paths,
     interfaces: impl Iterator<Item = &'n str>,
@@ -33,19 +33,19 @@ pub(super) fn switch_off<'n>(
     if switches.is_empty() {
         return Ok(());
     }
-    // First, so that nothing stays switched off that nobody knows of.
+    // The record comes first, so that a switch is never left off without one.
     write::write_file(&record_path(paths), record.into_bytes()).map_err(Fault::Machine)?;
     switches.iter().try_for_each(|switch| set(switch, OFF))
 }
 
-/// What was switched off, and what it was before.
+/// The recorded interfaces and their former values.
 pub(super) fn switched_off(paths: &Paths) -> Result<Vec<(String, String)>, Fault> {
     let record = read(&record_path(paths))?.unwrap_or_default();
     let entries = record.lines().filter_map(|line| line.rsplit_once(' '));
     Ok(entries.map(|(interface, former)| (interface.to_owned(), former.to_owned())).collect())
 }
 
-/// Makes it what it was; an interface that has gone, or never was changed, needs nothing.
+/// Restores the former values; vanished and unchanged interfaces are skipped.
 pub(super) fn restore(paths: &Paths, former: &[(String, String)]) -> Result<(), Fault> {
     for (interface, former) in former {
         let Some(switch) = switch(paths, interface) else { continue };
@@ -60,7 +60,7 @@ fn record_path(paths: &Paths) -> PathBuf {
     paths.under(STAGE).join(RECORD)
 }
 
-/// `None` for what can be no interface's name.
+/// The switch's path; `None` for text that is no interface name.
 fn switch(paths: &Paths, interface: &str) -> Option<PathBuf> {
     let mut parts = Path::new(interface).components();
     let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) else { return None };
@@ -75,7 +75,7 @@ fn read(path: &Path) -> Result<Option<String>, Fault> {
     }
 }
 
-/// The kernel takes it from the file itself: nothing can be renamed there.
+/// Writes in place: sysfs files cannot be renamed over.
 fn set(switch: &Path, value: &str) -> Result<(), Fault> {
     fs::write(switch, value).map_err(|source| Fault::Switch { path: switch.to_owned(), source })
 }

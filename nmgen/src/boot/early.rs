@@ -1,21 +1,22 @@
-//! What the profiles are while the initramfs lasts: the same ids and uuids, with bounds on waiting.
+//! The profiles for the initramfs: the same ids and uuids, with bounded waiting.
 //!
-//! nmstate gives DHCP and router advertisements no end, and whoever waits for the network in the initramfs
-//! (`nm-online -s`) waits for every profile. So here they end; and beside a default route that is static
-//! nobody waits for them at all.
+//! nmstate sets no timeout for DHCP and router advertisements, and `nm-online -s` in the initramfs
+//! waits for every profile. So timeouts are set here; beside a static default route nothing waits for
+//! dynamic addresses.
 
 use crate::profile::{Keyfile, Profile};
 
-/// As long as nm-initrd-generator gives one.
+/// Seconds for a single dynamic profile: nm-initrd-generator's value.
 const ONLY: u32 = 90;
-/// NetworkManager's own: of several the rest need not wait for the one without an answer any longer.
+/// Seconds for each of several: NetworkManager's default, so that one silent network doesn't hold up
+/// the others.
 const ONE_OF_SEVERAL: u32 = 45;
-/// Beside a static default route, where the trick with the link-local address cannot be used.
+/// Seconds beside a static default route, where a link-local address cannot activate the connection.
 const BESIDE: u32 = 10;
 
 const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
 
-/// The profiles for the initramfs, in the same order. `timeout`: the kernel command line's, in seconds.
+/// The profiles for the initramfs, in the same order. `timeout`: seconds from `rd.net.timeout.dhcp=`.
 pub(super) fn profiles(profiles: &[Profile], timeout: Option<u32>) -> Vec<Profile> {
     let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
     let dynamic = profiles.iter().filter(|profile| is_dynamic(&profile.keyfile)).count();
@@ -27,16 +28,16 @@ pub(super) fn profiles(profiles: &[Profile], timeout: Option<u32>) -> Vec<Profil
     profiles.iter().map(|profile| early(profile, wait, timeout)).collect()
 }
 
-/// How the initramfs waits for addresses from the network.
+/// How long the initramfs waits for dynamic addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
-    /// For so many seconds.
+    /// For this many seconds.
     For(u32),
-    /// Not at all.
+    /// Not at all, beside a static default route.
     Beside,
 }
 
-/// True when the connection is active as soon as IPv6's link-local address is there, whatever DHCP does.
+/// True when IPv6's link-local address alone activates the connection, before DHCP answers.
 pub(super) fn stands_on_link_local(early: &Profile) -> bool {
     let keyfile = &early.keyfile;
     is_automatic(keyfile, "ipv4")
@@ -47,18 +48,18 @@ pub(super) fn stands_on_link_local(early: &Profile) -> bool {
 fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     let mut early = profile.clone();
     let keyfile = &mut early.keyfile;
-    // Before what a generator or an image has left; nm-initrd-generator gives its own none or less.
+    // Wins over profiles of a generator or an image: nm-initrd-generator sets no higher priority.
     keyfile.set("connection", "autoconnect-priority", "100");
     if !is_dynamic(keyfile) {
         return early;
     }
-    // One attempt, which is all that is waited for.
+    // A single attempt bounds the wait.
     keyfile.set("connection", "autoconnect-retries", "1");
     let seconds = match wait {
         Wait::For(seconds) => seconds,
         Wait::Beside if can_go_on_alone(keyfile) => {
-            // IPv6's link-local address is there at once (see `detection`), and with it the connection; DHCP
-            // goes on.
+            // The link-local address is there at once (see `detection`) and activates the connection,
+            // while DHCP goes on.
             keyfile.remove("ipv6");
             keyfile.set("ipv4", "may-fail", "true");
             keyfile.set("ipv6", "method", "link-local");
@@ -85,7 +86,7 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     early
 }
 
-/// True when its address comes from the network in some way.
+/// True for addresses from DHCP or router advertisements.
 fn is_dynamic(keyfile: &Keyfile) -> bool {
     FAMILIES.iter().any(|(family, _)| is_automatic(keyfile, family))
 }
@@ -94,7 +95,7 @@ fn is_automatic(keyfile: &Keyfile, family: &str) -> bool {
     matches!(keyfile.get(family, "method"), Some("auto" | "dhcp"))
 }
 
-/// True when nothing of IPv6 is lost but an address from the network.
+/// True when the profile's IPv6 section holds nothing but automatic addressing.
 fn can_go_on_alone(keyfile: &Keyfile) -> bool {
     let is_needed = |key: &str| {
         ["address", "dns", "route", "routing-rule"].iter().any(|needed| key.starts_with(needed))
@@ -107,7 +108,7 @@ fn can_go_on_alone(keyfile: &Keyfile) -> bool {
         && !ipv6.is_some_and(|ipv6| ipv6.entries.iter().any(|(key, _)| is_needed(key)))
 }
 
-/// True when the profile brings a default route with an address of its own.
+/// True for a static address with a default route.
 fn has_static_default(keyfile: &Keyfile) -> bool {
     FAMILIES.iter().any(|(family, default)| {
         let is_route = |(key, value): &(String, String)| {

@@ -1,4 +1,4 @@
-//! Waits for network devices to come, without looking again and again: udevd and the kernel say so.
+//! Waits for network devices by events of udevd and the kernel, without polling.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::Instant;
@@ -12,22 +12,22 @@ use nix::sys::socket::{
 
 use super::root::Paths;
 
-/// The kernel's own messages and udevd's, which come when it is done with a device.
+/// The kernel's own messages, and udevd's, sent once a device is processed.
 const GROUPS: u32 = 1 | 2;
-/// Longer messages are cut, behind what matters here.
+/// Longer messages are truncated; the subsystem is near their beginning.
 const MESSAGE_BYTES: usize = 8 << 10;
 const NETWORK: &[u8] = b"SUBSYSTEM=net\0";
 
-/// What wakes up whoever waits for a device.
+/// The sources of events.
 pub(super) struct Events {
     /// `NETLINK_KOBJECT_UEVENT`.
     devices: Option<OwnedFd>,
-    /// The directory in which udevd says whether it is at work.
+    /// inotify on udevd's directory, where the queue file shows whether events are pending.
     udev: Option<Inotify>,
 }
 
 impl Events {
-    /// From now on nothing is missed. Where the system gives no events there are none.
+    /// Starts listening. A source that the system doesn't have is left out.
     pub(super) fn listen(paths: &Paths) -> Self {
         Self { devices: devices().ok(), udev: udev(paths).ok() }
     }
@@ -36,7 +36,7 @@ impl Events {
     pub(super) fn wait(&self, deadline: Instant) -> bool {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            // Rounded up: a poll of 0 ms would be asked for again and again in the last one.
+            // Rounded up: in the last millisecond a poll of 0 ms would spin.
             let milliseconds = left.as_millis().saturating_add(u128::from(!left.is_zero()));
             let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
             let descriptors =
@@ -52,7 +52,7 @@ impl Events {
                 Ok(_) => {}
                 Err(_) => return false,
             }
-            // All that is queued counts as one event.
+            // Everything queued counts as one event.
             let device = self.devices.as_ref().is_some_and(drain);
             let udev = self.udev.as_ref().is_some_and(|udev| udev.read_events().is_ok());
             if device || udev {
@@ -77,7 +77,7 @@ fn udev(paths: &Paths) -> nix::Result<Inotify> {
     Ok(inotify)
 }
 
-/// Reads all that is queued; true when some of it is of a network device, or was lost.
+/// Reads the whole queue; true when a message is about a network device, or messages were lost.
 fn drain(socket: &OwnedFd) -> bool {
     let mut buffer = [0; MESSAGE_BYTES];
     let mut is_network = false;

@@ -1,4 +1,4 @@
-//! Why a boot goes on without nmgen's profiles.
+//! Errors of the initramfs stage.
 
 use std::io;
 use std::path::PathBuf;
@@ -47,13 +47,13 @@ pub(crate) enum Fault {
     NoRoot { path: PathBuf },
     #[error("{} leads out of the file system that it is in", path.display())]
     OutsideRoot { path: PathBuf },
-    /// What the rest of nmgen found wrong with this machine.
+    /// A fault of this machine in the rest of nmgen.
     #[error(transparent)]
     Machine(Error),
 }
 
 impl Fault {
-    /// True where another input would do, false where this machine is at fault.
+    /// True when the input is wrong, false when the machine failed.
     pub(crate) fn is_input(&self) -> bool {
         match self {
             Self::TooMany { .. }
@@ -76,7 +76,7 @@ impl Fault {
     }
 }
 
-/// The first error, and how many more there are.
+/// The first error, and the number of others.
 fn told(diagnostics: &[Diagnostic]) -> String {
     let errors: Vec<&Diagnostic> = diagnostics.iter().filter(|found| found.is_error()).collect();
     let Some(first) = errors.first() else { return "the document cannot be used".to_owned() };

@@ -1,19 +1,19 @@
-//! Where a document names interfaces. A test holds the tables complete against the nmstate crate.
+//! The fields of a document that name interfaces. A test compares the tables with the nmstate crate.
 
 use std::borrow::Cow;
 
 use crate::document::{Node, Value};
 
-/// Keys from the document's root, `[]` for every item of a list.
+/// Keys from the document's root; `[]` stands for every item of a list.
 const OF_THE_DOCUMENT: &[&[&str]] = &[
     &["routes", "config", "[]", "next-hop-interface"],
     &["routes", "config", "[]", "vrf-name"],
     &["route-rules", "config", "[]", "iif"],
-    // Link-local addresses name theirs: fe80::1%eth1.
+    // A link-local address names its interface: fe80::1%eth1.
     &["dns-resolver", "config", "server", "[]"],
 ];
 
-/// Keys from an interface, but for its own name.
+/// Keys from an interface, without its own name.
 const OF_AN_INTERFACE: &[&[&str]] = &[
     &["controller"],
     &["copy-mac-from"],
@@ -53,12 +53,12 @@ const OF_AN_INTERFACE: &[&[&str]] = &[
     &["ethernet", "sr-iov", "vfs", "[]", "iface-name"],
 ];
 
-/// Gives interfaces other names wherever the document names them. What `renamed` has no name for stays.
+/// Renames interfaces in every field that names them; `renamed` returns `None` for an unchanged name.
 pub(super) fn rename<'n>(root: &mut Node<'_>, renamed: &impl Fn(&str) -> Option<&'n str>) {
     let mut change = |node: &mut Node<'_>| {
         let Value::Scalar { text, plain } = &mut node.value else { return };
         if let Some(name) = in_context(text, renamed) {
-            // Quoted: a name of digits stays a name.
+            // Quoted, so that a name of digits stays text.
             (*text, *plain) = (Cow::Owned(name), false);
         }
     };
@@ -69,15 +69,15 @@ pub(super) fn rename<'n>(root: &mut Node<'_>, renamed: &impl Fn(&str) -> Option<
         for keys in OF_AN_INTERFACE {
             visit(interface, keys, &mut change);
         }
-        // These never become interfaces of the kernel, and may bear the name of one.
+        // These never become kernel interfaces, and may share an interface's name.
         if !matches!(interface.text_at("type"), Some("ovs-bridge" | "ipsec")) {
             visit(interface, &["name"], &mut change);
         }
     });
 }
 
-/// The field's new text: a name by itself, behind the `%` of an address, or between the colons of a virtual
-/// function (`sriov:eth1:0`).
+/// The field's new text: the name alone, after the `%` of an address, or between the colons of a
+/// virtual function (`sriov:eth1:0`).
 fn in_context<'n>(text: &str, renamed: &impl Fn(&str) -> Option<&'n str>) -> Option<String> {
     if let Some(name) = renamed(text) {
         return Some(name.to_owned());

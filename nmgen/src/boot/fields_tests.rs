@@ -1,5 +1,5 @@
-//! The tables against the nmstate crate: against its source, where every field is either in a table or
-//! known to hold something else, and against what documents say.
+//! Compares the tables with the nmstate crate: with its source, where every text field is either in a
+//! table or in the list of others, and with documents.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,8 +11,8 @@ use super::{OF_AN_INTERFACE, OF_THE_DOCUMENT, rename};
 use crate::document::{self, Node, Value};
 use crate::source::Source;
 
-/// The crate's fields that hold names of interfaces, and how the tables' entries for them end. An
-/// interface's own name is no entry.
+/// The crate's fields that hold interface names, and the ends of their entries in the tables. An
+/// interface's own name has no entry.
 const NAMES: &[(&str, &[&str])] = &[
     ("BaseInterface.controller", &["controller"]),
     ("BaseInterface.copy_mac_from", &["copy-mac-from"]),
@@ -57,7 +57,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("VxlanConfig.base_iface", &["vxlan.base-iface"]),
 ];
 
-/// Its other fields of text. A structure alone: all of its fields.
+/// The other text fields. An entry without a field stands for a whole structure.
 const OTHERS: &[&str] = &[
     "AltNameEntry.name",
     "BaseInterface._other",
@@ -97,7 +97,7 @@ const OTHERS: &[&str] = &[
     "MacSecConfig.mka_cak",
     "MacSecConfig.mka_ckn",
     "NetworkState.description",
-    // A bridge of Open vSwitch's, and the name of a network.
+    // Names of an Open vSwitch bridge and of a network.
     "OvnBridgeMapping",
     "OvsBridgeOptions.datapath",
     "OvsBridgeOptions.fail_mode",
@@ -155,8 +155,7 @@ fn crate_directory() -> PathBuf {
     Path::new(nmstate["manifest_path"].as_str().unwrap()).parent().unwrap().to_owned()
 }
 
-/// `Structure.field` for every field with a string in its type, of the structures that serde reads or
-/// writes.
+/// `Structure.field` for every field with a string in its type, in each structure with serde support.
 fn fields_of_text(directory: &Path) -> BTreeSet<String> {
     const ELSEWHERE: &[&str] =
         &["nispor", "nm", "ovsdb", "policy", "query_apply", "revert", "statistic", "unit_tests"];
@@ -212,7 +211,7 @@ fn fields_of_file(text: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// Nothing of a fixture still has an interface's old name, but for what is no interface's name.
+/// After renaming, the old name of an interface is left only in fields that name no interface.
 #[test]
 fn no_name_stays_behind() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/states");
@@ -233,7 +232,7 @@ fn no_name_stays_behind() {
             left(&root, name, String::new(), &mut shapes);
         }
     }
-    // Free text, Open vSwitch's bridges, and what the node reports.
+    // Free text, Open vSwitch's bridges, and fields that only a node reports.
     let expected = [
         "interfaces[].description",
         "interfaces[].name",
@@ -244,7 +243,7 @@ fn no_name_stays_behind() {
     assert_eq!(shapes.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }
 
-/// Where the name still stands.
+/// Collects the fields that still contain the name.
 fn left(node: &Node<'_>, name: &str, shape: String, shapes: &mut BTreeSet<String>) {
     match &node.value {
         Value::Scalar { text, .. } => {

@@ -1,4 +1,4 @@
-//! Documents of a hosts directory, one at a time.
+//! Reads single documents of a hosts directory.
 
 use std::fs::File;
 use std::io::Read;
@@ -10,10 +10,10 @@ use crate::document::Node;
 use crate::mac::Mac;
 use crate::source::{self, Host, MAX_DOCUMENT_BYTES};
 
-/// The host in a file, and what there is to say of the file.
+/// The host of a file, with the file's diagnostics.
 ///
 /// # Errors
-/// [`Fault::Document`]: it is not text, or not YAML. [`Fault::ReadFile`].
+/// [`Fault::Document`]: not text, or not YAML. [`Fault::ReadFile`].
 pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault> {
     let mut diagnostics = Diagnostics::default();
     let shown = path.display().to_string();
@@ -27,7 +27,7 @@ pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault
     }
 }
 
-/// The addresses that interfaces of a document have; `None` where it cannot be read as one.
+/// The MAC addresses of the document's interfaces; `None` when it cannot be read as a document.
 pub(super) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     let host = match load("", path) {
         Ok((host, _)) => host,
@@ -42,7 +42,7 @@ pub(super) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     ))
 }
 
-/// As much of a file as a document may have.
+/// The file's bytes, up to the largest size of a document.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
     let failed = |source| Fault::ReadFile { path: path.to_owned(), source };
     let mut bytes = Vec::new();

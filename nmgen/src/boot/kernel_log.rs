@@ -6,10 +6,10 @@ use std::io::{self, Write};
 use super::root::Paths;
 use crate::format::cut;
 
-/// The kernel cuts a record at some 1,000 bytes (`LOG_LINE_MAX`, printk), and so do we.
+/// The kernel truncates a record at about 1,000 bytes (`LOG_LINE_MAX`, printk).
 const MAX_BYTES: usize = 900;
 
-/// How bad a line is, by syslog's numbers.
+/// Severity, with syslog's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
     Error = 3,
@@ -27,7 +27,7 @@ impl Log {
         Self { kernel: OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok() }
     }
 
-    /// From now on a panic is one line like everything else. The program ends behind it.
+    /// From now on a panic is logged as one line. The program ends after it.
     pub(crate) fn say_panics(self) {
         std::panic::set_hook(Box::new(move |panic| {
             let payload = panic.payload();
@@ -39,14 +39,14 @@ impl Log {
         }));
     }
 
-    /// Says it in one line, whatever is in it.
+    /// Writes one line; control characters in the text are escaped.
     pub(crate) fn say(&self, level: Level, text: &str) {
         let mut line: String = text.chars().flat_map(plain).collect();
         if line.len() > MAX_BYTES {
             line.truncate(cut(&line, MAX_BYTES).len());
             line.push('…');
         }
-        // With both of them gone there is no one left to tell.
+        // If both fail, there is no place left to report it.
         if let Some(mut kernel) = self.kernel.as_ref() {
             let _ = kernel.write_all(format!("<{}>nmgen: {line}\n", level as u8).as_bytes());
         }
@@ -54,7 +54,7 @@ impl Log {
     }
 }
 
-/// Control characters as they are written in a string.
+/// Escapes a control character as in a string literal.
 fn plain(character: char) -> impl Iterator<Item = char> {
     let escaped = character.is_control().then(|| character.escape_default());
     let itself = (!character.is_control()).then_some(character);

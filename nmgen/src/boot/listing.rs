@@ -1,4 +1,4 @@
-//! The hosts directory: which one it is, and what is in it.
+//! Finds and lists the hosts directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,24 +11,24 @@ use super::root::Paths;
 use crate::node::{CLUSTER, Listing};
 use crate::source::MAX_HOSTS;
 
-/// The ones that are looked at first, in this order.
+/// Searched in this order, before the directory of `nmgen.dir=`.
 const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
 
 /// A directory with documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostsDirectory {
     pub(super) path: PathBuf,
-    /// Sorted.
+    /// Sorted by name.
     pub(super) listing: Listing,
-    /// Links from one of these names to another, as `nmgen generate --to initrd` makes.
+    /// Symbolic links between these names, as `nmgen generate --to initrd` makes them.
     links: BTreeMap<String, String>,
 }
 
 impl HostsDirectory {
-    /// The first directory that has documents; `None` where there is none at all.
+    /// The first directory with documents; `None` if none exists.
     ///
     /// # Errors
-    /// Where one cannot be read, and where the one of the kernel command line is not there.
+    /// A directory cannot be read, or that of `nmgen.dir=` is missing.
     pub(super) fn find(paths: &Paths, line: &CommandLine) -> Result<Option<Self>, Fault> {
         for directory in DIRECTORIES {
             let found = Self::read(paths.under(directory))?;
@@ -55,7 +55,7 @@ impl HostsDirectory {
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let Ok(file_name) = entry.file_name().into_string() else { continue };
-            // Files may be links, as in a mounted ConfigMap.
+            // A mounted ConfigMap has symbolic links.
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_symlink() && entry.path().is_file() {
                 listing.add(&file_name);
@@ -71,7 +71,7 @@ impl HostsDirectory {
             }
         }
         listing.sort();
-        // One that leads elsewhere is a document like any other.
+        // A link that leads elsewhere is an ordinary document.
         links.retain(|_, to| listing.names.binary_search(to).is_ok());
         Ok(Some(Self { path, listing, links }))
     }
@@ -80,7 +80,7 @@ impl HostsDirectory {
         self.listing.names.binary_search_by(|known| known.as_str().cmp(name)).is_ok()
     }
 
-    /// The name of the document that one of the names leads to.
+    /// The document's name, following a link.
     pub(super) fn document<'n>(&'n self, name: &'n str) -> &'n str {
         self.links.get(name).map_or(name, String::as_str)
     }
@@ -90,7 +90,7 @@ impl HostsDirectory {
         self.path.join(format!("{name}.yml"))
     }
 
-    /// The names of documents that are for a machine in particular, each one once.
+    /// The names of documents for single machines, each once.
     pub(super) fn hosts(&self) -> impl Iterator<Item = &str> {
         let names = self.listing.names.iter().map(String::as_str);
         names.filter(|name| *name != CLUSTER && !self.links.contains_key(*name))

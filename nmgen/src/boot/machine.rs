@@ -1,4 +1,4 @@
-//! What this machine says of itself: network cards, DMI, host name.
+//! Reads this machine's identity: network cards, DMI, host name.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,36 +11,37 @@ use crate::mac::Mac;
 use crate::node::{Card, Dmi, HostName};
 
 const CARDS: &str = "/sys/class/net";
-/// There while udevd runs.
+/// Exists while udevd runs.
 const UDEV: &str = "/run/udev/control";
-/// There while udevd has events to work on (`udev_queue_get_queue_is_empty`).
+/// Exists while udevd has pending events (`udev_queue_get_queue_is_empty`).
 const UDEV_QUEUE: &str = "/run/udev/queue";
 const DMI: [(&str, &str); 2] = [
     ("serial number", "/sys/class/dmi/id/product_serial"),
     ("system UUID", "/sys/class/dmi/id/product_uuid"),
 ];
-/// What `ip=…:hostname:…` said, which dracut makes the host name later on; the name now; the file.
+/// From `ip=…:hostname:…`, which dracut later makes the host name; the current one; the configured
+/// one.
 const HOST_NAMES: [&str; 3] =
     ["/run/NetworkManager/initrd/hostname", "/proc/sys/kernel/hostname", "/etc/hostname"];
 
-/// The network devices of one moment.
+/// The network devices at one moment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Cards {
-    /// In the order of their names; of cards with the same address the one that belongs to no other.
+    /// Sorted by name; of cards with the same address only the one without a controller.
     pub(super) list: Vec<Card>,
-    /// Every network device that has its final name.
+    /// Every network device with its final name.
     pub(super) names: Vec<String>,
-    /// udevd is at work: there may be more cards soon.
+    /// udevd has pending events, so more cards may appear.
     more_to_come: bool,
-    /// There is no udevd, as in a tree that isn't a running machine's.
+    /// Without udevd, as in a tree that is no running machine's, the cards are complete.
     is_static: bool,
 }
 
 impl Cards {
-    /// The devices there are now.
+    /// Lists the present devices.
     ///
     /// # Errors
-    /// Where the kernel's list of devices cannot be read.
+    /// The kernel's list of devices cannot be read.
     pub(super) fn look(paths: &Paths) -> io::Result<Self> {
         let mut cards = Self { is_static: !paths.under(UDEV).exists(), ..Self::default() };
         cards.more_to_come = !cards.is_static && paths.under(UDEV_QUEUE).exists();
@@ -49,7 +50,7 @@ impl Cards {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cards),
             Err(error) => return Err(error),
         };
-        // Without an answer the devices' present addresses have to do, as on a kernel that has no other.
+        // Kernels before 5.6 don't report permanent addresses; then sysfs's current ones are used.
         let permanent = match paths.is_this_machine() {
             true => permanent::addresses().unwrap_or_default(),
             false => BTreeMap::new(),
@@ -76,7 +77,7 @@ impl Cards {
             }
             cards.names.push(name);
         }
-        // A virtual function and the device that stands before it share an address (netvsc).
+        // A virtual function and the device before it share an address (netvsc).
         found.sort();
         found.dedup_by(|(again, ..), (first, ..)| again == first);
         cards.list = found.into_iter().map(|(mac, _, name)| Card { name, mac }).collect();
@@ -85,7 +86,7 @@ impl Cards {
         Ok(cards)
     }
 
-    /// True when there are no more to come, as far as can be known: a machine has at least one.
+    /// True when no more cards are expected. A machine has at least one.
     pub(super) fn are_settled(&self) -> bool {
         self.is_static || (!self.more_to_come && !self.list.is_empty())
     }
@@ -100,16 +101,16 @@ impl Cards {
     }
 }
 
-/// Until udevd is done with a device it may give it another name. Its entry may be there before that, with what says that
-/// it is renamed (`ID_RENAMING`, dropped with the event of the new name) or worked on (`ID_PROCESSING`, newer than systemd
-/// 257). An entry without a line is one of a device of which there is nothing to say.
+/// udevd may rename a device until it has processed it. Its database entry may exist before, marked
+/// as being renamed (`ID_RENAMING`, removed with the event of the new name) or processed
+/// (`ID_PROCESSING`, systemd after 257). An empty entry means udev recorded nothing.
 fn has_final_name(paths: &Paths, device: &Path) -> bool {
     let entry = index(device).map(|index| paths.under(&format!("/run/udev/data/n{index}")));
     let Some(Ok(entry)) = entry.map(fs::read_to_string) else { return false };
     !entry.lines().any(|line| matches!(line, "E:ID_RENAMING=1" | "E:ID_PROCESSING=1"))
 }
 
-/// A bond gives its ports one address and keeps each one's own.
+/// A bond gives its ports one address; `bonding_slave` keeps each port's own.
 fn permanent_mac(device: &Path, permanent: &BTreeMap<u32, Mac>) -> Option<Mac> {
     let read = |file| Mac::parse(&line(&device.join(file))?).filter(|mac| !mac.is_zero());
     read("bonding_slave/perm_hwaddr")
@@ -128,14 +129,14 @@ pub(super) fn dmi(paths: &Paths) -> Vec<Dmi> {
     DMI.into_iter().filter_map(read).collect()
 }
 
-/// The host name, if the machine has a real one; else a placeholder.
+/// The first host name that is no placeholder; else a placeholder.
 pub(super) fn host_name(paths: &Paths) -> HostName {
     let names = HOST_NAMES.iter().filter_map(|path| line(&paths.under(path)));
     let mut names = names.map(|name| HostName::new(&name));
     names.find(|name| !name.is_placeholder()).unwrap_or_default()
 }
 
-/// The first line of a small file, unless it is empty.
+/// The first line of a small file; `None` if empty.
 pub(super) fn line(path: &Path) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let line = text.lines().next().unwrap_or_default().trim();

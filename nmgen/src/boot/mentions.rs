@@ -1,5 +1,5 @@
-//! Which documents speak of which MAC address. Every file is read once, however many cards come one after
-//! the other.
+//! Finds documents by the MAC addresses that they contain. Every file is read once, no matter how
+//! many cards appear later.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,24 +10,24 @@ use super::listing::HostsDirectory;
 use crate::mac::{Mac, mentioned};
 use crate::source::MAX_DOCUMENT_BYTES;
 
-/// As many addresses as are kept of a document, and of all: a document with more is read again.
+/// Bounds of the addresses kept for one document and for all; a document with more is read again.
 const MAX_OF_ONE: usize = 64;
 const MAX_OF_ALL: usize = 1 << 16;
-/// As large as a document of this many hosts is; the buffer grows for one that is larger.
+/// The size of a usual document; the buffer grows for larger ones.
 const USUAL_BYTES: usize = 16 << 10;
 
-/// The addresses that stand in the documents' texts, in whatever way they are written there.
+/// The MAC addresses in the documents' texts, in any notation.
 pub(super) struct Mentions<'d> {
     directory: &'d HostsDirectory,
-    /// Hosts with their addresses; `None` for more than are kept.
+    /// Hosts with their addresses; `None` for more than the bounds.
     hosts: Vec<(&'d str, Option<Vec<Mac>>)>,
 }
 
 impl<'d> Mentions<'d> {
-    /// Reads the directory's documents. One that is too large to be used is left to whoever chooses it.
+    /// Reads the directory's documents. One above the size limit fails once it is chosen.
     ///
     /// # Errors
-    /// Where a file cannot be read: it may be this machine's.
+    /// A file cannot be read; it may be this machine's.
     pub(super) fn read(directory: &'d HostsDirectory) -> Result<Self, Fault> {
         let mut buffer = vec![0; USUAL_BYTES];
         let (mut hosts, mut kept) = (Vec::new(), 0);
@@ -44,10 +44,10 @@ impl<'d> Mentions<'d> {
         Ok(Self { directory, hosts })
     }
 
-    /// The names of hosts whose documents have one of these addresses.
+    /// The names of hosts whose documents contain one of these addresses.
     ///
     /// # Errors
-    /// As above.
+    /// A file that is read again cannot be read.
     pub(super) fn of(&self, wanted: &[Mac]) -> Result<Vec<&'d str>, Fault> {
         let mut found = Vec::new();
         let mut buffer = Vec::new();
@@ -66,7 +66,7 @@ impl<'d> Mentions<'d> {
     }
 }
 
-/// The beginning of a file, as much of it as a document may have.
+/// The beginning of a file, up to the largest size of a document.
 fn read<'b>(path: &Path, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Fault> {
     let length =
         fill(path, buffer).map_err(|source| Fault::ReadFile { path: path.to_owned(), source })?;
@@ -83,7 +83,7 @@ fn fill(path: &Path, buffer: &mut Vec<u8>) -> io::Result<usize> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-        // Of an ordinary file less than asked for is the rest of it.
+        // A short read of a regular file means its end.
         if length < buffer.len() || length >= MAX_DOCUMENT_BYTES {
             return Ok(length);
         }

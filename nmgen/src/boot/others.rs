@@ -1,4 +1,4 @@
-//! Profiles that nmgen did not write: enough of them to know what they are for.
+//! Profiles that nmgen did not write, parsed far enough to know their interface.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::mac::Mac;
 use crate::profile::Keyfile;
 
-/// A keyfile, as far as it matters here.
+/// A keyfile, reduced to the keys that decide conflicts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Other {
     pub(super) path: PathBuf,
@@ -17,11 +17,11 @@ pub(super) struct Other {
     pub(super) mac: Option<Mac>,
 }
 
-/// The profiles in a directory, in the order of their names; none where it is not there.
+/// The profiles in a directory, sorted by name; none if it is missing.
 ///
 /// # Errors
-/// Where the directory cannot be listed. A file that cannot be read is none of NetworkManager's either, but
-/// its name is taken.
+/// The directory cannot be listed. NetworkManager cannot read an unreadable file either, but its name
+/// is taken.
 pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
     let entries = match fs::read_dir(directory) {
         Ok(entries) => entries,
@@ -33,7 +33,7 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
         paths.push(entry?.path());
     }
     paths.sort_unstable();
-    // Whoever reads a FIFO waits for its other end.
+    // Reading a FIFO would block.
     paths.retain(|path| path.is_file());
     let read = |path: PathBuf| {
         let bytes = fs::read(&path).unwrap_or_default();
@@ -57,13 +57,13 @@ fn parse(text: &str, path: PathBuf) -> Other {
 }
 
 impl Other {
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(super) fn name(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         self.interface.clone().unwrap_or_else(|| stem.into_owned())
     }
 
-    /// True for a profile of a network card.
+    /// True for a profile of a physical network card.
     pub(super) fn is_of_card(&self) -> bool {
         let kinds = ["ethernet", "802-3-ethernet", "infiniband"];
         self.kind.as_deref().is_some_and(|kind| kinds.contains(&kind))

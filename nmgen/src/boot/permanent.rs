@@ -1,5 +1,5 @@
-//! Permanent addresses of network devices: what the hardware says, whatever address it was given since.
-//! sysfs has them for ports of bonds only; rtnetlink(7) has them for all, from Linux 5.6 on.
+//! Permanent addresses of network devices: the hardware's, whatever address is set now. sysfs has
+//! them for ports of bonds only; rtnetlink(7) has them for all since Linux 5.6.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -25,13 +25,13 @@ const RTM_GETLINK: u16 = 18;
 /// `NLM_F_REQUEST | NLM_F_DUMP`.
 const DUMP: u16 = 0x301;
 const IFLA_PERM_ADDRESS: u16 = 54;
-/// The kernel fills no more than this with one answer (netlink(7)).
+/// The kernel's limit for one answer (netlink(7)).
 const ANSWER: usize = 32 << 10;
 
-/// The addresses by the devices' indices. A device that has none of its own is left out.
+/// Permanent addresses by device index. Devices without one are left out.
 ///
 /// # Errors
-/// Where the kernel does not answer.
+/// The kernel does not answer.
 pub(super) fn addresses() -> io::Result<BTreeMap<u32, Mac>> {
     let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;

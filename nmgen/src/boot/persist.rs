@@ -1,8 +1,8 @@
-//! The second step, before switch-root: hands over to the running system what the first one wrote.
+//! The second step, before switch-root: hands the first step's files to the running system.
 //!
-//! A profile in `/run` would survive too, but NetworkManager puts it before one with the same uuid in
-//! `/etc` (nms-keyfile-storage.c): whatever the running system changed in its network would be undone at
-//! each boot. So profiles go to `/etc`, once, and none stays in `/run`.
+//! A profile in `/run` would survive too, but NetworkManager prefers it to one with the same uuid in
+//! `/etc` (nms-keyfile-storage.c), so each boot would undo the running system's changes. So profiles
+//! go to `/etc`, once, and none stays in `/run`.
 
 use std::fs;
 use std::io;
@@ -26,8 +26,8 @@ const MARK: &str = "\
 # affair, so later boots give it none. Remove this file to have missing ones written again.
 ";
 
-/// SELinux: no policy is loaded in an initramfs, so what is written there has no labels. The running
-/// system's systemd-tmpfiles gives it some before NetworkManager starts; see tmpfiles.d(5).
+/// SELinux: the initramfs loads no policy, so files written there have no labels. systemd-tmpfiles of
+/// the running system restores them before NetworkManager starts; see tmpfiles.d(5).
 const LABELS_FILE: &str = "/run/tmpfiles.d/nmgen.conf";
 const LABELS: &str = "\
 # Written by nmgen boot: labels for what it gave this system.
@@ -37,10 +37,11 @@ Z /etc/nmgen
 z /etc/hostname
 ";
 
-/// Gives the file system at `/sysroot` its profiles, host name and .link files, unless it has its own.
+/// Copies profiles, host name and .link files into the file system at `/sysroot`, unless it has its
+/// own.
 ///
 /// # Errors
-/// What could not be written. The profiles are kept for this boot then.
+/// A file could not be written. Then the profiles stay in `/run` for this boot.
 pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     if !paths.under(STAGE).exists() {
         return Ok(());
@@ -55,7 +56,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         Err(fault) => (Err(fault), contents(profiles.iter())?),
     };
     let Err(fault) = done else { return forget(paths) };
-    // As they are meant to be, not as they were for the initramfs.
+    // Keeps the full profiles, not those with the initramfs's bounds.
     let kept = forget(paths)
         .and_then(|()| write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine));
     if let Err(fault) = kept {
@@ -69,8 +70,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The running system, and those of the profiles that it has nothing of its own for: what it has must
-/// neither be replaced nor be shadowed.
+/// The running system, and the profiles that it lacks: its own must be neither replaced nor shadowed.
 fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec<File>), Fault> {
     let sysroot = Sysroot::open(paths)?;
     let existing = listed(sysroot.place(ETC_PROFILES)?)?;
@@ -85,7 +85,7 @@ fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec
     Ok((sysroot, files))
 }
 
-/// Everything in its place, the mark last.
+/// Copies everything, and the mark last.
 fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> Result<(), Fault> {
     let directory = sysroot.place(ETC_PROFILES)?;
     parents(&directory)?;
@@ -112,19 +112,19 @@ fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> 
     Ok(())
 }
 
-/// The directories above a file.
+/// Creates the directories above a file.
 fn parents(path: &Path) -> Result<(), Fault> {
     let made = path.parent().map_or(Ok(()), write::directory);
     made.map_err(Fault::Machine)
 }
 
-/// A file for everyone to read, and the directories above it.
+/// Writes a file with mode 0644, and creates the directories above it.
 fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
     parents(path)?;
     write::write_readable(path, text).map_err(Fault::Machine)
 }
 
-/// The .link files that wait for the running system, by name.
+/// The staged .link files for the running system: name and content.
 fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
     let path = stage.join(LINKS.trim_start_matches('/'));
     let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
@@ -143,7 +143,7 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
     Ok(found)
 }
 
-/// True when one would be in the other's way: NetworkManager knows profiles by uuid, and a device by name.
+/// True when two profiles conflict: NetworkManager identifies profiles by uuid, and devices by name.
 fn is_same(profile: &Other, existing: &Other) -> bool {
     let same_file = profile.path.file_name() == existing.path.file_name();
     let same_uuid = profile.uuid.is_some() && profile.uuid == existing.uuid;
@@ -163,7 +163,7 @@ fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, 
     profiles.map(read).collect()
 }
 
-/// What is not there has no content.
+/// The content of a file; `None` if it is missing.
 fn content(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
     match fs::read(path) {
         Ok(text) => Ok(Some(text)),

@@ -1,5 +1,5 @@
-//! Puts a configuration where the initramfs's NetworkManager reads it, and keeps for the running system
-//! what that is to have.
+//! Writes a configuration for the initramfs's NetworkManager, and stages the full one for the running
+//! system.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,13 +17,14 @@ use crate::format::chain;
 use crate::profile::{Configuration, Profile};
 use crate::write::{self, File};
 
-/// dracut makes it the host name when the network is up; coreos-teardown-initramfs hands it on.
+/// dracut sets the host name from it when the network is up; coreos-teardown-initramfs copies it to
+/// the running system.
 const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
-/// Without it the initramfs's NetworkManager is not started. dracut makes it where it finds a profile, and
-/// there is none if nm-initrd-generator leaves it to the initramfs's own `/etc`.
+/// The initramfs's NetworkManager starts only if this file exists. dracut creates it when
+/// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
 const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
 
-/// Writes everything that the first step writes, or nothing.
+/// Writes all files of the first step, or none.
 pub(super) fn write(
     paths: &Paths,
     configuration: &Configuration,
@@ -36,7 +37,7 @@ pub(super) fn write(
     if written.is_err()
         && let Err(fault) = forget(paths)
     {
-        // The first fault is the one to return.
+        // The first fault is returned.
         log.say(Level::Warning, &chain(&fault));
     }
     written
@@ -50,7 +51,7 @@ fn put(
     log: &Log,
 ) -> Result<(), Fault> {
     stage(paths, configuration)?;
-    // Directories of NetworkManager's own are for everyone to look into.
+    // NetworkManager's own directories have mode 0755.
     write::directory(&paths.under("/run/NetworkManager/conf.d")).map_err(Fault::Machine)?;
     let settings = paths.under(RUN_SETTINGS);
     write::write_file(&settings, settings_text(configuration, names).into_bytes())
@@ -64,11 +65,11 @@ fn put(
     let interfaces =
         alone.filter_map(|profile| profile.keyfile.get("connection", "interface-name"));
     if let Err(fault) = detection::switch_off(paths, interfaces) {
-        // It costs two seconds, and no network.
+        // The cost is two seconds, not the network.
         log.say(Level::Warning, &chain(&fault));
     }
     write::write_file(&paths.under(NEEDED), Vec::new()).map_err(Fault::Machine)?;
-    // Last: as long as ours are not there the others are the network.
+    // Last: the other profiles are the network until nmgen's are complete.
     for other in displaced(paths, configuration, names)? {
         if let Err(error) = fs::remove_file(&other.path) {
             let text = format!("cannot remove {}: {error}", other.path.display());
@@ -78,7 +79,7 @@ fn put(
     Ok(())
 }
 
-/// Removes what an earlier run of the first step has left.
+/// Removes the files of an earlier run of the first step.
 pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
     let switched_off = detection::switched_off(paths)?;
     for profile in staged(paths)? {
@@ -93,7 +94,7 @@ pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
     detection::restore(paths, &switched_off)
 }
 
-/// What is not there need not be removed.
+/// A missing file counts as removed.
 fn remove(result: io::Result<()>, path: &Path) -> Result<(), Fault> {
     match result {
         Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -103,7 +104,7 @@ fn remove(result: io::Result<()>, path: &Path) -> Result<(), Fault> {
     }
 }
 
-/// The profiles that wait for the running system.
+/// The profiles staged for the running system.
 pub(super) fn staged(paths: &Paths) -> Result<Vec<Other>, Fault> {
     listed(paths.under(&format!("{STAGE}{ETC_PROFILES}")))
 }
@@ -113,7 +114,7 @@ pub(super) fn listed(path: PathBuf) -> Result<Vec<Other>, Fault> {
     others::list(&path).map_err(|source| Fault::ReadProfiles { path, source })
 }
 
-/// For the second step: each file below its path in the running system.
+/// Stages each file for the second step, under its path in the running system.
 fn stage(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
     let parts = |path: &str| -> Vec<String> {
         path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
@@ -132,8 +133,8 @@ fn file(profile: &Profile, directories: Vec<String>) -> File {
     File { directories, name: profile.file_name(), content: profile.keyfile.render().into_bytes() }
 }
 
-/// NetworkManager brings every card up and waits for its carrier, ten seconds in dracut's initramfs. What
-/// the document doesn't name is not waited for.
+/// NetworkManager brings every card up and waits for its carrier, ten seconds in dracut's initramfs.
+/// These settings exclude the cards that the document doesn't name.
 fn settings_text(configuration: &Configuration, names: &Names) -> String {
     let matched: String = interfaces(configuration, names)
         .into_iter()
@@ -145,7 +146,7 @@ fn settings_text(configuration: &Configuration, names: &Names) -> String {
     )
 }
 
-/// Every name of an interface that the document is about.
+/// Every interface name of the document, on this machine.
 fn interfaces<'a>(configuration: &'a Configuration, names: &'a Names) -> BTreeSet<&'a str> {
     let profiles = configuration.profiles.iter();
     profiles
@@ -154,7 +155,7 @@ fn interfaces<'a>(configuration: &'a Configuration, names: &'a Names) -> BTreeSe
         .collect()
 }
 
-/// A name on the kernel command line (`ip=`) was put there by nm-initrd-generator, and stays.
+/// A host name from `ip=` on the kernel command line, written by nm-initrd-generator, stays.
 fn host_name(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
     let Some(name) = configuration.files.iter().find(|file| file.path == "etc/hostname") else {
         return Ok(());
@@ -166,8 +167,8 @@ fn host_name(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> 
     write::write_file(&path, name.content.clone().into_bytes()).map_err(Fault::Machine)
 }
 
-/// Profiles of others for this boot that could take one of ours' interfaces: the default one of
-/// nm-initrd-generator, and those that name an interface or a card of the document.
+/// Profiles of others for this boot that could take an interface of nmgen's: nm-initrd-generator's
+/// default profile, and those that name an interface or a card of the document.
 fn displaced(
     paths: &Paths,
     configuration: &Configuration,
@@ -185,7 +186,7 @@ fn displaced(
         if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
             return false;
         }
-        // Of two with one uuid NetworkManager reads one.
+        // Of two profiles with one uuid NetworkManager loads one.
         if other.uuid.as_deref().is_some_and(|uuid| uuids.contains(&uuid)) {
             return true;
         }

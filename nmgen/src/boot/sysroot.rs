@@ -1,4 +1,4 @@
-//! The root file system that the initramfs is about to switch to, and where things are in it.
+//! The root file system that the initramfs switches to.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,15 @@ use std::path::{Path, PathBuf};
 use super::fault::Fault;
 use super::root::Paths;
 
-/// One of these every system has; a mount point without a file system has none.
+/// Every system has one of these; an empty mount point has neither.
 const ROOTS: [&str; 2] = ["etc", "usr"];
 
-/// It is there.
+/// The mounted root file system.
 pub(super) struct Sysroot(PathBuf);
 
 impl Sysroot {
     /// # Errors
-    /// [`Fault::NoRoot`]: nothing is mounted there.
+    /// [`Fault::NoRoot`]: no root file system is mounted.
     pub(super) fn open(paths: &Paths) -> Result<Self, Fault> {
         let path = paths.under("/sysroot");
         match path.canonicalize() {
@@ -23,10 +23,10 @@ impl Sysroot {
         }
     }
 
-    /// The place of an absolute path in it.
+    /// An absolute path, below this root.
     ///
     /// # Errors
-    /// [`Fault::OutsideRoot`]: a link on the way would lead to a file of the initramfs.
+    /// [`Fault::OutsideRoot`]: a symbolic link on the way leads to a file of the initramfs.
     pub(super) fn place(&self, path: &str) -> Result<PathBuf, Fault> {
         let place = self.0.join(path.trim_start_matches('/'));
         for directory in place.ancestors().skip(1).take_while(|it| it.starts_with(&self.0)) {
@@ -40,7 +40,7 @@ impl Sysroot {
     }
 }
 
-/// A link that leads nowhere is there, too: nowhere for now.
+/// True for a missing file; a dangling link is not missing.
 fn is_missing(error: &io::Error, path: &Path) -> bool {
     error.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err()
 }

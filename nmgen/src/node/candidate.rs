@@ -1,43 +1,43 @@
-//! The documents that match in one tier.
+//! The documents that match a machine in one tier.
 
 use super::known::Identity;
 use super::placeholder::{HostName, names_a_machine};
 use super::precedence::{CLUSTER, Tier};
 use crate::mac::{Mac, MacPrefix};
 
-/// A document that may be this machine's.
+/// A document that matches a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
     /// The file's name without `.yml`.
     pub name: String,
-    /// Why it may be.
+    /// The reason for the match.
     pub reason: Reason,
 }
 
-/// Why a document is this machine's.
+/// The reason for a match.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// The kernel command line names it.
     KernelArgument,
-    /// An address, and the card that has it.
+    /// A file is named after a card's MAC address, or a document contains it.
     MacAddress {
         /// The address.
         mac: Mac,
         /// The card's name in the kernel.
         card: String,
     },
-    /// The first bytes of an address, and the card whose address begins with these.
+    /// A file is named after the first bytes of a card's MAC address.
     MacPrefix {
-        /// As the file's name has it.
+        /// As in the file name.
         prefix: String,
         /// The card's name in the kernel.
         card: String,
     },
-    /// A value of DMI.
+    /// A file is named after a DMI value.
     Dmi {
         /// `serial number`, `system UUID`.
         what: &'static str,
-        /// As the firmware has it.
+        /// As the firmware reports it.
         value: String,
     },
     /// The host name up to its first dot.
@@ -48,7 +48,7 @@ pub enum Reason {
     Cluster,
 }
 
-/// The documents with these names that match in one tier, all equally well.
+/// The documents of `names` that match in one tier, all equally well.
 pub fn candidates(tier: Tier, identity: &Identity, names: &[String]) -> Vec<Candidate> {
     match tier {
         Tier::MacAddress => by_mac_address(identity, names),
@@ -78,7 +78,7 @@ fn by_mac_address(identity: &Identity, names: &[String]) -> Vec<Candidate> {
     names.iter().filter_map(candidate).collect()
 }
 
-/// A longer prefix is a better match.
+/// The longest prefix wins.
 fn by_mac_prefix(identity: &Identity, names: &[String]) -> Vec<Candidate> {
     let candidate = |name: &String| {
         let prefix = MacPrefix::of_file_name(name)?;
@@ -93,7 +93,7 @@ fn by_mac_prefix(identity: &Identity, names: &[String]) -> Vec<Candidate> {
     found.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// Serial numbers and UUIDs are written in either case.
+/// DMI values match in either case.
 fn by_dmi(identity: &Identity, names: &[String]) -> Vec<Candidate> {
     let mut found = Vec::new();
     for dmi in identity.dmi.iter().filter(|dmi| names_a_machine(&dmi.value)) {

@@ -7,16 +7,16 @@ use super::empty::is_empty;
 use super::known::{Identity, Listing};
 use super::precedence::{CLUSTER, Tier};
 
-/// A choice, and what looks like a mistake in the directory.
+/// A choice, and probable mistakes in the directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// This machine's document; `None` where none is meant for it.
+    /// This machine's document; `None` if there is none.
     pub choice: Option<Candidate>,
-    /// In the order in which they were found.
+    /// In the order of discovery.
     pub warnings: Vec<Warning>,
 }
 
-/// What was probably not meant.
+/// A probable mistake in the directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Warning {
     /// A file for this machine ends in `.yaml`, which is not read.
@@ -44,8 +44,8 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The first document that matches and has content. On the running node: a second match is a warning, since a
-/// node without a network would help nobody.
+/// The first matching document with content. For the running node: a second match is only a warning,
+/// since no network would be worse.
 pub fn select(
     tiers: &[Tier],
     identity: &Identity,
@@ -78,12 +78,12 @@ pub fn select(
     selection
 }
 
-/// The candidates that stand for the one document among those that match equally well, each with its text. In
-/// the initramfs: two documents are an error, since a guess could cut the machine off where nobody sees it. The
+/// The candidates for the one document among equal matches, given each candidate's text. For the
+/// initramfs: two documents are an error, since a wrong guess could cut the machine off unseen. The
 /// same text under two names is one document.
 ///
 /// # Errors
-/// The first two that differ.
+/// The first two candidates with different texts.
 pub fn only(candidates: Vec<(Candidate, Vec<u8>)>) -> Result<Vec<Candidate>, Box<[Candidate; 2]>> {
     let mut texts = candidates.into_iter().filter(|(_, text)| !is_empty(text));
     let Some((first, text)) = texts.next() else { return Ok(Vec::new()) };
@@ -97,7 +97,7 @@ pub fn only(candidates: Vec<(Candidate, Vec<u8>)>) -> Result<Vec<Candidate>, Box
     Ok(found)
 }
 
-/// True where the directory has documents for machines in particular.
+/// True when the directory has documents for single machines.
 pub fn has_host_files(listing: &Listing, mut is_empty: impl FnMut(&str) -> bool) -> bool {
     listing.names.iter().any(|name| name != CLUSTER && !is_empty(name))
 }
@@ -108,7 +108,7 @@ mod tests {
     use crate::mac::Mac;
     use crate::node::{Card, Dmi, HostName, INITRAMFS, RUNNING};
 
-    /// The names behind a `!` have no content.
+    /// A `!` before a name marks a file without content.
     fn chosen(tiers: &[Tier], files: &[&str]) -> (Option<String>, Vec<String>) {
         let mut listing = Listing::default();
         files.iter().for_each(|file| listing.add(file.trim_start_matches('!')));

@@ -1,4 +1,4 @@
-//! What is known about a machine, and which documents there are.
+//! A machine's identity, and the available documents.
 
 use super::placeholder::HostName;
 use crate::mac::Mac;
@@ -8,20 +8,20 @@ use crate::mac::Mac;
 pub struct Card {
     /// Its name in the kernel.
     pub name: String,
-    /// Its own address, not one that a bond or a `.link` file has given it.
+    /// Its permanent address, not one set by a bond or a `.link` file.
     pub mac: Mac,
 }
 
-/// A value of DMI.
+/// A DMI value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dmi {
     /// `serial number`, `system UUID`.
     pub what: &'static str,
-    /// As the firmware has it.
+    /// As the firmware reports it.
     pub value: String,
 }
 
-/// What is known about a machine. What is unknown is empty.
+/// A machine's identity. Unknown parts are empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The host name, or a placeholder.
@@ -37,12 +37,12 @@ pub struct Identity {
 pub struct Listing {
     /// Names of `<name>.yml` without the extension.
     pub names: Vec<String>,
-    /// Names of `<name>.yaml` without the extension: nobody reads these.
+    /// Names of `<name>.yaml` without the extension: these files are ignored.
     pub ignored: Vec<String>,
 }
 
 impl Listing {
-    /// Adds a file by its name; hidden files and other extensions are left out.
+    /// Adds a file by its name; skips hidden files and other extensions.
     pub fn add(&mut self, file_name: &str) {
         match file_name.rsplit_once('.') {
             Some((stem, "yml")) if !stem.starts_with('.') && !stem.is_empty() => {
@@ -55,7 +55,7 @@ impl Listing {
         }
     }
 
-    /// Sorts both lists: a decision does not depend on the order in which a file system keeps files.
+    /// Sorts both lists, so that a decision doesn't depend on the file system's order.
     pub fn sort(&mut self) {
         self.names.sort_unstable();
         self.ignored.sort_unstable();

@@ -1,9 +1,9 @@
-//! Names that name nobody.
+//! Placeholders in the names of machines.
 
-/// Words in place of a serial number, in lower case.
+/// Placeholders of serial numbers, in lower case.
 const NO_SERIALS: &[&str] = &["none", "default string", "not specified", "system serial number"];
 
-/// Host names of a machine that nobody has named, up to the first dot.
+/// Host names of unnamed machines, up to the first dot.
 const NO_NAMES: &[&str] = &["", "(none)", "localhost", "localhost4", "localhost6"];
 
 /// A host name, possibly with a domain.
@@ -11,7 +11,7 @@ const NO_NAMES: &[&str] = &["", "(none)", "localhost", "localhost4", "localhost6
 pub struct HostName(String);
 
 impl HostName {
-    /// Any text; what cannot name a host is a placeholder.
+    /// Any text; text that cannot name a host is a placeholder.
     pub fn new(name: &str) -> Self {
         Self(name.trim().to_owned())
     }
@@ -21,19 +21,19 @@ impl HostName {
         &self.0
     }
 
-    /// Up to the first dot, as `hostname -s` says.
+    /// Up to the first dot, as in `hostname -s`.
     pub fn short(&self) -> &str {
         self.0.split('.').next().unwrap_or_default()
     }
 
-    /// True while nobody has named this host. A name with a slash cannot be a file's name, nor a host's.
+    /// True for an unnamed host, and for text with a slash, which names neither a file nor a host.
     pub fn is_placeholder(&self) -> bool {
         self.0.contains('/') || NO_NAMES.contains(&self.short())
     }
 }
 
-/// False for what vendors leave where a serial number or a UUID would be ("To be filled by O.E.M."), and for
-/// what cannot be the name of a file.
+/// False for placeholders of vendors ("To be filled by O.E.M."), and for text that cannot be a file
+/// name.
 pub fn names_a_machine(dmi: &str) -> bool {
     let lower = dmi.to_ascii_lowercase();
     !dmi.is_empty()

@@ -1,28 +1,28 @@
-//! What a document is chosen by, and in which order at each stage.
+//! The tiers by which a document is chosen, and their order at each stage.
 
-/// The name, without its extension, of the document for machines that have none of their own.
+/// The name, without its extension, of the document for machines without their own.
 pub const CLUSTER: &str = "cluster";
 
-/// What a document is chosen by.
+/// A way to match a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
-    /// A file is named after the MAC address of a network card.
+    /// A card's MAC address, in the file name.
     MacAddress,
-    /// A file is named after the first bytes of one.
+    /// The first bytes of a card's MAC address, in the file name.
     MacPrefix,
-    /// A file is named after the serial number or the UUID in DMI.
+    /// The serial number or UUID from DMI, as the file name.
     Dmi,
-    /// A file is named after the host name up to its first dot.
+    /// The host name up to its first dot, as the file name.
     ShortHostName,
-    /// A file is named after the host name with its domain.
+    /// The host name with its domain, as the file name.
     FullHostName,
     /// [`CLUSTER`].
     Cluster,
 }
 
-/// In the initramfs hardware goes first: a host name there may come from DHCP or an image, and a machine that
-/// is installed has none. A prefix of a MAC address is for machines with a random one, such as the bootstrap
-/// machine, which no agent runs on.
+/// In the initramfs hardware comes first: a host name may come from DHCP or an image there, and a
+/// machine during installation has none. Prefixes of MAC addresses are for machines with random
+/// addresses, such as the bootstrap machine, which has no agent.
 pub const INITRAMFS: &[Tier] = &[
     Tier::MacAddress,
     Tier::MacPrefix,
@@ -32,7 +32,8 @@ pub const INITRAMFS: &[Tier] = &[
     Tier::Cluster,
 ];
 
-/// On the running node the host name goes first: nmstate-configuration.service of machine-config-operator takes
-/// `$(hostname -s).yml`, and a node keeps its document when the agent takes over.
+/// On the running node the host name comes first: machine-config-operator's
+/// nmstate-configuration.service reads `$(hostname -s).yml`, and a node keeps its document when the
+/// agent takes over.
 pub const RUNNING: &[Tier] =
     &[Tier::ShortHostName, Tier::FullHostName, Tier::MacAddress, Tier::Dmi, Tier::Cluster];
