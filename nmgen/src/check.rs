@@ -1,5 +1,5 @@
-//! The checks: one file a topic, one rule a fault. They see the document with its positions; whether
-//! it is NMState at all is nmstate's decision ([`schema`]).
+//! The checks: one file per topic, one rule per fault. They read the document with its positions;
+//! nmstate alone decides whether it is valid NMState ([`schema`]).
 
 mod absent;
 mod address;
@@ -29,7 +29,7 @@ use crate::state::State;
 
 type Check = fn(&Subject<'_>, &mut Report<'_>);
 
-/// Every topic: its rules and what finds them.
+/// Every topic: its rules and the function that checks them.
 const TOPICS: &[(&[Rule], Check)] = &[
     (name::RULES, name::check),
     (whole_interface::RULES, whole_interface::check),

@@ -1,4 +1,4 @@
-//! What is wrong with an input: a rule, a message and a place.
+//! Faults of an input: rule, message and place.
 
 mod display;
 mod finding;

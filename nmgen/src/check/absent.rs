@@ -1,4 +1,4 @@
-//! What is to be taken away: only a look at the node can tell what is there.
+//! Interfaces, routes and rules with `state: absent`, which only a node can resolve.
 
 use super::subject::{Report, Subject};
 use crate::diagnostic::rules;

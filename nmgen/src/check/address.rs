@@ -15,7 +15,7 @@ rules! {
     warning ADDRESS_IGNORED = "address-ignored";
 }
 
-/// One of the two protocols.
+/// The two address families.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Family {
     V4,
@@ -25,7 +25,7 @@ pub(super) enum Family {
 impl Family {
     pub(super) const BOTH: [Self; 2] = [Self::V4, Self::V6];
 
-    /// The key of an interface that holds it.
+    /// The interface's key for the family.
     pub(super) fn key(self) -> &'static str {
         match self {
             Self::V4 => "ipv4",
@@ -55,7 +55,7 @@ impl Family {
         interface.at(&[self.key(), "enabled"]).and_then(Node::boolean) == Some(true)
     }
 
-    /// Addresses come from a server or a router.
+    /// True for addresses from DHCP or router advertisements.
     pub(super) fn is_automatic(self, interface: &Node<'_>) -> bool {
         let Some(section) = interface.get(self.key()) else { return false };
         let is_on = |key| section.get(key).and_then(Node::boolean) == Some(true);
@@ -93,7 +93,7 @@ fn twice<'s>(
     report: &mut Report<'_>,
 ) {
     match first.get(&ip) {
-        // Every interface may have the same link-local address.
+        // Link-local addresses may repeat on every interface.
         _ if is_link_local(ip) => {}
         None => {
             first.insert(ip, (interface, path()));
@@ -113,7 +113,7 @@ fn twice<'s>(
     }
 }
 
-/// True when nmstate will not use the addresses, which is reported.
+/// True when nmstate ignores the addresses; that is reported here.
 fn ignored(
     subject: &Subject<'_>,
     interface: &Interface<'_>,
@@ -122,11 +122,11 @@ fn ignored(
 ) -> bool {
     let enabled = interface.node.at(&[family.key(), "enabled"]);
     let is_ignored = match enabled {
-        // On a node the state of the interface decides.
+        // On a node the interface's current state decides.
         None => subject.is_offline(),
         Some(node) => node.boolean() == Some(false),
     };
-    // An ovs-bridge has a rule of its own.
+    // ovs-bridge has its own rule.
     if is_ignored && interface.kind != "ovs-bridge" {
         let message = format!(
             "the {} addresses of {} are not used: {} is not enabled",
@@ -189,7 +189,7 @@ fn not_a_host(ip: IpAddr, prefix: Option<u64>) -> Option<String> {
     if ip.is_multicast() {
         return Some("a multicast address".to_owned());
     }
-    // RFC 3021: a /31 has two hosts and nothing else.
+    // RFC 3021: a /31 has two host addresses, and neither network nor broadcast address.
     let (IpAddr::V4(ip), Some(length @ 1..=30)) = (ip, prefix) else { return None };
     let mask = u32::MAX << (32 - length);
     let (network, host) = (ip.to_bits() & mask, ip.to_bits() & !mask);

@@ -1,4 +1,4 @@
-//! Bonds: their ports, and the options that go with their mode.
+//! Bonds: ports, and the options of each mode.
 
 use super::subject::{Interface, Report, Subject};
 use crate::diagnostic::{Rule, rules};
@@ -28,8 +28,8 @@ const WITH_PRIMARY: &[&str] = &["active-backup", "balance-tlb", "balance-alb"];
 const WITH_ARP: &[&str] = &["balance-rr", "active-backup", "balance-xor", "broadcast"];
 const LACP: &[&str] = &["802.3ad"];
 
-/// An option, the modes that have it, and whether NetworkManager refuses the profile elsewhere or drops
-/// the option: verify() in its nm-setting-bond.c.
+/// An option, the modes that support it, and NetworkManager's reaction in other modes: refuses the
+/// profile or drops the option (verify() in nm-setting-bond.c).
 const OPTIONS: &[(&str, &[&str], Rule)] = &[
     ("primary", WITH_PRIMARY, BOND_OPTION_REFUSED),
     ("arp_interval", WITH_ARP, BOND_OPTION_REFUSED),
@@ -66,7 +66,7 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
     let lists = ["port", "ports", "ports-config"];
     let list =
         section.and_then(|(_, bond)| lists.into_iter().find(|list| bond.get(list).is_some()));
-    // On the node a list that isn't there leaves the ports as they are.
+    // On a node, a missing list leaves the ports unchanged.
     if ports == 0 && (list.is_some() || subject.is_offline()) {
         let path = match (section, list) {
             (Some((key, _)), Some(list)) => interface.path_to(&[key, list]),
@@ -136,7 +136,7 @@ impl Bond<'_> {
         }
     }
 
-    /// What turns the option off is allowed with every mode, except where nmstate is stricter.
+    /// Turning an option off is valid in every mode, except where nmstate is stricter.
     fn is_harmless(&self, option: &str, value: &Node<'_>) -> bool {
         match option {
             "arp_interval" | "arp_missed_max" => value.number() == Some(0),
@@ -147,7 +147,7 @@ impl Bond<'_> {
         }
     }
 
-    /// Options that need or exclude others. Offline only: on the node the others may be set already.
+    /// Options that require or exclude others. Offline only: a node may have the others set already.
     fn with_each_other(&self, report: &mut Report<'_>) {
         let name = self.interface.name;
         let number = |option: &str| self.options.get(option).and_then(Node::number);
@@ -185,7 +185,7 @@ impl Bond<'_> {
                 report,
             );
         }
-        // Without miimon NetworkManager sets 100, so only an explicit 0 turns it off.
+        // NetworkManager's default for miimon is 100, so only an explicit 0 turns it off.
         if number("miimon") == Some(0) {
             for option in ["updelay", "downdelay", "peer_notif_delay"] {
                 if number(option).is_some_and(|value| value > 0) {

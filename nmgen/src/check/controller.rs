@@ -1,4 +1,4 @@
-//! What stands on what: ports and their controllers, base interfaces.
+//! Relations of interfaces: ports and controllers, base interfaces.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     for (index, reference) in &subject.references {
         let upper = &subject.interfaces[*index];
         match subject.referenced(reference) {
-            // Once is enough for a port that two controllers claim.
+            // A port of two controllers is reported once.
             None if reference.role == Role::Port && first.contains_key(reference.name) => {}
             None => undeclared(subject, upper, reference, report),
             Some(lower) if lower.is_absent() => report.add(
@@ -89,11 +89,11 @@ fn undeclared(
     report.add(rule, &reference.path(&upper.path), message, help);
 }
 
-/// Walks down from every interface; what is met again on the way is a cycle, and reported once.
+/// Walks down from every interface; each cycle is reported once.
 fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
     let mut below: Vec<Vec<(usize, &Reference<'_>)>> = vec![Vec::new(); subject.interfaces.len()];
     for (index, reference) in &subject.references {
-        // An ovs-bridge and the ovs-interface that is its port may have the same name.
+        // An ovs-bridge may share its name with the ovs-interface that is its port.
         if let Some(lower) = subject.referenced_index(reference) {
             below[*index].push((lower, reference));
         }
@@ -103,7 +103,7 @@ fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
         if state[start] != State::New {
             continue;
         }
-        // Each interface on the way down, with the number of its references that were followed.
+        // The interfaces on the way down, each with the number of references followed so far.
         let mut way = vec![(start, 0)];
         state[start] = State::OnTheWay;
         while let Some((here, followed)) = way.last_mut() {
@@ -144,7 +144,7 @@ enum State {
     Done,
 }
 
-/// A document with a thousand interfaces must not make a message of a thousand names.
+/// Bounds the length of a message about a thousand interfaces.
 fn shown(names: &[&str]) -> String {
     const MOST: usize = 8;
     match names {
@@ -157,7 +157,7 @@ fn shown(names: &[&str]) -> String {
 
 fn addresses(subject: &Subject<'_>, report: &mut Report<'_>) {
     for interface in subject.interfaces.iter().filter(|interface| interface.is_up()) {
-        // nmstate's BaseInterface::can_have_ip().
+        // Mirrors nmstate's BaseInterface::can_have_ip().
         let Some(controller) = subject.controller_of(interface.name) else { continue };
         if !interface.in_kernel() || interface.kind == "ovs-interface" || controller.kind == "vrf" {
             continue;

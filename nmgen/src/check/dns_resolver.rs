@@ -1,4 +1,4 @@
-//! Name servers, and the interface whose profile holds them.
+//! Name servers, and the interface whose profile stores them.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -63,7 +63,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     search_only(subject, config, servers, path, report);
 }
 
-/// Without servers, nmstate puts search domains and options to an interface of either protocol.
+/// Without servers, nmstate stores search domains and options in an interface of either family.
 fn search_only(
     subject: &Subject<'_>,
     config: &Node<'_>,
@@ -87,7 +87,7 @@ fn search_only(
     }
 }
 
-/// An address, and the interface of a link-local one.
+/// The address, and the interface of a link-local one.
 fn server(text: &str) -> Option<(IpAddr, Option<&str>)> {
     match text.split_once('%') {
         None => Some((text.parse().ok()?, None)),
@@ -116,7 +116,7 @@ fn on_link(
     );
 }
 
-/// MergedInterface::is_iface_valid_for_dns() of nmstate.
+/// Mirrors nmstate's MergedInterface::is_iface_valid_for_dns().
 fn holds(interface: &Interface<'_>, family: Family) -> bool {
     interface.is_up()
         && interface.in_kernel()

@@ -26,10 +26,10 @@ pub(super) fn rules() -> Vec<Rule> {
     [RULES, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
 }
 
-/// `facts` are those of the hosts, in their order.
+/// `facts`: one for each host, in the same order.
 pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnostics) {
     let hosts = &sources.hosts;
-    // What could not be read may have had the host that seems to be missing.
+    // After an error an unread part may hold the missing host.
     if !sources.diagnostics.has_errors() {
         replicas::check(hosts, &sources.replicas, diagnostics);
     }
@@ -51,7 +51,7 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
             .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
         );
     }
-    // Of an installation; a document alone may be another version of the same host's.
+    // Hosts of an installation without a name; a lone document may be another version of some host's.
     let unnamed =
         hosts.iter().zip(facts).filter(|(host, _)| host.name.is_none() && host.is_machine);
     let unnamed = unnamed.map(|(host, facts)| Member { host, facts });

@@ -1,5 +1,5 @@
-//! Text that would mean something else in a keyfile. nmstate's offline conversion escapes nothing, so
-//! what its output cannot say is refused before. On the node values go over D-Bus, as they are.
+//! Text that changes its meaning in a keyfile. nmstate's offline conversion escapes nothing, so such
+//! text is refused. On a node values go over D-Bus unchanged.
 
 use super::name::name_problem;
 use super::subject::{Report, Subject};
@@ -13,7 +13,7 @@ rules! {
     error RULE_INTERFACE = "route-rule-interface";
 }
 
-/// The parts of a document that become profiles.
+/// The parts of a document that are written into profiles.
 const ROOTS: &[&str] = &["interfaces", "routes", "route-rules", "dns-resolver"];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -48,7 +48,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// GLib's `g_key_file_is_key_name`, and the characters that NetworkManager's own encoding of keys uses.
+/// Mirrors GLib's `g_key_file_is_key_name`, without the characters of NetworkManager's own encoding
+/// of keys.
 fn is_safe_key(key: &str) -> bool {
     !key.is_empty()
         && key.trim() == key
@@ -69,7 +70,7 @@ fn separators(list: Option<&Node<'_>>, path: impl Fn() -> Path, report: &mut Rep
     }
 }
 
-/// `iif NAME` is one word among others in NetworkManager's routing-rule.
+/// In NetworkManager's routing-rule, `iif NAME` is one word among others.
 fn rule_interfaces(subject: &Subject<'_>, report: &mut Report<'_>) {
     let rules = subject.root.at(&["route-rules", "config"]).map(Node::items).unwrap_or_default();
     for (index, rule) in rules.iter().enumerate() {
@@ -92,7 +93,7 @@ enum At<'n> {
 struct Walk<'n, 'r, 'd> {
     /// The items of `interfaces`.
     interfaces: &'n [Node<'n>],
-    /// From the root to here; a path is made of it only for a finding.
+    /// Steps from the root; a path is made of them only for a finding.
     way: Vec<At<'n>>,
     report: &'r mut Report<'d>,
 }
@@ -101,7 +102,7 @@ impl<'n> Walk<'n, '_, '_> {
     fn node(&mut self, node: &'n Node<'_>) {
         match &node.value {
             Value::Scalar { text, .. } => {
-                // Most text is ASCII without any: look at bytes first.
+                // Most text is plain ASCII: check bytes first.
                 if text.bytes().any(|byte| !(b' '..0x7f).contains(&byte)) && has_control(text) {
                     self.add(text);
                 }
@@ -127,7 +128,7 @@ impl<'n> Walk<'n, '_, '_> {
         }
     }
 
-    /// Names have rules of their own; scripts are no part of a profile.
+    /// True for names, which have their own rules, and scripts, which are in no profile.
     fn is_elsewhere(&self) -> bool {
         match self.way.as_slice() {
             [At::Key("interfaces"), At::Index(_), At::Key(key)] => {
@@ -142,7 +143,7 @@ impl<'n> Walk<'n, '_, '_> {
         path_of(&self.way)
     }
 
-    /// `description of eth0`, or the path where it is of no interface.
+    /// `description of eth0`, or the path outside of interfaces.
     fn name(&self) -> String {
         match self.way.as_slice() {
             [At::Key("interfaces"), At::Index(index), rest @ ..] => {
@@ -194,7 +195,7 @@ fn has_control(text: &str) -> bool {
     text.chars().any(|c| c.is_control() && c != '\t')
 }
 
-/// A message must not be as long as the longest value.
+/// Bounds the length of a message.
 fn cut(text: &str) -> &str {
     let end = text.char_indices().nth(60).map_or(text.len(), |(index, _)| index);
     &text[..end]

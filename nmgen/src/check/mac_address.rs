@@ -15,7 +15,7 @@ rules! {
 
 const TWENTY_BYTES: &str = "write 20 bytes in hexadecimal, with ':' between them";
 
-/// What an address of this kind of interface has to be.
+/// Whether an address is valid for a type of interface.
 type Kind = fn(&Mac) -> bool;
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -30,7 +30,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             _ => (Mac::is_ethernet, SIX_BYTES),
         };
         let Some(mac) = address(interface, node, (is_kind, help), path, report) else { continue };
-        // Controllers, VLANs and the like bear their port's MAC; two cards never do.
+        // Controllers, VLANs and the like share their port's MAC address; two cards never do.
         if !interface.is_hardware() || !interface.is_up() {
             continue;
         }
@@ -60,7 +60,7 @@ fn virtual_functions(interface: &Interface<'_>, report: &mut Report<'_>) {
     for (index, function) in functions.iter().enumerate() {
         if let Some(node) = function.get("mac-address") {
             let path = || interface.path_to(&keys).index(index).key("mac-address");
-            // All zeros let the driver choose.
+            // All zeros leave the choice to the driver.
             if node.text() != Some("00:00:00:00:00:00") {
                 address(interface, node, (Mac::is_ethernet, SIX_BYTES), path, report);
             }
@@ -68,7 +68,7 @@ fn virtual_functions(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// The address, if it can be given to an interface.
+/// The address, if it is valid for the interface.
 fn address(
     interface: &Interface<'_>,
     node: &Node<'_>,
@@ -83,7 +83,7 @@ fn address(
         report.add(MAC_SYNTAX, &path(), message, help);
         return None;
     };
-    // Every tool prints this one for the loopback device.
+    // Tools show all zeros for the loopback device.
     if mac.is_zero() && interface.kind == "loopback" {
         return None;
     }

@@ -34,7 +34,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             continue;
         };
         match reference.role {
-            // These take their frames from the base as they are; the kernel refuses more (ERANGE, EINVAL).
+            // These pass frames to the base unchanged; the kernel refuses a larger MTU (ERANGE,
+            // EINVAL).
             Role::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => report.add(
                 MTU_ABOVE_BASE,
                 &upper.path.key("mtu"),
@@ -63,7 +64,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
 }
 
 fn mtu(interface: &Interface<'_>) -> Option<u64> {
-    // NetworkManager takes 0 for "as it is".
+    // In NetworkManager 0 means unchanged.
     interface.node.get("mtu").and_then(Node::number).filter(|mtu| *mtu > 0)
 }
 

@@ -11,12 +11,12 @@ rules! {
     error HOSTNAME = "hostname-invalid";
 }
 
-/// The kernel's IFNAMSIZ is 16, with the NUL at the end.
+/// The kernel's IFNAMSIZ is 16, including the NUL.
 const MAX_NAME_LENGTH: usize = 15;
-/// `NAME_MAX` less `.nmconnection` and what a temporary file's name adds.
+/// `NAME_MAX` without `.nmconnection` and the suffix of a temporary file.
 const MAX_PROFILE_ID_LENGTH: usize = 200;
 
-/// Names that OpenShift's own components use and that its NetworkManager configuration ignores.
+/// Names of OpenShift's own components, which its NetworkManager configuration ignores.
 const RESERVED: &[&str] =
     &["br-int", "br-local", "br-nexthop", "tun0", "br0", "br-ext", "ext-vxlan", "ext", "int"];
 const RESERVED_PREFIXES: &[&str] = &["ovn-k8s-", "k8s-", "patch-br-", "vxlan_sys_", "genev_sys_"];
@@ -32,7 +32,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
 fn interface_name(interface: &Interface<'_>, report: &mut Report<'_>) {
     let name = interface.name;
     let path = interface.path.key("name");
-    // libreswan's connection names and OVS bridges never become kernel interfaces.
+    // ipsec connections and OVS bridges are no kernel interfaces.
     let in_kernel = !matches!(interface.kind, "ipsec" | "ovs-bridge");
     if in_kernel && name.len() > MAX_NAME_LENGTH {
         let message =
@@ -62,7 +62,7 @@ fn interface_name(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// dev_valid_name() of the kernel, and what NetworkManager refuses besides.
+/// The kernel's dev_valid_name(), and NetworkManager's further restrictions.
 pub(crate) fn name_problem(name: &str) -> Option<&'static str> {
     if name.is_empty() {
         return Some("it is empty");
@@ -98,8 +98,8 @@ fn profile_name(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// True when `<id>.nmconnection` is one file in the target directory and one that NetworkManager reads:
-/// it skips hidden files and backups (nm_keyfile_utils_ignore_filename).
+/// True when `<id>.nmconnection` is a single file name that NetworkManager loads: it skips hidden
+/// files and backups (nm_keyfile_utils_ignore_filename).
 pub(crate) fn is_safe_profile_id(id: &str) -> bool {
     !id.is_empty()
         && id.len() <= MAX_PROFILE_ID_LENGTH

@@ -1,5 +1,5 @@
-//! What a document asks for and no connection profile carries. nmstate drops these fields without a word;
-//! the test `ablation` holds the table complete.
+//! Fields that no connection profile can hold. nmstate drops them silently; the test `ablation` keeps
+//! the table complete.
 
 use super::purpose::Purpose;
 use super::subject::{Interface, Report, Subject};
@@ -11,13 +11,13 @@ rules! {
     error PROFILE_REFUSED = "profile-refused";
 }
 
-/// Why a field has no effect, and what to do about it.
+/// Why a field has no effect, and the remedy.
 struct Reason {
     text: &'static str,
     help: &'static str,
 }
 
-/// A field: the types of interface that it is of (none: any), the keys down to it with `[]` for every
+/// A field: the types of interface that have it (empty: all), its path of keys with `[]` for every
 /// item of a list, and the reason.
 type Field = (&'static [&'static str], &'static [&'static str], &'static Reason);
 
@@ -94,11 +94,11 @@ const OF_AN_INTERFACE: &[Field] = &[
     (&["loopback"], &["mtu"], &UNWRITTEN),
 ];
 
-/// Types whose own section nmstate leaves out of the profile. NetworkManager needs what is in it (the
-/// parent of an ipvlan, the mode of a tunnel, the ports of an HSR) and refuses the profile without.
+/// Types whose own section nmstate omits from the profile. NetworkManager requires its content (the
+/// parent of an ipvlan, the mode of a tunnel, the ports of an HSR) and refuses the profile.
 const WITHOUT_SECTION: &[&str] = &["hsr", "ip-tunnel", "ipvlan"];
 
-/// nmstate hands these on as they are, and NetworkManager has no DUIDs of these names (nm-settings(5)).
+/// nmstate copies these, but NetworkManager has no DUIDs of these names (nm-settings(5)).
 const UNKNOWN_DUIDS: &[&str] = &["uuid", "en"];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -109,7 +109,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         let empty = Path::default();
         visit(subject.root, &empty, keys, &mut |path| say(report, path, reason));
     }
-    // What is to be removed or left alone has no profile that could lack something.
+    // Absent and ignored interfaces get no profile.
     let kept = |interface: &&Interface<'_>| matches!(interface.state, "up" | "down");
     for interface in subject.interfaces.iter().filter(kept) {
         of_interface(interface, report);
@@ -147,7 +147,7 @@ fn of_interface(interface: &Interface<'_>, report: &mut Report<'_>) {
 
 /// Calls `found` with the path of each value at the end of the keys.
 fn visit(node: &Node<'_>, path: &Path, keys: &[&str], found: &mut impl FnMut(&Path)) {
-    // Most fields are in no document: a path is made only where there is something at its end.
+    // Most fields are absent, so the path is built only for a present one.
     if !is_there(node, keys) {
         return;
     }

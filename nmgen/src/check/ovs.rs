@@ -1,4 +1,4 @@
-//! Open vSwitch: the bridge, which has no addresses, and the interface of it that the host uses.
+//! Open vSwitch: bridges, which have no addresses, and the interfaces that the host uses.
 
 use std::collections::HashSet;
 
@@ -52,8 +52,8 @@ fn addresses(bridge: &Interface<'_>, report: &mut Report<'_>) {
 
 fn without_interface(bridge: &Interface<'_>, interfaces: &HashSet<&str>, report: &mut Report<'_>) {
     let ports = stack::bridge_port_names(bridge.node);
-    // A port of the bridge's own name that isn't declared has a finding of its own; a bridge to which
-    // OVN adds its patch ports needs no interface.
+    // An undeclared port with the bridge's name is reported by another rule; a bridge for OVN's patch
+    // ports needs no interface.
     let has_interface = ports.iter().any(|port| interfaces.contains(port) || *port == bridge.name);
     let extra = bridge.node.at(&["bridge", "allow-extra-patch-ports"]).and_then(Node::boolean);
     if ports.is_empty() || has_interface || extra == Some(true) {

@@ -1,10 +1,10 @@
-//! What a document is checked for.
+//! The purpose of a check.
 
-/// What the document is checked for.
+/// The use that a document is checked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To become connection profiles without a look at the node: what cannot be carried is said.
+    /// Conversion to profiles without a node; fields that profiles cannot hold are reported.
     Offline,
-    /// To be applied on the node itself.
+    /// Application on the node itself.
     Apply,
 }

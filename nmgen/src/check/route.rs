@@ -1,4 +1,4 @@
-//! Routes: their interface, their gateway, and addresses that can be read.
+//! Routes: interface, gateway, and syntax of addresses.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,13 +18,13 @@ rules! {
     warning DEFAULT_ROUTE_TWICE = "default-route-twice";
 }
 
-/// A route that is to be there.
+/// A route with `state` other than absent.
 struct Route<'s> {
     /// `routes.config[N]`.
     index: usize,
     node: &'s Node<'s>,
     destination: Option<(IpAddr, u64)>,
-    /// `None` also for `0.0.0.0` and `::`, which mean that there is none.
+    /// `None` also for `0.0.0.0` and `::`, which mean no gateway.
     gateway: Option<IpAddr>,
     interface: Option<&'s str>,
 }
@@ -34,7 +34,7 @@ impl Route<'_> {
         Path::default().key("routes").key("config").index(self.index).key(key)
     }
 
-    /// For messages.
+    /// Its name in messages.
     fn name(&self) -> String {
         match self.node.text_at("destination") {
             Some(destination) => format!("the route to {}", destination.escape_debug()),
@@ -51,14 +51,14 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         .filter(|(_, node)| !matches!(node.text_at("state"), Some("absent" | "ignore")))
         .map(|(index, node)| route(index, node, report))
         .collect();
-    // Networks that a route without a gateway makes reachable, by interface.
+    // The networks that routes without a gateway make reachable, by interface.
     let mut on_link: HashMap<&str, Vec<(IpAddr, u64)>> = HashMap::new();
     for route in routes.iter().filter(|route| route.gateway.is_none()) {
         if let (Some(destination), Some(interface)) = (route.destination, route.interface) {
             on_link.entry(interface).or_default().push(destination);
         }
     }
-    // Of the interfaces that routes leave by; a document may have many routes and many addresses.
+    // Cached by interface, as a document may have many routes and many addresses.
     let mut addresses: HashMap<(&str, Family), Vec<Address>> = HashMap::new();
     for route in &routes {
         let Some(interface) = interface(subject, route, report) else { continue };
@@ -94,7 +94,7 @@ fn route<'s>(index: usize, node: &'s Node<'s>, report: &mut Report<'_>) -> Route
     if let (Some((destination, _)), Some(gateway)) = (destination, gateway)
         && Family::of(destination) != Family::of(gateway)
         && !gateway.is_unspecified()
-        // RFC 5549: an IPv4 route by way of an IPv6 neighbour.
+        // RFC 5549: an IPv4 route via an IPv6 next hop.
         && gateway.is_ipv4()
     {
         report.add(
@@ -134,7 +134,7 @@ fn syntax<T>(
     None
 }
 
-/// The interface that the route leaves by, if it is one that can be judged.
+/// The route's interface, if the document declares it as one that can hold the route.
 fn interface<'s>(
     subject: &'s Subject<'_>,
     route: &Route<'_>,
@@ -180,7 +180,7 @@ fn interface<'s>(
     None
 }
 
-/// nmstate refuses a route on an interface without the protocol.
+/// nmstate refuses a route on an interface without the address family.
 fn family_is_enabled(
     subject: &Subject<'_>,
     route: &Route<'_>,
@@ -192,7 +192,7 @@ fn family_is_enabled(
     let enabled = interface.node.at(&[family.key(), "enabled"]).map(Node::boolean);
     let is_enabled = match enabled {
         Some(enabled) => enabled != Some(false),
-        // On the node the interface keeps what it has.
+        // On a node the interface keeps its current setting.
         None => !subject.is_offline() || interface.kind == "loopback",
     };
     if !is_enabled {
@@ -245,7 +245,7 @@ fn check_gateway(
     };
     let mut is_reachable = addresses.iter().any(is_in);
     is_reachable |= on_link.iter().any(|(network, length)| is_within(gateway, *network, *length));
-    // NetworkManager adds the missing route to the gateway, so it may be meant.
+    // A warning only, as NetworkManager adds the missing route to the gateway.
     if !addresses.is_empty()
         && !is_reachable
         && !is_link_local(gateway)
@@ -272,7 +272,7 @@ fn defaults(routes: &[Route<'_>], report: &mut Report<'_>) {
         let (Some((destination, _)), Some(interface)) = (route.destination, route.interface) else {
             continue;
         };
-        // 0 and 254 are the main table; -1 is the usual metric.
+        // 0 and 254 are the main table; -1 is the default metric.
         let table = route.node.get("table-id").and_then(Node::number);
         let table = table.filter(|table| !matches!(table, 0 | 254));
         let metric = route.node.get("metric").and_then(Node::number);

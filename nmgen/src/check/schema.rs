@@ -1,7 +1,7 @@
-//! nmstate's own judgement, with the place that nmstate doesn't tell.
+//! nmstate's own verdict, with the place, which nmstate doesn't report.
 //!
-//! The place is found by asking nmstate again about parts of the document: a part is guilty when the
-//! document without it is no longer refused for the same reason. Nothing here knows NMState's schema.
+//! The place is found by running nmstate on parts of the document: a part is at fault when nmstate
+//! doesn't refuse the rest for the same reason. Nothing here knows NMState's schema.
 
 mod known;
 mod locate;
@@ -23,14 +23,14 @@ rules! {
     pub(super) warning EMPTY_DOCUMENT = "empty-document";
 }
 
-/// More faults than this are not looked for: each costs many questions to nmstate.
+/// Later faults are not searched: each costs many runs of nmstate.
 const MAX_FAULTS: usize = 100;
 
-/// What stands around a state in nmstate's policies.
+/// The keys around a state in nmstate's policies.
 const POLICY: &[&str] = &["capture", "desired", "desiredState"];
 
-/// Lets nmstate read the document. Each fault is reported once, then taken out to find the next; what
-/// stands at the paths in `known` is taken out first, since rules have reported it in better words.
+/// Runs nmstate on the document. Each fault is reported once, then removed to find the next. The
+/// values at the paths in `known` are removed first, since rules have reported them in better words.
 pub(super) fn parse(
     document: &Document<'_>,
     known: Vec<Path>,
@@ -45,7 +45,7 @@ pub(super) fn parse(
         }
         Err(first) => {
             let judge: Judge = |root| State::parse(root).map(drop);
-            // So many are enough to begin with.
+            // Enough for a first run.
             if known.len() >= MAX_FAULTS {
                 return None;
             }
@@ -55,7 +55,7 @@ pub(super) fn parse(
     }
 }
 
-/// The diagnostic for a document that nmstate read but will not convert.
+/// The diagnostic for a valid document that nmstate refuses to convert.
 pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
     let judge: Judge = |root| State::parse(root)?.generate().map(drop);
     let mut diagnostics = Diagnostics::default();
@@ -85,7 +85,7 @@ fn report_all(
         diagnostics.push(diagnostic(document, &Path::default(), first, judge));
         return;
     }
-    // Paths into the shrinking copy, translated back to the document's own.
+    // Paths in the shrinking copy are translated back to those of the document.
     let mut removed: Vec<Path> = Vec::new();
     let mut taken = Vec::new();
     if !known.is_empty() {
@@ -96,7 +96,7 @@ fn report_all(
         let reason = reason(&refusal);
         let path = up_to_field(guilty(&value, &reason, judge), &reason);
         let at = original(&path, &removed);
-        // nmstate tells one fault at a time, so that a field taken out above may come up late.
+        // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
         if !missing_field(&refusal.0).is_some_and(is_taken) {
             diagnostics.push(diagnostic(document, &at, &refusal, judge));
@@ -109,8 +109,8 @@ fn report_all(
     }
 }
 
-/// The document without a part, and what nmstate says of that. Where the part is a required field, all
-/// that needs it goes too: its absence is not the document's fault.
+/// The document without one part, and nmstate's verdict on it. If the part is a required field,
+/// everything that requires it goes too: its absence is not the document's fault.
 fn without<'t>(
     mut value: Node<'t>,
     path: Path,
@@ -147,7 +147,7 @@ fn original(path: &Path, removed: &[Path]) -> Path {
     })
 }
 
-/// The path to the field that is unknown, where what stands below it was found: the list's only item, say.
+/// The path to the unknown field, if the search ended below it: at the list's only item, say.
 fn up_to_field(path: Path, reason: &str) -> Path {
     let Some((field, _)) = unknown_field(reason) else { return path };
     let is_it = |step: &Step| matches!(step, Step::Key(key) if **key == *field);
@@ -161,7 +161,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
     let text = reason(refusal);
     let place = document.place_at(path);
     if let Some((field, expected)) = unknown_field(&text) {
-        // The place is the key, not what stands under it.
+        // The fault is the key, not its value.
         let span = document.key_span(path);
         let place = span.map_or(place, |span| document.place(span));
         let at = path.split_last().map(|(_, parent)| parent.to_string()).unwrap_or_default();
@@ -203,7 +203,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
     Diagnostic::new(rule, message, place)
 }
 
-/// A field that is missing because its key is written in another way.
+/// A missing required field whose key is misspelt.
 fn misspelt(document: &Document<'_>, path: &Path, text: &str) -> Option<Diagnostic> {
     let field = missing_field(text)?;
     let entries = document.root.find(path)?.entries();
@@ -222,7 +222,7 @@ fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((field, rest.split('`').skip(1).step_by(2).collect()))
 }
 
-/// The same of "unknown variant"; numbers, which the kernel has for the words, are left out.
+/// The same for "unknown variant", without the numbers that the kernel has for the words.
 fn unknown_variant(text: &str) -> Option<(&str, Vec<&str>)> {
     let rest = text.split_once("unknown variant `")?.1;
     let (word, rest) = rest.split_once('`')?;

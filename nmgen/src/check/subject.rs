@@ -1,4 +1,4 @@
-//! What a check looks at, and where it puts what it finds.
+//! The input of a check, and its report.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::stack::{self, Reference, Role};
 pub(crate) struct Subject<'a> {
     pub(crate) root: &'a Node<'a>,
     pub(crate) purpose: Purpose,
-    /// Every item of `interfaces` that is a mapping with a name, in the document's order.
+    /// Each item of `interfaces` that is a mapping with a name, in the document's order.
     pub(crate) interfaces: Vec<Interface<'a>>,
-    /// What the interfaces that are up stand on, with the index of the interface that says so.
+    /// References from interfaces that are up, each with the index of its interface.
     pub(crate) references: Vec<(usize, Reference<'a>)>,
-    /// Interfaces of the kernel by everything that nmstate finds them by.
+    /// Kernel interfaces by name, profile name and alternative names, as nmstate finds them.
     by_name: HashMap<&'a str, usize>,
     /// The first controller that lists a port.
     controllers: HashMap<&'a str, usize>,
@@ -27,14 +27,14 @@ pub(crate) struct Interface<'a> {
     pub(crate) path: Path,
     pub(crate) node: &'a Node<'a>,
     pub(crate) name: &'a str,
-    /// NMState's name of the type; `unknown` where the document has none.
+    /// NMState's name of the type; `unknown` if missing.
     pub(crate) kind: &'a str,
-    /// `up` where the document has none.
+    /// `up` if missing.
     pub(crate) state: &'a str,
 }
 
 impl<'a> Interface<'a> {
-    /// True unless it is to be removed, taken down or left alone.
+    /// False for `state` absent, down or ignore.
     pub(crate) fn is_up(&self) -> bool {
         self.state == "up"
     }
@@ -43,12 +43,12 @@ impl<'a> Interface<'a> {
         self.state == "absent"
     }
 
-    /// False for what lives in a database or a daemon only, and may bear the name of another interface.
+    /// False for interfaces in a database or a daemon only, which may share another interface's name.
     pub(crate) fn in_kernel(&self) -> bool {
         !matches!(self.kind, "ovs-bridge" | "ipsec")
     }
 
-    /// A network card, as far as the document tells.
+    /// True for a physical network card, as far as the document says.
     pub(crate) fn is_hardware(&self) -> bool {
         matches!(self.kind, "ethernet" | "infiniband" | "unknown")
     }
@@ -58,7 +58,7 @@ impl<'a> Interface<'a> {
         keys.iter().fold(self.path.clone(), |path, key| path.key(key))
     }
 
-    /// The first of these sections that is there, with its name: NMState has aliases.
+    /// The first present section of these, with its name, since NMState has aliases.
     pub(crate) fn section(&self, keys: &[&'static str]) -> Option<(&'static str, &'a Node<'a>)> {
         keys.iter().find_map(|key| Some((*key, self.node.get(key)?)))
     }
@@ -101,7 +101,7 @@ impl<'a> Subject<'a> {
         self.by_name.get(name).map(|index| &self.interfaces[*index])
     }
 
-    /// The interface that a name in another one stands for.
+    /// The interface that a reference names.
     pub(crate) fn referenced(&self, reference: &Reference<'_>) -> Option<&Interface<'a>> {
         self.interface(reference.name)
     }
@@ -116,7 +116,7 @@ impl<'a> Subject<'a> {
         self.controllers.get(name).map(|index| &self.interfaces[*index])
     }
 
-    /// The rule as it is offline; on the node, where what is missing here may be found, a warning.
+    /// Downgraded to a warning on a node.
     pub(crate) fn unless_on_node(&self, rule: Rule) -> Rule {
         if self.is_offline() { rule } else { Rule { severity: Severity::Warning, ..rule } }
     }
@@ -165,11 +165,11 @@ fn controllers<'a>(
     controllers
 }
 
-/// Collects findings; the place is taken from the path.
+/// Collects findings; the path gives the place.
 pub(crate) struct Report<'a> {
     document: &'a Document<'a>,
     diagnostics: &'a mut Diagnostics,
-    /// The values that cannot be used: what nmstate says of them is known already.
+    /// Paths of unusable values, so that nmstate's words on them are not reported again.
     faults: Vec<Path>,
 }
 
@@ -187,7 +187,7 @@ impl<'a> Report<'a> {
         self.diagnostics.add(rule, place, message, help);
     }
 
-    /// A finding about a key rather than its value: what is missing below it, or the key itself.
+    /// A finding about a key rather than its value: the key itself, or something missing below it.
     pub(crate) fn add_at_key(
         &mut self,
         rule: Rule,
@@ -202,14 +202,14 @@ impl<'a> Report<'a> {
         self.diagnostics.add(rule, place, message, help);
     }
 
-    /// The line on which the value at `path` stands.
+    /// The line of the value at `path`.
     pub(crate) fn line(&self, path: &Path) -> u32 {
         let value = self.document.root.find(path).map(|node| node.span.start.line);
         let key = self.document.key_span(path).map(|span| span.start.line);
         key.or(value).unwrap_or(1)
     }
 
-    /// The values that errors were reported for.
+    /// The paths of the errors.
     pub(crate) fn into_faults(self) -> Vec<Path> {
         self.faults
     }

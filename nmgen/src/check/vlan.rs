@@ -13,9 +13,9 @@ rules! {
     error VXLAN_ID_RANGE = "vxlan-id-range";
 }
 
-/// IEEE 802.1Q keeps 0 and 4095 for itself.
+/// IEEE 802.1Q reserves 0 and 4095.
 const MAX_VLAN_ID: u64 = 4094;
-/// ovs-vswitchd.conf.db(5) allows one more in a port's tag and trunks.
+/// ovs-vswitchd.conf.db(5) allows 4095 in a port's tag and trunks.
 const MAX_OVS_TAG: u64 = 4095;
 /// VXLAN_N_VID of the kernel, RFC 7348.
 const MAX_VXLAN_ID: u64 = (1 << 24) - 1;

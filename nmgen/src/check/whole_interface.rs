@@ -1,4 +1,4 @@
-//! An interface as a whole: given once, and with what makes its type.
+//! Interfaces as a whole: declared once, with the section of their type.
 
 use std::collections::HashMap;
 
@@ -16,8 +16,8 @@ rules! {
     error ALT_NAME = "alt-name-invalid";
 }
 
-/// What nmstate's offline conversion has a profile for. It takes anything else for an Ethernet card, and
-/// leaves the name out.
+/// The types that nmstate's offline conversion supports. It writes an Ethernet profile without a name
+/// for any other.
 const TYPES: &[&str] = &[
     "bond",
     "dummy",
@@ -41,11 +41,11 @@ const TYPES: &[&str] = &[
     "vxlan",
 ];
 
-/// Types of which the profile is nothing without the section of the same name.
+/// Types whose profile is useless without the section of the same name.
 const WITH_SECTION: &[&str] =
     &["vlan", "vxlan", "mac-vlan", "mac-vtap", "macsec", "ipvlan", "vrf", "hsr"];
 
-/// ALTIFNAMSIZ of the kernel, without the NUL.
+/// The kernel's ALTIFNAMSIZ, without the NUL.
 const MAX_ALT_NAME: usize = 127;
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -82,7 +82,7 @@ fn twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'
     );
 }
 
-/// nmstate's `connection.id`, and so the name of the file.
+/// nmstate's `connection.id`, and so the file name.
 fn profile_id(interface: &Interface<'_>) -> String {
     match (interface.node.text_at("profile-name"), interface.kind) {
         (Some(name), _) => name.to_owned(),
@@ -122,7 +122,7 @@ fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// A profile of a card that names no card is for every card.
+/// A profile that names no card applies to every card.
 fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
     if !TYPES.contains(&interface.kind) {
         report.add(

@@ -7,7 +7,7 @@ use super::rule::Severity;
 use crate::format;
 use crate::text::place::Place;
 
-/// Whether to colour.
+/// With or without colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// No escape sequences.
@@ -22,10 +22,10 @@ const BLUE: &str = "\x1b[1;34m";
 const BOLD: &str = "\x1b[1m";
 const RESET: &str = "\x1b[0m";
 
-/// A longer line is shown around the place only, so that no input floods a console.
+/// A longer line is cut around the place, so that no input floods a console.
 const MAX_LINE: usize = 160;
 
-/// One diagnostic, as it goes to standard error, ending in a line break.
+/// One diagnostic as text for standard error, ending in a line break.
 pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     let colour = |code: &'static str| if style == Style::Coloured { code } else { "" };
     let (bold, blue, reset) = (colour(BOLD), colour(BLUE), colour(RESET));
@@ -76,7 +76,7 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
     text
 }
 
-/// Where in the decoded text, when the place is in one.
+/// The place within a decoded value, if any.
 fn decoded(place: &Place) -> String {
     let start = place.decoded.as_ref().map(|excerpt| excerpt.start);
     start.map_or(String::new(), |at| format!(", decoded: {}:{}", at.line, at.column))
@@ -93,7 +93,7 @@ fn shown(line: &str, column: usize) -> (String, usize) {
     (characters[from..to].iter().collect(), column - from)
 }
 
-/// Tabs stay: the carets stand below them.
+/// Tabs stay, so that the carets below align.
 fn printable(text: &str) -> String {
     text.split('\t').map(format::printable).collect::<Vec<_>>().join("\t")
 }

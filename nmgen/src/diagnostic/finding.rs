@@ -1,4 +1,4 @@
-//! One thing that is wrong with an input.
+//! A finding.
 
 use std::sync::Arc;
 
@@ -6,16 +6,16 @@ use super::rule::{Rule, Severity};
 use crate::text::Position;
 use crate::text::place::{Excerpt, Place};
 
-/// One finding.
+/// A fault of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// The rule that found it.
+    /// The rule.
     pub rule: Rule,
-    /// What is wrong, in one line, without the place.
+    /// The fault in one line, without the place.
     pub message: String,
-    /// What to do about it.
+    /// The remedy.
     pub help: Option<String>,
-    /// Where.
+    /// The place.
     pub place: Place,
 }
 
@@ -44,7 +44,7 @@ impl Diagnostic {
         format!("{}{place}: {} [{}]", self.place.file, self.message, self.rule.name)
     }
 
-    /// In the order of files, lines and columns.
+    /// Sorts by file, line and column.
     pub(crate) fn sort_key(&self) -> SortKey {
         let start = |excerpt: &Option<Excerpt>| excerpt.as_ref().map(|excerpt| excerpt.start);
         let place = &self.place;

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::finding::Diagnostic;
 
-/// One array of `{rule, severity, message, help, file, line, column, decoded}`, of which all from `help` on
-/// but `file` may be null; `decoded` is `{line, column}` in the text that an encoded value holds. Ends in a
-/// line break.
+/// One array of `{rule, severity, message, help, file, line, column, decoded}`; `help`, `line`,
+/// `column` and `decoded` may be null. `decoded` is `{line, column}` within the decoded text of an
+/// encoded value. Ends in a line break.
 pub fn to_json(diagnostics: &[Diagnostic]) -> String {
     let values: Vec<Value> = diagnostics.iter().map(one).collect();
     format!("{:#}\n", Value::Array(values))

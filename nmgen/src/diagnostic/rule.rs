@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// How bad it is.
+/// The severity of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Probably not meant, or lost on the way.
+    /// Probably unintended, or lost in conversion.
     Warning,
-    /// Cannot work, or is dangerous.
+    /// Impossible or dangerous.
     Error,
 }
 
@@ -39,7 +39,7 @@ impl Rule {
     }
 }
 
-/// Declares rules, and lists them as `RULES`.
+/// Declares a topic's rules, and `RULES` with all of them.
 macro_rules! rules {
     ($($(#[$attribute:meta])* $visibility:vis $severity:ident $rule:ident = $name:literal;)+) => {
         $(

@@ -1,4 +1,4 @@
-//! Where findings go.
+//! Collects findings.
 
 use std::ops::Deref;
 
@@ -6,7 +6,7 @@ use super::finding::Diagnostic;
 use super::rule::Rule;
 use crate::text::place::Place;
 
-/// Findings, in the order in which they were made until they are sorted.
+/// Findings, in the order of discovery until they are sorted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
@@ -20,7 +20,7 @@ impl Diagnostics {
         self.0.push(diagnostic);
     }
 
-    /// A finding with what to do about it.
+    /// Adds a finding with a remedy.
     pub(crate) fn add(
         &mut self,
         rule: Rule,
@@ -31,17 +31,17 @@ impl Diagnostics {
         self.push(Diagnostic::new(rule, message, place).help(help));
     }
 
-    /// The result, or nothing once its faults are noted.
+    /// The value; on an error its findings are added instead.
     pub(crate) fn accept<T>(&mut self, result: Result<T, Self>) -> Option<T> {
         result.map_err(|faults| self.extend(faults)).ok()
     }
 
-    /// In the order of files, lines and columns.
+    /// Sorts by file, line and column.
     pub(crate) fn sort(&mut self) {
         self.0.sort_by_cached_key(Diagnostic::sort_key);
     }
 
-    /// The same finding once: several hosts may have the same part of a file, by an anchor.
+    /// Removes repeated findings: an anchor can give several hosts the same part of a file.
     pub(crate) fn dedup(&mut self) {
         self.0.dedup();
     }

@@ -1,4 +1,4 @@
-//! Which hosts there are, and whether each has one document.
+//! Whether each host has exactly one document.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -14,7 +14,7 @@ rules! {
     warning DOCUMENT_WITHOUT_HOST = "document-without-host";
 }
 
-/// So many names are compared with that of a document: in a fleet there is more than one slip.
+/// Bounds the search for a misspelt name: a fleet may have many.
 const MAX_GUESSES: usize = 100;
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
@@ -54,14 +54,14 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Declared as a machine, or with its NICs: more than a document.
+/// True for a host declared as a machine or with NICs, not by a document alone.
 fn is_machine(member: &Member<'_>) -> bool {
     let host = member.host;
     host.is_machine || host.stage == Stage::Early && !host.nics.is_empty()
 }
 
-/// One host may have an early document and one for the running node. Of each it has one, or the same one
-/// again in another file.
+/// A host may have one document per stage: early and running node. The same document in another file
+/// is accepted.
 fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
     for member in members.iter().filter(|member| member.host.document.is_some()) {
@@ -71,7 +71,7 @@ fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A file declares a machine once. What has a document is compared above.
+/// A file declares a machine once. Hosts with documents are compared above.
 fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first: HashMap<(&str, &str), &Member<'_>> = HashMap::new();
     for member in members.iter().filter(|member| member.host.is_machine) {
@@ -85,7 +85,7 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// Each role has one document for all its nodes. Of two sources that tell no role, each may be of another.
+/// Each role has one document for all its nodes. Two sources without a role may serve different ones.
 pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
     for member in members {

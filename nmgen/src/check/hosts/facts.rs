@@ -1,4 +1,4 @@
-//! What one host contributes to the checks of a fleet.
+//! The facts of one host that the checks of a fleet compare.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -8,22 +8,22 @@ use crate::document::{Document, Node};
 use crate::mac::Mac;
 use crate::source::Host;
 
-/// What is compared between hosts.
+/// The compared facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Addresses without their prefix length.
     pub(super) addresses: Vec<(String, Place)>,
-    /// Those that the source has beside the document included.
+    /// Includes those that the source lists beside the document.
     pub(super) macs: Vec<(Mac, Place)>,
     /// The VLAN ids of VLAN interfaces.
     pub(super) vlans: BTreeSet<u64>,
-    /// Where each of them stands.
+    /// The place of each VLAN id.
     pub(super) vlan_places: BTreeMap<u64, Place>,
-    /// The MTU of each interface, where it has one, and its place, else that of the name.
+    /// The MTU of each interface, if set, and its place, else the place of the name.
     pub(super) mtus: BTreeMap<String, (Option<u64>, Place)>,
 }
 
-/// Gathers them.
+/// Gathers the facts of a host.
 pub(crate) fn facts(host: &Host) -> Facts {
     let mut facts = Facts::default();
     for nic in &host.nics {
@@ -39,7 +39,7 @@ pub(crate) fn facts(host: &Host) -> Facts {
 
 impl Facts {
     fn add(&mut self, interface: &Node<'_>, document: &Document<'_>) {
-        // It takes nothing from anybody.
+        // An absent interface uses no address.
         let is_absent = interface.text_at("state") == Some("absent");
         if is_absent {
             return;
@@ -72,7 +72,7 @@ impl Facts {
         {
             let node = interface.get("mtu");
             let place = document.place(node.unwrap_or(name).span);
-            // An ovs-bridge may have the name of another interface.
+            // An ovs-bridge may share another interface's name.
             let known = self.mtus.entry(text.to_owned()).or_insert((None, place.clone()));
             if let Some(mtu) = node.and_then(Node::number) {
                 *known = (Some(mtu), place);
@@ -80,7 +80,7 @@ impl Facts {
         }
     }
 
-    /// A host repeats its own MAC on a bond and its ports; another host must not.
+    /// A host may repeat its own MAC address on a bond and its ports.
     fn add_mac(&mut self, mac: Mac, place: impl FnOnce() -> Place) {
         if !mac.is_zero() && !self.macs.iter().any(|(known, _)| *known == mac) {
             self.macs.push((mac, place()));
@@ -88,7 +88,7 @@ impl Facts {
     }
 }
 
-/// Loopback and link-local addresses are valid on one host or on one link: each host may have them.
+/// Loopback and link-local addresses may repeat: they are valid on one host or one link.
 fn is_of_each_host(ip: &IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_link_local(),

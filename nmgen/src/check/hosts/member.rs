@@ -1,9 +1,9 @@
-//! A host among others.
+//! A host within a fleet.
 
 use super::facts::Facts;
 use crate::source::Host;
 
-/// One of several hosts and what it contributes.
+/// A host with its facts.
 #[derive(Clone, Copy)]
 pub(super) struct Member<'h> {
     pub(super) host: &'h Host,
@@ -11,7 +11,7 @@ pub(super) struct Member<'h> {
 }
 
 impl<'h> Member<'h> {
-    /// Up to the first dot: sources differ in whether they have the domain.
+    /// The name up to the first dot, since sources differ in giving the domain.
     pub(super) fn name(&self) -> Option<&'h str> {
         let name = self.host.name.as_deref()?;
         name.split('.').next()

@@ -1,8 +1,9 @@
-//! Whether the roles of an install-config have hosts.
+//! Whether the roles of an install-config have enough hosts.
 //!
-//! Hosts need not be told to the agent-based installer, which warns of too few; the installer that provisions
-//! them itself refuses to begin (openshift/installer, `pkg/types/baremetal/validation`). A file does not
-//! tell for which of the two it is: a warning.
+//! The agent-based installer only warns of too few hosts, as machines may join unlisted; the
+//! installer that provisions them itself refuses to begin (openshift/installer,
+//! `pkg/types/baremetal/validation`). The file does not say which of the two reads it: hence a
+//! warning.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +18,7 @@ rules! {
 const HELP: &str =
     "the agent-based installer lets the others use DHCP; the one that provisions refuses too few";
 
-/// Where there is no host at all, that is said already.
+/// Without any host this check says nothing: another rule reports that.
 pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagnostics) {
     let serves_all = hosts.iter().any(|host| host.is_cluster() && host.role.is_none());
     if hosts.is_empty() || wanted.is_empty() || serves_all {
@@ -45,7 +46,7 @@ pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagn
     }
 }
 
-/// How many hosts each role has, and how many have none that is known. Any source may tell a host's role.
+/// The number of hosts with each role, and of those without one. Any source may give a host's role.
 fn count(hosts: &[Host]) -> (HashMap<&str, u64>, u64) {
     let mut named: HashMap<&str, Option<&str>> = HashMap::new();
     let mut roles = Vec::new();
@@ -68,7 +69,7 @@ fn count(hosts: &[Host]) -> (HashMap<&str, u64>, u64) {
     (counts, anyone)
 }
 
-/// Of two install-configs the one that wants more.
+/// Of two install-configs, the one with more replicas.
 fn of_each_role(wanted: &[Replicas]) -> Vec<&Replicas> {
     let mut found: Vec<&Replicas> = Vec::new();
     for replicas in wanted {
@@ -85,7 +86,7 @@ fn role(host: &Host) -> Option<&str> {
     host.role.as_deref().map(usual)
 }
 
-/// Nodes bear both names of the control plane's role.
+/// Nodes have two names for the control plane's role.
 fn usual(role: &str) -> &str {
     if role == "control-plane" { "master" } else { role }
 }

@@ -1,4 +1,4 @@
-//! Hosts of a role are built alike: the one that is not is probably a slip.
+//! Differences within a role, whose hosts are usually built alike.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::Hash;
@@ -15,7 +15,7 @@ rules! {
 const HELP: &str = "if this host is meant to differ, there is nothing to do";
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
-    // One source may have the role, and another one the document.
+    // One source may give the role and another the document.
     let known: HashMap<&str, &str> = members
         .iter()
         .filter_map(|member| Some((member.name()?, member.host.role.as_deref()?)))
@@ -76,16 +76,16 @@ fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A value that is not as the majority's.
+/// A value that differs from the majority's.
 struct Odd<V> {
     index: usize,
     value: V,
     others: V,
-    /// How many have theirs.
+    /// The number of hosts in the majority.
     count: usize,
 }
 
-/// Each of them. None where there is no majority of at least two.
+/// The values that differ; none without a majority of at least two.
 fn odd<V: Eq + Hash + Copy>(values: &[V]) -> impl Iterator<Item = Odd<V>> {
     let mut counts: HashMap<V, usize> = HashMap::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! The early document of a host against the one for the running node: both describe one machine.
+//! Compares a host's early document with the one for the running node: both describe one machine.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ rules! {
     warning STAGE_GATEWAY_DIFFERS = "stage-gateway-differs";
 }
 
-/// Stacks are never deeper; a cycle is.
+/// Real stacks are shallower; a cycle is not.
 const MAX_DEPTH: usize = 12;
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
@@ -34,15 +34,15 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// An interface with static addresses, by what it stands on.
+/// An interface with static addresses, identified by its NICs and VLAN.
 struct Connection<'d> {
     nics: BTreeSet<&'d str>,
     vlan: Option<u64>,
     family: Family,
     addresses: Vec<(IpAddr, &'d Node<'d>)>,
-    /// Of each address, in the same order.
+    /// The prefix length of each address, in the same order.
     prefixes: Vec<Option<(u64, &'d Node<'d>)>>,
-    /// Next hops of its default routes.
+    /// Gateways of its default routes.
     gateways: Vec<(IpAddr, &'d Node<'d>)>,
 }
 
@@ -112,7 +112,7 @@ fn compare(early: &Document<'_>, node: &Document<'_>, diagnostics: &mut Diagnost
 }
 
 impl<'d> Connection<'d> {
-    /// Addresses that both have, with another length of the prefix.
+    /// Addresses with different prefix lengths in the two documents.
     fn other_prefixes<'s>(
         &'s self,
         other: &'s Self,
@@ -169,7 +169,7 @@ fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
     found
 }
 
-/// From an interface down to its NICs, noting the VLAN on the way.
+/// Collects the NICs and the VLAN below an interface.
 fn descend<'d>(
     interfaces: &'d [Node<'d>],
     interface: &'d Node<'d>,
@@ -180,7 +180,7 @@ fn descend<'d>(
         connection.vlan = Some(id);
     }
     let Some(name) = interface.text_at("name") else { return };
-    // An ovs-interface stands on the bridge that lists it.
+    // An ovs-interface belongs to the bridge that lists it.
     let is_port = |bridge: &&Node<'_>| {
         bridge.text_at("type") == Some("ovs-bridge")
             && stack::bridge_port_names(bridge).contains(&name)

@@ -1,16 +1,16 @@
-//! Takes out of a document what rules have reported already, so that nmstate is asked about the rest.
+//! Removes reported values from a document, so that nmstate judges the rest.
 
 use super::locate::{Judge, reason, remove};
 use crate::document::{Node, Path, Step};
 use crate::state::Refusal;
 
-/// A required field takes what needs it along, and that may be a required field again; NMState has no
-/// more levels of those.
+/// Removing a required field also removes the part that requires it, which may be required again;
+/// NMState nests no deeper.
 const MAX_ROUNDS: usize = 5;
 
-/// What nmstate says of the document without the values at these paths. They are taken out all at once:
-/// each question costs a reading of the whole document. `removed` gets them as [`super::original`] wants;
-/// their paths in the document are returned beside the verdict.
+/// nmstate's verdict on the document without the values at these paths. They are removed at once,
+/// since each verdict costs a pass over the whole document. `removed` gets the paths as
+/// [`super::original`] needs them; their paths in the document are returned beside the verdict.
 pub(super) fn take_out(
     value: &mut Node<'_>,
     known: Vec<Path>,
@@ -58,7 +58,7 @@ fn last_first(mut paths: Vec<Path>) -> Vec<Path> {
     paths
 }
 
-/// Where a part of the document is after the removals; `None` when it is gone.
+/// The path of a part after the removals; `None` if it is removed.
 fn current(path: &Path, removed: &[Path]) -> Option<Path> {
     let mut path = path.clone();
     for gone in removed {

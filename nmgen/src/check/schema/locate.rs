@@ -1,15 +1,15 @@
-//! Finds the part of a document that nmstate refuses, by asking it about parts.
+//! Finds the part of a document that nmstate refuses, by running nmstate on parts.
 
 use crate::document::{Node, Path, Step, Value};
 use crate::state::Refusal;
 
-/// nmstate's answer to a part of the document.
+/// nmstate's verdict on a part of the document.
 pub(super) type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 
-/// So many questions at most: a refusal in a document of a thousand interfaces takes about fifty.
+/// A refusal in a document of a thousand interfaces takes about fifty.
 const MAX_QUESTIONS: u32 = 300;
 
-/// The smallest part that nmstate refuses for this reason, or without which it has another one.
+/// The smallest part that nmstate refuses for this reason, or whose removal changes the reason.
 pub(super) fn guilty(value: &Node<'_>, reason: &str, judge: Judge) -> Path {
     let mut search = Search { reason, judge, questions: 0 };
     search.descend(value.clone())
@@ -22,8 +22,8 @@ struct Search<'r> {
 }
 
 impl Search<'_> {
-    /// From the root down, for as long as one child can be blamed. Lists are cut down to the one item on
-    /// the way, which makes every further question cheap.
+    /// Descends from the root while a single child is at fault. Lists are cut to that item, which
+    /// makes each further run cheap.
     fn descend(&mut self, mut value: Node<'_>) -> Path {
         let (mut at, mut found) = (Path::default(), Path::default());
         loop {
@@ -59,7 +59,7 @@ impl Search<'_> {
         }
     }
 
-    /// The list item that is refused for this reason when it is alone.
+    /// The list item that is refused for this reason on its own.
     fn guilty_item(&mut self, value: &Node<'_>, list: &Path, length: usize) -> Option<usize> {
         let (mut from, mut to) = (0, length);
         while to - from > 1 {
@@ -85,7 +85,7 @@ impl Search<'_> {
         Some(verdict.is_err_and(|refusal| reason(&refusal) == self.reason))
     }
 
-    /// The child without which there is no refusal, or another one.
+    /// The child whose removal removes or changes the refusal.
     fn guilty_child(
         &mut self,
         value: &Node<'_>,
@@ -97,7 +97,7 @@ impl Search<'_> {
             remove(&mut without, &parent.join(step.clone()));
             let is_guilty = match self.ask(&without)? {
                 Ok(()) => true,
-                // Where a field is missing, taking another one away only changes which.
+                // After a missing field, removing another one only changes the name in the reason.
                 Err(other) => {
                     let other = reason(&other);
                     other != self.reason
@@ -134,7 +134,7 @@ pub(super) fn reason(refusal: &Refusal) -> String {
     text.split(" at line ").next().unwrap_or(text).to_owned()
 }
 
-/// What says which schema the rest must follow comes last: without it nmstate believes anything.
+/// Keys that select the schema are removed last: without them nmstate accepts anything.
 const IDENTITY: &[&str] = &["name", "type", "state"];
 
 fn keys(node: &Node<'_>) -> Vec<String> {

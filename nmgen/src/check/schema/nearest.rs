@@ -1,16 +1,16 @@
-//! What was probably meant by a name that NMState does not have.
+//! Suggests the valid name nearest to an unknown one.
 
 use super::locate::{Judge, reason};
 use crate::document::{Entry, Node, Path, Step, Value};
 
-/// Below it two names have nothing to do with each other.
+/// The least similarity of a suggestion.
 const ALIKE: f64 = 0.8;
 
-/// So many guesses are put to nmstate.
+/// The most candidates tried with nmstate.
 const MAX_GUESSES: usize = 3;
 
-/// Names to guess from, for interfaces: of those nmstate does not tell what it expects. Which of them an
-/// interface may have is asked, so that a name too many does no harm.
+/// Candidate keys; nmstate lists none for interfaces. nmstate decides which of them the type has, so
+/// an excess key is harmless.
 const INTERFACE_FIELDS: &[&str] = &[
     "802.1x",
     "accept-all-mac-addresses",
@@ -52,12 +52,12 @@ const INTERFACE_FIELDS: &[&str] = &[
     "wait-ip",
 ];
 
-/// The expected name that is most like the one found, whatever its case.
+/// The expected name most similar to the found one, ignoring case.
 pub(super) fn nearest<'a>(found: &str, expected: &[&'a str]) -> Option<&'a str> {
     ranked(found, expected).into_iter().next()
 }
 
-/// The field of the interface at `path` that was probably meant by the key at the path's end.
+/// The interface's field nearest to the key at the end of `path`.
 pub(super) fn field_of_interface(
     root: &Node<'_>,
     path: &Path,
@@ -74,7 +74,7 @@ pub(super) fn field_of_interface(
     })
 }
 
-/// Those that are alike, the most alike first.
+/// The similar names, the most similar first.
 fn ranked<'a>(found: &str, expected: &[&'a str]) -> Vec<&'a str> {
     let found = found.to_lowercase().replace('_', "-");
     let score = |name: &str| strsim::jaro_winkler(&found, &name.to_lowercase().replace('_', "-"));
@@ -84,7 +84,7 @@ fn ranked<'a>(found: &str, expected: &[&'a str]) -> Vec<&'a str> {
     scored.into_iter().map(|(_, name)| name).collect()
 }
 
-/// A document with nothing but what the interface is, and the one key under another name.
+/// A document with only the interface's identity and the key under its new name.
 fn with_renamed<'t>(interface: &Node<'t>, key: &str, name: &'static str) -> Node<'t> {
     let entries = interface.entries().iter().filter_map(|entry| match &*entry.key {
         found if found == key => Some(Entry { key: name.into(), ..entry.clone() }),
