@@ -1,7 +1,7 @@
-//! A YAML document as a tree in which every value knows where it stands.
+//! A YAML document as a tree of values with positions.
 //!
-//! nmstate decides what a document means: it reads this tree by serde, so that what was checked is what
-//! it gets.
+//! nmstate reads this tree through serde, so that it gets exactly what was checked, and decides what
+//! the document means.
 
 mod deserialize;
 mod dialect;
@@ -22,7 +22,7 @@ pub(crate) use self::path::{Path, Step};
 pub(crate) use self::tree::{Entry, Node, Value};
 use crate::diagnostic::Rule;
 
-/// What can be wrong with a document as YAML.
+/// Faults of a document as YAML.
 pub(crate) fn rules() -> Vec<Rule> {
     [size::RULES, parse::RULES, space::RULES].concat()
 }

@@ -1,4 +1,4 @@
-//! Where documents come from: files of many kinds, standard input, directories.
+//! Sources of documents: files of many kinds, standard input, directories.
 
 mod directory;
 #[cfg(feature = "pipelines")]
@@ -22,18 +22,19 @@ use crate::error::Error;
 pub use crate::node::CLUSTER;
 pub use crate::text::{Source, Text};
 
-/// Rules about the files themselves, whatever is in them.
+/// Rules about the files themselves, regardless of content.
 pub(crate) fn rules() -> Vec<Rule> {
     [read_file::RULES, hosts_directory::RULES, nic::RULES, &fleet::rules()].concat()
 }
 
-/// Reads every path: `-` is standard input; of a file or a directory the content tells what it is.
+/// Reads every path: `-` is standard input; the kind of a file or directory is recognised by its
+/// content.
 ///
 /// # Errors
-/// [`Error::ReadDirectory`], [`Error::ReadFile`]: this machine's I/O failed. What is wrong with the
-/// input itself is a diagnostic.
+/// [`Error::ReadDirectory`], [`Error::ReadFile`]: I/O on this machine failed. Faults of the input are
+/// diagnostics.
 pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
-    // There is one standard input, however often it is named.
+    // Standard input is read once, even if named repeatedly.
     let mut is_first_stdin = true;
     let paths = paths
         .iter()

@@ -1,4 +1,4 @@
-//! Text and positions in it. Knows no other module.
+//! Text and positions. Imports no other module.
 
 #[cfg_attr(
     not(feature = "pipelines"),
@@ -31,11 +31,11 @@ pub struct Position {
     pub column: u32,
 }
 
-/// From the first character to the one behind the last.
+/// From the first character to the one after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     /// The first character.
     pub(crate) start: Position,
-    /// Behind the last character.
+    /// The character after the last.
     pub(crate) end: Position,
 }

@@ -1,7 +1,7 @@
-//! The tree as serde sees it, so that nmstate is given exactly what the checks have read.
+//! The tree as a serde deserializer, so that nmstate gets exactly what was checked.
 //!
-//! A plain scalar means to nmstate what `serde_yaml`, the parser of its own tools, would make of it; a
-//! property test holds the two together.
+//! Plain scalars have the types that `serde_yaml`, the parser of nmstate's tools, gives them; a
+//! property test compares the two.
 
 use serde::de::value::{BorrowedStrDeserializer, Error, MapDeserializer, SeqDeserializer};
 use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
@@ -45,7 +45,7 @@ impl<'de> Deserializer<'de> for &'de Node<'_> {
 
     fn deserialize_str<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match &self.value {
-            // A profile may well be called 100.
+            // A profile may be named 100.
             Value::Scalar { text, .. } => visitor.visit_borrowed_str(text),
             Value::Sequence(_) | Value::Mapping(_) => self.deserialize_any(visitor),
         }
@@ -125,7 +125,7 @@ impl<'de> Deserializer<'de> for &'de Node<'_> {
 }
 
 impl Node<'_> {
-    /// `key:` with nothing behind it, which stands for an empty list or mapping too.
+    /// `key:` without a value, which also stands for an empty list or mapping.
     fn is_nothing(&self) -> bool {
         matches!(&self.value, Value::Scalar { text, plain: true } if text.is_empty())
     }
@@ -147,13 +147,13 @@ fn pair<'de, 't>(entry: &'de Entry<'t>) -> Pair<'de, 't> {
 mod tests {
     use proptest::prelude::*;
     use serde::Deserialize;
-    // nmstate reads interfaces through this type.
+    // nmstate deserializes interfaces through this type.
     use serde_json::Value;
 
     use crate::document;
     use crate::text::Source;
 
-    /// Texts that are not YAML are passed over.
+    /// Compares both parsers; text that is not YAML is skipped.
     fn assert_read_alike(text: &str) -> Result<(), TestCaseError> {
         let source = Source { name: "test".into(), text: text.into() };
         if let Ok(document) = document::parse(&source) {
@@ -170,8 +170,8 @@ mod tests {
 
     const NUMBERS: &str = "[-+]{0,2}(0[xob])?[-+]?[0-9a-f]{0,40}|[-+]?0?[0-9]{0,3}[.]?[0-9]{0,3}([eE][-+]?[0-9]{1,3})?";
     const WORDS: &str = "[-+]?[.]?(inf|Inf|INF|nan|NaN|null|Null|~|True|no|TRUE|y)";
-    // Without names of anchors and tags, which the two parsers end at different characters, and without
-    // the line breaks that only YAML 1.1 had.
+    // Leaves out names of anchors and tags, which the two parsers end at different characters, and
+    // line breaks of YAML 1.1 alone.
     const TEXT: &str = r#"([\PC&&[^&!*\u{2028}\u{2029}]]{1,3}|\n {0,4}|- |[a-c]{1,2}: ?|, |[{}\[\]'"\#|>%?~<\\\t\r]|[ab]|1|0x1|---|\.\.\.|!!str |&a |\*a |''){0,16}"#;
 
     proptest! {
@@ -183,7 +183,7 @@ mod tests {
 
         #[test]
         fn texts_are_read_alike(text in TEXT) {
-            // A block scalar that the text breaks off ends in a line break for one of the two only.
+            // A block scalar without a final line break differs between the two parsers.
             assert_read_alike(&format!("{text}\n"))?;
         }
     }

@@ -1,5 +1,5 @@
-//! Documents in files with more than one document, and as parts of other documents: only a fleet's sources
-//! have them.
+//! Files with several documents, and documents within other documents, as a fleet's sources have
+//! them.
 
 mod many;
 mod merge;

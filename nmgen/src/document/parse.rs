@@ -1,4 +1,4 @@
-//! Text to tree, with bounds on depth and size, so that no document costs more than its length.
+//! Parses text to a tree. Depth and size are bounded, so that the cost is proportional to the text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,17 +13,17 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
-/// NMState itself is at most nine levels deep.
+/// NMState nests at most nine levels.
 const MAX_DEPTH: usize = 32;
-/// A thousand interfaces are about 20,000 values.
+/// A thousand interfaces have about 20,000 values.
 const MAX_NODES: usize = 250_000;
-/// A longer text, which describes a fleet, may have a value for every so many bytes.
+/// A text above the bound may have one value per this many bytes, as it describes a fleet.
 const BYTES_PER_NODE: usize = 4;
 
-/// The tags that say no more than the value itself, `!!str` apart.
+/// The tags that repeat the value's own type; `!!str` is handled apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
 
-/// What the parser's words for the usual slips come from.
+/// Usual causes of the parser's errors.
 const HELP: &[(&str, &str)] = &[
     (
         "did not find expected '-' indicator",
@@ -45,12 +45,12 @@ rules! {
     error KEY_NOT_SCALAR = "key-not-scalar";
 }
 
-/// Parses one NMState document. Duplicate keys are all reported before it gives up; other faults end it.
+/// Parses one NMState document. Reports all duplicate keys; any other fault ends it.
 pub(crate) fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
     parse_text(&source.text, Lines::new(source))
 }
 
-/// Parses the text that `lines` were made of, an NMState document.
+/// Parses an NMState document from the text of `lines`.
 pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let document = parse_tree(text, lines)?;
     match dialect_fault(&document) {
@@ -59,7 +59,7 @@ pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     }
 }
 
-/// Parses the text that `lines` were made of, whoever is to read it.
+/// Parses any document from the text of `lines`.
 pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let mut reader = Reader {
         lines,
@@ -84,7 +84,7 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
     Err(reader.faults)
 }
 
-/// What our parser has read must be readable where the document goes.
+/// The fault of a document that nmstate's tools cannot read.
 pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     let lines = &document.lines;
     let (message, line, column) = dialect::refusal(&lines.source().text)?;
@@ -94,7 +94,7 @@ pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
 
 type Fatal = Box<Diagnostic>;
 
-/// A value with a name, and its size: an alias takes as much room, and as many levels.
+/// An anchored value and its size: each alias counts as many values and levels.
 #[derive(Clone)]
 struct Anchored<'t> {
     node: Node<'t>,
@@ -230,7 +230,7 @@ impl<'t> Reader<'t> {
 
     fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
         let Some(Anchored { node, nodes, levels }) = self.anchors.get(&anchor).cloned() else {
-            // Only an alias inside its own anchor has no value yet.
+            // Only an alias within its own anchor has no value yet.
             return Err(self.fatal(
                 ALIAS_EXPANSION,
                 "this alias refers to a value that it is part of",
@@ -256,8 +256,8 @@ impl<'t> Reader<'t> {
             .map_help("write the values out, or describe one node in one document"))
     }
 
-    /// True for `!!str`; NMState has no use for other tags, and nmstate's parser gives them a meaning
-    /// of its own.
+    /// True for `!!str`. NMState uses no other tags, and nmstate's parser interprets them in its own
+    /// way.
     fn is_string_tag(&mut self, tag: Option<&Tag>, span: Span) -> Result<bool, Fatal> {
         match tag {
             None => Ok(false),
@@ -275,7 +275,7 @@ impl<'t> Reader<'t> {
     fn scan_error(&self, error: &ScanError) -> Fatal {
         let at = to_position(error.marker());
         let span = Span { start: at, end: at };
-        // The scanner's own bound on "[[[[…" is reached before ours, since it looks ahead.
+        // The scanner looks ahead, so "[[[[…" exceeds its bound before ours.
         if error.info().contains("recursion limit") {
             return self.nesting(span);
         }
@@ -291,7 +291,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Levels below a value: 0 for a scalar.
+/// The number of levels below a value: 0 for a scalar.
 fn levels(node: &Node<'_>) -> usize {
     let below = match &node.value {
         Value::Scalar { .. } => return 0,

@@ -1,4 +1,4 @@
-//! A document that was parsed: its tree, and the lines that its places are on.
+//! A parsed document: its tree, and the lines of its places.
 
 use std::borrow::Cow;
 
@@ -13,19 +13,19 @@ use crate::text::{Source, Span};
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document<'t> {
     pub(super) lines: Lines,
-    /// Written anew when it is asked for as text.
+    /// A part of another document is rendered when its text is needed.
     pub(super) is_part: bool,
-    /// Its root; a null scalar when the document is empty.
+    /// The root; a null scalar for an empty document.
     pub(crate) root: Node<'t>,
 }
 
 impl<'t> Document<'t> {
-    /// The same, independent of the text.
+    /// A copy that doesn't borrow from the text.
     pub(crate) fn into_owned(self) -> Document<'static> {
         Document { lines: self.lines, is_part: self.is_part, root: self.root.into_owned() }
     }
 
-    /// The document's text: as it was written, or, of a part of another document, written anew.
+    /// The document's text: the original, or rendered for a part of another document.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         match self.is_part {
             true => Cow::Owned(render::render(&self.root)),
@@ -33,17 +33,17 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// The text that it was read from, or of which it is a part; its name is the file's.
+    /// The text that contains the document; its name is the file's.
     pub(crate) fn source(&self) -> &Source {
         self.lines.source()
     }
 
-    /// The place of a span, with the line that it stands on.
+    /// The place of a span, with its line.
     pub(crate) fn place(&self, span: Span) -> Place {
         self.lines.place(span)
     }
 
-    /// The place to show for the value at `path`: the value itself where it is a scalar, else its key.
+    /// The place to show for the value at `path`: a scalar itself, else the key.
     pub(crate) fn place_at(&self, path: &Path) -> Place {
         let scalar = |node: &Node<'_>| matches!(node.value, Value::Scalar { .. });
         match self.root.find(path) {
@@ -65,7 +65,7 @@ impl<'t> Document<'t> {
     }
 }
 
-/// An item of a list of mappings is shown by its first key.
+/// An item of a list of mappings is shown at its first key.
 fn first_line(node: &Node<'_>) -> Span {
     node.entries().first().map_or(node.span, |entry| entry.key_span)
 }

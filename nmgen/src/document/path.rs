@@ -1,4 +1,4 @@
-//! A path to a value in a document, as NMState users write it: `interfaces[0].vlan.id`.
+//! A path to a value, in the notation of NMState users: `interfaces[0].vlan.id`.
 
 use std::fmt;
 
@@ -41,7 +41,7 @@ impl Path {
         self.join(Step::Index(index))
     }
 
-    /// True when `prefix` is this path or one above it.
+    /// True when `prefix` is this path or an ancestor.
     pub(crate) fn starts_with(&self, prefix: &Self) -> bool {
         self.0.starts_with(&prefix.0)
     }

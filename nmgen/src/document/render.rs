@@ -1,12 +1,12 @@
-//! A tree as YAML again, for documents that were a part of another one.
+//! Renders a tree as YAML, for parts of other documents.
 
 use std::fmt::Write;
 
 use super::scalar::Scalar;
 use super::tree::{Node, Value};
 
-/// Block style, two spaces a level, in the tree's order. What was plain stays plain and what was quoted
-/// stays text, so that it means the same to every reader. Ends in a line break.
+/// Block style, two spaces per level, in the tree's order. Plain scalars stay plain and quoted ones
+/// quoted, so that every reader sees the same types. Ends in a line break.
 pub(super) fn render(root: &Node<'_>) -> String {
     let mut text = String::new();
     match &root.value {
@@ -26,13 +26,13 @@ fn line(text: &mut String, node: &Node<'_>) {
     text.push('\n');
 }
 
-/// The first key follows what is on the line already, which is `level` steps in.
+/// The first key continues the current line, which is indented by `level` steps.
 fn mapping(text: &mut String, node: &Node<'_>, level: usize) {
     for (position, entry) in node.entries().iter().enumerate() {
         if position > 0 {
             indent(text, level);
         }
-        // A key is a word; whether it was quoted makes no difference to it.
+        // Quotes of a key make no difference.
         let _ = write!(text, "{}:", scalar(&entry.key, is_word(&entry.key)));
         value(text, &entry.node, level);
     }
@@ -68,7 +68,7 @@ fn value(text: &mut String, node: &Node<'_>, level: usize) {
             indent(text, level + 1);
             mapping(text, node, level + 1);
         }
-        // A list stands at its key's level.
+        // A list is indented as far as its key.
         Value::Sequence(items) => {
             text.push('\n');
             indent(text, level);
@@ -81,14 +81,15 @@ fn indent(text: &mut String, level: usize) {
     text.extend(std::iter::repeat_n("  ", level));
 }
 
-/// Plain where it was plain and nothing in it has a meaning, else as JSON, which is YAML. What was quoted
-/// stays so: YAML 1.1, which Kubernetes' tools read, takes more words for numbers and booleans.
+/// A plain scalar stays plain if it has no special meaning; anything else is written as JSON, which
+/// is YAML. Quotes stay: YAML 1.1, as Kubernetes' tools read it, takes more words for numbers and
+/// booleans.
 fn scalar(value: &str, plain: bool) -> String {
     let stays = plain && (is_word(value) || Scalar::plain(value) != Scalar::Text);
     if stays { value.to_owned() } else { serde_json::Value::from(value).to_string() }
 }
 
-/// Made of characters that mean nothing in YAML wherever they stand.
+/// True for characters that have no meaning in YAML anywhere.
 fn is_word(value: &str) -> bool {
     let is_ordinary =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '/' | '-' | '+' | ':' | ' ');

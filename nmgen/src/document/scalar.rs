@@ -1,12 +1,13 @@
-//! What a plain scalar means, by the rules of `serde_yaml` (YAML 1.2's core schema, and `0b` numbers).
+//! The type of a plain scalar, by the rules of `serde_yaml` (YAML 1.2's core schema, and `0b`
+//! numbers).
 
-/// A plain scalar's meaning.
+/// The type and value of a plain scalar.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Scalar {
     Null,
     Boolean(bool),
     Unsigned(u128),
-    /// Below zero, or a zero with a sign.
+    /// Below zero, or zero with a minus sign.
     Negative(i128),
     Float(f64),
     Text,
@@ -20,7 +21,7 @@ impl Scalar {
             "false" | "False" | "FALSE" => return Self::Boolean(false),
             _ => {}
         }
-        // Whatever is a number begins like one; most scalars are words.
+        // Numbers start with these characters; most scalars are words.
         if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.')) {
             return Self::Text;
         }
@@ -37,7 +38,7 @@ fn unsigned(text: &str) -> Option<u128> {
     if let Some((radix, digits)) = radix(digits) {
         return u128::from_str_radix(digits, radix).ok();
     }
-    // A second sign is no number, and a leading zero makes a word.
+    // Two signs or a leading zero make it a word.
     let is_number = digits.starts_with(|c: char| c.is_ascii_digit()) && !has_leading_zero(digits);
     is_number.then(|| digits.parse().ok())?
 }
@@ -52,7 +53,7 @@ fn negative(text: &str) -> Option<i128> {
     magnitude.ok()
 }
 
-/// The base and the digits behind its prefix, where no sign follows.
+/// The base and the digits after its prefix, which have no sign.
 fn radix(text: &str) -> Option<(u32, &str)> {
     let bases = [("0x", 16), ("0o", 8), ("0b", 2)];
     let (base, digits) =

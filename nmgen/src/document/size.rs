@@ -1,16 +1,16 @@
-//! How large documents and files of documents may be.
+//! Bounds of documents and files.
 
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::place::Place;
 
-/// The largest document: two hundred times what a large node needs, and small enough that a
-/// pipeline can't be made to run out of memory.
+/// The largest document: two hundred times a large node's, and small enough to protect a pipeline's
+/// memory.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
-/// The largest file that describes a fleet: a thousand hosts take two to four MiB.
+/// The largest file of a fleet: a thousand hosts take two to four MiB.
 pub const MAX_FLEET_BYTES: usize = 16 << 20;
 
-/// The most hosts, and the most YAML documents of a file: ten times the largest cluster of OpenShift.
+/// The most hosts, and the most YAML documents of a file: ten times OpenShift's largest cluster.
 pub const MAX_HOSTS: usize = 20_000;
 
 rules! {

@@ -1,5 +1,5 @@
-//! Non-breaking spaces and tabs where YAML wants spaces: they come with text copied from a web page or with
-//! an editor, and cannot be seen.
+//! Non-breaking spaces and tabs in place of YAML's spaces: invisible, and common in text copied from
+//! web pages or written in some editors.
 
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
@@ -15,9 +15,9 @@ rules! {
 const SPACE: char = '\u{a0}';
 const TAB: char = '\t';
 
-/// The first key that such a space has become a part of.
+/// The first key that begins with a non-breaking space.
 pub(super) fn in_keys(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
-    // Hardly any text has one.
+    // Most texts have none.
     text.contains(SPACE).then(|| key(root)).flatten().map(|span| diagnostic(span.start, lines))
 }
 
@@ -26,19 +26,19 @@ fn key(node: &Node<'_>) -> Option<Span> {
         Value::Scalar { .. } => None,
         Value::Sequence(items) => items.iter().find_map(key),
         Value::Mapping(entries) => entries.iter().find_map(|entry| {
-            // Behind the '-' of a list too, which then is none.
+            // After the '-' of a list too: YAML takes it as part of the key.
             let is_indented = entry.key.trim_start_matches('-').starts_with(SPACE);
             if is_indented { Some(entry.key_span) } else { key(&entry.node) }
         }),
     }
 }
 
-/// What to say instead of a syntax error that such a space is behind.
+/// The diagnostic to show instead of a syntax error that such a space causes.
 pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
     if fault.rule != SYNTAX || !text.contains([SPACE, TAB]) {
         return None;
     }
-    // What is at odds with its indentation is found on this line or at the next one.
+    // The parser reports wrong indentation on this line or the next one.
     let fault_line = line(&fault.place)?;
     (1..).zip(text.lines()).find_map(|(number, text)| {
         let mut indentation = text.chars().take_while(|c| c.is_whitespace() || *c == '-');
@@ -47,7 +47,7 @@ pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Optio
         let start = Position { line: number, column: column as u32 + 1 };
         let found = if is_tab { tab(start, lines) } else { diagnostic(start, lines) };
         let at = line(&found.place)?;
-        // A plain value goes on until the tab, and is what the parser complains of.
+        // A plain scalar continues until the tab, and the parser reports its line.
         let is_near = at == fault_line || at + 1 == fault_line || is_tab && at == fault_line + 1;
         is_near.then_some(found)
     })

@@ -1,4 +1,4 @@
-//! The tree: values, each with its place.
+//! The tree: values with positions.
 
 use std::borrow::Cow;
 
@@ -6,44 +6,44 @@ use super::path::{Path, Step};
 use crate::mac::Mac;
 use crate::text::Span;
 
-/// A value and its place.
+/// A value and its span.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Node<'t> {
-    /// Where it stands; of a block mapping or sequence only the start is meant.
+    /// Its span; of a block mapping or sequence only the start is used.
     pub(crate) span: Span,
-    /// What stands there.
+    /// The value.
     pub(crate) value: Value<'t>,
 }
 
 /// The three kinds of YAML values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value<'t> {
-    /// A scalar, as it stands in the text after unquoting and unescaping.
+    /// A scalar, unquoted and unescaped.
     Scalar {
         /// The text.
         text: Cow<'t, str>,
-        /// Neither quoted nor a block scalar: may mean null, a number or a boolean.
+        /// Neither quoted nor a block scalar: may be null, a number or a boolean.
         plain: bool,
     },
     /// A list.
     Sequence(Vec<Node<'t>>),
-    /// Keys and values in their order; no key occurs twice.
+    /// Keys and values in the document's order; keys are unique.
     Mapping(Vec<Entry<'t>>),
 }
 
-/// A key, its place and its value.
+/// A key, its span and its value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry<'t> {
     /// The key.
     pub(crate) key: Cow<'t, str>,
-    /// The key's place.
+    /// The key's span.
     pub(crate) key_span: Span,
     /// The value.
     pub(crate) node: Node<'t>,
 }
 
 impl<'t> Node<'t> {
-    /// The same, independent of the text.
+    /// A copy that doesn't borrow from the text.
     pub(crate) fn into_owned(self) -> Node<'static> {
         let owned = |text: Cow<'t, str>| Cow::Owned(text.into_owned());
         let value = match self.value {
@@ -65,7 +65,7 @@ impl<'t> Node<'t> {
         Node { span: self.span, value }
     }
 
-    /// True when the two say the same, wherever they stand and in whatever order their keys are.
+    /// True for equal content, regardless of positions and the order of keys.
     pub(crate) fn means_the_same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {
             (Value::Scalar { text, .. }, Value::Scalar { text: other, .. }) => text == other,
@@ -85,7 +85,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The entries of a mapping; none for anything else.
+    /// A mapping's entries; none for other values.
     pub(crate) fn entries(&self) -> &[Entry<'t>] {
         match &self.value {
             Value::Mapping(entries) => entries,
@@ -93,7 +93,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The items of a sequence; none for anything else.
+    /// A sequence's items; none for other values.
     pub(crate) fn items(&self) -> &[Node<'t>] {
         match &self.value {
             Value::Sequence(items) => items,
@@ -116,7 +116,7 @@ impl<'t> Node<'t> {
         keys.iter().try_fold(self, |node, key| node.get(key))
     }
 
-    /// A scalar's text, quoted or not; `None` for null, lists and mappings.
+    /// A scalar's text; `None` for null, lists and mappings.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Scalar { text, .. } if !self.is_null() => Some(text),
@@ -129,12 +129,12 @@ impl<'t> Node<'t> {
         self.get(key)?.text()
     }
 
-    /// The MAC address under this key, if it is one.
+    /// The MAC address under this key, if valid.
     pub(crate) fn mac_at(&self, key: &str) -> Option<Mac> {
         self.text_at(key).and_then(Mac::parse)
     }
 
-    /// A number as nmstate reads one: decimal or `0x` hexadecimal, quoted or not.
+    /// A number as nmstate accepts it: decimal or `0x` hexadecimal, quoted or not.
     pub(crate) fn number(&self) -> Option<u64> {
         let text = self.text()?;
         match text.strip_prefix("0x") {
@@ -143,7 +143,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// A boolean as nmstate reads one.
+    /// A boolean as nmstate accepts it.
     pub(crate) fn boolean(&self) -> Option<bool> {
         match self.text()?.to_ascii_lowercase().as_str() {
             "1" | "true" | "yes" | "on" | "y" => Some(true),
@@ -162,7 +162,7 @@ impl<'t> Node<'t> {
         }
     }
 
-    /// The same as [`Self::find`], to change the tree.
+    /// Like [`Self::find`], mutable.
     pub(crate) fn find_mut(&mut self, path: &Path) -> Option<&mut Self> {
         path.steps().iter().try_fold(self, |node, step| match (&mut node.value, step) {
             (Value::Mapping(entries), Step::Key(key)) => {

@@ -1,20 +1,20 @@
-//! What a directory holds.
+//! The entries of a directory.
 
 use std::path::Path;
 
 use crate::error::Error;
 
-/// True for a path of a directory, not for `-`.
+/// True for the path of a directory; `-` is none.
 pub(super) fn is(path: &str) -> bool {
     path != "-" && Path::new(path).is_dir()
 }
 
-/// The files, sorted, so that the result doesn't depend on the order in which the file system keeps them.
+/// The files, sorted, so that the result doesn't depend on the file system's order.
 pub(super) fn files(directory: &str) -> Result<Vec<String>, Error> {
     names(directory, Path::is_file)
 }
 
-/// What a directory holds, as far as `wanted`.
+/// The entries that `wanted` accepts, sorted.
 pub(super) fn names(directory: &str, wanted: fn(&Path) -> bool) -> Result<Vec<String>, Error> {
     let failed = |source| Error::ReadDirectory { path: directory.to_owned(), source };
     let mut names = Vec::new();
@@ -28,7 +28,7 @@ pub(super) fn names(directory: &str, wanted: fn(&Path) -> bool) -> Result<Vec<St
     Ok(names)
 }
 
-/// The path of a file in a directory, as it is shown.
+/// The path of a file in a directory, as shown in messages.
 pub(super) fn join(directory: &str, name: &str) -> String {
     Path::new(directory).join(name).display().to_string()
 }

@@ -1,4 +1,4 @@
-//! What only pipelines read: files that describe a fleet, which are recognised by their content.
+//! Files that describe a fleet, recognised by their content; in the full program only.
 
 mod agent_config;
 mod assisted_tree;

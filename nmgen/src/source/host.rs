@@ -1,4 +1,4 @@
-//! A host and its document, wherever they were described.
+//! A host and its document, from any kind of source.
 
 use std::borrow::Cow;
 
@@ -8,40 +8,40 @@ use crate::document::{self, Document};
 use crate::node::CLUSTER;
 use crate::text::Source;
 
-/// What a document is for, as far as its source tells.
+/// The stage that a document is for, if its source gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// To reach the Ignition endpoint, in the initramfs: `networkConfig` and its like.
+    /// In the initramfs, to reach the Ignition endpoint: `networkConfig` and the like.
     Early,
-    /// For the agent on the running node: MachineConfigs under `/etc/nmstate/openshift`.
+    /// On the running node, by the agent: MachineConfigs under `/etc/nmstate/openshift`.
     Node,
-    /// The source serves both: a document, a hosts directory.
+    /// The source serves both stages: a document, a hosts directory.
     Any,
 }
 
-/// One node, as one source describes it.
+/// A host as one source describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Host {
     /// Its name ([`CLUSTER`] included); `None` for a single document.
     pub name: Option<String>,
-    /// `master`, `worker`, ...: the machine config pool, where the source tells.
+    /// The machine config pool (`master`, `worker`, ...), if the source gives it.
     pub role: Option<String>,
-    /// What the document is for.
+    /// The stage that the document is for.
     pub stage: Stage,
     /// In the source's order.
     pub nics: Vec<Nic>,
-    /// Where the source declares it.
+    /// The place of its declaration.
     pub place: Place,
-    /// `None` where the source names the host and gives it no network.
+    /// `None` if the source names the host without a network.
     pub(crate) document: Option<Document<'static>>,
-    /// The source describes the machine, not only a document for one.
+    /// The source describes a machine, not only a document for one.
     pub(crate) is_machine: bool,
-    /// The source does give it a network, which could not be read: diagnostics say why.
+    /// The source has a network for it, which cannot be read: diagnostics give the reason.
     pub(crate) is_unread: bool,
 }
 
 impl Host {
-    /// A host of which no more is known.
+    /// A host with no more than a name.
     pub(super) fn new(name: Option<String>, place: Place) -> Self {
         Self {
             name,
@@ -55,51 +55,51 @@ impl Host {
         }
     }
 
-    /// A host that is no more than a document in a file of its own.
+    /// A host whose document is a file of its own.
     ///
     /// # Errors
-    /// What is wrong with the text as YAML.
+    /// The file's faults as YAML.
     pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Diagnostics> {
         let document = document::parse(source)?.into_owned();
         Ok(Self { document: Some(document), ..Self::new(name, Place::file(source.name.clone())) })
     }
 
-    /// Its NMState document as YAML: as it was written, or, of a part of another file, written anew. `None`
-    /// where the source gives the host no network.
+    /// Its NMState document as YAML: the original text, or rendered for a part of another file.
+    /// `None` if the source has no network for the host.
     pub fn document_text(&self) -> Option<Cow<'_, str>> {
         self.document.as_ref().map(Document::text)
     }
 
-    /// True for the document that every node without a host file would take.
+    /// True for the document of all nodes without a host file.
     pub fn is_cluster(&self) -> bool {
         self.name.as_deref() == Some(CLUSTER)
     }
 }
 
-/// So many machines of a role, as an install-config wants them.
+/// The number of machines of a role, from an install-config.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replicas {
     /// `master`, `arbiter`, `worker`.
     pub role: String,
-    /// How many.
+    /// The number of machines.
     pub count: u64,
-    /// Where it stands.
+    /// The place of the number.
     pub place: Place,
 }
 
-/// What sources were found to hold, with what is wrong with their files.
+/// The hosts of all sources, and the faults of the sources' files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hosts {
-    /// In the order of sources; in a hosts directory in the order of names.
+    /// In the order of sources; in a hosts directory sorted by name.
     pub hosts: Vec<Host>,
-    /// The roles that are to have hosts.
+    /// The roles that need hosts.
     pub replicas: Vec<Replicas>,
-    /// Files and parts of files that are left out, and why.
+    /// Skipped files and parts of files, each with the reason.
     pub diagnostics: Diagnostics,
 }
 
 impl Hosts {
-    /// One document that belongs to no host in particular.
+    /// A single document of no particular host.
     pub fn document(source: &Source) -> Self {
         let mut hosts = Self::default();
         hosts.add(Host::of_file(None, source));

@@ -1,4 +1,4 @@
-//! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for those without.
+//! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for all others.
 
 use super::directory;
 use super::host::{Host, Hosts};
@@ -15,7 +15,7 @@ rules! {
     pub(super) error NO_HOSTS = "no-hosts";
 }
 
-/// The message and the help for a file without a document.
+/// Message and help for a file without a document.
 pub(super) const EMPTY: (&str, &str) =
     ("the file is empty", "a node skips an empty host file and takes cluster.yml");
 
@@ -47,7 +47,7 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
     Ok(())
 }
 
-/// The name of the host whose document a file is, and what is wrong with the file's name.
+/// The host's name from the file's name, and faults of the file's name.
 pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n str>, Diagnostics) {
     if file_name.starts_with('.') {
         return (None, Diagnostics::default());
@@ -72,7 +72,7 @@ pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n st
     (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))
 }
 
-/// Safe as a name of a file, and not hidden; some names of hosts in use are no better.
+/// True for a safe, visible file name. Some host names in use satisfy no stricter rule.
 pub(super) fn is_usable_name(name: &str) -> bool {
     (1..=253).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))

@@ -1,4 +1,4 @@
-//! In an initramfs there are documents and hosts directories only; takes the place of `fleet` there.
+//! Takes the place of `fleet` in an initramfs, which has documents and hosts directories only.
 
 use super::host::{Host, Hosts};
 use super::{directory, hosts_directory, read_file};

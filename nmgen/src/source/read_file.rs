@@ -1,4 +1,4 @@
-//! Reads one file within bounds and as UTF-8.
+//! Reads one file: bounded, and as UTF-8.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,15 +13,15 @@ rules! {
     warning BYTE_ORDER_MARK = "byte-order-mark";
 }
 
-/// The most bytes of a file, by its first [`MAX_DOCUMENT_BYTES`].
+/// The size limit of a file, given its first [`MAX_DOCUMENT_BYTES`].
 pub(super) type Limit = fn(&[u8]) -> usize;
 
-/// Reads the file of one document; `None` when the diagnostics say why there is nothing to use.
+/// Reads a file of one document; `None` if it is unusable, which the diagnostics report.
 pub(crate) fn document(path: &str, diagnostics: &mut Diagnostics) -> Result<Option<Source>, Error> {
     file(path, |_| MAX_DOCUMENT_BYTES, diagnostics)
 }
 
-/// Reads `path` (`-`: standard input); `None` when the diagnostics say why there is nothing to use.
+/// Reads `path` (`-`: standard input); `None` if it is unusable, which the diagnostics report.
 pub(super) fn file(
     path: &str,
     limit: Limit,
@@ -58,8 +58,8 @@ pub(super) fn file(
     }
 }
 
-/// At most one byte more than the limit, which is returned too, so that a larger file is noticed and never
-/// held in memory.
+/// The bytes up to one beyond the limit, and the limit: so a larger file is detected without holding
+/// it in memory.
 fn bounded_bytes(path: &str, limit: Limit) -> io::Result<(Vec<u8>, usize)> {
     let mut reader: Box<dyn Read> = match path {
         "-" => Box::new(io::stdin().lock()),
@@ -94,7 +94,7 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>>
     Ok((text, had_mark))
 }
 
-/// By its mark; without one, by every second byte of its first two characters.
+/// By the byte-order mark; without one, by NUL bytes in the first two characters.
 fn is_utf16(bytes: &[u8]) -> bool {
     match bytes {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => true,
@@ -114,7 +114,7 @@ pub(super) fn encoding(byte: u8, place: Place) -> Diagnostic {
         .help("if the file is Windows-1252: iconv -f WINDOWS-1252 -t UTF-8")
 }
 
-/// The line around a byte that no text can have.
+/// The line around an invalid byte.
 pub(super) fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
     let line_start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |i| i + 1);
     let line_end =

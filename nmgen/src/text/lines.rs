@@ -1,18 +1,18 @@
-//! Finds the line that a position stands on, in the file that the user wrote.
+//! Finds a position's line in the file that the user wrote.
 
 use std::sync::Arc;
 
 use super::place::{Excerpt, Place};
 use super::{Position, Source, Span};
 
-/// A longer line is kept in part only: the manifests of a fleet may well be one line of JSON.
+/// Longer lines are cut: a fleet's manifests may be one line of JSON.
 const MAX_LINE: usize = 400;
-/// How much of it is kept before the place in question.
+/// Bytes kept before the place.
 const BEFORE: usize = 200;
-/// Beyond it no one counts characters of several bytes.
+/// Beyond this column multi-byte characters are not counted.
 const MAX_COLUMN: usize = 10_000;
 
-/// Where each line of a text begins, and where the text itself stands.
+/// The start of each line of a text, and the text's place in its file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lines {
     source: Source,
@@ -21,14 +21,14 @@ pub(crate) struct Lines {
     origin: Origin,
 }
 
-/// What a text is to its file.
+/// The relation of a text to its file.
 #[derive(Debug, Clone, PartialEq)]
 enum Origin {
-    /// The whole of it.
+    /// The whole file.
     File,
-    /// Some of its lines, which begin `lines` further down and `columns` further right.
+    /// Some of its lines, `lines` further down and `columns` further right.
     Part { file: Arc<Lines>, lines: u32, columns: u32 },
-    /// The value that stands there, decoded.
+    /// The decoded value at a place.
     Decoded(Place),
 }
 
@@ -37,14 +37,14 @@ impl Lines {
         Self::of(source.clone(), Origin::File)
     }
 
-    /// Of a text that stands in `file` with its first line `lines` below the file's first one, and each
-    /// line `columns` characters in.
+    /// For a text within `file`: its first line is `lines` below the file's first, and each line is
+    /// indented by `columns` characters.
     pub(crate) fn part(file: &Self, text: &str, lines: u32, columns: u32) -> Self {
         let source = Source { name: file.source.name.clone(), text: text.into() };
         Self::of(source, Origin::Part { file: Arc::new(file.clone()), lines, columns })
     }
 
-    /// Of a text that was decoded from the value at `place`.
+    /// For a text decoded from the value at `place`.
     pub(crate) fn decoded(place: Place, text: &str) -> Self {
         let source = Source { name: place.file.clone(), text: text.into() };
         Self::of(source, Origin::Decoded(place))
@@ -60,7 +60,7 @@ impl Lines {
         &self.source
     }
 
-    /// The place of `span`; the part on its first line is underlined.
+    /// The place of `span`; its first line is underlined.
     pub(crate) fn place(&self, span: Span) -> Place {
         match &self.origin {
             Origin::File => {}
@@ -91,7 +91,7 @@ impl Lines {
         &self.starts
     }
 
-    /// A line by its number from 1, without its break.
+    /// A line by its number from 1, without its line break.
     pub(crate) fn line(&self, number: u32) -> &str {
         let index = number.saturating_sub(1) as usize;
         let end_of_text = self.source.text.len();
@@ -101,7 +101,7 @@ impl Lines {
     }
 }
 
-/// What to keep of a line, and how many characters stand before that.
+/// The part of a line to keep, and the number of characters before it.
 fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
     if line.len() <= MAX_LINE {
         return (line, 0);

@@ -1,4 +1,4 @@
-//! A place in a file, with the line to show.
+//! A place in a file, with its line.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use super::Position;
 pub struct Place {
     /// The file's name as the user gave it, or `<stdin>`.
     pub file: Arc<str>,
-    /// Where in the file, with the line to show.
+    /// The position and its line; `None` for the file as a whole.
     pub position: Option<Excerpt>,
-    /// Where in the text that the value at `position` holds in encoded form (base64, say).
+    /// The position within the decoded text, if the value at `position` is encoded (base64, say).
     pub decoded: Option<Excerpt>,
 }
 
@@ -30,15 +30,15 @@ impl Place {
     }
 }
 
-/// A position and the line that it stands on.
+/// A position and its line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Excerpt {
     /// The first character.
     pub start: Position,
-    /// How many characters to underline, at least 1.
+    /// The number of characters to underline, at least 1.
     pub width: u32,
-    /// The line, without its line break; of a very long one the part around the first character.
+    /// The line, without its line break; of a very long line the part around the position.
     pub line: Arc<str>,
-    /// How many characters of the line are left out before that part.
+    /// The number of characters left out before that part.
     pub skipped: u32,
 }

@@ -1,4 +1,4 @@
-//! How many documents and bytes a file of documents may unpack to.
+//! Bounds of the documents and bytes that a file expands to.
 
 use crate::diagnostic::Diagnostic;
 use crate::document::size::{DOCUMENT_SIZE, MAX_HOSTS};
@@ -9,7 +9,7 @@ pub(crate) fn too_many(place: Place) -> Diagnostic {
     Diagnostic::new(DOCUMENT_SIZE, message, place)
 }
 
-/// For what is compressed, or stands in one place and is meant in many.
+/// For compressed values, and values repeated by aliases.
 pub(crate) fn unpacked_size(place: Place) -> Diagnostic {
     let message = "up to here the documents are larger than 16 MiB";
     Diagnostic::new(DOCUMENT_SIZE, message, place)

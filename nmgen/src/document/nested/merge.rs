@@ -1,4 +1,4 @@
-//! `<<: *base`, the merge key of YAML 1.1: the Go tools that read manifests know it, NMState does not.
+//! `<<: *base`, the merge key of YAML 1.1: Go tools for manifests support it, NMState does not.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use crate::document::tree::{Entry, Node, Value};
 const MERGE: &str = "<<";
 
 impl Document<'_> {
-    /// The same with its merge keys resolved: not for NMState, which has none.
+    /// Resolves merge keys. Not for NMState documents, which have none.
     pub(crate) fn merged(mut self) -> Self {
         merge(&mut self.root);
         self
     }
 }
 
-/// Puts in place of each merge key what it stands for; a key of the mapping itself goes first.
+/// Replaces each merge key with the merged entries; the mapping's own keys win.
 fn merge(node: &mut Node<'_>) {
     match &mut node.value {
         Value::Scalar { .. } => {}
@@ -39,7 +39,7 @@ fn is_base(node: &Node<'_>) -> bool {
     is_mapping(node) || (!node.items().is_empty() && node.items().iter().all(is_mapping))
 }
 
-/// The entries of a mapping, or of one mapping after the other.
+/// The entries of a mapping, or of a list of mappings.
 fn bases(node: Node<'_>) -> Vec<Entry<'_>> {
     match node.value {
         Value::Scalar { .. } => Vec::new(),

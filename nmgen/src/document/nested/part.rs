@@ -5,12 +5,12 @@ use crate::document::tree::Node;
 use crate::text::lines::Lines;
 
 impl<'t> Document<'t> {
-    /// A part of it as a document of its own.
+    /// The subtree as a document.
     pub(crate) fn part(&self, root: Node<'t>) -> Self {
         Self { lines: self.lines.clone(), is_part: true, root }
     }
 
-    /// The lines that its places are on.
+    /// The lines of its places.
     pub(crate) fn lines(&self) -> &Lines {
         &self.lines
     }

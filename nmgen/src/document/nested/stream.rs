@@ -1,4 +1,4 @@
-//! Several documents in one file, as Kubernetes manifests come.
+//! Several documents in one file, as in Kubernetes manifests.
 
 use super::many::too_many;
 use crate::diagnostic::Diagnostics;
@@ -9,8 +9,8 @@ use crate::text::Source;
 use crate::text::lines::Lines;
 use crate::text::place::Place;
 
-/// The documents of a file, one after the other. Each is parsed by itself, so that a broken one does not
-/// hide the rest; one of comments only is left out.
+/// The documents of a file. Each is parsed on its own, so that a faulty one doesn't hide the others;
+/// documents of comments only are skipped.
 pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnostics>> {
     let file = Lines::new(source);
     let sections = sections(&file, &source.text);
@@ -28,7 +28,7 @@ pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnost
         .collect()
 }
 
-/// What stands between lines of `---`, with the number of lines before it.
+/// The sections between lines of `---`, each with the number of lines before it.
 fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
     let mut sections = Vec::new();
     let (mut start, mut first) = (0, 0);
@@ -42,7 +42,7 @@ fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
         }
     }
     sections.push((first, &text[start..]));
-    // A file may well begin with the marker.
+    // A file may begin with the marker.
     if sections.first().is_some_and(|(_, text)| is_blank(text)) {
         sections.remove(0);
     }

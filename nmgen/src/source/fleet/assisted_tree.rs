@@ -18,7 +18,7 @@ use crate::text::{Position, Source, Span};
 
 const MAPPING: &str = "mac_interface.ini";
 
-/// The directories of hosts in the tree, `host10` behind `host9`.
+/// The directories of hosts in the tree, sorted so that `host10` follows `host9`.
 pub(super) fn hosts(directory: &str) -> Result<Vec<String>, Error> {
     let mut names = directory::names(directory, |path| path.join(MAPPING).is_file())?;
     names.sort_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
@@ -86,7 +86,7 @@ fn nics(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Nic> {
     nics
 }
 
-/// A document; one with captures becomes what it was made of.
+/// The document; one with captures is resolved to its original.
 fn document(source: &Source, nics: &[Nic]) -> Result<Document<'static>, Diagnostics> {
     if is_empty(source.text.as_bytes()) {
         let place = Place::file(source.name.clone());

@@ -1,4 +1,4 @@
-//! BareMetalHost of metal3: the Secret with the host's network by its name, and the boot NIC's MAC address.
+//! BareMetalHost of metal3: names the Secret with the host's network, and the boot NIC's MAC address.
 
 use super::found::{Found, Name, Reference};
 use super::manifest::Manifest;

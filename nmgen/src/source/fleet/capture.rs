@@ -1,6 +1,7 @@
-//! nmpolicy's captures: `{{ capture.iface0.interfaces.0.name }}` stands for what is found on the node.
+//! nmpolicy's captures: `{{ capture.iface0.interfaces.0.name }}` stands for a value found on the
+//! node.
 //!
-//! assisted-service writes one for each NIC whose MAC address it knows, which can be undone
+//! assisted-service writes one for each NIC with a known MAC address, which can be resolved here
 //! (`pkg/staticnetworkconfig/generator.go`); others need the node.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -12,10 +13,10 @@ rules! {
     error CAPTURE = "capture";
 }
 
-/// The document with the NICs' names in place of references to captures.
+/// The document with each reference to a capture replaced by the NIC's name.
 ///
 /// # Errors
-/// Each reference that the NICs do not resolve.
+/// Each reference that no NIC resolves.
 pub(super) fn resolve(
     document: Document<'static>,
     captures: Option<&Node<'_>>,
@@ -45,7 +46,7 @@ pub(super) fn resolve(
     }
 }
 
-/// Shows every scalar that refers to a capture.
+/// Calls `each` for every scalar that refers to a capture.
 fn walk(node: &mut Node<'static>, each: &mut impl FnMut(&mut Node<'static>, &str)) {
     match &mut node.value {
         Value::Scalar { text, .. } => {

@@ -1,4 +1,4 @@
-//! Documents that stand as text in a value of another document, as they are or encoded.
+//! Documents as text in a value of another document, plain or encoded.
 
 use super::encoding;
 use super::encoding::Fault;
@@ -14,13 +14,13 @@ rules! {
     error COMPRESSION = "compression";
 }
 
-/// What a value holds, or what is wrong with it.
+/// A value's document, or the faults of the value.
 type Content<T> = Result<T, Diagnostics>;
 
-/// The document in a string, of which positions are the file's own where it is a block scalar.
+/// The document in a string. In a block scalar, positions are those of the file.
 ///
 /// # Errors
-/// What is wrong with it as YAML.
+/// The document's faults as YAML.
 pub(super) fn text(
     outer: &Document<'_>,
     node: &Node<'_>,
@@ -36,10 +36,10 @@ pub(super) fn text(
     parse_text(text, lines).map(Document::into_owned)
 }
 
-/// The document in a value in base64.
+/// The document in a base64 value.
 ///
 /// # Errors
-/// What is wrong with the encoding, or with the document as YAML.
+/// Faults of the encoding, or of the document as YAML.
 pub(super) fn base64(
     outer: &Document<'_>,
     node: &Node<'_>,
@@ -50,10 +50,10 @@ pub(super) fn base64(
     decoded(outer.place(node.span), bytes?)
 }
 
-/// The document in a `data:` URL, as Ignition has it. What is decompressed counts towards `unpacked`.
+/// The document in a `data:` URL, as in Ignition. Decompressed bytes are added to `unpacked`.
 ///
 /// # Errors
-/// What is wrong with the encoding, the compression, or with the document as YAML.
+/// Faults of the encoding, the compression, or of the document as YAML.
 pub(super) fn data_url(
     outer: &Document<'_>,
     node: &Node<'_>,
@@ -65,7 +65,7 @@ pub(super) fn data_url(
         .map_err(|fault| Diagnostics::from(diagnostic(outer, node, url, &fault)));
     let bytes = match compression.and_then(Node::text) {
         None | Some("") => bytes?,
-        // Told already.
+        // Reported already.
         Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Diagnostics::default()),
         Some("gzip") => {
             let bytes = encoding::gunzip(&bytes?, MAX_DOCUMENT_BYTES).map_err(|error| {
@@ -101,7 +101,7 @@ fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
     parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
 }
 
-/// A fault in a value's text, at its character where that can be seen in the file.
+/// A fault in a value's text, placed at its character if the file shows it.
 fn diagnostic(outer: &Document<'_>, node: &Node<'_>, text: &str, fault: &Fault) -> Diagnostic {
     let place = at(outer, node, text, fault.offset)
         .map_or_else(|| outer.place(node.span), |start| outer.place(Span { start, end: start }));
@@ -112,7 +112,7 @@ fn diagnostic(outer: &Document<'_>, node: &Node<'_>, text: &str, fault: &Fault) 
     }
 }
 
-/// Where the byte of a value's text stands.
+/// The position of a byte of the value's text.
 fn at(outer: &Document<'_>, node: &Node<'_>, text: &str, offset: usize) -> Option<Position> {
     let before = text.get(..offset)?;
     if let Some((lines, columns)) = shift(outer, node, text) {
@@ -134,8 +134,8 @@ fn at(outer: &Document<'_>, node: &Node<'_>, text: &str, offset: usize) -> Optio
     stands_as_is.then_some(Position { line, column })
 }
 
-/// How far down and right of the file's first character a block scalar begins: its lines stand in the file
-/// as they are, each with the same indentation.
+/// The lines and columns from the start of the file to the start of a block scalar, whose lines stand
+/// in the file unchanged, with equal indentation.
 fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)> {
     if !matches!(node.value, Value::Scalar { plain: false, .. }) {
         return None;
@@ -151,7 +151,7 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
         let is_same = found.ends_with(inner) && found[..indent].trim().is_empty() && indent > 0;
         is_same.then_some((number - 1 - first as u32, indent))
     })?;
-    // A folded scalar has other lines.
+    // A folded scalar has other lines than the file.
     let is_same = (1..).zip(text.lines()).all(|(number, inner)| {
         let found = outer.lines().line(number + lines);
         found.get(indent..).map_or(inner.is_empty(), |found| found == inner)

@@ -1,4 +1,4 @@
-//! base64, `data:` URLs and gzip, with the place of what is wrong with them.
+//! base64, `data:` URLs and gzip; faults have their place.
 
 use std::io::Read;
 
@@ -15,13 +15,13 @@ rules! {
     error DATA_URL = "data-url";
 }
 
-/// What Go's `base64.StdEncoding` takes, with which Kubernetes and Ignition read.
+/// Accepts what Go's `base64.StdEncoding` accepts, which Kubernetes and Ignition use.
 const ENGINE: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// What is wrong with a text, at a byte of it.
+/// A fault at a byte of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fault {
     pub(super) rule: Rule,
@@ -30,7 +30,7 @@ pub(super) struct Fault {
     pub(super) offset: usize,
 }
 
-/// Decodes base64; line breaks in it mean nothing.
+/// Decodes base64; line breaks are ignored.
 pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
     let is_break = |byte: &u8| matches!(byte, b'\n' | b'\r');
     let compact: Vec<u8> = text.bytes().filter(|byte| !is_break(byte)).collect();
@@ -46,7 +46,7 @@ pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
         };
         let bytes = text.bytes().enumerate().filter(|(_, byte)| !is_break(byte));
         let offset = bytes.map(|(offset, _)| offset).nth(at);
-        // The last character of a text that is too short is its last one.
+        // A truncated text is reported at its last character.
         let offset = offset.unwrap_or_else(|| text.trim_end().len().saturating_sub(1));
         Fault { rule: BASE64, message, help, offset }
     })
@@ -90,7 +90,7 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
         return Ok(unescaped);
     }
     let shifted = |fault: Fault| {
-        // Behind an escape the two texts differ in length.
+        // After an escape the two texts have different offsets.
         let offset = if data.contains('%') { start } else { start + fault.offset };
         Fault { offset, ..fault }
     };
@@ -100,7 +100,7 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// Resolves `%41`; an error is the offset of a '%' without digits.
+/// Decodes percent escapes; an error is the offset of a '%' without digits.
 fn unescape(text: &str) -> Result<Vec<u8>, usize> {
     let is_escape = |at: usize| {
         let digits = text.as_bytes().get(at + 1..at + 3);
@@ -112,7 +112,7 @@ fn unescape(text: &str) -> Result<Vec<u8>, usize> {
     }
 }
 
-/// Decompresses at most one byte more than the limit.
+/// Decompresses at most one byte beyond the limit.
 pub(super) fn gunzip(bytes: &[u8], limit: usize) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
     flate2::read::MultiGzDecoder::new(bytes).take(limit as u64 + 1).read_to_end(&mut text)?;

@@ -1,5 +1,5 @@
-//! What the sources hold, and the names that lead from one to the other: a BareMetalHost gives the name of
-//! a Secret, which may stand in another file.
+//! The hosts found in the sources, and references between sources: a BareMetalHost names a Secret,
+//! which may be in another file.
 
 use std::collections::HashMap;
 
@@ -19,20 +19,20 @@ rules! {
     warning SECRET_REFERENCE = "secret-reference";
 }
 
-/// What was found so far.
+/// The hosts and Secrets found so far.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) loaded: Hosts,
     /// Secrets with and without a document.
     secrets: Vec<Secret>,
-    /// How many of them have one, as it seems.
+    /// Secrets with the key `nmstate`, parsable or not.
     documents: usize,
     pub(super) references: Vec<Reference>,
-    /// What to say of files without hosts, unless another one has some.
+    /// Reported only if no other file has hosts.
     pub(super) without_hosts: Diagnostics,
-    /// More hosts than there may be.
+    /// The limit of hosts is exceeded.
     is_full: bool,
-    /// How many bytes of documents there are beyond those of the files.
+    /// The bytes of documents in excess of the files' own.
     pub(super) unpacked: usize,
 }
 
@@ -42,30 +42,30 @@ pub(super) struct Secret {
     pub(super) name: Name,
     pub(super) place: Place,
     pub(super) content: Content,
-    /// How many hosts were found before it.
+    /// The number of hosts found before it.
     pub(super) position: usize,
 }
 
-/// What stands under the key `nmstate`.
+/// The value of the key `nmstate`.
 #[derive(Debug)]
 pub(super) enum Content {
     Document(Document<'static>),
-    /// It is not a document; the diagnostics say why.
+    /// Not a document; the diagnostics give the reason.
     Faulty,
     /// The key is missing.
     Nothing,
 }
 
-/// A host that takes its document from a Secret.
+/// A host whose document is in a Secret.
 #[derive(Debug)]
 pub(super) struct Reference {
-    /// Its index among the hosts.
+    /// The host's index.
     pub(super) host: usize,
     pub(super) secret: Name,
     pub(super) place: Place,
 }
 
-/// A name in a namespace, which may be left to the command that applies the manifest.
+/// A name and its namespace, which may be missing: `kubectl apply -n` adds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     pub(super) namespace: Option<String>,
@@ -73,7 +73,7 @@ pub(super) struct Name {
 }
 
 impl Found {
-    /// How much of use was found.
+    /// The number of usable findings.
     pub(super) fn count(&self) -> usize {
         self.loaded.hosts.len() + self.without_hosts.len() + self.documents
     }
@@ -121,7 +121,8 @@ impl Found {
         Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
     }
 
-    /// Where an install-config wants machines of one role only, as for a single node, each host has it.
+    /// If an install-config has machines of one role only, as for a single node, every host has that
+    /// role.
     fn only_role(&mut self) {
         let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
         let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
@@ -131,7 +132,7 @@ impl Found {
         }
     }
 
-    /// Gives hosts the documents of their Secrets, and tells which Secrets those were.
+    /// Gives hosts the documents of their Secrets; returns which Secrets are used.
     fn join(&mut self) -> Vec<bool> {
         let mut used = vec![false; self.secrets.len()];
         let index = Index::new(&self.secrets);
@@ -141,7 +142,7 @@ impl Found {
             let found = index.find(name);
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
-                    // A Secret may well be that of many hosts.
+                    // One Secret may serve many hosts.
                     self.unpacked += document.text().len();
                     if self.unpacked > MAX_FLEET_BYTES {
                         self.loaded.diagnostics.push(unpacked_size(place.clone()));
@@ -172,11 +173,11 @@ impl Found {
     }
 }
 
-/// So many Secrets are compared with a name that is none of theirs: a fleet would cost more time than the
-/// guess is worth.
+/// Bounds the search for a misspelt Secret: in a fleet it would cost more than the suggestion is
+/// worth.
 const MAX_GUESSES: usize = 100;
 
-/// What a Secret's name was probably meant to be.
+/// A suggestion for the name of a missing Secret.
 fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
     let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
     let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
@@ -188,7 +189,7 @@ fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
     })
 }
 
-/// Secrets by their names. Of two, the last one counts, as when they are applied one after the other.
+/// Secrets by name. The last of two with the same name wins, as if applied in order.
 struct Index<'s> {
     in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
     anywhere: HashMap<&'s str, usize>,
@@ -204,7 +205,7 @@ impl<'s> Index<'s> {
         }
     }
 
-    /// Where a namespace is left open, any fits.
+    /// Without a namespace, match in all.
     fn find(&self, name: &Name) -> Option<usize> {
         let Some(namespace) = name.namespace.as_deref() else {
             return self.anywhere.get(name.name.as_str()).copied();
@@ -214,7 +215,7 @@ impl<'s> Index<'s> {
     }
 }
 
-/// A file for something else is a warning; where each is, there is nothing to do.
+/// Unused files are warnings; if all files are unused, it is an error.
 fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
     let place = Place::file(unused.place.file.clone());
@@ -223,17 +224,17 @@ fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 
-/// The host of a Secret to which no BareMetalHost refers.
+/// The host of a Secret that no BareMetalHost refers to.
 fn of_secret(secret: Secret) -> Option<Host> {
     let Content::Document(document) = secret.content else { return None };
     let name = secret.name.name;
-    // The installer's name for the Secret of a host.
+    // The installer's name for a host's Secret.
     let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
     let host = Host::new(Some(name), secret.place);
     Some(Host { stage: Stage::Early, document: Some(document), ..host })
 }
 
-/// A host's name becomes a directory or a file of the output.
+/// The fault of a host's name, which becomes a directory or file name of the output.
 fn name_fault(host: &Host) -> Option<Diagnostic> {
     let name = host.name.as_deref()?;
     let (message, help) = if host.is_cluster() && host.stage == Stage::Early {

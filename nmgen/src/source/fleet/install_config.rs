@@ -1,8 +1,8 @@
 //! `install-config.yaml`: `platform.baremetal.hosts[]` with `name`, `role`, `bootMACAddress` and
-//! `networkConfig`, and `networking.hostConfig[]` with `hostname` and `networkConfig`, of which the
+//! `networkConfig`; and `networking.hostConfig[]` with `hostname` and `networkConfig`, from which the
 //! installer makes MachineConfigs (openshift/installer, `pkg/types/baremetal/platform.go` and
-//! `pkg/asset/machines/machineconfig/networkconfig.go`). `controlPlane`, `arbiter` and `compute[]` say how
-//! many machines a role has (`pkg/types/machinepools.go`).
+//! `pkg/asset/machines/machineconfig/networkconfig.go`). `controlPlane`, `arbiter` and `compute[]`
+//! have the number of machines per role (`pkg/types/machinepools.go`).
 
 use super::found::Found;
 use super::manifest::Manifest;
@@ -11,10 +11,10 @@ use crate::document::Node;
 use crate::source::host::{Host, Replicas, Stage};
 use crate::source::hosts_directory::NO_HOSTS;
 
-/// The installer's, of a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
+/// The installer's default for a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
 const DEFAULT_REPLICAS: u64 = 3;
 
-/// Platforms on which the installer makes the machines: no source has to know them.
+/// The installer creates the machines of these platforms, so no source lists them.
 const MADE_BY_INSTALLER: &[&str] =
     &["aws", "azure", "gcp", "ibmcloud", "kubevirt", "openstack", "ovirt", "powervs"];
 
@@ -60,7 +60,7 @@ fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
     manifest.with_network(host, node, "networkConfig")
 }
 
-/// The pools in the order in which the installer gives them hosts without a role.
+/// The pools, in the order in which the installer assigns them to hosts without a role.
 fn replicas<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
     let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
     let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
@@ -71,7 +71,7 @@ fn replicas<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Fou
         let default = if matches!(role, "master" | "worker") { DEFAULT_REPLICAS } else { 0 };
         let (count, node) = match manifest.number(pool, "replicas") {
             Some(replicas) => replicas,
-            // What is no number is told.
+            // An invalid number is reported.
             None if pool.get("replicas").is_some_and(|node| !node.is_null()) => continue,
             None => (default, name.map_or(pool, |(_, node)| node)),
         };

@@ -1,4 +1,4 @@
-//! Recognises by its content what a file is.
+//! Recognises the kind of a file by its content.
 
 use super::found::{Found, UNUSED_FILE};
 use super::manifest::{Manifest, is_full};
@@ -16,24 +16,24 @@ rules! {
     error KIND_MISSING = "kind-missing";
 }
 
-/// What a document of a file describes.
+/// The kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind<'a> {
-    /// One node's network: NMState.
+    /// One node's network as NMState.
     State,
-    /// The installer's `install-config.yaml`, which does not name its kind.
+    /// The installer's `install-config.yaml`, which may lack `kind`.
     InstallConfig,
-    /// Something of Kubernetes; empty where it does not say what.
+    /// A Kubernetes object by its kind; empty if the kind is missing.
     Manifest(&'a str),
 }
 
-/// What every manifest has.
+/// The key of every manifest.
 const API_VERSION: &str = "apiVersion";
 
-/// By these an install-config is known.
+/// The keys that identify an install-config.
 const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "networking"];
 
-/// The most bytes of a file: manifests may describe a fleet.
+/// The size limit of a file: a manifest may describe a fleet.
 pub(super) fn limit(beginning: &[u8]) -> usize {
     let is_manifest = beginning
         .windows(API_VERSION.len())
@@ -41,8 +41,8 @@ pub(super) fn limit(beginning: &[u8]) -> usize {
     if is_manifest { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
 }
 
-/// The hosts of a file. NMState comes one document a file, and is the host's of that name; everything else
-/// comes in any number.
+/// The hosts of a file. An NMState document is alone in its file, and belongs to the host `name`;
+/// other kinds may repeat.
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
     let mut documents = parse_stream(source);
@@ -71,7 +71,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     }
 }
 
-/// The host of an NMState document; where there is not exactly one in the file, the reason is told.
+/// The host of an NMState document; the faults if the file has none or several.
 fn state(
     source: &Source,
     name: Option<&str>,
@@ -82,7 +82,7 @@ fn state(
         return Err(Diagnostics::from(document_size(place)));
     }
     let document = match document {
-        // A part of the file would hide that there is more.
+        // A single section would hide other documents in the file.
         Some(Ok(document)) if document.source().text.len() == source.text.len() => {
             match dialect_fault(&document) {
                 Some(fault) => return Err(Diagnostics::from(fault)),
@@ -107,7 +107,7 @@ fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
 }
 
 fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
-    // A key in other letters is a fault of a manifest; that it is one is plain.
+    // A misspelt case of the key is a manifest's fault; the file is still a manifest.
     let is_manifest = find(root, API_VERSION).is_some();
     match find(root, "kind").and_then(Node::text) {
         Some("InstallConfig") => Kind::InstallConfig,

@@ -1,4 +1,4 @@
-//! MachineConfig with the documents for `nmstate-configuration.service`: files of Ignition at
+//! MachineConfig with the documents of `nmstate-configuration.service`: Ignition files at
 //! `/etc/nmstate/openshift/<hostname>.yml` and `cluster.yml`, for the nodes of one role.
 
 use super::embedded;
@@ -10,7 +10,7 @@ use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory;
 use crate::source::hosts_directory::HOST_FILE_EMPTY;
 
-/// Where a node has its hosts directory.
+/// The hosts directory on a node.
 const DIRECTORY: &str = "/etc/nmstate/openshift";
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 

@@ -1,4 +1,4 @@
-//! A manifest read key by key, with what is wrong about its form.
+//! Reads a manifest key by key, and reports faults of its form.
 
 use std::sync::Arc;
 
@@ -21,13 +21,13 @@ rules! {
     warning HOST_UNNAMED = "host-unnamed";
 }
 
-/// A file of a million faults must not cost a million messages.
+/// Bounds the messages of a file with a million faults.
 const MAX_FAULTS: usize = 1_000;
 
-/// What the installer gives a host to be (openshift/installer, `pkg/asset/agent/agentconfig`).
+/// The installer's roles of hosts (openshift/installer, `pkg/asset/agent/agentconfig`).
 const ROLES: &[&str] = &["master", "arbiter", "worker"];
 
-/// A YAML document of a file, and what is found to be wrong with it.
+/// A YAML document of a file, and its faults.
 pub(super) struct Manifest<'a> {
     document: &'a Document<'a>,
     diagnostics: &'a mut Diagnostics,
@@ -46,7 +46,7 @@ impl<'a> Manifest<'a> {
         self.document.place(node.span)
     }
 
-    /// The place of a key, or of a mapping's first one.
+    /// The place of a key, or of a mapping's first key.
     pub(super) fn key_place(&self, node: &Node<'_>, key: Option<&str>) -> Place {
         let entry = key.map_or_else(|| node.entries().first(), |key| node.entry(key));
         self.document.place(entry.map_or(node.span, |entry| entry.key_span))
@@ -62,13 +62,13 @@ impl<'a> Manifest<'a> {
         }
     }
 
-    /// The result, or nothing once its faults are noted.
+    /// The value; on an error its faults are added instead.
     pub(super) fn accept<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {
         result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
     }
 
-    /// The value under a key. Each key is asked for once: one in other letters is a fault, and read where
-    /// the right one is missing.
+    /// The value under a key. Each key is read once: a key in another case is a fault, and used if
+    /// the exact key is missing.
     pub(super) fn get(&mut self, node: &'a Node<'a>, key: &str) -> Option<&'a Node<'a>> {
         let mut found = node.get(key);
         for entry in node.entries() {
@@ -139,7 +139,7 @@ impl<'a> Manifest<'a> {
         self.push(Diagnostic::new(SOURCE_SHAPE, message, place));
     }
 
-    /// A host with no more than the name that stands under a key.
+    /// A host with the name under a key.
     pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
         let name = self.text(node, key);
         if node.get(key).is_none() {
@@ -156,7 +156,7 @@ impl<'a> Manifest<'a> {
         Host { stage, is_machine: stage == Stage::Early, ..host }
     }
 
-    /// The name of a Kubernetes resource and its place.
+    /// The name of a Kubernetes object, and its place.
     pub(super) fn metadata(&mut self, root: &'a Node<'a>) -> Option<(Name, Place)> {
         let metadata = self.get(root, "metadata");
         let (name, node) = metadata.and_then(|node| self.text(node, "name"))?;
@@ -173,10 +173,10 @@ impl<'a> Manifest<'a> {
         Host { document, is_unread, ..host }
     }
 
-    /// Parts of the document that stand beside it: they are indented too little, and nobody reads them.
+    /// Reports parts of the document beside the key: they are indented too little, and ignored.
     fn beside(&mut self, owner: &'a Node<'a>, key: &str) -> bool {
         let mut is_beside = false;
-        // An agent-config and an NMStateConfig have `interfaces` of their own.
+        // An agent-config and an NMStateConfig have their own `interfaces`.
         let is_map = |node: &Node<'_>| {
             let is_nic =
                 |item: &Node<'_>| item.get("type").is_none() && item.get("state").is_none();
@@ -198,7 +198,7 @@ impl<'a> Manifest<'a> {
         is_beside
     }
 
-    /// The role of a host of an installation.
+    /// The role of a host in an installation.
     pub(super) fn role(&mut self, node: &'a Node<'a>) -> Option<String> {
         let (role, at) = self.text(node, "role")?;
         if !ROLES.contains(&role) {
@@ -212,7 +212,7 @@ impl<'a> Manifest<'a> {
         Some(role.to_owned())
     }
 
-    /// The NMState document under a key, which stands there as a mapping.
+    /// The NMState document under a key, as a mapping.
     pub(super) fn network(&mut self, owner: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
         let node = self.get(owner, key)?;
         match &node.value {
@@ -234,7 +234,7 @@ impl<'a> Manifest<'a> {
         }
     }
 
-    /// The network cards that a list names.
+    /// The network cards in a list.
     pub(super) fn nics(&mut self, node: &'a Node<'a>, key: &str) -> Vec<Nic> {
         let items = self.list(node, key).iter();
         items
@@ -265,7 +265,7 @@ impl<'a> Manifest<'a> {
     }
 }
 
-/// True when there are so many faults that the rest of the file is left alone, which is a fault too.
+/// True at the limit of faults, where reading ends; that is reported.
 pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
     if diagnostics.len() == MAX_FAULTS {
         let message = format!("the rest is not read: there are {MAX_FAULTS} faults already");
@@ -274,7 +274,7 @@ pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
     diagnostics.len() > MAX_FAULTS
 }
 
-/// A network card, if its MAC address is one.
+/// A network card, if its MAC address is valid.
 pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic, Diagnostics> {
     match Mac::parse(text) {
         Some(mac_address) => Ok(Nic { name, mac_address, place }),
@@ -285,7 +285,7 @@ pub(super) fn nic(text: &str, name: Option<String>, place: Place) -> Result<Nic,
     }
 }
 
-/// About how long it would be as text.
+/// The approximate length as text.
 fn size(node: &Node<'_>) -> usize {
     match &node.value {
         Value::Scalar { text, .. } => text.len() + 1,
@@ -296,7 +296,7 @@ fn size(node: &Node<'_>) -> usize {
     }
 }
 
-/// True for a key that is probably meant to be `key`, and is not it in other letters only.
+/// True for a likely misspelling of `key`; a different case alone is reported elsewhere.
 fn is_slip(found: &str, key: &str) -> bool {
     !found.eq_ignore_ascii_case(key) && spelling::is_alike(found, key)
 }

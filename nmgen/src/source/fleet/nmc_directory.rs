@@ -1,7 +1,7 @@
-//! A directory of SUSE's nm-configurator: `<hostname>.yaml` for each node, `_all.yaml` for all of them.
-//! Manifests in a directory, whose names mean nothing, look the same and are told by their content.
+//! A directory of SUSE's nm-configurator: `<hostname>.yaml` for each node, `_all.yaml` for all of
+//! them. A directory of manifests looks the same, and differs by the files' content.
 //!
-//! A node finds its file by the MAC addresses of the Ethernet interfaces, of which each must have one
+//! A node finds its file by the MAC addresses of the Ethernet interfaces, each of which must have one
 //! (suse-edge/nm-configurator, `src/generate_conf.rs`): in such a directory they name the NICs.
 
 use super::found::{Found, UNUSED_FILE};
@@ -15,10 +15,10 @@ use crate::source::nic::Nic;
 use crate::source::{directory, read_file};
 
 const ALL: &str = "_all";
-/// What the program makes of such a directory, beside directories of keyfiles.
+/// A file of nm-configurator's output, beside directories of keyfiles.
 const MAPPING: &str = "host_config.yaml";
 
-/// True when `_all.yaml` is there, or no document ends in `.yml` as they do in a hosts directory.
+/// True with `_all.yaml`, or without any `.yml` document, as a hosts directory has.
 pub(super) fn is(names: &[String]) -> bool {
     let visible = || names.iter().filter(|name| !name.starts_with('.'));
     let has_all = visible().any(|name| name.strip_suffix(".yaml") == Some(ALL));
@@ -56,7 +56,7 @@ pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<()
     Ok(())
 }
 
-/// True for a document of a host, not for a manifest in the same directory.
+/// True for a host's document, false for a manifest in the same directory.
 fn is_of_nmc(host: &Host, stem: &str) -> bool {
     host.stage == Stage::Any && !host.is_cluster() && host.name.as_deref() == Some(stem)
 }
@@ -68,7 +68,7 @@ fn nics(host: &Host) -> Vec<Nic> {
     let nic = |node: &Node<'_>| {
         let address = node.get("mac-address")?;
         let name = node.text_at("name").map(str::to_owned);
-        // One that is none is told by the checks of the document.
+        // An invalid address is reported by the checks of the document.
         manifest::nic(address.text()?, name, document.place(address.span)).ok()
     };
     cards.filter_map(nic).collect()

@@ -1,5 +1,5 @@
-//! Secret with a host's network under the key `nmstate`, which the image customization controller looks
-//! for: in base64 in `data`, or as it is in `stringData`.
+//! Secret with a host's network under the key `nmstate`, as the image customization controller
+//! expects it: in base64 in `data`, or plain in `stringData`.
 
 use super::embedded;
 use super::found::{Content, Found, Secret};

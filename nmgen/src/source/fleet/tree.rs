@@ -1,4 +1,4 @@
-//! Recognises by its files what a directory is.
+//! Recognises the kind of a directory by its files.
 
 use super::found::Found;
 use super::{assisted_tree, nmc_directory};
