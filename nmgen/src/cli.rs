@@ -1,5 +1,5 @@
-//! The command line. Contracts: exit codes 0 done, 1 failed on this machine, 2 the input or the call is
-//! wrong; output to standard output, diagnostics to standard error.
+//! The command line. Exit codes: 0 done, 1 failure of this machine, 2 wrong input or call. Output
+//! goes to standard output, diagnostics to standard error.
 
 mod arguments;
 mod boot_command;
@@ -28,7 +28,7 @@ use self::arguments::{Arguments, Command, NmstatectlArguments};
 use self::done::Done;
 use crate::error::Error;
 
-/// Runs the program with its arguments, the program's name first.
+/// Runs the program; the first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let command = match parse(&arguments) {
@@ -54,7 +54,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Under the name `nmstatectl` only `gc` is understood, as image pipelines call it.
+/// Under the name `nmstatectl`, only `gc` exists, as image pipelines call it.
 fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     let name = arguments.first().map(Path::new).and_then(Path::file_name);
     if name.is_some_and(|name| name == "nmstatectl") {
@@ -80,7 +80,7 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
-    // clap chooses the stream: help and version are output, the rest is an error.
+    // clap chooses the stream: help and version go to standard output, errors to standard error.
     let printed = error.print();
     match (error.use_stderr(), printed) {
         (false, Ok(())) => ExitCode::SUCCESS,

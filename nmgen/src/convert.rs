@@ -9,22 +9,21 @@ use crate::parallel::each;
 use crate::profile::{self, Configuration};
 use crate::source::{Host, Hosts, Stage};
 
-/// A host and what it becomes.
+/// A host and its conversion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Converted {
     /// The host.
     pub host: Host,
-    /// Its profiles and files; empty where a diagnostic says why, and for a target that carries the
-    /// document itself.
+    /// Profiles and files; empty after an error, and for forms that carry the document itself.
     pub configuration: Configuration,
 }
 
-/// The hosts' configurations and everything there is to say about the hosts.
+/// The hosts' configurations, and the diagnostics of all hosts.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
     /// In the order of the hosts.
     pub hosts: Vec<Converted>,
-    /// In the order of files, lines and columns. With an error among them nothing should be written.
+    /// Sorted by file, line and column. After an error nothing should be written.
     pub diagnostics: Diagnostics,
 }
 
@@ -35,12 +34,12 @@ impl Outcome {
     }
 }
 
-/// Checks documents that are to be applied on a node, without converting them.
+/// Checks documents for application on a node, without converting them.
 pub fn check(hosts: &Hosts) -> Diagnostics {
     run(hosts, |_| Purpose::Apply).0
 }
 
-/// What [`convert`] would say, without keeping what the hosts become.
+/// The diagnostics of [`convert`], without its configurations.
 pub fn diagnose(hosts: &Hosts) -> Diagnostics {
     run(hosts, |host| purpose(host, Purpose::Offline)).0
 }
@@ -50,11 +49,12 @@ pub fn convert(hosts: Hosts) -> Outcome {
     convert_at(hosts, Stage::Early, Purpose::Offline)
 }
 
-/// Checks every host, and converts one document of each. Where sources have both an early document and one
-/// for the running node, `stage` decides; the document is checked for the wanted purpose.
+/// Checks every host, and converts one document of each. If sources have both an early document and
+/// one for the running node, `stage` decides; the converted document is checked for the purpose
+/// `wanted`.
 pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome {
     let is_chosen = chosen(&hosts.hosts, stage);
-    // A document for the node is converted where the host has no other.
+    // A document for the node is converted if the host has no other.
     let purpose = |host: &Host| match is_chosen(host) {
         true => wanted,
         false => purpose(host, wanted),
@@ -69,7 +69,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
         .map(|((host, configuration), _)| Converted { host, configuration });
     let mut seen = HashSet::new();
-    // Two files may describe a host alike; two roles each have a document for all their nodes.
+    // Two files may describe one host alike; each role may have a document for all its nodes.
     let mut is_first = |host: &Host| match host.is_cluster() {
         true => true,
         false => host.name.clone().is_none_or(|name| seen.insert(name)),
@@ -78,7 +78,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
     Outcome { hosts, diagnostics }
 }
 
-/// What a document is for is known from its source, or else from the target.
+/// The purpose of a document, from its source, else from the form.
 fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
     match host.stage {
         Stage::Node => Purpose::Apply,
@@ -86,7 +86,7 @@ fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
     }
 }
 
-/// One document a host: the one for `stage`, else one for any, else what there is.
+/// One document per host: the one for `stage`, else one for any stage, else the other.
 fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     let rank = move |host: &Host| (host.stage == stage, host.stage == Stage::Any);
     let mut best = HashMap::new();
@@ -142,7 +142,7 @@ fn converted(
     state: crate::state::State,
     diagnostics: &mut Diagnostics,
 ) -> Configuration {
-    // The same fault would be told twice, the second time in nmstate's words and without a place.
+    // nmstate would repeat the checks' errors in its own words and without a place.
     let has_errors = diagnostics.has_errors();
     let mut found = Diagnostics::default();
     let configuration = match profile::convert(document, state, &mut found) {

@@ -1,9 +1,9 @@
-//! What can go wrong on this machine, as opposed to in the input.
+//! Failures of this machine, as opposed to faults of the input.
 
 use std::io;
 
-/// One variant for each operation. What is wrong with a document is a
-/// [`Diagnostic`](crate::diagnostic::Diagnostic) instead.
+/// One variant for each operation. Faults of a document are
+/// [`Diagnostic`](crate::diagnostic::Diagnostic)s.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -23,7 +23,7 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// Creating a directory of the target failed.
+    /// Creating an output directory failed.
     #[error("cannot create the directory {path}")]
     CreateDirectory {
         /// The directory.
@@ -31,7 +31,7 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// A part of the target's path is a symbolic link or not a directory.
+    /// A part of the output path is a symbolic link or not a directory.
     #[error("{path} is not a directory (symbolic links in a target are not followed)")]
     TargetNotDirectory {
         /// The part of the path.
@@ -39,7 +39,7 @@ pub enum Error {
         /// The operating system's answer.
         source: io::Error,
     },
-    /// Writing a file of the target failed; what was there before is untouched.
+    /// Writing an output file failed; the previous file is unchanged.
     #[error("cannot write {path}")]
     WriteFile {
         /// The file.

@@ -6,7 +6,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
     let mut source = error.source();
     while let Some(cause) = source {
         let next = cause.to_string();
-        // A transparent error says what its cause says.
+        // A transparent error has its cause's text.
         if !text.ends_with(&next) {
             text = format!("{text}: {next}");
         }
@@ -21,12 +21,12 @@ pub(crate) fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
-/// Control characters replaced: a terminal must not take orders from a document.
+/// Replaces control characters, so that a document cannot control a terminal.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
-/// At most so many bytes of the beginning, whole characters.
+/// The longest prefix of at most `bytes` bytes, in whole characters.
 pub(crate) fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]

@@ -26,10 +26,10 @@
 //! # }
 //! ```
 //!
-//! The stages, each a module: `source` (what describes hosts) -> `document` (a tree with positions)
-//! -> `check` (diagnostics) -> `profile` (conversion by nmstate, verified) -> `convert` (over all
-//! hosts) -> `output` (keyfiles and the other forms). Everything between reading sources and writing output
-//! is a pure function of text.
+//! The stages, each a module: `source` (reads descriptions of hosts) -> `document` (a tree with
+//! positions) -> `check` (diagnostics) -> `profile` (conversion by nmstate, verified) -> `convert`
+//! (over all hosts) -> `output` (keyfiles and the other forms). Between reading sources and writing
+//! output, everything is a pure function of text.
 
 mod boot;
 mod changes;

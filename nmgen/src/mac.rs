@@ -1,4 +1,4 @@
-//! MAC addresses: in documents, in names of files, anywhere in a text. Knows no other module.
+//! MAC addresses in documents, file names and any text. Imports no other module.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ impl Mac {
         Self::from_bytes(&bytes(text)?)
     }
 
-    /// An address of as many bytes as Ethernet or InfiniBand has.
+    /// An address with the length of an Ethernet or InfiniBand address.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if !matches!(bytes.len(), ETHERNET | INFINIBAND) {
             return None;
@@ -65,12 +65,12 @@ impl fmt::Display for Mac {
     }
 }
 
-/// The first bytes of an address, or all of them, as a file is named after: `52-54-00`.
+/// The first bytes of an address, or all of them, as in a file name: `52-54-00`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct MacPrefix(Vec<u8>);
 
 impl MacPrefix {
-    /// Reads a file's name without its extension: two digits a byte, hyphens between them.
+    /// Parses a file name without its extension: two digits per byte, separated by hyphens.
     pub(crate) fn of_file_name(stem: &str) -> Option<Self> {
         let is_group = |group: &str| group.len() == 2;
         (stem.contains('-') && stem.split('-').all(is_group)).then(|| bytes(stem))?.map(Self)
@@ -101,15 +101,15 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     text.split(separator).map(byte).collect()
 }
 
-/// The addresses that stand somewhere in the text, in any notation; all zeros are none.
+/// The addresses in a text, in any notation, without all-zero ones.
 pub(crate) fn mentioned(text: &[u8]) -> impl Iterator<Item = Mac> + use<'_> {
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || is_separator(*byte);
     let is_digit =
         |at: Option<usize>| at.and_then(|at| text.get(at)).is_some_and(u8::is_ascii_hexdigit);
-    // The end of the last word that was looked at.
+    // The end of the last word examined.
     let mut done = 0;
     memchr::memchr2_iter(b':', b'-', text).filter_map(move |at| {
-        // Most separators end a key or begin an item: their neighbours tell.
+        // Most separators end a key or begin an item: the neighbouring characters show it.
         if at < done || !is_digit(at.checked_sub(1)) || !is_digit(at.checked_add(1)) {
             return None;
         }

@@ -1,4 +1,4 @@
-//! What hosts are written as: one file a form.
+//! The forms of output: one file per form.
 
 #[cfg(feature = "pipelines")]
 mod delivery;
@@ -24,7 +24,7 @@ pub use self::rendered::Output;
 use crate::diagnostic::Rule;
 pub use crate::write::File;
 
-/// What a form cannot carry.
+/// Faults of forms that cannot carry a value.
 pub(crate) fn rules() -> Vec<Rule> {
     [loss::RULES, one_host::RULES, once::RULES, &delivery::rules()].concat()
 }

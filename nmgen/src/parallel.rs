@@ -1,13 +1,13 @@
-//! The same work for every host of a fleet, on all cores, with a word about it where it takes long.
+//! Runs the same work for every host on all cores, with a progress line for long runs.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// Fewer hosts are done sooner than threads have started.
+/// Starting threads takes longer than working on this few hosts.
 const FEW: usize = 16;
-/// From then on a person wants to know that something happens.
+/// The progress line appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The results in the order of `items`.

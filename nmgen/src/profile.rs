@@ -13,12 +13,12 @@ use crate::diagnostic::{Diagnostics, Rule};
 use crate::document::Document;
 use crate::state::{Refusal, State};
 
-/// What can be found only by converting.
+/// Rules that only conversion can check.
 pub(crate) fn rules() -> Vec<Rule> {
     [carry::RULES, generated::RULES].concat()
 }
 
-/// Everything that one document becomes.
+/// The result of converting a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Configuration {
     /// In nmstate's order: controllers before their ports.

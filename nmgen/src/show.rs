@@ -1,4 +1,4 @@
-//! The stack of interfaces as a tree: what holds addresses on top, NICs at the bottom.
+//! The stack of interfaces as a tree: interfaces with addresses at the top, NICs at the bottom.
 
 mod label;
 
@@ -6,10 +6,10 @@ use crate::diagnostic::Style;
 use crate::document::{Document, Node};
 use crate::stack;
 
-/// Interfaces nested deeper than this are a cycle, or as good as one.
+/// Deeper nesting is treated as a cycle.
 const MAX_DEPTH: usize = 12;
 
-/// Draws one document. Ends in a line break; no line is wider than 80 columns.
+/// Draws one document. Ends in a line break; lines have at most 80 columns.
 pub(crate) fn tree(host: Option<&str>, document: &Document<'_>, style: Style) -> String {
     let root = &document.root;
     let interfaces: Vec<&Node<'_>> =
@@ -26,7 +26,7 @@ struct Drawing<'a> {
     interfaces: Vec<&'a Node<'a>>,
     style: Style,
     text: String,
-    /// Indices of interfaces that have been drawn with all that is below them.
+    /// Indices of interfaces that have been drawn with their subtree.
     drawn: Vec<usize>,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Drawing<'a> {
     fn interfaces(&mut self) {
         let mut roots: Vec<usize> =
             (0..self.interfaces.len()).filter(|index| !self.is_below_another(*index)).collect();
-        // In a cycle everything is below something; it is shown all the same.
+        // In a cycle every interface is below another; it is shown nevertheless.
         if roots.is_empty() {
             roots = (0..self.interfaces.len()).collect();
         }
@@ -53,7 +53,7 @@ impl<'a> Drawing<'a> {
         self.interfaces.iter().enumerate().any(|(other, node)| {
             other != index
                 && stack::below(node).iter().any(|reference| reference.name == name)
-                // An ovs-interface is below the bridge of the same name, never the other way round.
+                // An ovs-interface is below the bridge of the same name, never above it.
                 && !(own_bridge(node) && node.text_at("type") == Some("ovs-interface"))
                 && !(own_bridge(node) && self.interfaces[index].text_at("type") == Some("ovs-bridge"))
         })
@@ -91,7 +91,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The interface that a port or base name means: never a bridge listing itself.
+    /// The interface that a port or base name refers to: never the listing bridge itself.
     fn find(&self, name: &str, parent: &Node<'_>) -> Option<usize> {
         let named = |node: &Node<'_>| node.text_at("name") == Some(name);
         self.interfaces.iter().position(|node| {
@@ -101,7 +101,7 @@ impl<'a> Drawing<'a> {
         })
     }
 
-    /// What belongs to no interface of the document.
+    /// Fields that belong to no interface of the document.
     fn rest(&mut self) {
         for line in label::host(self.root) {
             self.line("", &line);

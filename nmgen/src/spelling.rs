@@ -1,13 +1,13 @@
-//! Slips of the pen in keys and names.
+//! Misspellings of keys and names.
 
 const LONG: usize = 8;
-/// Two letters, and two hyphens that may be missing.
+/// Two letters, and two missing hyphens.
 const MOST: usize = 4;
 
-/// True where one or two letters differ, in a long word, and '-' or '_' do not count. Names with other
-/// numbers are names of others.
+/// True when one letter differs, or two in a long word, ignoring '-' and '_'. Names with different
+/// numbers are different names.
 pub(crate) fn is_alike(found: &str, word: &str) -> bool {
-    // Most words are told apart by their length, at no cost.
+    // Most words differ in length, which is cheap to compare.
     if found.len().abs_diff(word.len()) > MOST {
         return false;
     }

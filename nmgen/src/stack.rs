@@ -1,28 +1,28 @@
-//! Which interface stands on which: ports of controllers, base interfaces, peers. Used by the checks and
-//! by `show`; it reads names only and decides nothing about them.
+//! References between interfaces: ports of controllers, base interfaces, peers. Serves the checks and
+//! `show`; it reads names only and judges nothing.
 
 use crate::document::{Node, Path, Step};
 
-/// One interface's mention of another.
+/// One interface's reference to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference<'a> {
     pub(crate) name: &'a str,
     pub(crate) role: Role,
-    /// From the interface that mentions it to the name.
+    /// From the referring interface to the name.
     pub(crate) steps: Vec<Step>,
 }
 
-/// What the other interface is to the one that mentions it.
+/// The relation of the other interface to the referring one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// It belongs to a controller: bond, bridge, VRF, HSR.
+    /// A port of a bond, bridge, VRF or HSR.
     Port,
-    /// It carries a VLAN, VXLAN, MAC VLAN, MACsec, IPVLAN or InfiniBand child.
+    /// The base of a VLAN, VXLAN, MAC VLAN, MACsec, IPVLAN or InfiniBand child.
     Base,
 }
 
 impl Reference<'_> {
-    /// The path of the name, given the path of the interface that mentions it.
+    /// The path of the name, given the path of the referring interface.
     pub(crate) fn path(&self, interface: &Path) -> Path {
         self.steps.iter().fold(interface.clone(), |path, step| path.join(step.clone()))
     }
@@ -41,7 +41,7 @@ const WITH_BASE: &[&str] = &[
     "xfrm",
 ];
 
-/// Where a bond has its ports; the second list, where there is one, has the same names as the first.
+/// The keys of a bond's ports; two lists, if present, have the same names.
 const BOND_PORTS: &[&str] = &["port", "ports", "ports-config"];
 
 /// True for the types that have ports.
@@ -49,7 +49,7 @@ pub(crate) fn is_controller(kind: &str) -> bool {
     matches!(kind, "bond" | "linux-bridge" | "ovs-bridge" | "vrf" | "hsr")
 }
 
-/// Every interface that this one stands on, in the order of the document.
+/// Every interface that this one refers to, in the document's order.
 pub(crate) fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
     let mut found = Vec::new();
     for section in ["link-aggregation", "bond"] {
@@ -66,7 +66,7 @@ pub(crate) fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
     found
 }
 
-/// The names of a bridge's ports as its list has them, with the bonds that an OVS bridge makes itself.
+/// The names of a bridge's ports in its list, including the bonds that an OVS bridge creates.
 pub(crate) fn bridge_port_names<'a>(interface: &'a Node<'_>) -> Vec<&'a str> {
     let list =
         interface.get("bridge").and_then(|bridge| bridge.get("port").or(bridge.get("ports")));
@@ -82,7 +82,7 @@ fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {
         let Some(list) = interface.at(&["bridge", key]) else { continue };
         for (index, port) in list.items().iter().enumerate() {
             let steps = [Step::Key("bridge".into()), Step::Key(key.into()), Step::Index(index)];
-            // An OVS bond is a port that the bridge makes of other interfaces.
+            // An OVS bond is a port that the bridge creates from other interfaces.
             let bond_ports = ["link-aggregation", "bond"].into_iter().find_map(|section| {
                 let bond = port.get(section)?;
                 let key = BOND_PORTS.iter().find(|key| bond.get(key).is_some())?;

@@ -1,11 +1,11 @@
-//! The only file that names the nmstate crate: what NMState means is decided there.
+//! The only file that names the nmstate crate, which decides the meaning of NMState.
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceState, NetworkState};
 use serde::Deserialize;
 
 use crate::document::Node;
 
-/// A document as nmstate understands it.
+/// A document as nmstate reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct State(NetworkState);
 
@@ -22,32 +22,32 @@ pub(crate) struct Generated {
     pub(crate) text: String,
 }
 
-/// An interface of the document, as far as later stages need it.
+/// The fields of an interface that later stages use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct InterfaceSummary {
     pub(crate) name: String,
-    /// NMState's name of the type; `unknown` where the document has none.
+    /// NMState's name of the type; `unknown` if missing.
     pub(crate) kind: String,
     pub(crate) profile_name: Option<String>,
     pub(crate) mac_address: Option<String>,
     pub(crate) identified_by_mac: bool,
     pub(crate) copy_mac_from: Option<String>,
-    /// False for interfaces that are to be removed or left alone.
+    /// False for absent and ignored interfaces.
     pub(crate) has_profile: bool,
-    /// Those to be there; not those to be removed.
+    /// Alternative names to set, without those to remove.
     pub(crate) alt_names: Vec<String>,
 }
 
 impl State {
-    /// Reads a document, or what is left of one.
+    /// Reads a document or a part of one.
     pub(crate) fn parse(root: &Node<'_>) -> Result<Self, Refusal> {
-        // An empty document is a state that asks for nothing; serde sees a null.
+        // An empty document is a null to serde, and a state without requests.
         Option::<NetworkState>::deserialize(root)
             .map(|state| Self(state.unwrap_or_default()))
             .map_err(|error| Refusal(error.to_string()))
     }
 
-    /// True when it asks for nothing at all.
+    /// True without any request.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -59,12 +59,12 @@ impl State {
         Ok(files.into_iter().map(|(file_name, text)| Generated { file_name, text }).collect())
     }
 
-    /// The static host name that the document asks for.
+    /// The document's static host name.
     pub(crate) fn hostname(&self) -> Option<&str> {
         self.0.hostname.as_ref()?.config.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// How many rules for routes are to be there, equal ones once.
+    /// The number of route rules to add, counting equal ones once.
     pub(crate) fn route_rule_count(&self) -> usize {
         let rules = self.0.rules.config.iter().flatten().filter(|rule| rule.state.is_none());
         rules.collect::<std::collections::HashSet<_>>().len()
@@ -74,7 +74,7 @@ impl State {
         self.0.interfaces.to_vec().into_iter().map(summary).collect()
     }
 
-    /// Gives interface `name` of type `kind` this MAC address and drops its `copy-mac-from`.
+    /// Sets the MAC address of interface `name` of type `kind`, and drops its `copy-mac-from`.
     pub(crate) fn resolve_copy_mac_from(&mut self, name: &str, kind: &str, mac: Option<&str>) {
         for interface in self.0.interfaces.iter_mut() {
             if interface.name() != name || interface.iface_type().to_string() != kind {

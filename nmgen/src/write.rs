@@ -1,6 +1,6 @@
-//! The one function that writes files, and what it promises: a reader sees the old file or the new one,
-//! also after a power cut; all files of a call are staged before the first is put in place; and nothing
-//! is written outside the target, whatever links lie in it.
+//! Writes all files. Guarantees: readers see the old file or the new one, even after a power failure;
+//! all files of a call are staged before the first is replaced; and nothing is written outside the
+//! target, regardless of symbolic links in it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, Permissions};
@@ -22,7 +22,7 @@ pub struct File {
     pub directories: Vec<String>,
     /// The file's name, without a separator.
     pub name: String,
-    /// Its bytes; text in every form of output but an archive.
+    /// Its bytes; text in all forms of output but archives.
     pub content: Vec<u8>,
 }
 
@@ -37,10 +37,10 @@ impl File {
     }
 }
 
-/// Writes `files` below `root`, which is created if it is not there: directories 0700, files 0600.
+/// Writes `files` below `root`, which is created if missing: directories 0700, files 0600.
 ///
 /// # Errors
-/// Where one fails, no file has been replaced, unless putting them in place itself failed.
+/// On an error no file has been replaced, unless the replacement itself failed.
 pub(crate) fn write(root: &Path, files: &[File]) -> Result<(), Error> {
     let mut tree = Tree::open(root)?;
     let staged = files.iter().try_for_each(|file| tree.stage(file));
@@ -51,13 +51,13 @@ pub(crate) fn write(root: &Path, files: &[File]) -> Result<(), Error> {
     placed
 }
 
-/// Writes one file, mode 0600, in place of what was there.
+/// Writes or replaces one file, mode 0600.
 pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     let shown = || path.display().to_string();
     let not_a_file = || Error::WriteFile { path: shown(), source: Errno::EISDIR.into() };
     let name = path.file_name().ok_or_else(not_a_file)?.to_string_lossy().into_owned();
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // The caller's own path to the file may lead through links; the file itself is replaced.
+    // The path to the file may contain links; the file itself is replaced.
     let parent = parent
         .unwrap_or(Path::new("."))
         .canonicalize()
@@ -65,14 +65,14 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     write(&parent, &[File { directories: Vec::new(), name, content }])
 }
 
-/// The same, for everyone to read (0644).
+/// Writes or replaces one file, mode 0644.
 pub(crate) fn write_readable(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     write_file(path, content)?;
     fs::set_permissions(path, Permissions::from_mode(0o644))
         .map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
 }
 
-/// Makes a directory for everyone to look into (0755), with those above it, unless it is there.
+/// Creates a directory, mode 0755, and its ancestors, unless it exists.
 pub(crate) fn directory(path: &Path) -> Result<(), Error> {
     DirBuilder::new()
         .recursive(true)
@@ -104,7 +104,7 @@ impl Tree {
             .mode(0o700)
             .create(root)
             .map_err(|source| Error::CreateDirectory { path: shown.clone(), source })?;
-        // A trailing slash would follow a link in spite of O_NOFOLLOW.
+        // A trailing slash would follow a link despite O_NOFOLLOW.
         let last: PathBuf = root.components().collect();
         let directory = open(&last, directory_flags(), Mode::empty())
             .map_err(|errno| not_directory(shown, errno))?;
@@ -112,7 +112,7 @@ impl Tree {
         Ok(Self { root: last, directories, made: Vec::new(), staged: Vec::new() })
     }
 
-    /// Opens a directory below the target, one name at a time, so that no link is followed.
+    /// Opens a directory below the target, one component at a time, so that no link is followed.
     fn descend(&mut self, path: &[String]) -> Result<(), Error> {
         for depth in 1..=path.len() {
             let (here, parent) = (&path[..depth], &path[..depth - 1]);
@@ -137,7 +137,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the text to a temporary file beside its final place, and to the disk.
+    /// Writes the text to a temporary file beside its final place, and syncs it.
     fn stage(&mut self, file: &File) -> Result<(), Error> {
         self.descend(&file.directories)?;
         let temporary = format!(".{}.{}", file.name, std::process::id());
@@ -154,7 +154,7 @@ impl Tree {
         let create = || openat(directory, temporary.as_str(), flags, mode);
         let mut handle = create();
         if matches!(handle, Err(Errno::EEXIST)) {
-            // Left by a call that was killed and had this process's id.
+            // Left by a killed call with this process's id.
             handle = unlinkat(directory, temporary.as_str(), UnlinkatFlags::NoRemoveDir)
                 .and_then(|()| create());
         }
@@ -191,7 +191,7 @@ impl Tree {
         Ok(())
     }
 
-    /// Leaves nothing behind of a call that failed; its own error is what counts.
+    /// Removes the staged files of a failed call; only the call's own error is reported.
     fn discard(&mut self) {
         for staged in self.staged.drain(..) {
             if let Some(directory) = self.directories.get(&staged.directory) {

@@ -5,7 +5,7 @@ use super::done::Done;
 use crate::boot::{self, Fault, Level, Log, Paths};
 use crate::format::chain;
 
-/// Everything is said in the kernel log and on standard error, one line each.
+/// Messages go to the kernel log and to standard error, one line each.
 pub(super) fn run(arguments: &BootArguments) -> Done {
     let paths = Paths::new(&arguments.root);
     Log::open(&paths).say_panics();

@@ -1,18 +1,18 @@
-//! What the program did.
+//! The outcome of a command.
 
 use crate::diagnostic::Diagnostic;
 
-/// What the program did.
+/// The outcome of a command; the exit code follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Done {
     Success,
-    /// The diagnostics say why.
+    /// The diagnostics give the reason.
     InputWrong,
-    /// It was said where it belongs.
+    /// The error has been printed.
     Failed,
 }
 
-/// An error, or a warning where they are denied, makes the input wrong.
+/// Errors make the input wrong, and with `deny_warnings` warnings too.
 pub(super) fn verdict(diagnostics: &[Diagnostic], deny_warnings: bool) -> Done {
     let wrong = |diagnostic: &Diagnostic| deny_warnings || diagnostic.is_error();
     if diagnostics.iter().any(wrong) { Done::InputWrong } else { Done::Success }

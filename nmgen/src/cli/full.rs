@@ -10,7 +10,7 @@ use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
 use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
 
-/// The help for sources.
+/// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
 An NMState document (YAML or JSON), '-' for standard input, a
 directory with <hostname>.yml files and cluster.yml, or what
@@ -19,7 +19,7 @@ manifests (Secret, BareMetalHost, NMStateConfig,
 NodeNetworkConfigurationPolicy, MachineConfig), a tree of
 assisted-service, an nmc directory";
 
-/// More examples of `generate`.
+/// Examples of `generate` for the further forms.
 pub(super) const EXAMPLES: &str = "
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
@@ -100,10 +100,10 @@ fn label(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl FormArguments {
-    /// An option that the form would not look at is a mistake in the call.
+    /// Refuses options that the form does not use.
     ///
     /// # Errors
-    /// What is wrong, for the user.
+    /// The message for the user.
     pub(super) fn verify(&self, to: To) -> Result<(), String> {
         let is_machine_config = to == To::MachineConfig;
         let (with_version, with_namespace) = (
@@ -124,7 +124,7 @@ impl FormArguments {
         }
     }
 
-    /// Reads the agent's configuration where there is one.
+    /// Reads the agent's configuration, if given.
     pub(super) fn options(&self) -> Result<Options, Error> {
         let read = |path: &PathBuf| {
             let path_shown = || path.display().to_string();
@@ -142,7 +142,7 @@ impl FormArguments {
     }
 }
 
-/// At most as much as a document.
+/// Reads at most the largest size of a document.
 fn read_bounded(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     fs::File::open(path)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_string(&mut text)?;

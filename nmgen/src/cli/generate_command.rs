@@ -41,7 +41,7 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
     })
 }
 
-/// Nothing is written unless everything can be.
+/// Writes everything, or nothing.
 fn generate(job: &Job<'_>) -> Result<Done, Error> {
     let mut outcome = job.form.convert(source::load(job.sources)?);
     if let Some(host) = job.host {

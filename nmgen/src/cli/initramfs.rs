@@ -1,16 +1,16 @@
-//! The command line of the program in an initramfs: documents, hosts directories, and what is made of them.
+//! The command line of the initramfs program: documents and hosts directories in, profiles out.
 
 use clap::{Args, ValueEnum};
 
 use crate::error::Error;
 use crate::output::{Form, Options};
 
-/// The help for sources.
+/// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
 An NMState document (YAML or JSON), '-' for standard input, or a
 directory with <hostname>.yml files and cluster.yml";
 
-/// More examples of `generate`: none.
+/// No further examples of `generate`.
 pub(super) const EXAMPLES: &str = "";
 
 /// The forms of output by their names on the command line.

@@ -20,7 +20,7 @@ pub(super) fn bytes(bytes: &[u8]) -> Result<(), Error> {
         .map_err(|source| Error::WriteOutput { source })
 }
 
-/// Writes every diagnostic to standard error, and what there is of them in the last line.
+/// Writes every diagnostic to standard error, and their counts as the last line.
 pub(super) fn diagnostics(diagnostics: &[Diagnostic]) {
     if diagnostics.is_empty() {
         return;
@@ -28,7 +28,7 @@ pub(super) fn diagnostics(diagnostics: &[Diagnostic]) {
     let style = style(io::stderr().is_terminal());
     let mut text: String = diagnostics.iter().map(|d| render(d, style) + "\n").collect();
     text.push_str(&summary(diagnostics));
-    // With standard error closed there is no one left to tell.
+    // If standard error is closed, there is no place left to report it.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
@@ -43,7 +43,7 @@ pub(super) fn error(error: &Error) {
     let _ = io::stderr().lock().write_all(format!("nmgen: {}\n", chain(error)).as_bytes());
 }
 
-/// Colour only on a terminal, and not against <https://no-color.org>.
+/// Colours on a terminal, unless <https://no-color.org>'s variable is set.
 pub(super) fn style(is_terminal: bool) -> Style {
     let wanted = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted { Style::Coloured } else { Style::Plain }

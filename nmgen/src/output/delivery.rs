@@ -1,4 +1,4 @@
-//! The forms that other programs take to the nodes.
+//! Forms that other programs deliver to the nodes.
 
 mod cards;
 mod cpio;
@@ -21,7 +21,7 @@ use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
 use crate::source::{CLUSTER, Stage};
 
-/// What only these forms find.
+/// The rules of these forms.
 pub(super) fn rules() -> Vec<Rule> {
     [
         host_name::RULES,
@@ -33,7 +33,7 @@ pub(super) fn rules() -> Vec<Rule> {
     .concat()
 }
 
-/// What another program takes to the nodes.
+/// A form that another program delivers to the nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {
     /// Ignition configs with keyfiles, host name and link files.
@@ -69,7 +69,7 @@ impl Delivery {
         }
     }
 
-    /// True where MAC addresses that only the source tells have a place.
+    /// True when the form holds MAC addresses that only the source gives.
     pub(super) fn has_map(self) -> bool {
         match self {
             Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
@@ -77,7 +77,7 @@ impl Delivery {
         }
     }
 
-    /// The file, or the object, that is a host's own.
+    /// The host's own file or object.
     pub(super) fn destination<'h>(
         self,
         host: &'h Converted,

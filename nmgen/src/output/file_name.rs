@@ -1,10 +1,10 @@
-//! Names of hosts as names of files.
+//! Host names as file names.
 
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::HOST_FILE_NAME;
 
-/// True when no host's name leads out of the target; else each that does is reported.
+/// True when every host's name is a safe file name; each other name is reported.
 pub(super) fn are_file_names(hosts: &[Converted], diagnostics: &mut Diagnostics) -> bool {
     let mut is_safe = true;
     for host in hosts.iter().map(|converted| &converted.host) {
@@ -17,7 +17,7 @@ pub(super) fn are_file_names(hosts: &[Converted], diagnostics: &mut Diagnostics)
     is_safe
 }
 
-/// Letters, digits, `-`, `.` and `_`, and not hidden.
+/// Letters, digits, `-`, `.` and `_`, and no leading dot.
 pub(super) fn is_file_name(name: &str) -> bool {
     let is_usual = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
     !name.is_empty() && !name.starts_with('.') && name.len() <= 200 && name.chars().all(is_usual)

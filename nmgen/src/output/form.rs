@@ -9,7 +9,7 @@ use crate::convert::{self, Converted, Outcome};
 use crate::error::Error;
 use crate::source::{Hosts, Stage};
 
-/// The forms of output.
+/// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// NetworkManager keyfiles in a directory, with the files beside them.
@@ -18,18 +18,18 @@ pub enum Form {
     Gc,
     /// A hosts directory: the documents themselves.
     Hosts,
-    /// What another program takes to the nodes.
+    /// A form that another program delivers to the nodes.
     Delivery(Delivery),
 }
 
 impl Form {
-    /// Checks every host, and converts those that this form is made of. Where sources have both an early
-    /// document and one for the running node, the form's stage decides.
+    /// Checks every host, and converts the hosts of this form. If sources have both an early document
+    /// and one for the running node, the form's stage decides.
     pub fn convert(self, hosts: Hosts) -> Outcome {
         convert::convert_at(hosts, self.stage(), self.purpose())
     }
 
-    /// What the documents are checked for.
+    /// The purpose that the documents are checked for.
     fn purpose(self) -> Purpose {
         match self {
             Self::Keyfiles | Self::Gc => Purpose::Offline,
@@ -38,7 +38,7 @@ impl Form {
         }
     }
 
-    /// Which document it takes where a host has two.
+    /// The preferred stage, if a host has two documents.
     fn stage(self) -> Stage {
         match self {
             Self::Keyfiles | Self::Gc => Stage::Early,
@@ -47,8 +47,8 @@ impl Form {
         }
     }
 
-    /// Writes the hosts in this form. What it cannot carry is added to the diagnostics; with an error among
-    /// them the output is not to be used.
+    /// Writes the hosts in this form. Values that it cannot carry are added to the diagnostics; after
+    /// an error the output must not be used.
     ///
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
@@ -56,7 +56,7 @@ impl Form {
         self.render_with(outcome, &Options::default())
     }
 
-    /// The same with what forms leave to the caller.
+    /// Like [`Self::render`], with options.
     ///
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
@@ -79,14 +79,14 @@ impl Form {
         output
     }
 
-    /// What is written for a host alone; `None` where the form has its own say.
+    /// The host's own file or object; `None` if the form checks this itself.
     fn destination<'h>(
         self,
         host: &'h Converted,
         options: &'h Options,
     ) -> Option<once::Destination<'h>> {
         match self {
-            // A directory of its own.
+            // Each host has its own directory.
             Self::Keyfiles => {
                 let name = host.host.name.as_deref();
                 Some((None, name.map_or_else(String::new, |name| format!("{name}/")).into()))
@@ -97,7 +97,7 @@ impl Form {
         }
     }
 
-    /// True where MAC addresses that only the source tells have a place.
+    /// True when the form holds MAC addresses that only the source gives.
     fn has_map(self) -> bool {
         match self {
             Self::Keyfiles | Self::Gc | Self::Hosts => false,

@@ -1,4 +1,4 @@
-//! What a form of output cannot carry.
+//! Values that a form of output cannot carry.
 
 use super::nic_map;
 use crate::convert::Converted;
@@ -8,7 +8,7 @@ rules! {
     pub(super) warning NOT_IN_TARGET = "not-in-target";
 }
 
-/// One warning for the MAC addresses that only the source tells, where the output has no place for them.
+/// One warning for the MAC addresses that only the source gives, if the output cannot hold them.
 pub(super) fn map(hosts: &[Converted]) -> Option<Diagnostic> {
     let lost: Vec<_> = hosts.iter().flat_map(|host| nic_map::only_mapped(&host.host)).collect();
     let first = lost.first()?;

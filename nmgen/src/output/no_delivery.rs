@@ -1,4 +1,4 @@
-//! In an initramfs nothing is delivered; takes the place of `delivery` there.
+//! Takes the place of `delivery` in an initramfs, which has no such forms.
 
 use super::once;
 use super::options::Options;
@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
 use crate::source::Stage;
 
-/// There is none.
+/// No such form exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delivery {}
 

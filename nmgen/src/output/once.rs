@@ -1,5 +1,5 @@
-//! One host a file: of two that would be written to the same one, the same configuration is written once,
-//! and anything else is an error before a file is touched.
+//! Each host is written once: two hosts with the same destination and configuration are merged;
+//! different configurations are an error before any file is written.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,10 +14,11 @@ rules! {
     error OUTPUT_TWICE = "output-twice";
 }
 
-/// Where a host goes: the role, in a target with an object a role, and the file's or object's name.
+/// A host's destination: the role, in forms with one object per role, and the name of the file or
+/// object.
 pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 
-/// The hosts without those that are there already; of `None` there may be any number.
+/// The hosts without repeated ones. Hosts without a destination are all kept.
 pub(super) fn each<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,

@@ -1,4 +1,4 @@
-//! One host of several.
+//! Forms and options for a single host.
 
 use crate::convert::{Converted, Outcome};
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
@@ -8,7 +8,7 @@ rules! {
     error ONE_HOST_ONLY = "one-host-only";
 }
 
-/// For a form that describes one host only: an error when there are more.
+/// Reports an error if there are several hosts.
 pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnostics) {
     if let [_, second, ..] = hosts {
         let message = format!("{form} describes one host; here are {}", hosts.len());
@@ -18,7 +18,7 @@ pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnost
     }
 }
 
-/// Keeps this host alone; an error where it is not among them. `sources` is where it was looked for.
+/// Keeps only this host; an error if it is missing. `sources` names the sources in the message.
 pub(crate) fn keep(outcome: &mut Outcome, host: &str, sources: &str) {
     let is_it = |converted: &Converted| converted.host.name.as_deref() == Some(host);
     if !outcome.hosts.iter().any(is_it) {
@@ -29,7 +29,7 @@ pub(crate) fn keep(outcome: &mut Outcome, host: &str, sources: &str) {
     outcome.hosts.retain(is_it);
 }
 
-/// The first few hosts by their names.
+/// The names of the first hosts.
 fn those_there(hosts: &[Converted]) -> String {
     const FEW: usize = 5;
     let names: Vec<&str> = hosts.iter().filter_map(|host| host.host.name.as_deref()).collect();

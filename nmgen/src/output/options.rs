@@ -1,38 +1,38 @@
-//! What targets leave to the caller.
+//! Options of the forms.
 
-/// Each target reads those that concern it.
+/// Each form reads the options that concern it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
     /// The specification that an Ignition config follows.
     pub ignition_version: IgnitionVersion,
-    /// The machine config pool of hosts whose source doesn't tell it.
+    /// The machine config pool of hosts whose source gives none.
     pub role: Option<String>,
-    /// The agent's units are enabled by the MachineConfig.
+    /// Makes the MachineConfig enable the agent's units.
     pub agent: Option<Agent>,
     /// The namespace of Kubernetes objects.
     pub namespace: Option<String>,
-    /// Labels of NMStateConfigs: an InfraEnv finds them by these.
+    /// Labels of NMStateConfigs, by which an InfraEnv selects them.
     pub labels: Vec<(String, String)>,
 }
 
 /// The agent in a MachineConfig.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Agent {
-    /// The text of `/etc/dayone/dayone.toml`; without it the agent's defaults hold.
+    /// The text of `/etc/dayone/dayone.toml`; `None` for the agent's defaults.
     pub configuration: Option<String>,
 }
 
 /// A version of Ignition's specification.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum IgnitionVersion {
-    /// What every release of OpenShift 4 from 4.6 on reads.
+    /// Read by every release of OpenShift since 4.6.
     #[default]
     #[value(name = "3.2.0")]
     V3_2,
-    /// From OpenShift 4.9 on.
+    /// Since OpenShift 4.9.
     #[value(name = "3.3.0")]
     V3_3,
-    /// From OpenShift 4.12 on.
+    /// Since OpenShift 4.12.
     #[value(name = "3.4.0")]
     V3_4,
 }

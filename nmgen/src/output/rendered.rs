@@ -1,4 +1,4 @@
-//! What a form of output gives.
+//! The result of a form.
 
 use crate::write::File;
 

@@ -3,8 +3,8 @@
 use crate::convert::Converted;
 use crate::write::File;
 
-/// `<id>.nmconnection` for a single document, `<host>/<id>.nmconnection` for hosts; the files beside
-/// them keep their path from the root file system (`etc/hostname`).
+/// `<id>.nmconnection` for a single document, `<host>/<id>.nmconnection` for hosts; files beside them
+/// keep their path from the root file system (`etc/hostname`).
 pub(super) fn files(hosts: &[Converted]) -> Vec<File> {
     let mut files = Vec::new();
     for converted in hosts {

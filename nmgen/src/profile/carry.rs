@@ -1,4 +1,4 @@
-//! Carries in another way what nmstate's offline conversion leaves out.
+//! Carries fields that nmstate's offline conversion drops.
 
 use super::written::SystemFile;
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -10,11 +10,11 @@ rules! {
     warning ALT_NAMES = "alt-names-without-mac";
 }
 
-/// Turns `copy-mac-from` into the MAC address itself, where the document tells it.
+/// Replaces `copy-mac-from` with the MAC address itself, if the document has it.
 ///
-/// nmstate does so for an ovs-interface, bond or linux-bridge when the other interface has a
-/// `mac-address`, and refuses the document when it has none. On an ovs-bridge, where users write it,
-/// it is meant for the ovs-interface of the same name.
+/// nmstate does so for an ovs-interface, bond or linux-bridge if the other interface has a
+/// `mac-address`, and refuses the document otherwise. Users write it on an ovs-bridge, where it is
+/// meant for the ovs-interface of the same name.
 pub(super) fn copy_mac_from(
     document: &Document<'_>,
     state: &mut State,
@@ -78,7 +78,7 @@ fn refused(
     Diagnostic::new(COPY_MAC_FROM, message, place).help(help)
 }
 
-/// The host name and the alternative names, as the files that hold them.
+/// The files for the host name and the alternative names.
 pub(super) fn files(
     document: &Document<'_>,
     state: &State,
@@ -122,8 +122,8 @@ pub(super) fn files(
     files
 }
 
-/// What tells udev which device it is: systemd.link(5). A hardware NIC does not have its final name
-/// yet when the file is matched; a virtual one has been created under it.
+/// The [Match] section by which udev finds the device (systemd.link(5)). A physical NIC has no final
+/// name when the file is matched; a virtual interface is created with it.
 fn link_match(interface: &InterfaceSummary) -> Option<String> {
     match (interface.kind.as_str(), &interface.mac_address) {
         ("ethernet" | "unknown" | "infiniband", Some(mac)) => Some(format!("MACAddress={mac}")),
@@ -132,7 +132,7 @@ fn link_match(interface: &InterfaceSummary) -> Option<String> {
     }
 }
 
-/// The first .link file that matches replaces systemd's 99-default.link, so its policies are repeated.
+/// The first matching .link file replaces systemd's 99-default.link, so its policies are repeated.
 fn link_file(link_match: &str, alt_names: &[String]) -> String {
     let mut text = format!(
         "[Match]\n{link_match}\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\n\

@@ -1,4 +1,4 @@
-//! Holds what nmstate wrote against the document, before anything is written.
+//! Verifies nmstate's profiles against the document before they are written.
 
 use super::keyfile::{Keyfile, Malformed};
 use super::written::Profile;
@@ -13,7 +13,7 @@ rules! {
     error ROUTE_RULE_LOST = "route-rule-lost";
 }
 
-/// Why a generated profile must not be written.
+/// The reason why a generated profile must not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unsafe {
     #[error("it is not a keyfile: {0}")]
@@ -59,7 +59,7 @@ pub(super) fn unsafe_profile(
     )
 }
 
-/// nmstate found no profile for some of the rules for routes, and said nothing.
+/// nmstate silently drops route rules without a suitable profile.
 pub(super) fn rules_lost(document: &Document<'_>, missing: usize) -> Diagnostic {
     let place = document.place_at(&Path::default().key("route-rules").key("config"));
     let message = format!("{missing} of these rules are in no profile");
@@ -67,7 +67,7 @@ pub(super) fn rules_lost(document: &Document<'_>, missing: usize) -> Diagnostic 
         .help("give an interface that has routes an ipv4 or ipv6 section, as the rule needs")
 }
 
-/// Every interface that should be there has a profile, and no two profiles share a file.
+/// Checks that each interface has a profile, and that no two profiles share a file.
 pub(super) fn all_there(
     document: &Document<'_>,
     interfaces: &[InterfaceSummary],

@@ -1,24 +1,24 @@
-//! The keyfile format: nm-settings-keyfile(5), and GLib's key file parser beneath it.
+//! The keyfile format: nm-settings-keyfile(5), based on GLib's key files.
 
 use std::fmt::Write;
 
 /// A keyfile's sections in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keyfile {
-    /// No name occurs twice.
+    /// Names are unique.
     pub sections: Vec<Section>,
 }
 
 /// A section's keys and values in their order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Without the brackets.
+    /// The name without brackets.
     pub name: String,
-    /// Values are as they are meant, not escaped; no key occurs twice.
+    /// Values are unescaped; keys are unique.
     pub entries: Vec<(String, String)>,
 }
 
-/// Why a text is not a keyfile that nmstate meant to write.
+/// The reason why a text is not a keyfile of nmstate's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Malformed {
     #[error("the section [{0}] occurs twice")]
@@ -32,13 +32,13 @@ pub(crate) enum Malformed {
 }
 
 impl Keyfile {
-    /// Reads what nmstate wrote: its values are not escaped.
+    /// Reads nmstate's output, whose values are not escaped.
     pub(crate) fn parse_unescaped(text: &str) -> Result<Self, Malformed> {
         let mut keyfile = Self::default();
         let mut in_order = true;
         for (index, line) in text.split('\n').enumerate() {
             let number = index + 1;
-            // Most lines are ASCII: bytes tell at once.
+            // Most lines are plain ASCII: check bytes first.
             let is_plain = line.bytes().all(|byte| matches!(byte, b' '..=b'~'));
             if !is_plain && line.chars().any(|c| c.is_control() && c != '\t') {
                 return Err(Malformed::Control(number));
@@ -62,7 +62,8 @@ impl Keyfile {
             if !is_key(key) {
                 return Err(Malformed::Line(number));
             }
-            // nmstate sorts the keys, and then a key beyond the last is new: a section may have thousands.
+            // nmstate sorts the keys, so a key after the last one is new: sections may have
+            // thousands.
             in_order &= section.entries.last().is_none_or(|(last, _)| last.as_str() < key);
             if !in_order && section.get(key).is_some() {
                 return Err(Malformed::KeyTwice { section: section.name.clone(), key: key.into() });
@@ -72,8 +73,8 @@ impl Keyfile {
         Ok(keyfile)
     }
 
-    /// Reads any keyfile as far as it can be read, as GLib does: white space around keys and values, comments,
-    /// and of a key that is given twice the last value. Values stay escaped.
+    /// Reads any keyfile as leniently as GLib: white space around keys and values, comments, and the
+    /// last value of a repeated key. Values stay escaped.
     pub(crate) fn parse_leniently(text: &str) -> Self {
         let mut keyfile = Self::default();
         let mut section = None;
@@ -87,7 +88,7 @@ impl Keyfile {
         keyfile
     }
 
-    /// Gives a key this value; a new one goes where nmstate, which sorts the keys, would have it.
+    /// Sets a key. A new one goes to its place in nmstate's order, which is sorted.
     pub(crate) fn set(&mut self, section: &str, key: &str, value: &str) {
         match self.section_mut(section) {
             Some(section) => section.set(key, value),
@@ -117,7 +118,7 @@ impl Keyfile {
         self.section(section)?.get(key)
     }
 
-    /// The file's text, with values escaped so that NetworkManager reads them as they are here.
+    /// The file's text, with values escaped for NetworkManager.
     pub fn render(&self) -> String {
         let mut text = String::new();
         for (index, section) in self.sections.iter().enumerate() {
@@ -143,7 +144,7 @@ impl Section {
 }
 
 impl Section {
-    /// Gives a key this value; a new one goes where nmstate, which sorts the keys, would have it.
+    /// Sets a key. A new one goes to its place in nmstate's order, which is sorted.
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         match self.entries.iter_mut().find(|(known, _)| known == key) {
             Some((_, known)) => *known = value.to_owned(),
@@ -154,19 +155,19 @@ impl Section {
         }
     }
 
-    /// Takes out the values of all keys that begin so, in their order.
+    /// Removes all keys with this prefix, and returns their values in order.
     pub(crate) fn take(&mut self, beginning: &str) -> Vec<String> {
         let is_it = |(key, _): &mut (String, String)| key.starts_with(beginning);
         self.entries.extract_if(.., is_it).map(|(_, value)| value).collect()
     }
 }
 
-/// What GLib takes for a key (`g_key_file_is_key_name`), without its locale suffixes.
+/// Mirrors GLib's `g_key_file_is_key_name`, without locale suffixes.
 fn is_key(key: &str) -> bool {
     !key.is_empty() && key.trim() == key && !key.contains(['[', ']', '='])
 }
 
-/// The inverse of GLib's `g_key_file_parse_value_as_string`; nmstate leaves this out.
+/// The inverse of GLib's `g_key_file_parse_value_as_string`, which nmstate doesn't apply.
 fn escape(value: &str, text: &mut String) {
     let mut leading = true;
     for character in value.chars() {

@@ -1,5 +1,5 @@
-//! Puts right what nmstate's offline conversion writes in a form that NetworkManager cannot read, or
-//! differently on each run. `doc/differences.md` lists every case.
+//! Repairs values that nmstate's offline conversion writes in a form that NetworkManager cannot read,
+//! or differently on each run. `doc/differences.md` lists every case.
 
 use super::keyfile::Keyfile;
 use super::written::Profile;
@@ -8,7 +8,7 @@ use crate::state::{Generated, Refusal, State};
 const FAMILIES: [&str; 2] = ["ipv4", "ipv6"];
 const RULE: &str = "routing-rule";
 const MAIN_TABLE: &str = "254";
-/// Each attempt misses a possible holder with a chance of at most one half.
+/// Each attempt misses a suitable profile with a probability of at most one half.
 const MAX_ATTEMPTS: usize = 16;
 
 pub(super) fn all(profiles: &mut [Profile]) {
@@ -20,10 +20,10 @@ pub(super) fn all(profiles: &mut [Profile]) {
     }
 }
 
-/// nmstate's profiles, with every rule for routes where that can be had.
+/// nmstate's profiles with all route rules if possible, and the number of missing rules.
 ///
-/// It drops a rule without a word if the interface that chance made its holder has no address section
-/// of the rule's family, so it is asked again. The number is what is still missing then.
+/// nmstate silently drops a rule if the randomly chosen interface has no address section of the
+/// rule's family, so the conversion is repeated.
 pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal> {
     let wanted = state.route_rule_count();
     let mut missing = 0;
@@ -47,7 +47,7 @@ fn rule_count(generated: &Generated) -> usize {
     keys.filter(|(key, _)| key.starts_with(RULE)).count()
 }
 
-/// nmstate writes the bytes as a list of numbers; NetworkManager wants `01:80:C2:00:00:04`.
+/// nmstate writes a list of decimal numbers; NetworkManager expects `01:80:C2:00:00:04`.
 fn group_address(keyfile: &mut Keyfile) {
     let Some(value) = keyfile.get("bridge", "group-address") else { return };
     let bytes: Result<Vec<u8>, _> = value.split(';').map(str::parse::<u8>).collect();
@@ -57,9 +57,9 @@ fn group_address(keyfile: &mut Keyfile) {
     }
 }
 
-/// nmstate keeps rules in a hash set, and takes any interface that has routes in a rule's table to hold
-/// the rule. Both are chance; here it is the first such profile, and the rules are in the order of
-/// their priorities.
+/// nmstate keeps rules in a hash set, and stores a rule in any interface with routes in the rule's
+/// table, so both order and place are random. Here the first such profile gets the rule, and rules
+/// are sorted by priority.
 fn routing_rules(profiles: &mut [Profile], family: &str) {
     let mut held: Vec<(usize, String)> = Vec::new();
     for (index, profile) in profiles.iter_mut().enumerate() {
@@ -81,9 +81,9 @@ fn routing_rules(profiles: &mut [Profile], family: &str) {
     }
 }
 
-/// The profile that is to hold the rule, given the one that nmstate chose.
+/// The profile for the rule, given nmstate's choice.
 fn chosen(profiles: &[Profile], family: &str, holder: usize, rule: &str) -> usize {
-    // An interface that the rule names is not chance.
+    // The choice is not random if the rule names the interface.
     if word_after(rule, "iif").is_some() {
         return holder;
     }
@@ -105,7 +105,7 @@ fn has_routes(profile: &Profile) -> bool {
     FAMILIES.iter().any(|family| profile.keyfile.get(family, "route0").is_some())
 }
 
-/// True when the profile has a route in this table, or takes its automatic ones into it.
+/// True when the profile has a route in this table, or puts automatic routes into it.
 fn uses(profile: &Profile, family: &str, table: &str) -> bool {
     let Some(section) = profile.keyfile.section(family) else { return false };
     let option = format!("table={table}");

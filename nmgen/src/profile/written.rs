@@ -1,4 +1,4 @@
-//! What is written: a profile, and a file beside the profiles.
+//! The written files: profiles, and files beside them.
 
 use super::keyfile::Keyfile;
 use crate::text::place::Place;
@@ -19,15 +19,15 @@ impl Profile {
     }
 }
 
-/// A file beside the profiles that carries what a profile cannot.
+/// A file beside the profiles, for fields that a profile cannot hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SystemFile {
     /// Relative to the root file system, e.g. `etc/hostname`.
     pub path: String,
     /// Its text.
     pub content: String,
-    /// The field that asked for it, e.g. `hostname.config`.
+    /// The field that causes the file, e.g. `hostname.config`.
     pub field: String,
-    /// Where that field stands.
+    /// The place of that field.
     pub place: Place,
 }

@@ -1,4 +1,4 @@
-//! The words in the tree.
+//! The labels in the tree.
 
 use crate::diagnostic::Style;
 use crate::document::Node;
@@ -14,7 +14,7 @@ pub(super) fn bold(text: &str, style: Style) -> String {
     }
 }
 
-/// Name, type and what makes this one special, e.g. `bond0.100  vlan 100`.
+/// Name, type and main property, e.g. `bond0.100  vlan 100`.
 pub(super) fn interface(node: &Node<'_>, style: Style) -> String {
     let kind = node.text_at("type").unwrap_or("ethernet");
     let special = match kind {
@@ -39,7 +39,7 @@ pub(super) fn interface(node: &Node<'_>, style: Style) -> String {
     format!("{}  {}", bold(node.text_at("name").unwrap_or("?"), style), printable(&text))
 }
 
-/// Addresses and routes of an interface, one a line.
+/// Addresses and routes of an interface, one per line.
 pub(super) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (family, word) in [("ipv4", "IPv4"), ("ipv6", "IPv6")] {
@@ -61,7 +61,7 @@ pub(super) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
             lines.push(format!("{}/{}", ip.unwrap_or("?"), prefix.unwrap_or("?")));
         }
     }
-    // A bridge's routes are those of its interface, which has the same name.
+    // A bridge's routes belong to the interface of the same name.
     if node.text_at("type") != Some("ovs-bridge") {
         let name = node.text_at("name");
         let own = routes(root).iter().filter(|entry| entry.text_at("next-hop-interface") == name);
@@ -70,7 +70,7 @@ pub(super) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
     lines.iter().map(|line| printable(line)).collect()
 }
 
-/// Routes through interfaces that the document doesn't have, or through none.
+/// Routes through undeclared interfaces, or without an interface.
 pub(super) fn other_routes(root: &Node<'_>, named: impl Fn(&str) -> bool) -> Vec<String> {
     let is_other = |entry: &&Node<'_>| !entry.text_at("next-hop-interface").is_some_and(&named);
     let line = |entry: &Node<'_>| {
@@ -121,12 +121,12 @@ pub(super) fn host(root: &Node<'_>) -> Vec<String> {
     lines.iter().map(|line| printable(line)).collect()
 }
 
-/// Cut to `width` columns; escape sequences take none.
+/// Cuts to `width` columns; escape sequences take none.
 pub(super) fn fit(text: &str, width: usize) -> String {
     let visible = text.replace(BOLD, "").replace(RESET, "");
     if visible.chars().count() <= width {
         return text.to_owned();
     }
-    // Cutting inside a sequence would leave the terminal bold.
+    // A cut within an escape sequence would leave the terminal bold.
     visible.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }

@@ -19,7 +19,7 @@ pub(super) struct Card {
     pub(super) place: Place,
 }
 
-/// Every card that gets a profile, those among them that the document only refers to.
+/// Every card with a profile, including those that the document only refers to.
 pub(super) fn cards(converted: &Converted) -> Vec<Card> {
     let host = &converted.host;
     let Some(document) = &host.document else { return Vec::new() };
@@ -54,13 +54,13 @@ fn mapped(host: &Host, name: &str) -> Option<Mac> {
     Some(nic.mac_address)
 }
 
-/// The interface that a profile without an interface name is for.
+/// The interface of a profile that has no interface name.
 fn named_by_profile<'d>(document: &'d Document<'_>, id: &str) -> Option<&'d str> {
     let nodes = document.root.get("interfaces")?.items().iter();
     nodes.filter(|node| node.text_at("profile-name") == Some(id)).find_map(|n| n.text_at("name"))
 }
 
-/// The document with the MAC addresses that its source has beside it, in interfaces that have none.
+/// The document, with the source's MAC addresses added to interfaces without one.
 pub(super) fn with_mac_addresses(host: &Host) -> Option<Document<'static>> {
     let document = host.document.as_ref()?;
     let mut root = document.root.clone();

@@ -6,11 +6,10 @@ const DIRECTORY: u32 = 0o040_755;
 /// Documents may hold secrets (802.1X).
 const FILE: u32 = 0o100_600;
 const LINK: u32 = 0o120_777;
-/// As cpio does, so that another archive can follow.
+/// The alignment of cpio(1), so that another archive can follow.
 const BLOCK: usize = 512;
 
-/// An archive in which nothing depends on who makes it when: times and owners are zero, and inode numbers
-/// follow the order.
+/// A reproducible archive: times and owners are zero, and inode numbers are sequential.
 #[derive(Debug, Default)]
 pub(super) struct Archive {
     bytes: Vec<u8>,
@@ -28,7 +27,7 @@ impl Archive {
         self.entry(path, self.entries, FILE, 1, content);
     }
 
-    /// A symbolic link, whose text is its content.
+    /// A symbolic link; the target is its content.
     pub(super) fn link(&mut self, path: &str, to: &str) {
         self.entries += 1;
         self.entry(path, self.entries, LINK, 1, to.as_bytes());
@@ -41,7 +40,7 @@ impl Archive {
     }
 
     fn entry(&mut self, path: &str, inode: u32, mode: u32, links: u32, content: &[u8]) {
-        // Documents are bounded far below 4 GiB.
+        // Documents are far smaller than 4 GiB.
         let (size, name_size) = (content.len() as u32, path.len() as u32 + 1);
         let (owner, group, time, major, minor, check) = (0, 0, 0, 0, 0, 0);
         let fields = [

@@ -1,4 +1,4 @@
-//! What hosts are called in a target.
+//! Names of hosts in the forms.
 
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -13,7 +13,7 @@ rules! {
     error HOST_NAME_UNKNOWN = "host-name-unknown";
 }
 
-/// The source's name of the host, else the short form of the host name that the document sets.
+/// The source's name of the host, else the short form of the document's host name.
 pub(super) fn own_name(converted: &Converted) -> Option<&str> {
     let host = &converted.host;
     let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
@@ -21,12 +21,12 @@ pub(super) fn own_name(converted: &Converted) -> Option<&str> {
     host.name.as_deref().or_else(short)
 }
 
-/// The name of a document's file: without one of its own it is for every node.
+/// The document's file name; a document without a host is for every node.
 pub(super) fn document_name(converted: &Converted) -> &str {
     own_name(converted).unwrap_or(CLUSTER)
 }
 
-/// Each host with its name, for targets that describe one host at a time.
+/// Each host with its name, for forms with one object per host.
 pub(super) fn named<'h>(
     target: &str,
     hosts: &'h [Converted],
@@ -56,7 +56,7 @@ pub(super) fn named<'h>(
     found
 }
 
-/// A single host's text alone, or `<host>.<extension>` for each of several.
+/// The text of a single host, or `<host>.<extension>` for each of several.
 pub(super) fn per_host(
     hosts: &[Converted],
     extension: &str,

@@ -1,4 +1,4 @@
-//! What kernel arguments cannot say.
+//! Values that kernel arguments cannot express.
 
 use super::cards;
 use crate::convert::Converted;
@@ -10,15 +10,15 @@ rules! {
     error NO_KERNEL_ARGUMENT = "no-kernel-argument";
 }
 
-/// Whether an argument carries a value.
+/// Whether an argument expresses a value.
 enum Said {
     Yes,
-    /// It changes nothing in the network.
+    /// The value is the default.
     Harmless,
     No,
 }
 
-/// Every value of the document must be said by an argument.
+/// Reports each value of the document that no argument expresses.
 pub(super) fn losses(converted: &Converted) -> Diagnostics {
     let Some(document) = &converted.host.document else { return Diagnostics::default() };
     let mut found = Diagnostics::default();
@@ -38,7 +38,7 @@ pub(super) fn losses(converted: &Converted) -> Diagnostics {
 }
 
 fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagnostics) {
-    // Of an interface that cannot be there at all, its other fields are not news.
+    // Other fields of an unsupported interface are not reported.
     for key in ["type", "state"] {
         let path = path.key(key);
         let value = node.text_at(key);
@@ -113,7 +113,7 @@ fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagn
     }
 }
 
-/// `interfaces[].ipv4.address[].ip`: positions left out.
+/// The path without indices: `interfaces[].ipv4.address[].ip`.
 fn pattern(path: &Path) -> String {
     let mut pattern = String::new();
     for step in path.steps() {
@@ -127,7 +127,7 @@ fn pattern(path: &Path) -> String {
 }
 
 fn said(field: &str, value: &str) -> Said {
-    // It would end the argument.
+    // White space and quotes would end the argument.
     let ends = value.contains(|c: char| c.is_whitespace() || c == '"');
     match said_as_it_is(field, value) {
         Said::Yes if ends => Said::No,
@@ -160,8 +160,8 @@ fn said_as_it_is(field: &str, value: &str) -> Said {
             Said::Yes
         }
         _ => match field.strip_prefix("link-aggregation.options.") {
-            // A colon ends the options, a comma one of them, and not every release of NetworkManager has another
-            // separator within a value.
+            // A colon ends the options, a comma ends one option, and some releases of NetworkManager
+            // have no other separator within a value.
             Some(_) => is(!value.contains([':', ','])),
             None => said_of_ip(field, value),
         },
@@ -183,7 +183,7 @@ fn is_true(value: &str) -> bool {
     matches!(value.to_ascii_lowercase().as_str(), "true" | "yes" | "on" | "y" | "1")
 }
 
-/// NetworkManager's generator takes `dhcp` for DHCPv4 and, beside it, whatever IPv6 a router offers.
+/// For `dhcp`, NetworkManager's generator configures DHCPv4 and accepts IPv6 from routers.
 fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
     let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let mut found = Diagnostics::default();
@@ -204,7 +204,7 @@ fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
     found
 }
 
-/// `ifname=eth0:...` fails when the kernel has given that name to another card (dracut.cmdline(7)).
+/// `ifname=eth0:...` fails if the kernel gives the name to another card (dracut.cmdline(7)).
 fn kernel_name(card: cards::Card) -> Option<Diagnostic> {
     let is_renamed = card.mac_address.is_some() || card.mapped_mac_address.is_some();
     let digits = card.name.strip_prefix("eth")?;

@@ -1,4 +1,4 @@
-//! What Kubernetes objects have in common.
+//! Common parts of Kubernetes objects.
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ pub(super) fn yaml(object: &Value) -> Result<String, Error> {
     Ok(format!("---\n{text}"))
 }
 
-/// A name and, where one is asked for, a namespace.
+/// A name and an optional namespace.
 pub(super) fn metadata(name: &str, namespace: Option<&str>) -> Value {
     let mut metadata = json!({ "name": name });
     if let Some(namespace) = namespace {
@@ -25,7 +25,7 @@ pub(super) fn metadata(name: &str, namespace: Option<&str>) -> Value {
     metadata
 }
 
-/// True for a name that Kubernetes takes (RFC 1123 subdomain); else it is reported.
+/// True for a valid Kubernetes name (RFC 1123 subdomain); any other is reported.
 pub(super) fn is_name(
     name: &str,
     what: &str,
@@ -48,9 +48,9 @@ pub(super) fn is_name(
     is_name
 }
 
-/// The document written anew, to stand below a key that is `indent` columns in.
+/// The document rendered below a key, indented by `indent` columns.
 pub(super) fn embedded(document: &Document<'_>, indent: usize) -> String {
     let text = document.part(document.root.clone()).text().into_owned();
-    // Every value is on one line, so that this changes none.
+    // Every value is on one line, so indentation changes none.
     text.lines().map(|line| format!("{:indent$}{line}\n", "")).collect()
 }

@@ -1,4 +1,5 @@
-//! For a host that is added to a cluster: the Secret with its network, and the BareMetalHost's reference.
+//! For hosts added to a cluster: the Secret with the network, and the BareMetalHost's reference to
+//! it.
 
 use serde_json::json;
 
@@ -11,7 +12,7 @@ use crate::output::options::Options;
 
 const NAMESPACE: &str = "openshift-machine-api";
 
-/// Two objects a host. The second is a patch: to be merged into the host's own BareMetalHost.
+/// Two objects per host. The second is a patch, to be merged into the host's BareMetalHost.
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,

@@ -9,12 +9,12 @@ use crate::error::Error;
 use crate::output::options::IgnitionVersion;
 use crate::output::rendered::Output;
 
-/// Where the image customization controller puts keyfiles, and with what mode.
+/// Path and mode of keyfiles, as the image customization controller writes them.
 const KEYFILES: &str = "/etc/NetworkManager/system-connections";
 const SECRET: u32 = 0o600;
 const PUBLIC: u32 = 0o644;
 
-/// As configs spell it.
+/// The version as Ignition configs contain it.
 pub(super) fn version(version: IgnitionVersion) -> &'static str {
     match version {
         IgnitionVersion::V3_2 => "3.2.0",
@@ -52,10 +52,10 @@ fn file(path: &str, mode: u32, source: &str) -> Value {
     json!({ "path": path, "mode": mode, "overwrite": true, "contents": { "source": source } })
 }
 
-/// What the image customization controller leaves as it is in a URL, too: RFC 3986's unreserved characters.
+/// Unreserved characters of RFC 3986 stay, as in the image customization controller's URLs.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// RFC 2397.
+/// A `data:` URL (RFC 2397).
 fn data_url(text: &str) -> String {
     format!("data:text/plain,{}", utf8_percent_encode(text, ESCAPED))
 }

@@ -8,8 +8,8 @@ use super::host_name::document_name;
 use crate::convert::Converted;
 use crate::mac::Mac;
 
-/// `etc/nmgen/<host>.yml`, sorted. A host of which only a bare MAC address is known is found by a link,
-/// `aa-bb-cc-dd-ee-ff.yml`, to its document: it is one document then, under whatever name it is chosen.
+/// `etc/nmgen/<host>.yml`, sorted. A host known only by a MAC address gets a link to its document,
+/// `aa-bb-cc-dd-ee-ff.yml`, so that both names give one document.
 pub(super) fn render(hosts: &[Converted]) -> Vec<u8> {
     let mut files: BTreeMap<String, Entry> = BTreeMap::new();
     for converted in hosts {
@@ -22,7 +22,7 @@ pub(super) fn render(hosts: &[Converted]) -> Vec<u8> {
         let file = format!("{}.yml", document_name(converted));
         if let (false, Some(nic)) = (is_found, nics.first()) {
             let link = format!("{}.yml", nic.mac_address.to_string().replace(':', "-"));
-            // A file of this name is some host's document.
+            // A file with this name is some host's document.
             files.entry(link).or_insert_with(|| Entry::Link(file.clone()));
         }
         files.insert(file, Entry::Document(document.text().into_owned().into_bytes()));

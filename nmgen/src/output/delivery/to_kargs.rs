@@ -17,13 +17,13 @@ pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Resu
     per_host(hosts, "kargs", |host| Ok((arguments(host).join(" ") + "\n").into_bytes()))
 }
 
-/// Values are the profiles' own, so that they mean the same as the keyfiles.
+/// Takes the values from the profiles, so that they mean the same as in keyfiles.
 fn arguments(converted: &Converted) -> Vec<String> {
     let profiles = &converted.configuration.profiles;
     let of = |kind: &'static str| {
         profiles.iter().filter(move |profile| value(profile, "connection", "type") == Some(kind))
     };
-    // Without it dracut brings no network up unless something else asks for one.
+    // Without it dracut configures no network unless something else needs one.
     let mut arguments = vec!["rd.neednet=1".to_owned()];
     for card in cards::cards(converted) {
         let mac = card.mac_address.or(card.mapped_mac_address);
@@ -39,7 +39,7 @@ fn arguments(converted: &Converted) -> Vec<String> {
     let hostname = hostname.map(|file| file.content.trim_end());
     let mut routes = Vec::new();
     let own: Vec<&Profile> = profiles.iter().filter(|p| controller(p).is_none()).collect();
-    // The host name goes with an address where there is one.
+    // The host name goes with the first address.
     let with_hostname = own.iter().position(|profile| has_address(profile)).unwrap_or_default();
     for (index, profile) in own.into_iter().enumerate() {
         let hostname = hostname.filter(|_| index == with_hostname);
@@ -85,7 +85,8 @@ fn bond(bond: &Profile, profiles: &[Profile]) -> String {
     argument
 }
 
-/// `ip=` for each address, or one for none; routes other than the one that goes with an address.
+/// `ip=` for each address, or a single one without; `rd.route=` for routes other than an address's
+/// gateway.
 fn ip(
     profile: &Profile,
     mut hostname: Option<&str>,
@@ -120,7 +121,7 @@ fn ip(
     }
 }
 
-/// How addresses come beside those that are given.
+/// The method that adds dynamic addresses to static ones.
 fn method(profile: &Profile) -> &'static str {
     let method = |family| value(profile, family, "method").unwrap_or("disabled");
     match (method("ipv4"), method("ipv6")) {
@@ -132,7 +133,7 @@ fn method(profile: &Profile) -> &'static str {
     }
 }
 
-/// `[:<mtu>[:<mac>]]`; a bond's MTU is said where its ports are, a card's MAC address by `ifname=`.
+/// `[:<mtu>[:<mac>]]`; a bond's MTU is in `bond=`, a card's MAC address in `ifname=`.
 fn link(profile: &Profile) -> String {
     let kind = value(profile, "connection", "type").unwrap_or_default();
     let mtu = value(profile, "ethernet", "mtu").filter(|_| kind != "bond");
@@ -156,7 +157,7 @@ impl Way<'_> {
     }
 }
 
-/// `<destination>,<gateway>,<metric>`; without a gateway it may be the unspecified address.
+/// `<destination>,<gateway>,<metric>`; the unspecified address means no gateway.
 fn route(value: &str) -> Option<Way<'_>> {
     let mut parts = value.split(',');
     let destination = parts.next()?;
@@ -164,7 +165,7 @@ fn route(value: &str) -> Option<Way<'_>> {
     Some(Way { destination, gateway: gateway.unwrap_or_default() })
 }
 
-/// The values of `<key>0`, `<key>1`, ... in their order.
+/// The values of `<key>0`, `<key>1`, ..., by number.
 fn numbered<'p>(section: &'p Section, key: &str) -> impl Iterator<Item = &'p str> {
     let number = |name: &str| name.strip_prefix(key)?.parse::<u32>().ok();
     let mut found: Vec<(u32, &str)> =
@@ -173,7 +174,7 @@ fn numbered<'p>(section: &'p Section, key: &str) -> impl Iterator<Item = &'p str
     found.into_iter().map(|(_, value)| value)
 }
 
-/// A colon is the separator of fields.
+/// Brackets around IPv6, since a colon separates fields.
 fn bracketed(address: &str) -> String {
     if address.contains(':') { format!("[{address}]") } else { address.to_owned() }
 }

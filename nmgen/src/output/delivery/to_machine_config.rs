@@ -1,4 +1,4 @@
-//! MachineConfigs: the documents of all nodes of a role, of which each node takes its own.
+//! MachineConfigs: each holds the documents of all nodes of a role, and each node selects its own.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -25,18 +25,18 @@ rules! {
     error TOO_LARGE = "machine-config-too-large";
 }
 
-/// Where machine-config-operator's service and the agent look for documents.
+/// The directory of documents for machine-config-operator's service and the agent.
 const DOCUMENTS: &str = "/etc/nmstate/openshift";
 const AGENT_CONFIGURATION: &str = "/etc/dayone/dayone.toml";
-/// They come with the agent; a MachineConfig only enables them.
+/// Units of the agent's package; a MachineConfig only enables them.
 const AGENT_UNITS: &[&str] = &["dayone.service", "dayone-recover.service"];
-/// etcd's `--max-request-bytes`, which bounds every object.
+/// etcd's `--max-request-bytes`, the bound of every object.
 const ETCD_LIMIT: usize = 1536 * 1024;
-/// What the rendered MachineConfig, which holds all of a pool's, leaves for one.
+/// A warning's threshold: the pool's rendered MachineConfig must hold all of its MachineConfigs.
 const CAUTION: usize = 1024 * 1024;
 
-/// `10-br-ex-<role>`, the name in OpenShift's documentation: one config, or `<name>.yaml` for each of
-/// several roles.
+/// `10-br-ex-<role>`, the name in OpenShift's documentation: a single config, or `<name>.yaml` for
+/// each of several roles.
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
@@ -113,7 +113,7 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
     .map(String::into_bytes)
 }
 
-/// Compressed where that makes it smaller.
+/// Compressed if that is smaller.
 fn file(path: &str, text: &str) -> Result<Value, Error> {
     let plain = format!("data:text/plain;charset=utf-8;base64,{}", STANDARD.encode(text));
     let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text)?));
@@ -126,7 +126,7 @@ fn file(path: &str, text: &str) -> Result<Value, Error> {
     Ok(json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path }))
 }
 
-/// Without a time or a name, so that the same text gives the same bytes.
+/// Without time and name, so that equal text gives equal bytes.
 fn gzip(text: &str) -> Result<Vec<u8>, Error> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     encoder

@@ -15,7 +15,7 @@ rules! {
     error NIC_WITHOUT_MAC = "nic-without-mac";
 }
 
-/// One object a host.
+/// One object per host.
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
@@ -40,14 +40,14 @@ pub(super) fn render(
             "metadata": metadata,
             "spec": { "interfaces": interfaces(converted, diagnostics) },
         }))?;
-        // The text ends within `spec`: the document goes in as it is, not as another writer would.
+        // Appended as text, so that the document is not reformatted.
         text += "  config:\n";
         text += &embedded(document, 4);
     }
     Ok(text.into_bytes())
 }
 
-/// The source's own map first, then what only the document tells.
+/// The source's map first, then cards that only the document has.
 fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value> {
     let map = |name: &str, mac: Mac| json!({ "name": name, "macAddress": mac.to_string() });
     let mapped = converted
