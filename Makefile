@@ -102,8 +102,8 @@ install-built:
 	  install -Dm644 $(MANUALS)/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish || exit 1; done
 	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
-	install -Dm644 agent/docs/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
-	install -Dm644 agent/docs/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
+	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
+	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md

@@ -1,6 +1,6 @@
 //! Writes the man pages and shell completions of `dayone` into a directory.
 //!
-//! `dayone.toml(5)` is made from `docs/dayone.toml`, which a test holds against the settings.
+//! `dayone.toml(5)` is made from `doc/dayone.toml`, which a test holds against the settings.
 
 use std::{error::Error, path::PathBuf};
 
@@ -11,7 +11,7 @@ use clap_complete::Shell;
 #[path = "../src/cli.rs"]
 mod cli;
 
-const SETTINGS: &str = include_str!("../docs/dayone.toml");
+const SETTINGS: &str = include_str!("../doc/dayone.toml");
 
 fn main() -> Result<(), Box<dyn Error>> {
     let directory: PathBuf = std::env::args_os().nth(1).ok_or("usage: manuals DIRECTORY")?.into();

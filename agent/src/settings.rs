@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_documented_file_is_the_default() -> Result<(), toml::de::Error> {
-        let documented: Settings = toml::from_str(include_str!("../docs/dayone.toml"))?;
+        let documented: Settings = toml::from_str(include_str!("../doc/dayone.toml"))?;
         assert_eq!(format!("{documented:?}"), format!("{:?}", Settings::default()));
         Ok(())
     }
@@ -301,7 +301,7 @@ mod tests {
     /// The file is also what `dayone.toml(5)` is made from: a key that it lacks is undocumented.
     #[test]
     fn every_key_is_documented() {
-        let documented = include_str!("../docs/dayone.toml");
+        let documented = include_str!("../doc/dayone.toml");
         let default = format!("{:?}", Settings::default());
         let words = default.split(|c: char| !(c.is_ascii_alphanumeric() || "_:".contains(c)));
         for field in words.filter_map(|word| word.strip_suffix(':')) {

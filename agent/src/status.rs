@@ -1,5 +1,5 @@
 //! The account of a run: phases, journal, console, and `/run/dayone/status.json` (schema:
-//! `agent/docs/status.schema.json`).
+//! `agent/doc/status.schema.json`).
 
 pub(crate) mod log;
 pub(crate) mod phase;

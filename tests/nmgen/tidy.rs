@@ -1,6 +1,10 @@
-//! No tangle of imports: a floor of the house knows those below it.
+//! The tree keeps what it has: no tangle of imports (a floor of the house knows those below it), a true map, one style.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod dependencies;
+mod map;
+mod style;
 
 use std::collections::BTreeMap;
 use std::path::Path;

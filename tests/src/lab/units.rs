@@ -9,7 +9,8 @@ macro_rules! stand_in {
 }
 
 impl Node {
-    /// Adds a `kubelet.service` that requires `kubelet-dependencies.target`, as in the field. What it saw when it started is in `/run/lab-kubelet`.
+    /// Adds a `kubelet.service` that requires `kubelet-dependencies.target`, as in the field. Its view of the network at its
+    /// start is in `/run/lab-kubelet`.
     #[must_use]
     pub fn kubelet(self) -> Self {
         self.unit("kubelet.service", stand_in!("kubelet.service"))

@@ -103,7 +103,8 @@ impl Lab {
         Case::new(self, node, peer)
     }
 
-    /// Runs a case: `test` gets the node switched off. On failure the node's journal goes to stderr; afterwards nothing may be left.
+    /// Runs a case: `test` gets the node switched off. On failure the node's journal goes to stderr. Afterwards nothing may be
+    /// left.
     pub fn run<E: From<Error>>(
         &self,
         node: Node,

@@ -1,0 +1,100 @@
+//! Dependencies: their licences and sources, as cargo-deny checks them too, where it is installed; the manifests.
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use serde_json::Value;
+use spdx::{Expression, ParseMode};
+use tests::program::root;
+use toml::Table;
+
+fn table(path: &str) -> Table {
+    fs::read_to_string(root().join(path)).unwrap().parse().unwrap()
+}
+
+/// Every package that Cargo.lock names, the workspace's own among them.
+fn packages() -> Vec<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut metadata = Command::new(cargo);
+    metadata.current_dir(root()).args(["metadata", "--locked", "--format-version=1"]);
+    let output = metadata.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    all["packages"].as_array().unwrap().clone()
+}
+
+#[test]
+fn licences_are_among_those_of_deny_toml() {
+    let deny = table("deny.toml");
+    let allowed = deny["licenses"]["allow"].as_array().unwrap();
+    let allowed: BTreeSet<&str> = allowed.iter().map(|name| name.as_str().unwrap()).collect();
+    let is_allowed = |text: &str| {
+        let expression = Expression::parse_mode(text, ParseMode::LAX).unwrap();
+        expression.evaluate(|requirement| allowed.contains(requirement.to_string().as_str()))
+    };
+    assert!(is_allowed("GPL-2.0-only OR MIT"));
+    assert!(!is_allowed("GPL-2.0-only AND MIT"));
+    for package in packages() {
+        let licence = package["license"].as_str().unwrap_or("none");
+        assert!(is_allowed(licence), "{} has the licence {licence}", package["name"]);
+    }
+}
+
+#[test]
+fn packages_come_from_one_registry() {
+    let packages = packages();
+    let sources: BTreeSet<&str> = packages.iter().filter_map(|it| it["source"].as_str()).collect();
+    assert_eq!(sources.len(), 1, "{sources:?}");
+    assert!(sources.iter().all(|source| source.starts_with("registry+")), "{sources:?}");
+}
+
+#[test]
+fn versions_of_dependencies_are_the_workspaces() {
+    let workspace = table("Cargo.toml")["workspace"].clone();
+    let declared = workspace["dependencies"].as_table().unwrap();
+    let mut used = BTreeSet::new();
+    for member in workspace["members"].as_array().unwrap() {
+        let manifest = table(&format!("{}/Cargo.toml", member.as_str().unwrap()));
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            for (name, value) in
+                manifest.get(kind).and_then(|it| it.as_table()).into_iter().flatten()
+            {
+                let inherits = value.get("workspace").and_then(|it| it.as_bool());
+                assert_eq!(inherits, Some(true), "{member:?}: {name}");
+                used.insert(name.clone());
+            }
+        }
+    }
+    let unused: Vec<&String> = declared.keys().filter(|name| !used.contains(*name)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
+fn every_suite_has_a_stage_and_every_stage_a_suite() {
+    let manifest = table("tests/Cargo.toml");
+    let stages = fs::read_to_string(root().join("tests/stages/check.mk")).unwrap();
+    let run: BTreeSet<&str> = stages
+        .lines()
+        .zip(stages.lines().skip(1))
+        .filter(|(_, recipe)| recipe.ends_with("tests/stages/suite $@"))
+        .filter_map(|(rule, _)| rule.split(':').next())
+        .collect();
+    let suites = manifest["test"].as_array().unwrap();
+    let names: BTreeSet<&str> = suites.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(run, names);
+    for suite in suites {
+        let path = root().join("tests").join(suite["path"].as_str().unwrap());
+        let directory = path.parent().unwrap();
+        let main = fs::read_to_string(&path).unwrap();
+        for entry in fs::read_dir(directory).unwrap() {
+            let file = entry.unwrap().path();
+            let name = file.file_stem().unwrap().to_str().unwrap().to_owned();
+            if file.extension().is_some_and(|it| it == "rs") && file != path {
+                assert!(
+                    main.contains(&format!("mod {name};")),
+                    "{} is in no suite",
+                    file.display()
+                );
+            }
+        }
+    }
+}
