@@ -18,7 +18,7 @@ MANUALS := target/manuals
 # Where Debian packages go.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny doc packages test bench install install-built deb deb-built clean
+.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny doc packages test soak bench install install-built deb deb-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -81,6 +81,10 @@ packages:
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
 
+# REBOOTS= and SEED= say how many and which.
+soak: toolchain ## Boot a node in force 200 times, half of them after a power cut
+	$(CARGO) run --locked --quiet -p tests --example lab-soak
+
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
 	$(CARGO) bench --locked -p tests --bench dayone-apply
@@ -104,6 +108,7 @@ install-built:
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
+	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md

@@ -24,9 +24,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Choose this node's document and put it in force
     ///
-    /// Does nothing where the document is in force already. What a killed run left open is undone
-    /// first. Where the document fails, the last good configuration is put back unless it carries the
-    /// node already: its gateway answers. One run changes the network at a time; another waits.
+    /// Where the document is in force already, waits for its network and repairs it; where another
+    /// tool has put it in force, records it. What a killed run left open is undone first. Where the
+    /// document fails, the last good configuration is put back unless it carries the node already:
+    /// its gateway answers. One run changes the network at a time; another waits.
     Apply {
         /// Choose and check only; say what would change
         #[arg(long)]
@@ -61,6 +62,10 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Check this node's document as a boot would, and apply nothing
+    ///
+    /// Says whether it is in force or pending. Exits with 2 when a boot would refuse it.
+    Check,
     /// Print what the current state lacks of this node's document
     Diff,
     /// Put the last good configuration back in force

@@ -1,12 +1,15 @@
 //! The commands, one a file.
 
+mod adopt;
 mod apply;
 mod attempt;
+mod check;
 mod decide;
 mod diff;
 mod drift;
 mod dry_run;
 mod fall_back;
+mod in_force;
 mod keep_trying;
 mod last_good;
 mod lock;
@@ -15,6 +18,7 @@ mod outcome;
 mod output;
 mod peers;
 mod recover;
+mod removed;
 mod retry;
 mod rollback;
 mod signals;
@@ -22,6 +26,7 @@ mod status;
 mod wait;
 
 pub(crate) use apply::apply;
+pub(crate) use check::check;
 pub(crate) use diff::diff;
 pub(crate) use dry_run::dry_run;
 pub(crate) use keep_trying::keep_trying;

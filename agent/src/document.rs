@@ -7,6 +7,7 @@ pub(crate) mod digest;
 pub(crate) mod identity;
 mod read;
 mod select;
+pub(crate) mod service_files;
 
 pub(crate) use self::{
     choose::{Chosen, choose},

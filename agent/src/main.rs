@@ -49,8 +49,15 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
-            // What changes the network tells the journal and the console by itself.
-            if !matches!(cli.command, Command::Apply { dry_run: false, .. } | Command::Rollback) {
+            // What changes the network tells the journal and the console by itself, and a service
+            // that only checks has no word on the console.
+            let is_told = match cli.command {
+                Command::Apply { dry_run, .. } => !dry_run,
+                Command::Rollback => true,
+                Command::Check => status::log::is_service(),
+                Command::Recover | Command::Wait | Command::Status { .. } | Command::Diff => false,
+            };
+            if !is_told {
                 let text = nmgen::chain(&error);
                 if status::log::is_service() {
                     tracing::error!("{text}");
@@ -73,6 +80,7 @@ async fn run(cli: &Cli) -> Result<(), Error> {
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, json).await,
+        Command::Check => command::check(&paths).await,
         Command::Diff => command::diff(&paths).await,
         Command::Rollback => command::rollback(&paths).await,
     }

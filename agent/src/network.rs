@@ -1,6 +1,7 @@
 //! The network as a transaction sees it: one small trait, so that a fake can fail or hang at every
 //! step.
 
+mod activate;
 pub(crate) mod bridges;
 mod clients;
 mod foreign;
@@ -8,14 +9,16 @@ mod readiness;
 pub(crate) mod real;
 mod restore;
 pub(crate) mod takeover;
+pub(crate) mod uplinks;
 mod verify;
+mod version;
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use self::takeover::Leftovers;
+use self::{takeover::Leftovers, uplinks::Uplinks};
 use crate::{
     client::{
         dbus::{Active, BusError, Checkpoint},
@@ -51,6 +54,8 @@ pub(crate) enum NetworkError {
     NoLease { links: String },
     #[error("the address {address} is already in use by another host")]
     Duplicate { address: OnLink },
+    #[error("no profile of the document is there to be activated")]
+    NoProfile,
     #[error("the old network is not back: {missing} missing")]
     NotRestored { missing: String },
 }
@@ -75,6 +80,9 @@ pub(crate) struct Before {
     pub(crate) bridges: Vec<Bridge>,
     /// The running host name, where the document sets one: any other change of it is not ours.
     pub(crate) hostname: Option<String>,
+    /// Whether files of `nmstatectl service` change profiles before the checkpoint that is rolled
+    /// back: their devices must take the restored profiles up again.
+    pub(crate) reapply: bool,
     /// Addresses that neither a profile nor a lease put on the document's interfaces, and that
     /// their owner expects to stay (a keepalived VIP). Of no use after a restart of the agent.
     #[serde(skip)]
@@ -121,10 +129,14 @@ pub(crate) trait Network {
         before: &Before,
         made: &[String],
     ) -> Result<(), NetworkError>;
+    /// The families that have a default route through the document's interfaces.
+    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
     /// Makes it permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
     /// Rolls back every checkpoint that is not in `before`.
     async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
+    /// Has the devices of before take up the profiles as they are on disk.
+    async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
     /// Has NetworkManager read the profiles on disk again.
     async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError>;
     /// Returns what no profile brings back of the bridges of `before`, and removes those of `made`

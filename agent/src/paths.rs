@@ -34,6 +34,11 @@ impl Paths {
         self.under("/etc/nmstate/openshift")
     }
 
+    /// The files of `nmstatectl service`.
+    pub(crate) fn service_files(&self) -> PathBuf {
+        self.under("/etc/nmstate")
+    }
+
     /// The byte copy of the document in force, which other tools look at.
     pub(crate) fn applied(&self) -> PathBuf {
         self.documents().join("applied")

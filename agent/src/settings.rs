@@ -116,6 +116,8 @@ pub(crate) struct Wait {
     pub(crate) ovsdb: Seconds,
     /// Each link that the document names. Default 60.
     pub(crate) link: Seconds,
+    /// The network of a document that is in force already. Default 60.
+    pub(crate) network: Seconds,
 }
 
 impl Default for Wait {
@@ -127,6 +129,7 @@ impl Default for Wait {
             device_settled: Seconds(15.0),
             ovsdb: Seconds(30.0),
             link: Seconds(60.0),
+            network: Seconds(60.0),
         }
     }
 }

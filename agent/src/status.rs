@@ -31,8 +31,12 @@ pub(crate) enum Outcome {
     Committed,
     /// In force already.
     Unchanged,
+    /// In force by another tool, and recorded.
+    Adopted,
     /// No document is for this node.
     Nothing,
+    /// The document in force is gone; its network stays.
+    Removed,
     /// Failed, and nothing was changed.
     Failed,
     /// Failed, and the old network is back.

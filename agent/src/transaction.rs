@@ -12,7 +12,7 @@ pub(crate) use self::failure::{Failure, PhaseError};
 use nmgen::chain;
 
 use crate::{
-    document::Document,
+    document::{Document, service_files::ServiceFiles},
     network::Network,
     paths::Paths,
     probe::ProbeResult,
@@ -39,23 +39,33 @@ pub(crate) struct Probed {
 }
 
 impl<N: Network> Transaction<'_, N> {
-    /// Applies `document`; `previous` is the state of the document that was in force, whose
-    /// remains are taken away.
+    /// Applies `document` after the files of `nmstatectl service`; `previous` is the state of the
+    /// document that was in force, whose remains are taken away.
     pub(crate) async fn run(
         &self,
         document: &Document,
         parsed: &Parsed,
+        service_files: &ServiceFiles,
         previous: Option<&State>,
         probed: &mut Probed,
     ) -> Result<(), Failure> {
         let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
-        let prepared = self.prepare(document, parsed, probed).await.map_err(untouched)?;
+        let mut prepared = Box::pin(self.prepare(document, parsed, service_files, probed))
+            .await
+            .map_err(untouched)?;
         // From here on every way out leads through the roll back or the record.
-        let changed = match self.change(&prepared, previous, probed).await {
+        let changed = match Box::pin(self.change(&prepared, service_files, previous, probed)).await
+        {
             // NetworkManager has committed; whether that counts is decided here. A way back is
             // there still: the journal needs no checkpoint.
-            Ok(()) => self.step(Phase::Record, || prepared.commit.decide(self.paths)).await,
-            failed => failed,
+            Ok(uplinks) => {
+                self.step(Phase::Record, || {
+                    prepared.commit.prove(self.paths, uplinks, &service_files.digests)?;
+                    prepared.commit.decide(self.paths)
+                })
+                .await
+            }
+            Err(failed) => Err(failed),
         };
         match changed {
             Ok(()) => self
@@ -64,7 +74,8 @@ impl<N: Network> Transaction<'_, N> {
                 .map_err(|(phase, e)| Failure::NotRecorded { phase, source: Box::new(e) }),
             Err((phase, source)) => {
                 tracing::error!(dayone_phase = %phase, "{phase}: {}", chain(&source));
-                self.undo(&prepared.before, &prepared.wants.bridges, probed, phase, source).await
+                let bridges = &prepared.wants.bridges;
+                Box::pin(self.undo(&prepared.before, bridges, probed, phase, source)).await
             }
         }
     }

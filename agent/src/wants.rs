@@ -3,7 +3,8 @@
 use std::net::IpAddr;
 
 /// A link that must be there before the document can be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum LinkRef {
     /// By name or alternative name.
     Name(String),
@@ -62,6 +63,8 @@ pub(crate) struct Dynamic {
 pub(crate) struct Wants {
     /// Every interface the document declares, absent ones too.
     pub(crate) links: Vec<String>,
+    /// Which interface stands on which; ports of an OVS bridge and the bridge stand on each other.
+    pub(crate) below: Vec<(String, String)>,
     /// Links that must exist beforehand.
     pub(crate) needed: Vec<LinkRef>,
     /// Whether OVSDB must be there.

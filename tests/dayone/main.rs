@@ -1,5 +1,6 @@
 //! The agent in the lab's containers, and the lab itself.
 
+mod adoption;
 mod apply;
 mod attempts;
 mod choice;
@@ -9,8 +10,11 @@ mod interrupted;
 mod lab;
 mod last_good;
 mod migration;
+mod pending;
+mod removed;
 mod second_boot;
 mod service;
+mod service_files;
 mod status;
 mod units;
 mod verdicts;

@@ -5,8 +5,11 @@
 use std::{net::Ipv4Addr, time::Duration};
 
 use tests::{
-    dayone::{ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, worker},
-    lab::{Error, Lab, Peer},
+    dayone::{
+        ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, attempt, day_one_dhcp, outcome,
+        ready_after_network, worker,
+    },
+    lab::{Error, Fault, Inside, Lab, Nic, Peer},
 };
 
 const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
@@ -53,6 +56,168 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(CHANGED, SOON)?);
         assert_eq!(inside.sh("ip address show dev br-ex | grep -c 192.0.2.10/ || :")?, "0");
         assert_eq!(inside.read(APPLIED)?, Some(changed));
+        Ok(())
+    })
+}
+
+/// A node whose document is in force, and whose agent is in a hurry to repair it.
+const HURRY: &str = "[wait]\nnetwork = 5\n[timeout]\nverify = 15\n";
+
+/// Boots, and puts the document in force.
+fn in_force(case: &mut tests::lab::Case<'_>) -> Result<Inside, Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    let first = outcome(&inside, None)?;
+    assert_eq!(first.exit, 0, "{}", first.text());
+    Ok(inside)
+}
+
+/// kubelet runs, the node answers, and what the agent said.
+fn came_back(case: &tests::lab::Case<'_>, says: &str) -> Result<Inside, Error> {
+    let inside = case.inside()?;
+    let it = outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(it.text().contains(says), "{}", it.text());
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
+    assert!(seen.contains("\"default\""), "kubelet started on {seen}");
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    Ok(inside)
+}
+
+#[test]
+fn profile_that_does_not_come_up_is_activated_and_a_lost_one_is_made_again() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &Document::new().text(), 0o644)
+        .file("/etc/dayone/dayone.toml", HURRY, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        inside.sh(
+            "nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24 connection.autoconnect no; \
+             for upper in br-ex-br br-ex-port; do nmcli connection modify $upper connection.autoconnect-slaves 0; done",
+        )?;
+        case.reboot()?;
+        let inside = came_back(case, "in force already")?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(status.stdout.contains("the document's profiles were activated"), "{status}");
+        assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+
+        inside.sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection")?;
+        case.reboot()?;
+        let inside = came_back(case, "the network is in force")?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        assert!(status.stdout.contains("the document is applied again"), "{status}");
+        Ok(())
+    })
+}
+
+#[test]
+fn bridge_row_of_another_profile_is_no_network() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &Document::new().text(), 0o644)
+        .file("/etc/dayone/dayone.toml", HURRY, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        inside.sh("ovs-vsctl set bridge br-ex \
+             external_ids:NM.connection.uuid=0b6ba3d2-3ae1-4b37-8d5e-000000000001; sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let inside = came_back(case, "in force")?;
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
+        Ok(())
+    })
+}
+
+/// Returns when the agent has waited for its network for so long, by its own count.
+fn has_waited(inside: &Inside, seconds: &str) -> Result<(), Error> {
+    let said = format!(
+        "systemctl show --property=StatusText dayone.service \
+         | grep -E 'waiting for (an IPv4 address with a default route|link .*) \\(({seconds}) s of 60\\)'"
+    );
+    inside.wait_sh(&said, 6 * SOON)?;
+    assert_ne!(inside.unit("kubelet.service")?.active_state, "active");
+    Ok(())
+}
+
+#[test]
+fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        in_force(case)?;
+        case.shut_down()?;
+        case.unplug("eno1");
+        case.power_on()?;
+        has_waited(&case.inside()?, "3[0-9]")?;
+        case.plug(Nic::new("eno1", MAC))?;
+        let inside = came_back(case, "in force already")?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(!status.stdout.contains("did not come back"), "{status}");
+        Ok(())
+    })
+}
+
+#[test]
+fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut document = Document::new();
+    document.ip =
+        "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
+    document.rest.clear();
+    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644);
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        in_force(case)?;
+        case.shut_down()?;
+        case.peer_mut().fault(Fault::DropDhcp, true)?;
+        case.power_on()?;
+        has_waited(&case.inside()?, "4[0-9]")?;
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        let inside = case.inside()?;
+        let it = outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
+        assert!(seen.contains("\"default\""), "kubelet started on {seen}");
+        Ok(())
+    })
+}
+
+#[test]
+fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
+    let units = "openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service";
+    lab.run(node, &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        inside.sh(&format!("systemctl mask {units}"))?;
+        case.shut_down()?;
+        case.power_on()?;
+        let inside = case.inside()?;
+        has_waited(&inside, "2[0-9]")?;
+        inside
+            .sh(&format!("systemctl unmask {units}; systemctl start openvswitch-switch.service"))?;
+        came_back(case, "in force already")?;
+        Ok(())
+    })
+}
+
+#[test]
+fn ready_within_20_ms_of_the_kernels_event() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        // What disturbs a measurement only adds.
+        let runs: Vec<_> =
+            (0..5).map(|_| ready_after_network(&inside)).collect::<Result<_, _>>()?;
+        println!("from the kernel's event to READY: {runs:.1?}");
+        assert!(runs.iter().min() <= Some(&Duration::from_millis(20)), "{runs:?}");
         Ok(())
     })
 }

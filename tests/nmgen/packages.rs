@@ -137,6 +137,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
             "NetworkManager.service.wants/dayone-recover.service",
             "kubelet-dependencies.target.requires/dayone-wait.service",
             "kubelet.service.requires/dayone-wait.service",
+            "multi-user.target.wants/dayone-pending.path",
             "multi-user.target.wants/dayone.service",
         ]
         .map(str::to_owned),
@@ -146,7 +147,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     // An upgrade leaves it at what the administrator wants.
     run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
     dpkg(&install);
-    assert_eq!(enabled(root).len(), 1);
+    assert_eq!(enabled(root).len(), 2);
 
     // Nothing is left that kubelet would wait for, and dpkg remembers nothing: the next one is a first one.
     dpkg(&["--remove", "dayone"]);

@@ -2,12 +2,14 @@
 
 mod configure_ovs;
 mod field;
+mod second_boot;
 
 use std::time::Duration;
 
 pub use self::{
     configure_ovs::{PATCH, configure_ovs, configure_ovs_in_run, ovn, ovs_rows},
     field::{br_ex_works, finished, patch_port},
+    second_boot::ready_after_network,
 };
 
 use crate::{
@@ -184,6 +186,7 @@ pub fn with_program(node: Node, program: &std::path::Path) -> Node {
         ("kubelet-dependencies.target.requires", "dayone-wait.service"),
         ("kubelet.service.requires", "dayone-wait.service"),
         ("multi-user.target.wants", "dayone.service"),
+        ("multi-user.target.wants", "dayone-pending.path"),
         ("sysinit.target.wants", "dayone-recover.service"),
     ];
     let node = node.bind(program, "/usr/bin/dayone").tree(program::root().join("systemd"));

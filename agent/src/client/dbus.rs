@@ -1,7 +1,9 @@
 //! The only place that names zbus: NetworkManager on the system bus.
 //! Names and values: NetworkManager's D-Bus API reference.
 
+mod activated;
 mod proxies;
+mod reapply;
 
 use std::{collections::HashMap, net::IpAddr};
 
@@ -168,6 +170,11 @@ impl Bus {
             }
         }
         Err(BusError::Closed)
+    }
+
+    /// NetworkManager's version.
+    pub(crate) async fn version(&self) -> Result<String, BusError> {
+        self.manager.version().await.map_err(call("its version"))
     }
 
     /// Signals of NetworkManager's: whoever waits looks at the whole again. On a connection of their own:

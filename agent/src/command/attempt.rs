@@ -20,6 +20,8 @@ pub(super) enum Ended {
 }
 
 /// Tries once; `decides` says whether a failure may let the boot go on.
+///
+/// Its steps are boxed: one future of all of them is too deep for the compiler.
 pub(super) async fn attempt(
     paths: &Paths,
     stop: &watch::Receiver<bool>,
@@ -54,7 +56,7 @@ pub(super) async fn attempt(
     };
     let result = match unusable {
         Some(error) => Err(error.into()),
-        None => attempt.decide().await,
+        None => Box::pin(attempt.decide()).await,
     };
     let error = match result {
         Ok(outcome) => {
@@ -64,7 +66,7 @@ pub(super) async fn attempt(
         }
         Err(error) => error,
     };
-    let standing = attempt.fall_back(&error).await;
+    let standing = Box::pin(attempt.fall_back(&error)).await;
     status.update(|s| {
         s.last_good = standing.as_ref().map(ToString::to_string);
         s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));

@@ -6,9 +6,14 @@ use tokio::sync::watch;
 
 use nmgen::chain;
 
-use super::{last_good::last_good_state, marks, peers, recover, signals::stoppable};
+use super::{
+    last_good::last_good_state, marks, peers, recover, removed::removed, signals::stoppable,
+};
 use crate::{
-    document::{self, Document, check},
+    document::{
+        self, Document, check,
+        service_files::{self, Found, ServiceFiles},
+    },
     durable::record::{self, Record},
     error::Error,
     network::real::RealNetwork,
@@ -35,15 +40,20 @@ impl Attempt<'_> {
     /// Puts this node's document in force.
     pub(super) async fn decide(&self) -> Result<Outcome, Error> {
         recover::online(self.paths, self.settings, self.progress, self.stop.clone()).await?;
-        let Some(document) = self.choose().await? else { return Ok(Outcome::Nothing) };
+        let Some(document) = self.choose().await? else {
+            let is_removed = removed(self.paths, &Record::load(self.paths)).is_some();
+            return Ok(if is_removed { Outcome::Removed } else { Outcome::Nothing });
+        };
         marks::chosen(self.paths);
         peers::stand_in(self.paths).await;
-        let record = Record::load(self.paths);
-        if record.in_force(self.paths, &document.digest)? {
-            return Ok(Outcome::Unchanged);
+        let files = service_files::read(self.paths, &self.status.get().hostname)?;
+        // Boxed: one future of all steps would be deeper than the compiler looks.
+        if let Some(outcome) = Box::pin(self.settle(&document, &files)).await? {
+            return Ok(outcome);
         }
-        let parsed = self.check(&document)?;
-        self.transact(&document, &parsed, record).await
+        let record = Record::load(self.paths);
+        let (parsed, files) = self.check(&document, &files, &record)?;
+        Box::pin(self.transact(&document, &parsed, &files, record)).await
     }
 
     /// This node's document, and why it is this one.
@@ -70,13 +80,19 @@ impl Attempt<'_> {
         Ok(chosen.document)
     }
 
-    fn check(&self, document: &Document) -> Result<Parsed, Error> {
+    fn check(
+        &self,
+        document: &Document,
+        files: &Found,
+        record: &Record,
+    ) -> Result<(Parsed, ServiceFiles), Error> {
         let reason = self.status.get().reason;
         tracing::info!(document = %document.path.display(), digest = %document.digest, "{reason}");
         let start = self.progress.enter(Phase::Check, Duration::from_secs(10));
-        let parsed = check::check(document);
-        self.progress.leave(Phase::Check, start, parsed.is_ok());
-        Ok(parsed?)
+        let applied = record.applied_service_files(&files.digests());
+        let checked = check::check(document).and_then(|parsed| Ok((parsed, files.due(&applied)?)));
+        self.progress.leave(Phase::Check, start, checked.is_ok());
+        Ok(checked?)
     }
 
     /// Applies the document, unless it failed too often.
@@ -84,6 +100,7 @@ impl Attempt<'_> {
         &self,
         document: &Document,
         parsed: &Parsed,
+        files: &ServiceFiles,
         mut record: Record,
     ) -> Result<Outcome, Error> {
         if self.forgive {
@@ -104,7 +121,7 @@ impl Attempt<'_> {
             None
         });
         let mut probed = Probed::default();
-        let result = transaction.run(document, parsed, previous.as_ref(), &mut probed).await;
+        let result = transaction.run(document, parsed, files, previous.as_ref(), &mut probed).await;
         self.status.update(|s| {
             s.probes_before.clone_from(&probed.before);
             s.probes_after.clone_from(&probed.after);

@@ -10,8 +10,8 @@ use nmgen::chain;
 
 use crate::{
     client::netlink::Netlink,
-    document::Document,
-    durable::set_aside,
+    document::{Document, service_files::ServiceFiles},
+    durable::{record::Record, set_aside},
     error::{Error, Exit},
     network::{NetworkError, real::RealNetwork},
     probe::{self, Kind, Probe, ProbeResult},
@@ -109,7 +109,8 @@ impl Attempt<'_> {
             progress: self.progress,
             stop: self.stop.clone(),
         };
-        Ok(transaction.run(document, parsed, None, &mut Probed::default()).await?)
+        let files = ServiceFiles::none_due(Record::load(self.paths).applied_service_files(&[]));
+        Ok(transaction.run(document, parsed, &files, None, &mut Probed::default()).await?)
     }
 }
 

@@ -3,7 +3,7 @@
 //! | mark | from | to | who looks |
 //! |---|---|---|---|
 //! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
-//! | `chosen` | a document is this node's | end of boot | nmstate-configuration keeps off |
+//! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 
 use std::path::Path;
@@ -33,12 +33,25 @@ pub(super) fn chosen(paths: &Paths) {
 
 /// A run succeeded: the boot may go on.
 pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
-    if outcome == Outcome::Nothing {
+    match outcome {
         // As if the agent were absent.
-        clear(&paths.chosen());
-        clear(&paths.in_force());
-    } else {
-        in_force(paths);
+        Outcome::Nothing => {
+            clear(&paths.chosen());
+            clear(&paths.in_force());
+        }
+        // br-ex is the gone document's still; files of /etc/nmstate are nobody else's.
+        Outcome::Removed => {
+            clear(&paths.chosen());
+            set(&paths.in_force());
+        }
+        Outcome::Committed
+        | Outcome::Unchanged
+        | Outcome::Adopted
+        | Outcome::Running
+        | Outcome::Failed
+        | Outcome::RolledBack
+        | Outcome::RollBackFailed
+        | Outcome::GivenUp => in_force(paths),
     }
     clear(&paths.undecided());
 }

@@ -128,6 +128,10 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
     let (id, text) = match outcome {
         Outcome::Committed => (message_id::COMMITTED, "the network is in force"),
         Outcome::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
+        Outcome::Adopted => (message_id::ADOPTED, "in force by another tool, recorded"),
+        Outcome::Removed => {
+            (message_id::REMOVED, "the document in force is gone, its network stays")
+        }
         Outcome::Nothing
         | Outcome::Running
         | Outcome::Failed
@@ -144,7 +148,18 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
         dayone_digest = s.digest.as_deref().unwrap_or_default(),
         "{text}"
     );
-    let tone = if outcome == Outcome::Nothing { Tone::Plain } else { Tone::Good };
+    let tone = match outcome {
+        Outcome::Nothing => Tone::Plain,
+        Outcome::Removed => Tone::Bad,
+        Outcome::Committed
+        | Outcome::Unchanged
+        | Outcome::Adopted
+        | Outcome::Running
+        | Outcome::Failed
+        | Outcome::RolledBack
+        | Outcome::RollBackFailed
+        | Outcome::GivenUp => Tone::Good,
+    };
     let mut lines = vec![text];
     lines.extend(s.probes_after.iter().map(probe_line));
     console(tone, &lines);
@@ -165,6 +180,8 @@ fn fail(status: &StatusFile, error: &Error, text: &str) {
         | Outcome::Running
         | Outcome::Committed
         | Outcome::Unchanged
+        | Outcome::Adopted
+        | Outcome::Removed
         | Outcome::Nothing => message_id::FAILED,
     };
     tracing::error!(

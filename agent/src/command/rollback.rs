@@ -8,6 +8,8 @@ use super::{
     signals::{Signals, stoppable},
 };
 use crate::{
+    document::service_files::ServiceFiles,
+    durable::record::Record,
     error::Error,
     network::real::RealNetwork,
     paths::Paths,
@@ -59,7 +61,8 @@ async fn back(
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
     let mut probed = Probed::default();
-    let result = transaction.run(&document, &parsed, None, &mut probed).await;
+    let files = ServiceFiles::none_due(Record::load(paths).applied_service_files(&[]));
+    let result = transaction.run(&document, &parsed, &files, None, &mut probed).await;
     status.update(|s| {
         s.probes_before = probed.before;
         s.probes_after = probed.after;

@@ -1,12 +1,14 @@
 //! `dayone status`: how it went, and whether it still holds.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
-use super::{drift::drift, last_good::last_good_state, output::print};
+use super::{drift::drift, last_good::last_good_state, output::print, removed::removed};
 use nmgen::chain;
 
 use crate::{
-    document,
+    document::{self, digest::Digest, service_files},
     durable::record::Record,
     error::Error,
     network::real::RealNetwork,
@@ -23,6 +25,10 @@ struct Report {
     boot: Status,
     /// The document that is meant for this node now is committed, and `applied` says so.
     in_force: bool,
+    /// SHA-256 of a document that waits for the next boot.
+    pending: Option<Digest>,
+    /// The document in force, of which no file is left.
+    removed: Option<PathBuf>,
     /// What the current state lacks of it.
     drift: Vec<String>,
     /// Why drift is not known.
@@ -36,11 +42,23 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let no_wait = std::time::Duration::ZERO;
     let chosen = document::choose(paths, no_wait, || {}).await?;
     let record = Record::load(paths);
-    let in_force = match &chosen.document {
-        Some(document) => record.in_force(paths, &document.digest)?,
-        None => true,
+    let removed = match &chosen.document {
+        Some(_) => None,
+        None => removed(paths, &record),
     };
-    let mut report = Report { boot, in_force, drift: Vec::new(), drift_unknown: None };
+    let in_force = match &chosen.document {
+        Some(document) => {
+            let files = service_files::read(paths, &chosen.hostname)?;
+            record.in_force(paths, &document.digest)? && record.has_service_files(&files.digests())
+        }
+        None => removed.is_none(),
+    };
+    // One that this boot has tried has failed, and does not wait.
+    let tried = boot.digest.clone();
+    let waits = |digest: &Digest| !in_force && tried != Some(digest.to_string());
+    let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
+    let drift = Vec::new();
+    let mut report = Report { boot, in_force, pending, removed, drift, drift_unknown: None };
     if chosen.document.is_some() && in_force {
         match drifted(paths, &settings).await {
             Ok(subjects) => report.drift = subjects,
@@ -54,7 +72,11 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     } else {
         print(&text(&report, &chosen, &record))?;
     }
-    let why = if !report.in_force {
+    let why = if let Some(digest) = &report.pending {
+        format!("it is pending, the next boot applies {digest}")
+    } else if let Some(path) = &report.removed {
+        format!("{} is gone; its network stays", path.display())
+    } else if !report.in_force {
         not_in_force(&report.boot)
     } else if let Some(why) = &report.drift_unknown {
         format!("drift is not known: {why}")
@@ -95,15 +117,18 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
         None => line("document", "none".to_owned()),
     }
     line("chosen", chosen.reason.clone());
-    for warning in &chosen.warnings {
+    let boot = &report.boot;
+    let of_boot = boot.warnings.iter().filter(|warning| !chosen.warnings.contains(warning));
+    for warning in chosen.warnings.iter().chain(of_boot) {
         line("warning", warning.clone());
     }
-    let boot = &report.boot;
     let outcome = match boot.outcome {
         Outcome::Running => "running, or never run in this boot",
         Outcome::Committed => "applied and committed",
         Outcome::Unchanged => "in force already, nothing done",
+        Outcome::Adopted => "in force by another tool, recorded",
         Outcome::Nothing => "nothing to do",
+        Outcome::Removed => "the document in force is gone, its network stays",
         Outcome::Failed => "failed, nothing was changed",
         Outcome::RolledBack => "failed and rolled back",
         Outcome::RollBackFailed => "failed, and the roll back failed too",
@@ -135,6 +160,12 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
     }
     if let Some(failures) = &record.failures {
         line("failures", format!("{} of document {}", failures.count, failures.digest));
+    }
+    if let Some(digest) = &report.pending {
+        line("pending", digest.to_string());
+    }
+    if let Some(path) = &report.removed {
+        line("removed", path.display().to_string());
     }
     let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
         (false, _, _) if boot.last_good_in_force => "no, the last good configuration is".to_owned(),

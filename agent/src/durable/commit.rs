@@ -13,13 +13,18 @@ use super::{
 };
 use nmgen::chain;
 
-use crate::{document::Document, paths::Paths};
+use crate::{
+    document::{Document, digest::Digest},
+    network::uplinks::Uplinks,
+    paths::Paths,
+};
 
 /// Everything a commit writes, on disk already, lacking only the renames.
 #[derive(Debug)]
 pub(crate) struct Commit {
     /// Beside its place: it may be on another file system. Goes when this is dropped unused.
     applied: Staged,
+    record: Record,
 }
 
 /// Stages last good and the record in `dir`, which is new, and `applied`. `resolved` is the state that a policy
@@ -31,15 +36,59 @@ pub(crate) fn stage(
     resolved: &str,
 ) -> Result<Commit, FileError> {
     let bytes = document.text.as_bytes();
-    let staged = |place: &Path| dir.join(place.file_name().unwrap_or_default());
     let mode = document.mode;
-    file::write_new(&staged(&paths.last_good_state()), resolved.as_bytes(), mode)?;
-    file::write_new(&staged(&paths.last_good()), bytes, mode)?;
-    file::write_new_json(&staged(&paths.record()), &Record::of(document, Record::load(paths)))?;
-    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, mode)? })
+    file::write_new(&staged(dir, &paths.last_good_state()), resolved.as_bytes(), mode)?;
+    file::write_new(&staged(dir, &paths.last_good()), bytes, mode)?;
+    let record = Record::of(document, Record::load(paths));
+    file::write_new_json(&staged(dir, &paths.record()), &record)?;
+    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, mode)?, record })
+}
+
+/// Records `document`, which another tool has put in force: the same files, without a transaction.
+pub(crate) fn adopt(
+    paths: &Paths,
+    document: &Document,
+    resolved: &str,
+    uplinks: Uplinks,
+    service_files: &[Digest],
+) -> Result<(), FileError> {
+    let new = paths.committed().with_extension("new");
+    file::remove(&new)?;
+    file::create_dir(&new)?;
+    let mut commit = stage(paths, &new, document, resolved)?;
+    commit.complete(&staged(&new, &paths.record()), uplinks, service_files, true)?;
+    file::sync_dir(&new)?;
+    file::rename(&new, &paths.committed())?;
+    commit.finish(paths)
 }
 
 impl Commit {
+    /// Rewrites the staged record with what is known only once the network is there.
+    pub(crate) fn prove(
+        &mut self,
+        paths: &Paths,
+        uplinks: Uplinks,
+        service_files: &[Digest],
+    ) -> Result<(), FileError> {
+        let record = staged(&paths.transaction(), &paths.record());
+        self.complete(&record, uplinks, service_files, false)
+    }
+
+    fn complete(
+        &mut self,
+        place: &Path,
+        uplinks: Uplinks,
+        service_files: &[Digest],
+        adopted: bool,
+    ) -> Result<(), FileError> {
+        if let Some(committed) = &mut self.record.committed {
+            committed.uplinks = Some(uplinks);
+            committed.service_files = Some(service_files.to_vec());
+            committed.adopted = adopted;
+        }
+        file::write_json(place, &self.record, 0o600)
+    }
+
     /// The decision: from here on the document is in force.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
         file::rename(&paths.transaction(), &paths.committed())
@@ -73,9 +122,14 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     file::remove(&dir)
 }
 
+/// Where a file is staged.
+fn staged(dir: &Path, place: &Path) -> PathBuf {
+    dir.join(place.file_name().unwrap_or_default())
+}
+
 /// Moves a staged file to its place; `false` where that was done before.
 fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
-    let from = dir.join(place.file_name().unwrap_or_default());
+    let from = staged(dir, &place);
     match std::fs::rename(&from, &place) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
@@ -86,7 +140,8 @@ fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
 /// A line of history; the commit counts without it.
 fn note(paths: &Paths) {
     let Some(committed) = Record::load(paths).committed else { return };
-    let noted = record::append(paths, &committed.digest, &committed.source, "committed", None);
+    let outcome = if committed.adopted { "adopted" } else { "committed" };
+    let noted = record::append(paths, &committed.digest, &committed.source, outcome, None);
     if let Err(error) = noted {
         tracing::warn!("the history is not complete: {}", chain(&error));
     }

@@ -65,18 +65,21 @@ fn boot_id(paths: &Paths) -> String {
     std::fs::read_to_string(paths.boot_id()).unwrap_or_default().trim().to_owned()
 }
 
-/// Copies the files, stages the commit and opens the transaction.
+/// Copies the files, stages the commit and opens the transaction. `service_files`: text of those that go
+/// before the document.
 pub(crate) fn open(
     paths: &Paths,
     journal: &Journal,
     document: &Document,
     resolved: &str,
+    service_files: &str,
 ) -> Result<Commit, FileError> {
     let place = paths.transaction();
     let new = place.with_extension("new");
     file::remove(&new)?;
     file::create_dir(&new)?;
-    let scope = Scope::new(&[&document.text, resolved], journal.before.hostname.is_some());
+    let scope =
+        Scope::new(&[&document.text, resolved, service_files], journal.before.hostname.is_some());
     copies::save(paths, &new.join("files"), &scope)?;
     file::write_new_json(&new.join("journal.json"), journal)?;
     let commit = commit::stage(paths, &new, document, resolved)?;
@@ -156,7 +159,7 @@ mod tests {
             };
             let journal =
                 Journal::new(&paths, &document, Vec::new(), Before::default(), Vec::new());
-            drop(open(&paths, &journal, &document, "")?);
+            drop(open(&paths, &journal, &document, "", "")?);
             std::fs::write(&profile, "new")?;
             let place = paths.transaction().join("journal.json");
             std::fs::write(&place, text)?;
@@ -192,7 +195,7 @@ mod tests {
             Before::default(),
             Vec::new(),
         );
-        drop(open(&paths, &journal, &document, "")?);
+        drop(open(&paths, &journal, &document, "", "")?);
         let back = read(&paths)?.ok_or("no journal")?;
         assert_eq!(back.bridges, ["br-ex"]);
         assert!(back.is_of_this_boot(&paths));

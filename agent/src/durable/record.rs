@@ -9,7 +9,9 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::file::{self, FileError};
-use crate::{document::Document, document::digest::Digest, paths::Paths};
+use crate::{
+    document::Document, document::digest::Digest, network::uplinks::Uplinks, paths::Paths,
+};
 
 /// A committed document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +20,16 @@ pub(crate) struct Committed {
     pub(crate) source: PathBuf,
     /// Seconds since 1970.
     pub(crate) at: u64,
+    /// What a later boot waits for; older versions did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) uplinks: Option<Uplinks>,
+    /// Of the files of `nmstatectl service` that went before the document; older versions left
+    /// them to nmstate.service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) service_files: Option<Vec<Digest>>,
+    /// Put in force by another tool, and only recorded here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) adopted: bool,
 }
 
 /// Failures of one document.
@@ -73,6 +85,35 @@ impl Record {
             && file::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
     }
 
+    /// Of `all` files of `nmstatectl service` and earlier ones, those that were applied once. A record
+    /// of an older version left them to nmstate.service, which has applied them.
+    pub(crate) fn applied_service_files(&self, all: &[Digest]) -> Vec<Digest> {
+        match &self.committed {
+            None => Vec::new(),
+            Some(committed) => committed.service_files.clone().unwrap_or_else(|| all.to_vec()),
+        }
+    }
+
+    /// Whether none of these files is to be applied.
+    pub(crate) fn has_service_files(&self, all: &[Digest]) -> bool {
+        let applied = self.applied_service_files(all);
+        all.iter().all(|digest| applied.contains(digest))
+    }
+
+    /// Completes the record of an older version.
+    pub(crate) fn complete(
+        &mut self,
+        paths: &Paths,
+        uplinks: Uplinks,
+        service_files: &[Digest],
+    ) -> Result<(), FileError> {
+        if let Some(committed) = &mut self.committed {
+            committed.uplinks = Some(uplinks);
+            committed.service_files = Some(service_files.to_vec());
+        }
+        file::write_json(&paths.record(), self, 0o600)
+    }
+
     /// How often this document failed.
     pub(crate) fn failures_of(&self, digest: &Digest) -> u32 {
         self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
@@ -100,7 +141,15 @@ impl Record {
         let (digest, source) = (document.digest.clone(), document.path.clone());
         let returns = earlier.committed.is_some_and(|c| c.digest == digest);
         let failures = earlier.failures.filter(|f| returns && f.digest != digest);
-        Self { committed: Some(Committed { digest, source, at: now() }), failures }
+        let committed = Committed {
+            digest,
+            source,
+            at: now(),
+            uplinks: None,
+            service_files: None,
+            adopted: false,
+        };
+        Self { committed: Some(committed), failures }
     }
 
     /// Forgets failures, for `--retry`.

@@ -4,7 +4,7 @@ use std::{future::Future, path::Path, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients};
+use super::{NetworkError, clients::Clients, version};
 use crate::{
     client::dbus::{BusError, Settled},
     client::netlink::Events,
@@ -16,15 +16,18 @@ use crate::{
 
 type Say<'a> = &'a dyn Fn(&str, Duration);
 
+/// Returns when NetworkManager is on the bus.
+pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(), NetworkError> {
+    awaited("NetworkManager", net.wait.network_manager, say, net.bus.network_manager()).await??;
+    version::tell(net).await
+}
+
 pub(super) async fn ready(
     net: &Clients<'_>,
     wants: &Wants,
     say: Say<'_>,
 ) -> Result<(), NetworkError> {
-    let manager = async {
-        Ok(awaited("NetworkManager", net.wait.network_manager, say, net.bus.network_manager())
-            .await??)
-    };
+    let manager = network_manager(net, say);
     let ovsdb = async {
         if wants.ovs {
             let path = net.paths.ovsdb_socket();

@@ -3,14 +3,18 @@
 use std::time::Duration;
 
 use super::{
-    Before, Network, NetworkError, bridges,
+    Before, Network, NetworkError, activate, bridges,
     clients::Clients,
     foreign, readiness, restore,
     takeover::{self, Leftovers},
+    uplinks::Uplinks,
     verify,
 };
 use crate::{
-    client::{dbus::Checkpoint, ovsdb::Ovsdb},
+    client::{
+        dbus::{Active, Checkpoint},
+        ovsdb::Ovsdb,
+    },
     document::identity,
     paths::Paths,
     probe::{self, Probe, ProbeResult},
@@ -30,6 +34,15 @@ impl<'a> RealNetwork<'a> {
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
         Ok(Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?)
+    }
+
+    /// Activates those of `profiles` that are not active.
+    pub(crate) async fn activate(
+        &self,
+        profiles: &[Active],
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<(), NetworkError> {
+        activate::activate(&self.0, profiles, say).await
     }
 }
 
@@ -102,6 +115,7 @@ impl Network for RealNetwork<'_> {
             checkpoint_seconds: 0,
             bridges,
             foreign,
+            reapply: false,
             hostname: if wants.hostname {
                 Some(identity::current(self.0.paths)?.as_str().to_owned())
             } else {
@@ -184,6 +198,10 @@ impl Network for RealNetwork<'_> {
         Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
     }
 
+    async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError> {
+        Uplinks::seen(&self.0.netlink, wants, self.0.bus.active().await?).await
+    }
+
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {
         for checkpoint in self.0.own_checkpoints(before).await? {
             self.0.bus.destroy_checkpoint(&checkpoint).await?;
@@ -193,6 +211,10 @@ impl Network for RealNetwork<'_> {
 
     async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
         restore::checkpoints(&self.0, before, bound).await
+    }
+
+    async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
+        restore::reapply(&self.0, before, bound).await
     }
 
     async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError> {

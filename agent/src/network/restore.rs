@@ -2,6 +2,7 @@
 
 use std::{future::Future, time::Duration};
 
+use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{Before, NetworkError, bridges, clients::Clients, foreign};
@@ -27,6 +28,27 @@ pub(super) async fn checkpoints(
 /// edited ones; the copies on disk do not.
 pub(super) async fn profiles(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
     patient(net, "the profiles", bound, async || Ok(net.bus.reload_files().await?)).await
+}
+
+/// Has each device of before take up its profile as it is on disk. A device that cannot is told, and
+/// the proof of the roll back decides.
+pub(super) async fn reapply(
+    net: &Clients<'_>,
+    before: &Before,
+    bound: Duration,
+) -> Result<(), NetworkError> {
+    patient(net, "the devices' profiles", bound, async || {
+        for active in &before.active {
+            match net.bus.reapply(active).await {
+                Err(error) if !error.is_gone() => {
+                    tracing::warn!(device = %active.device, "{}", chain(&error));
+                }
+                done => done?,
+            }
+        }
+        Ok(())
+    })
+    .await
 }
 
 /// Undoes bridges, as far as OVSDB is there: without it there is no bridge that works, and none

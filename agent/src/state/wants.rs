@@ -79,6 +79,12 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
     }
     wants.ovs |= matches!(iface.iface_type(), InterfaceType::OvsInterface);
+    for lower in iface.ports().unwrap_or_default().into_iter().chain(parent(iface)) {
+        wants.below.push((name.clone(), lower.to_owned()));
+        if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
+            wants.below.push((lower.to_owned(), name.clone()));
+        }
+    }
     let lower = iface.ports().unwrap_or_default().into_iter().chain(parent(iface));
     for port in lower.filter(|p| !declared.contains(p)) {
         wants.needed.push(LinkRef::Name(port.to_owned()));

@@ -27,6 +27,14 @@ pub(crate) mod message_id {
     pub(crate) const GOES_ON: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e08";
     /// An unfinished transaction was undone.
     pub(crate) const RECOVERED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
+    /// Another tool has put the document in force; it was recorded.
+    pub(crate) const ADOPTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0a";
+    /// The document that is in force is gone.
+    pub(crate) const REMOVED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e09";
+    /// A document waits for the next boot.
+    pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
+    /// The document that waits for the next boot would be refused.
+    pub(crate) const REFUSED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e13";
 }
 
 /// Whether systemd started us: stderr goes to the journal then.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Phase {
     Select,
+    Network,
+    Activate,
     Recover,
     Check,
     Ready,
@@ -29,6 +31,8 @@ impl std::fmt::Display for Phase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Select => "choosing the document",
+            Self::Network => "waiting for the network",
+            Self::Activate => "activating the document's profiles",
             Self::Recover => "undoing an unfinished transaction",
             Self::Check => "checking the document",
             Self::Ready => "waiting for what the document needs",

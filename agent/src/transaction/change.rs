@@ -7,7 +7,9 @@ use super::{
     prepare::Prepared,
 };
 use crate::{
-    network::Network,
+    client::dbus::Checkpoint,
+    document::service_files::{ServiceFile, ServiceFiles},
+    network::{Before, Network, NetworkError, uplinks::Uplinks},
     probe::{self, ProbeResult},
     state::State,
     status::phase::Phase,
@@ -18,9 +20,10 @@ impl<N: Network> Transaction<'_, N> {
     pub(super) async fn change(
         &self,
         prepared: &Prepared,
+        service_files: &ServiceFiles,
         previous: Option<&State>,
         probed: &mut Probed,
-    ) -> Phased<()> {
+    ) -> Phased<Uplinks> {
         let Prepared { desired, wants, before, leftovers, plan, commit: _ } = prepared;
         let t = &self.settings.timeout;
         let seconds = before.checkpoint_seconds;
@@ -32,6 +35,10 @@ impl<N: Network> Transaction<'_, N> {
             held = Some(checkpoint);
             self.phase(Phase::TakeOver, t.take_over.get(), self.network.take_over(leftovers))
                 .await?;
+        }
+        for file in &service_files.due {
+            let applied = self.service_file(file, before, held.take(), seconds);
+            self.phase(Phase::Apply, t.apply.get(), applied).await?;
         }
         let full = previous.map(|p| desired.replacing(p));
         let full = full.as_ref().unwrap_or(desired);
@@ -60,6 +67,35 @@ impl<N: Network> Transaction<'_, N> {
             if failed.is_empty() { Ok(()) } else { Err(PhaseError::Probes(failed)) }
         })
         .await?;
-        self.phase(Phase::Commit, t.checkpoint.get(), self.network.commit(before)).await
+        self.phase(Phase::Commit, t.checkpoint.get(), async {
+            let uplinks = self.network.uplinks(wants).await?;
+            self.network.commit(before).await?;
+            Ok::<_, NetworkError>(uplinks)
+        })
+        .await
+    }
+
+    /// Applies a file of `nmstatectl service`. What it leaves is verified with the document, which
+    /// may move it to another interface.
+    async fn service_file(
+        &self,
+        file: &ServiceFile,
+        before: &Before,
+        held: Option<Checkpoint>,
+        seconds: u32,
+    ) -> Result<(), PhaseError> {
+        let work = async {
+            let current = match file.parsed.needs_current() {
+                true => Some(self.network.current().await?),
+                false => None,
+            };
+            let state = self.network.settle(file.parsed.resolve(current.as_ref())?).await?;
+            self.network.apply(&state, before, held.as_ref(), seconds).await?;
+            // NetworkManager takes one checkpoint at a time; the journal protects from here on.
+            self.network.commit(before).await?;
+            Ok::<_, PhaseError>(())
+        };
+        let path = file.path.clone();
+        work.await.map_err(|e| PhaseError::ServiceFile { path, source: Box::new(e) })
     }
 }

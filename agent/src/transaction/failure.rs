@@ -1,5 +1,7 @@
 //! Why a phase, and with it a transaction, did not succeed.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 use nmgen::chain;
@@ -22,6 +24,8 @@ pub(crate) enum PhaseError {
     File(#[from] FileError),
     #[error(transparent)]
     State(#[from] StateError),
+    #[error("{path}")]
+    ServiceFile { path: PathBuf, source: Box<PhaseError> },
     #[error("{}", failed_probes(.0))]
     Probes(Vec<ProbeResult>),
     #[error("{count} steps of the roll back failed, the first one")]

@@ -6,7 +6,7 @@ use super::{
     failure::{PhaseError, Phased},
 };
 use crate::{
-    document::Document,
+    document::{Document, service_files::ServiceFiles},
     durable::{
         commit::Commit,
         journal::{self, Journal},
@@ -33,6 +33,7 @@ impl<N: Network> Transaction<'_, N> {
         &self,
         document: &Document,
         parsed: &Parsed,
+        service_files: &ServiceFiles,
         probed: &mut Probed,
     ) -> Phased<Prepared> {
         let t = &self.settings.timeout;
@@ -61,6 +62,7 @@ impl<N: Network> Transaction<'_, N> {
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
             let mut before = self.network.snapshot(&wants).await?;
             before.checkpoint_seconds = t.checkpoint_seconds();
+            before.reapply = !service_files.due.is_empty();
             let leftovers = self.network.leftovers(&wants, &before).await?;
             Ok::<_, NetworkError>((before, leftovers))
         });
@@ -75,7 +77,13 @@ impl<N: Network> Transaction<'_, N> {
                 let bridges = wants.bridges.clone();
                 let journal = Journal::new(self.paths, document, bridges, before, probes);
                 let resolved = desired.to_yaml()?;
-                Ok::<_, PhaseError>(journal::open(self.paths, &journal, document, &resolved)?)
+                Ok::<_, PhaseError>(journal::open(
+                    self.paths,
+                    &journal,
+                    document,
+                    &resolved,
+                    &service_files.text(),
+                )?)
             })
             .await?;
         Ok(Prepared { desired, wants, before, leftovers, plan, commit })

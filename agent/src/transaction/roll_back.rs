@@ -86,6 +86,9 @@ impl<N: Network> Transaction<'_, N> {
             Ok(true) => keep(&mut errors, self.network.reload_profiles(step).await),
             Err(error) => keep(&mut errors, Err(error)),
         }
+        if before.reapply {
+            keep(&mut errors, self.network.reapply_profiles(before, step).await);
+        }
         keep(&mut errors, self.network.undo_hostname(before).await);
         let count = errors.len();
         match errors.into_iter().next() {

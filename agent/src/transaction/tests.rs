@@ -9,9 +9,11 @@ use crate::{
     client::dbus::{BusError, Checkpoint, Profile},
     document::Document,
     document::digest::Digest,
+    document::service_files::{ServiceFile, ServiceFiles},
     durable::journal,
     durable::record::Record,
     network::takeover::Leftovers,
+    network::uplinks::{Family, Uplinks},
     network::{Before, Network, NetworkError},
     paths::Paths,
     probe::{Probe, ProbeResult},
@@ -33,6 +35,7 @@ enum Step {
     Verify,
     Commit,
     RollBack,
+    Reapply,
     Restored,
 }
 
@@ -54,6 +57,7 @@ struct Fake {
     deaf_before: Vec<&'static str>,
     deaf_after: Vec<&'static str>,
     steps: RefCell<Vec<Step>>,
+    uplinks: Uplinks,
     /// Sends the stop signal at this step.
     stop_at: Option<(Step, watch::Sender<bool>)>,
 }
@@ -133,7 +137,7 @@ impl Network for Fake {
         held: Option<&Checkpoint>,
         _: u32,
     ) -> Result<(), NetworkError> {
-        assert!(held.is_some());
+        assert!(held.is_some() || self.did(Step::Commit));
         self.step(Step::Apply).await
     }
     async fn verify(
@@ -148,11 +152,18 @@ impl Network for Fake {
     async fn return_patch_ports(&self, _: &Before, _: &[String]) -> Result<(), NetworkError> {
         Ok(())
     }
+    async fn uplinks(&self, _: &Wants) -> Result<Uplinks, NetworkError> {
+        Ok(self.uplinks.clone())
+    }
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await
     }
     async fn undo_checkpoints(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
         self.step(Step::RollBack).await
+    }
+    async fn reapply_profiles(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
+        self.steps.borrow_mut().push(Step::Reapply);
+        Ok(())
     }
     async fn reload_profiles(&self, _: Duration) -> Result<(), NetworkError> {
         Ok(())
@@ -191,6 +202,7 @@ routes:
 struct Bench {
     _root: tempfile::TempDir,
     paths: Paths,
+    service_files: ServiceFiles,
 }
 
 impl Bench {
@@ -201,7 +213,8 @@ impl Bench {
         let profiles = paths.under("/etc/NetworkManager/system-connections");
         std::fs::create_dir_all(&profiles)?;
         std::fs::write(profiles.join("day1.nmconnection"), "old")?;
-        Ok(Self { _root: root, paths })
+        let service_files = ServiceFiles::none_due(Vec::new());
+        Ok(Self { _root: root, paths, service_files })
     }
 
     async fn run(&self, network: &Fake, probed: &mut Probed) -> Result<(), Failure> {
@@ -225,7 +238,7 @@ impl Bench {
             mode: 0o644,
         };
         let Ok(parsed) = Parsed::new(DOCUMENT) else { unreachable!("the document is valid") };
-        transaction.run(&document, &parsed, None, probed).await
+        transaction.run(&document, &parsed, &self.service_files, None, probed).await
     }
 
     fn committed(&self) -> bool {
@@ -393,5 +406,48 @@ async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
         let digest = Digest::of(DOCUMENT.as_bytes());
         assert!(Record::load(&bench.paths).in_force(&bench.paths, &digest)?);
     }
+    Ok(())
+}
+
+/// What a later boot waits for is known only after the change, and is in the record all the same.
+#[tokio::test(start_paused = true)]
+async fn the_record_has_the_families_that_were_usable() -> Tested {
+    let bench = Bench::new()?;
+    let families = vec![Family::Ipv4];
+    let uplinks = Uplinks { families, ..Uplinks::default() };
+    let network = Fake { uplinks: uplinks.clone(), ..Fake::default() };
+    bench.run(&network, &mut Probed::default()).await?;
+    let committed = Record::load(&bench.paths).committed.ok_or("no record")?;
+    assert_eq!(committed.uplinks, Some(uplinks));
+    assert_eq!(committed.service_files, Some(Vec::new()));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
+    let mut bench = Bench::new()?;
+    let file = |name: &str| -> Result<ServiceFile, Box<dyn std::error::Error>> {
+        let text = "interfaces:\n- {name: eno1, type: ethernet, mtu: 1400}\n".to_owned();
+        let parsed = Parsed::new(&text)?;
+        Ok(ServiceFile { path: bench.paths.service_files().join(name), text, parsed })
+    };
+    bench.service_files = ServiceFiles {
+        due: vec![file("001.yml")?, file("002.yml")?],
+        digests: vec![Digest::of(b"both")],
+    };
+    let network = Fake::default();
+    bench.run(&network, &mut Probed::default()).await?;
+    let applied = network.steps.borrow().iter().filter(|step| **step == Step::Apply).count();
+    assert_eq!(applied, 3);
+    let committed = Record::load(&bench.paths).committed.ok_or("no record")?;
+    assert_eq!(committed.service_files, Some(vec![Digest::of(b"both")]));
+
+    let bench = Bench { service_files: bench.service_files.clone(), ..Bench::new()? };
+    let network = Fake::with(&[(Step::Apply, How::Fails)]);
+    let failure = bench.run(&network, &mut Probed::default()).await.expect_err("committed");
+    assert!(matches!(failure, Failure::RolledBack { .. }));
+    assert!(nmgen::chain(&failure).contains("001.yml"), "{}", nmgen::chain(&failure));
+    assert!(!bench.committed() && !bench.journal_is_open());
+    assert!(network.did(Step::Reapply), "the device keeps the file's settings");
     Ok(())
 }

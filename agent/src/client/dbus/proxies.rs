@@ -11,6 +11,8 @@ use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
 )]
 pub(super) trait Manager {
     #[zbus(property(emits_changed_signal = "false"))]
+    fn version(&self) -> zbus::Result<String>;
+    #[zbus(property(emits_changed_signal = "false"))]
     fn checkpoints(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn active_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
@@ -75,6 +77,8 @@ pub(super) trait SettingsConnection {
 )]
 pub(super) trait ActiveConnection {
     #[zbus(property(emits_changed_signal = "false"))]
+    fn state(&self) -> zbus::Result<u32>;
+    #[zbus(property(emits_changed_signal = "false"))]
     fn uuid(&self) -> zbus::Result<String>;
     #[zbus(property(emits_changed_signal = "false"), name = "Type")]
     fn kind(&self) -> zbus::Result<String>;
@@ -89,6 +93,13 @@ pub(super) trait ActiveConnection {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait Device {
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn reapply(
+        &self,
+        settings: HashMap<String, HashMap<String, OwnedValue>>,
+        version: u64,
+        flags: u32,
+    ) -> zbus::Result<()>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn interface(&self) -> zbus::Result<String>;
     #[zbus(property(emits_changed_signal = "false"))]

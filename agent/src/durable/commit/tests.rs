@@ -2,13 +2,13 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
-use super::{Commit, finish};
+use super::{Commit, adopt, finish};
 use crate::{
     document::Document,
     document::digest::Digest,
     durable::journal::{self, Journal},
     durable::record::Record,
-    network::Before,
+    network::{Before, uplinks::Uplinks},
     paths::Paths,
 };
 
@@ -25,7 +25,7 @@ fn document(text: &str) -> Document {
 
 fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error::Error>> {
     let journal = Journal::new(paths, document, Vec::new(), Before::default(), Vec::new());
-    Ok(journal::open(paths, &journal, document, "resolved")?)
+    Ok(journal::open(paths, &journal, document, "resolved", "")?)
 }
 
 /// A node whose document \"old\" is in force.
@@ -100,5 +100,41 @@ fn cut_after_the_decision_the_new_document_comes_in_force() -> Tested {
         assert!(!dir.exists());
         finish(&paths)?;
     }
+    Ok(())
+}
+
+#[test]
+fn an_adopted_document_is_in_force_and_told_apart() -> Tested {
+    let root = tempfile::tempdir()?;
+    let paths = Paths::new(root.path());
+    fs::create_dir_all(paths.documents())?;
+    fs::create_dir_all(paths.state_dir())?;
+    // The mark of nmstate-configuration up to 4.19.
+    fs::write(paths.applied(), "")?;
+    adopt(&paths, &document("theirs"), "resolved", Uplinks::default(), &[])?;
+    assert!(in_force(&paths, "theirs")?);
+    assert_eq!(fs::read_to_string(paths.applied())?, "theirs");
+    assert!(fs::read_to_string(paths.history())?.contains("\"adopted\""));
+    assert!(Record::load(&paths).committed.is_some_and(|committed| committed.adopted));
+    assert_eq!(fs::read_dir(paths.state_dir())?.count(), 4);
+    Ok(())
+}
+
+#[test]
+fn a_record_of_an_older_version_is_read_and_completed() -> Tested {
+    let (_root, paths) = node()?;
+    let old = format!(
+        "{{\"committed\":{{\"digest\":\"{}\",\"source\":\"/a.yml\",\"at\":1}},\"failures\":null}}",
+        Digest::of(b"old")
+    );
+    fs::write(paths.record(), old)?;
+    let mut record = Record::load(&paths);
+    assert!(record.in_force(&paths, &Digest::of(b"old"))?);
+    assert!(record.has_service_files(&[Digest::of(b"any")]), "nmstate.service has applied them");
+    record.complete(&paths, Uplinks::default(), &[Digest::of(b"these")])?;
+    let record = Record::load(&paths);
+    assert!(record.has_service_files(&[Digest::of(b"these")]));
+    assert!(!record.has_service_files(&[Digest::of(b"any")]));
+    assert!(record.committed.is_some_and(|committed| committed.uplinks.is_some()));
     Ok(())
 }

@@ -1,0 +1,30 @@
+//! Profiles that are up, and not only about to come up.
+
+use futures_util::future::try_join_all;
+use zbus::zvariant::OwnedObjectPath;
+
+use super::{Bus, BusError, call, proxies::ActiveConnectionProxy};
+
+/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
+const ACTIVATED: u32 = 2;
+
+impl Bus {
+    /// Uuids of the profiles whose activation has ended well.
+    pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
+        let query = || call("the list of active connections");
+        let paths = self.manager.active_connections().await.map_err(query())?;
+        let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
+            let proxy = ActiveConnectionProxy::builder(&self.connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .path(path)
+                .map_err(query())?
+                .build()
+                .await
+                .map_err(query())?;
+            // One that goes away meanwhile is none.
+            let answers = tokio::try_join!(proxy.uuid(), proxy.state());
+            Ok(answers.ok().filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
+        };
+        Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
+    }
+}

@@ -1,0 +1,77 @@
+//! A document that another tool has put in force: recorded, not applied.
+
+use super::decide::Attempt;
+use nmgen::chain;
+
+use crate::{
+    client::netlink::Netlink,
+    document::{Document, digest::Digest, service_files::Found},
+    durable::{self, commit, record::Record},
+    error::Error,
+    network::{Network as _, NetworkError, real::RealNetwork, uplinks::Uplinks},
+    paths::Paths,
+    state::{Parsed, State},
+    status::Outcome,
+    wants::Wants,
+};
+
+/// A document of which `applied` says that it is in force.
+pub(super) struct Adopted {
+    parsed: Parsed,
+    pub(super) wants: Wants,
+}
+
+impl Adopted {
+    /// `applied` has the document's bytes, or is the empty mark that nmstate-configuration leaves up
+    /// to 4.19, with no commit of the agent's own before it.
+    pub(super) fn find(
+        paths: &Paths,
+        record: &Record,
+        document: &Document,
+    ) -> Result<Option<Self>, Error> {
+        let Some(applied) = durable::read(&paths.applied())? else { return Ok(None) };
+        let is_mark = applied.is_empty() && record.committed.is_none();
+        if !is_mark && Digest::of(&applied) != document.digest {
+            return Ok(None);
+        }
+        // One that nmstate does not read is refused by the checks, with its place.
+        let Ok(parsed) = Parsed::new(&document.text) else { return Ok(None) };
+        let wants = parsed.first_wants(&document.text);
+        Ok(Some(Self { parsed, wants }))
+    }
+
+    /// Writes the record and the last good document, and tells what the network lacks.
+    pub(super) async fn record(
+        self,
+        run: &Attempt<'_>,
+        document: &Document,
+        files: &Found,
+    ) -> Result<Outcome, Error> {
+        let (resolved, uplinks) = match self.look(run).await {
+            Ok(seen) => seen,
+            // A State needs nobody to resolve it, and a network that works must not wait for this.
+            Err(error) if !self.parsed.needs_current() => {
+                run.warn(&format!("drift is not known: {}", chain(&error)));
+                let netlink = Netlink::connect().map_err(NetworkError::from)?;
+                let uplinks = Uplinks::seen(&netlink, &self.wants, Vec::new()).await?;
+                (self.parsed.resolve(None)?, uplinks)
+            }
+            Err(error) => return Err(error),
+        };
+        commit::adopt(run.paths, document, &resolved.to_yaml()?, uplinks, &files.digests())?;
+        Ok(Outcome::Adopted)
+    }
+
+    async fn look(&self, run: &Attempt<'_>) -> Result<(State, Uplinks), Error> {
+        let network = RealNetwork::connect(run.paths, &run.settings.wait).await?;
+        let say = |text: &str, bound| run.progress.say(text, bound);
+        network.ready(&Wants::default(), &say).await?;
+        let current = network.current().await?;
+        let desired = network.settle(self.parsed.resolve(Some(&current))?).await?;
+        if let Some(missing) = desired.missing_in(&current)? {
+            run.warn(&format!("the current state has drifted: {}", missing.subjects().join(", ")));
+        }
+        let uplinks = network.uplinks(&desired.wants()).await?;
+        Ok((desired, uplinks))
+    }
+}

@@ -1,0 +1,67 @@
+//! `dayone check`: the document that the next boot would apply, checked and not applied.
+
+use super::{output::print, removed::removed};
+use nmgen::chain;
+
+use crate::{
+    document::{self, Document, check, service_files},
+    durable::record::Record,
+    error::Error,
+    paths::Paths,
+    status::log::{self, message_id},
+};
+
+/// Says what a boot would do, to the journal where a service.
+pub(crate) async fn check(paths: &Paths) -> Result<(), Error> {
+    let result = checked(paths).await;
+    if let Err(error) = &result
+        && log::is_service()
+    {
+        tracing::error!(message_id = message_id::REFUSED, "{}", chain(error));
+    }
+    result
+}
+
+async fn checked(paths: &Paths) -> Result<(), Error> {
+    let chosen = document::choose(paths, std::time::Duration::ZERO, || {}).await?;
+    let record = Record::load(paths);
+    for warning in &chosen.warnings {
+        tracing::warn!("{warning}");
+    }
+    let Some(document) = chosen.document else {
+        let gone = removed(paths, &record);
+        let gone = gone.map(|path| format!("; {} is gone, its network stays", path.display()));
+        return say(&format!("{}{}", chosen.reason, gone.unwrap_or_default()));
+    };
+    let files = service_files::read(paths, &chosen.hostname)?;
+    check::check(&document)?;
+    files.due(&[])?;
+    if record.in_force(paths, &document.digest)? && record.has_service_files(&files.digests()) {
+        return say(&format!("{} is in force", document.path.display()));
+    }
+    pending(&document)
+}
+
+fn pending(document: &Document) -> Result<(), Error> {
+    let (path, digest) = (document.path.display(), &document.digest);
+    let text = format!("{path} is valid and pending: the next boot applies {digest}");
+    if !log::is_service() {
+        return say(&text);
+    }
+    tracing::info!(
+        message_id = message_id::PENDING,
+        dayone_document = %path,
+        dayone_digest = %digest,
+        "{text}"
+    );
+    Ok(())
+}
+
+/// The journal hears nothing of a document that asks for nothing.
+fn say(text: &str) -> Result<(), Error> {
+    if log::is_service() {
+        tracing::debug!("{text}");
+        return Ok(());
+    }
+    print(&format!("{text}\n"))
+}

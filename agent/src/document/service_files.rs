@@ -1,0 +1,175 @@
+//! The files of `nmstatectl service`: every `/etc/nmstate/*.yml`, in name order. Where a node has a
+//! document of its own they are part of the document's transaction, and nmstate.service keeps away.
+
+use std::{io, path::PathBuf};
+
+use super::{
+    check::CheckError,
+    digest::Digest,
+    read::{Document, DocumentError},
+};
+use crate::{paths::Paths, state::Parsed};
+
+/// A file that a transaction applies before the document.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) parsed: Parsed,
+}
+
+/// What a transaction has to do about them.
+#[derive(Clone, Debug)]
+pub(crate) struct ServiceFiles {
+    /// In name order.
+    pub(crate) due: Vec<ServiceFile>,
+    /// Of all files, recorded with the document.
+    pub(crate) digests: Vec<Digest>,
+}
+
+/// The files as read.
+#[derive(Clone, Debug)]
+pub(crate) struct Found(Vec<Document>);
+
+/// Lists and reads them; `hostname` is the node's.
+pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError> {
+    let path = paths.service_files();
+    let listing = match std::fs::read_dir(&path) {
+        Ok(listing) => listing,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found(Vec::new())),
+        Err(source) => return Err(DocumentError::List { path, source }),
+    };
+    let mut names = Vec::new();
+    for entry in listing {
+        let entry = entry.map_err(|source| DocumentError::List { path: path.clone(), source })?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.ends_with(".yml") && !is_copy(paths, &name, hostname) && entry.path().is_file() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    let all = names.into_iter().map(|name| Document::read(path.join(name)));
+    Ok(Found(all.collect::<Result<_, _>>()?))
+}
+
+/// nmstate-configuration copies the node's document here under its own name, for nmstate.service.
+fn is_copy(paths: &Paths, name: &str, hostname: &str) -> bool {
+    let short = hostname.split('.').next().unwrap_or_default();
+    let stem = name.trim_end_matches(".yml");
+    stem == "cluster" || stem == short || paths.documents().join(name).exists()
+}
+
+impl Found {
+    /// Of each content, in order.
+    pub(crate) fn digests(&self) -> Vec<Digest> {
+        self.0.iter().map(|file| file.digest.clone()).collect()
+    }
+
+    /// Parsed, less those that are not due: the `applied` ones, and those that `nmstatectl service`
+    /// has applied with the same content (`.applied` beside them).
+    pub(crate) fn due(&self, applied: &[Digest]) -> Result<ServiceFiles, CheckError> {
+        let mut due = Vec::new();
+        for file in self.0.iter().filter(|f| !applied.contains(&f.digest) && !is_applied(f)) {
+            let path = file.path.clone();
+            match Parsed::new(&file.text) {
+                Ok(parsed) => due.push(ServiceFile { path, text: file.text.clone(), parsed }),
+                Err(source) => return Err(CheckError::Parse { path, source }),
+            }
+        }
+        Ok(ServiceFiles { due, digests: self.digests() })
+    }
+}
+
+fn is_applied(file: &Document) -> bool {
+    let applied = Document::read(file.path.with_extension("applied"));
+    applied.is_ok_and(|applied| applied.digest == file.digest)
+}
+
+impl ServiceFiles {
+    /// The text of all that are due.
+    pub(crate) fn text(&self) -> String {
+        self.due.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// None are due: the record keeps its own.
+    pub(crate) fn none_due(recorded: Vec<Digest>) -> Self {
+        Self { due: Vec::new(), digests: recorded }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{Found, read};
+    use crate::paths::Paths;
+
+    type Tested = Result<(), Box<dyn std::error::Error>>;
+
+    fn node(files: &[(&str, &str)]) -> Result<(tempfile::TempDir, Paths), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        fs::create_dir_all(paths.documents())?;
+        for (name, text) in files {
+            fs::write(paths.service_files().join(name), text)?;
+        }
+        Ok((root, paths))
+    }
+
+    fn names(found: &Found) -> Vec<String> {
+        let name = |d: &super::Document| {
+            d.path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
+        };
+        found.0.iter().map(name).collect()
+    }
+
+    #[test]
+    fn in_name_order_without_the_copies_of_documents() -> Tested {
+        let files = [
+            ("002-b.yml", "interfaces: []\n"),
+            ("001-a.yml", "interfaces: []\n"),
+            ("003-c.yaml", ""),
+            ("001-a.applied", ""),
+            ("nmstate.conf", ""),
+            ("worker-0.yml", "interfaces: []\n"),
+            ("worker-1.yml", "interfaces: []\n"),
+            ("cluster.yml", "interfaces: []\n"),
+        ];
+        let (_root, paths) = node(&files)?;
+        fs::write(paths.documents().join("worker-1.yml"), "interfaces: []\n")?;
+        let found = read(&paths, "worker-0.example.org")?;
+        assert_eq!(names(&found), ["001-a.yml", "002-b.yml"]);
+        assert_eq!(found.due(&[])?.due.len(), 2);
+        assert_eq!(found.due(&found.digests())?.due.len(), 0);
+        Ok(())
+    }
+
+    #[test]
+    fn applied_content_is_not_due_and_changed_content_is() -> Tested {
+        let state = "interfaces:\n- name: eth9\n  type: dummy\n";
+        let (_root, paths) = node(&[("a.yml", state), ("a.applied", state)])?;
+        let before = read(&paths, "")?;
+        assert!(before.due(&[])?.due.is_empty());
+        fs::write(paths.service_files().join("a.yml"), state.replace("eth9", "eth8"))?;
+        let after = read(&paths, "")?;
+        assert_eq!(after.due(&before.digests())?.due.len(), 1);
+        assert_ne!(before.digests(), after.digests());
+        Ok(())
+    }
+
+    #[test]
+    fn a_wrong_one_is_named() -> Tested {
+        let (_root, paths) = node(&[("a.yml", "interfaces: many\n")])?;
+        let error = read(&paths, "")?.due(&[]).map(|_| ()).expect_err("passed");
+        assert!(error.to_string().contains("/etc/nmstate/a.yml"), "{error}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_node_without_the_directory_has_none() -> Tested {
+        let root = tempfile::tempdir()?;
+        let found = read(&Paths::new(root.path()), "")?;
+        assert!(names(&found).is_empty());
+        Ok(())
+    }
+}

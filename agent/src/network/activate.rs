@@ -1,0 +1,35 @@
+//! Profiles that did not come up by themselves.
+
+use std::time::Duration;
+
+use super::{NetworkError, clients::Clients, readiness};
+use nmgen::chain;
+
+use crate::client::dbus::Active;
+
+/// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges and
+/// ports with them. One that is about to come up begins anew: a DHCP client whose server was away
+/// asks less and less often.
+pub(super) async fn activate(
+    net: &Clients<'_>,
+    profiles: &[Active],
+    say: &dyn Fn(&str, Duration),
+) -> Result<(), NetworkError> {
+    readiness::network_manager(net, say).await?;
+    let mut order: Vec<&Active> = profiles.iter().collect();
+    order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
+    let mut activated = false;
+    for profile in order {
+        if net.bus.activated().await?.contains(&profile.uuid) {
+            continue;
+        }
+        tracing::info!(profile = %profile.uuid, device = %profile.device, "activating");
+        match net.bus.activate(profile).await {
+            Ok(()) => activated = true,
+            Err(error) => {
+                tracing::warn!(device = %profile.device, "{}", chain(&error));
+            }
+        }
+    }
+    if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
+}

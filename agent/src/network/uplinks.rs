@@ -1,0 +1,301 @@
+//! The network that a later boot waits for: each address family that had a default route through
+//! the document's interfaces, usable again. Kernel only, no D-Bus.
+
+use std::{net::IpAddr, time::Duration};
+
+use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
+
+use super::NetworkError;
+use crate::{
+    client::{
+        dbus::Active,
+        netlink::{Events, Link, Netlink, NetlinkError},
+    },
+    wants::{LinkRef, Wants},
+};
+
+/// An address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
+
+    fn of(ip: IpAddr) -> Self {
+        if ip.is_ipv4() { Self::Ipv4 } else { Self::Ipv6 }
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Ipv4 => "IPv4",
+            Self::Ipv6 => "IPv6",
+        })
+    }
+}
+
+/// Families with a default route through one of these links.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Uplinks {
+    pub(crate) families: Vec<Family>,
+    /// The document's interfaces; any of them may carry the route after a day-2 change.
+    pub(crate) links: Vec<LinkRef>,
+    /// Network cards under the interfaces that carried the routes: an OVS interface has its address
+    /// without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) cards: Vec<LinkRef>,
+    /// Profiles that are active on them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) profiles: Vec<Active>,
+}
+
+/// Links, and those that have a usable address or a default route of a family.
+#[derive(Clone, Debug, Default)]
+struct Kernel {
+    links: Vec<Link>,
+    addresses: Vec<(String, Family)>,
+    routes: Vec<(String, Family)>,
+}
+
+impl Kernel {
+    async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
+        let addresses = netlink.addresses().await?.into_iter();
+        let usable = addresses.filter(|a| a.global && !a.tentative && !a.duplicate);
+        let routes = netlink.default_routes().await?.into_iter();
+        Ok(Self {
+            addresses: usable.map(|a| (a.on.link, Family::of(a.on.ip))).collect(),
+            routes: routes.map(|r| (r.link, Family::of(r.gateway))).collect(),
+            links: netlink.links().await?,
+        })
+    }
+
+    /// Whether one link has both an address and a default route.
+    fn is_usable(&self, family: Family, links: &[LinkRef]) -> bool {
+        self.carriers(family, links).next().is_some()
+    }
+
+    /// Those of these links that have both an address and a default route.
+    fn carriers(&self, family: Family, links: &[LinkRef]) -> impl Iterator<Item = &Link> {
+        self.links.iter().filter(move |link| {
+            let carried = (link.name.clone(), family);
+            links.iter().any(|wanted| link.is(wanted))
+                && self.addresses.contains(&carried)
+                && self.routes.contains(&carried)
+        })
+    }
+
+    /// Network cards that these links stand on.
+    fn cards(&self, wants: &Wants, links: &[LinkRef]) -> Vec<LinkRef> {
+        let carriers = Family::ALL.into_iter().flat_map(|family| self.carriers(family, links));
+        let mut stack: Vec<String> = carriers.map(|link| link.name.clone()).collect();
+        let mut next = 0;
+        while let Some(upper) = stack.get(next).cloned() {
+            for (_, lower) in wants.below.iter().filter(|(above, _)| *above == upper) {
+                if !stack.contains(lower) {
+                    stack.push(lower.clone());
+                }
+            }
+            next += 1;
+        }
+        let cards = self.links.iter().filter(|link| link.physical && stack.contains(&link.name));
+        cards
+            .map(|link| match &link.permanent_mac {
+                Some(mac) => LinkRef::Mac(mac.clone()),
+                None => LinkRef::Name(link.name.clone()),
+            })
+            .collect()
+    }
+}
+
+impl Uplinks {
+    /// What the document alone says, for a node without a record: the families of the gateways it
+    /// names. Whether a lease brings a default route, no document tells.
+    pub(crate) fn declared(wants: &Wants) -> Self {
+        let has = |family| wants.gateways.iter().any(|g| Family::of(g.ip) == family);
+        let families = Family::ALL.into_iter().filter(|family| has(*family)).collect();
+        Self { families, links: links(wants), ..Self::default() }
+    }
+
+    /// What the kernel has now, of NetworkManager's `active` profiles those on the same links.
+    pub(crate) async fn seen(
+        netlink: &Netlink,
+        wants: &Wants,
+        active: Vec<Active>,
+    ) -> Result<Self, NetworkError> {
+        let links = links(wants);
+        let kernel = Kernel::look(netlink).await?;
+        let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
+        // OVS bridges and ports are no links of the kernel's.
+        let named =
+            |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);
+        let meant = |device: &String| {
+            kernel
+                .links
+                .iter()
+                .any(|l| l.name == *device && links.iter().any(|wanted| l.is(wanted)))
+        };
+        let profiles =
+            active.into_iter().filter(|a| named(&a.device) || meant(&a.device)).collect();
+        let cards = kernel.cards(wants, &links);
+        Ok(Self { families, links, cards, profiles })
+    }
+
+    fn lacking(&self, kernel: &Kernel) -> Vec<String> {
+        let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.links));
+        let mut lacks: Vec<String> =
+            lacks.map(|family| format!("an {family} address with a default route")).collect();
+        // One card of a bond is enough.
+        let is_there =
+            |card: &LinkRef| kernel.links.iter().any(|link| link.physical && link.is(card));
+        if !self.cards.is_empty() && !self.cards.iter().any(is_there) {
+            let cards: Vec<String> = self.cards.iter().map(|card| format!("link {card}")).collect();
+            lacks.push(cards.join(" or "));
+        }
+        lacks
+    }
+
+    /// Returns when the kernel has all of it; at `bound` says what it lacks. `say` is told once a
+    /// second what is awaited.
+    pub(crate) async fn wait(
+        &self,
+        netlink: &Netlink,
+        bound: Duration,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<(), NetworkError> {
+        // Before the first look: a change in between is reported as an event.
+        let mut events = Events::subscribe()?;
+        let start = Instant::now();
+        let mut tick = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            let lacking = self.lacking(&Kernel::look(netlink).await?);
+            if lacking.is_empty() {
+                return Ok(());
+            }
+            let what = lacking.join(" and ");
+            loop {
+                tokio::select! {
+                    biased;
+                    changed = events.changed() => {
+                        changed?;
+                        break;
+                    }
+                    _ = tick.tick() => {}
+                }
+                let (waited, seconds) = (start.elapsed(), bound.as_secs_f64());
+                if waited >= bound {
+                    return Err(NetworkError::NotReady { what, seconds });
+                }
+                let text = format!("waiting for {what} ({} s of {seconds})", waited.as_secs());
+                say(&text, bound.saturating_sub(waited));
+            }
+        }
+    }
+}
+
+/// The document's interfaces, under the names and the MAC addresses that it gives them.
+fn links(wants: &Wants) -> Vec<LinkRef> {
+    let by_mac = wants.needed.iter().filter(|link| matches!(link, LinkRef::Mac(_))).cloned();
+    let mut all: Vec<LinkRef> = wants.links.iter().cloned().map(LinkRef::Name).collect();
+    all.dedup();
+    all.extend(by_mac);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Family, Kernel, Uplinks};
+    use crate::{
+        client::netlink::Link,
+        wants::{LinkRef, Wants},
+    };
+
+    fn link(name: &str, mac: &str) -> Link {
+        Link { name: name.to_owned(), mac: Some(mac.to_owned()), ..Link::default() }
+    }
+
+    fn carried(on: &[(&str, Family)]) -> Vec<(String, Family)> {
+        on.iter().map(|(name, family)| ((*name).to_owned(), *family)).collect()
+    }
+
+    fn kernel(addresses: &[(&str, Family)], routes: &[(&str, Family)]) -> Kernel {
+        let links = vec![link("eno1", "52:54:00:00:00:01"), link("br-ex", "52:54:00:00:00:02")];
+        Kernel { links, addresses: carried(addresses), routes: carried(routes) }
+    }
+
+    fn uplinks(families: &[Family], links: &[LinkRef]) -> Uplinks {
+        Uplinks { families: families.to_vec(), links: links.to_vec(), ..Uplinks::default() }
+    }
+
+    #[test]
+    fn each_family_wants_an_address_and_a_route_on_one_of_the_links() {
+        use Family::{Ipv4, Ipv6};
+        let wanted = uplinks(&[Ipv4, Ipv6], &[LinkRef::Name("br-ex".to_owned())]);
+        let both = [("br-ex", Ipv4), ("br-ex", Ipv6)];
+        assert!(wanted.lacking(&kernel(&both, &both)).is_empty());
+        let lacking = ["an IPv6 address with a default route"];
+        assert_eq!(wanted.lacking(&kernel(&both, &both[..1])), lacking);
+        assert_eq!(wanted.lacking(&kernel(&both[..1], &both)), lacking);
+        let elsewhere = [("br-ex", Ipv4), ("eno1", Ipv6)];
+        assert_eq!(wanted.lacking(&kernel(&elsewhere, &elsewhere)), lacking);
+    }
+
+    #[test]
+    fn a_link_is_found_by_its_mac_address() {
+        let wanted = uplinks(&[Family::Ipv4], &[LinkRef::Mac("52:54:00:00:00:01".to_owned())]);
+        let there = [("eno1", Family::Ipv4)];
+        assert!(wanted.lacking(&kernel(&there, &there)).is_empty());
+        assert_eq!(wanted.lacking(&kernel(&[], &[])).len(), 1);
+    }
+
+    #[test]
+    fn one_card_of_those_under_the_route_is_enough() {
+        let there = [("br-ex", Family::Ipv4)];
+        let mut kernel = kernel(&there, &there);
+        for name in ["eno2", "eno3"] {
+            let card = Link { physical: true, ..link(name, "52:54:00:00:00:03") };
+            kernel.links.push(card);
+        }
+        let below = [
+            ("br-ex", "bond0"),
+            ("bond0", "br-ex"),
+            ("bond0", "eno2"),
+            ("bond0", "eno3"),
+            ("storage0", "eno1"),
+        ];
+        let below = below.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        let wants = Wants { below, ..Wants::default() };
+        let links = [LinkRef::Name("br-ex".to_owned())];
+        let cards = kernel.cards(&wants, &links);
+        assert_eq!(cards, ["eno2", "eno3"].map(|name| LinkRef::Name(name.to_owned())));
+        let wanted = Uplinks { cards, ..uplinks(&[Family::Ipv4], &links) };
+        assert!(wanted.lacking(&kernel).is_empty());
+        kernel.links.retain(|link| link.name != "eno2");
+        assert!(wanted.lacking(&kernel).is_empty());
+        kernel.links.retain(|link| link.name != "eno3");
+        assert_eq!(wanted.lacking(&kernel), ["link eno2 or link eno3"]);
+    }
+
+    #[test]
+    fn without_a_family_nothing_lacks() {
+        assert!(uplinks(&[], &[]).lacking(&Kernel::default()).is_empty());
+    }
+
+    #[test]
+    fn the_record_reads_what_it_wrote() -> serde_json::Result<()> {
+        let links = [LinkRef::Name("br-ex".to_owned()), LinkRef::Mac("52:54:00:00:00:01".into())];
+        let wanted = uplinks(&[Family::Ipv4], &links);
+        let text = serde_json::to_string(&wanted)?;
+        assert_eq!(
+            text,
+            r#"{"families":["ipv4"],"links":[{"name":"br-ex"},{"mac":"52:54:00:00:00:01"}]}"#
+        );
+        assert_eq!(serde_json::from_str::<Uplinks>(&text)?, wanted);
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! A document that is written while the node runs: checked at once, applied by the next boot.
+
+use tests::{
+    dayone::{ADDRESS, DAY_ONE, Document, HOST_FILE, SOON, mark, outcome, picture, worker},
+    lab::{Error, Lab, Peer},
+};
+
+const PENDING: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
+const REFUSED: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e13";
+
+#[test]
+fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let good = Document::new();
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &good.text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        inside.wait_unit("dayone-pending.path", "active", SOON)?;
+        let before = picture(&inside)?;
+
+        let mut changed = good.clone();
+        changed.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
+        let start = mark(&inside)?;
+        inside.write(HOST_FILE, &changed.text())?;
+        let told = inside.wait_journal(&[start.argument(), PENDING], SOON, |_| true)?;
+        assert_eq!(told.field("DAYONE_DOCUMENT"), Some(HOST_FILE));
+        let digest = told.field("DAYONE_DIGEST").unwrap_or_default().to_owned();
+        assert_eq!(digest.len(), 64, "{}", told.message());
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        assert!(status.stdout.contains(&format!("pending: {digest}")), "{status}");
+        let json = inside.run(&["dayone", "status", "--json"])?;
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        assert_eq!(json["pending"].as_str(), Some(&*digest), "{json}");
+        let check = inside.run(&["dayone", "check"])?;
+        assert_eq!(check.status.code(), Some(0), "{check}");
+        assert!(check.stdout.contains("pending"), "{check}");
+
+        let start = mark(&inside)?;
+        let wrong = good.text().replace("type: ovs-bridge", "type: ovs-bridge\n  mtu: many");
+        inside.write(HOST_FILE, &wrong)?;
+        let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;
+        assert!(told.message().contains(HOST_FILE), "{}", told.message());
+        inside.wait_unit("dayone-pending.service", "failed", SOON)?;
+        let check = inside.run(&["dayone", "check"])?;
+        assert_eq!(check.status.code(), Some(2), "{check}");
+        // Nothing was applied by any of it.
+        assert_eq!(picture(&inside)?, before);
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        // Documents of a whole role at once do not stop the watch.
+        inside.sh("for n in $(seq 300); do echo 'interfaces: []' >/etc/nmstate/openshift/worker-9$n.yml; done")?;
+        inside.write(HOST_FILE, &changed.text())?;
+        let start = mark(&inside)?;
+        inside.sh(&format!("touch {HOST_FILE}"))?;
+        inside.wait_journal(&[start.argument(), PENDING], SOON, |_| true)?;
+        assert_eq!(inside.unit("dayone-pending.path")?.active_state, "active");
+
+        case.reboot()?;
+        let inside = case.inside()?;
+        let second = outcome(&inside, None)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert!(inside.sh("ip route")?.contains("203.0.113.0/24 via 192.0.2.2"));
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        Ok(())
+    })
+}

@@ -1,0 +1,44 @@
+//! A document in force of which no file is left.
+
+use tests::{
+    dayone::{ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, worker},
+    lab::{Error, Lab, Peer},
+};
+
+#[test]
+fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    let node =
+        worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644).machine_config_operator();
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        inside.sh(&format!("rm {HOST_FILE}"))?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        case.reboot()?;
+        let inside = case.inside()?;
+        let second = outcome(&inside, None)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert!(second.text().contains("is gone, its network stays"), "{}", second.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        // configure-ovs would take br-ex away under the profiles in force.
+        assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
+        inside.wait_unit("ovs-configuration.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        assert!(status.stdout.contains(&format!("removed: {HOST_FILE}")), "{status}");
+        let json = inside.run(&["dayone", "status", "--json"])?;
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        assert_eq!((&json["outcome"], &json["in-force"]), (&"removed".into(), &false.into()));
+        // It comes back as it was: nothing is to be done.
+        inside.write(HOST_FILE, &text)?;
+        let again = attempt(&inside)?;
+        assert!(again.text().contains("in force already"), "{}", again.text());
+        Ok(())
+    })
+}

@@ -1,0 +1,124 @@
+//! `/etc/nmstate/*.yml` beside a document: part of its transaction, once per content.
+
+use std::net::Ipv4Addr;
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, attempt, outcome, worker,
+    },
+    lab::{Error, Lab, Node, Peer},
+};
+
+/// In the manner of KubeVirt's: DHCPv6 without autoconf on the card that has the default route, and
+/// a default route by a link-local gateway.
+const POLICIES: [(&str, &str); 2] = [
+    (
+        "/etc/nmstate/001-dhcpv6.yml",
+        "\
+capture:
+  gateway: routes.running.destination==\"0.0.0.0/0\"
+  uplink: interfaces.name==capture.gateway.routes.running.0.next-hop-interface
+desiredState:
+  interfaces:
+  - name: \"{{ capture.uplink.interfaces.0.name }}\"
+    type: ethernet
+    state: up
+    ipv6: {enabled: true, dhcp: true, autoconf: false}
+",
+    ),
+    (
+        "/etc/nmstate/002-default-route.yml",
+        "\
+capture:
+  gateway: routes.running.destination==\"0.0.0.0/0\"
+  uplink: interfaces.name==capture.gateway.routes.running.0.next-hop-interface
+desiredState:
+  routes:
+    config:
+    - destination: ::/0
+      next-hop-address: fe80::1
+      next-hop-interface: \"{{ capture.uplink.interfaces.0.name }}\"
+",
+    ),
+];
+
+const STORAGE: &str = "/etc/nmstate/003-storage.yml";
+
+fn storage(address: &str) -> String {
+    format!(
+        "interfaces:\n- name: storage0\n  type: linux-bridge\n  state: up\n  bridge: {{options: {{stp: {{enabled: false}}}}, port: []}}\n  ipv4: {{enabled: true, dhcp: false, address: [{{ip: {address}, prefix-length: 24}}]}}\n"
+    )
+}
+
+fn node(document: &str) -> Node {
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, document, 0o644)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(STORAGE, &storage("203.0.113.1"), 0o644)
+        // nmstatectl's own, and the copy of the document that nmstate-configuration makes for it.
+        .file("/etc/nmstate/004-old.applied", "interfaces: many\n", 0o644)
+        .file("/etc/nmstate/worker-0.yml", "interfaces: many\n", 0o644);
+    POLICIES.iter().fold(node, |node, (path, text)| node.file(path, text, 0o644))
+}
+
+#[test]
+fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = Document::new().text();
+    lab.run(node(&text), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let storage0 = "ip -4 -oneline address show dev storage0";
+        assert!(inside.sh(storage0)?.contains("203.0.113.1/24"));
+        assert!(!inside.sh("ip -6 route show default")?.contains("fe80::1 dev eno1"));
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+
+        // Day-2 changes of what they made stay, as long as their content does.
+        inside.sh("nmcli connection modify storage0 ipv4.addresses 203.0.113.2/24")?;
+        case.reboot()?;
+        let inside = case.inside()?;
+        let second = outcome(&inside, None)?;
+        assert!(second.text().contains("in force already"), "{}", second.text());
+        inside.wait_sh(&format!("{storage0} | grep -q 203.0.113.2/24"), SOON)?;
+
+        inside.write(STORAGE, &storage("203.0.113.3"))?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        let third = attempt(&inside)?;
+        assert_eq!(third.exit, 0, "{}", third.text());
+        assert!(third.text().contains("the network is in force"), "{}", third.text());
+        assert!(inside.sh(storage0)?.contains("203.0.113.3/24"));
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        inside.write(STORAGE, "interfaces: many\n")?;
+        let fourth = attempt(&inside)?;
+        assert_eq!(fourth.exit, 2, "{}", fourth.text());
+        assert!(fourth.text().contains(STORAGE), "{}", fourth.text());
+        Ok(())
+    })
+}
+
+#[test]
+fn they_are_rolled_back_with_the_document() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let wrong = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
+    lab.run(node(&wrong), &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 3, "{}", first.text());
+        assert!(first.text().contains("gateway 192.0.2.254"), "{}", first.text());
+        let address: Ipv4Addr = ADDRESS;
+        assert!(case.peer().pings(address, SOON)?);
+        assert!(inside.run(&["ip", "link", "show", "storage0"])?.stdout.is_empty());
+        let profiles = inside.sh("ls /etc/NetworkManager/system-connections")?;
+        assert_eq!(profiles, "eno1.nmconnection");
+        Ok(())
+    })
+}
