@@ -1,6 +1,7 @@
 //! Nodes of the field, release by release.
 
 mod beside;
+mod disabled;
 mod graph;
 mod no_document;
 mod peers;

@@ -62,7 +62,7 @@ async fn undo_bridges(paths: &Paths, journal: &Journal) -> Result<(), OvsdbError
     if !bridges::is_needed(before, made) {
         return Ok(());
     }
-    bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made).await
+    bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made, &[]).await
 }
 
 /// At the start of an apply: the agent before us was killed, NetworkManager may be running, and

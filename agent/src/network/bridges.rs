@@ -66,13 +66,16 @@ pub(crate) async fn return_ofports(ovsdb: &mut Ovsdb, before: &[Bridge]) -> Resu
     Ok(())
 }
 
-/// Returns what was there before and removes what was made.
+/// Returns what was there before and removes what was made. A bridge whose profile is one of
+/// `active` is left to NetworkManager: a row that is there before NetworkManager makes it belongs
+/// to someone else, and its profile is not activated by itself.
 pub(crate) async fn undo(
     ovsdb: &mut Ovsdb,
     before: &[Bridge],
     made: &[String],
+    active: &[&str],
 ) -> Result<(), OvsdbError> {
-    carry_out(ovsdb, |now| way_back(before, made, now)).await
+    carry_out(ovsdb, |now| way_back(before, made, active, now)).await
 }
 
 /// Whether there may be anything to undo.
@@ -127,7 +130,12 @@ async fn change(ovsdb: &mut Ovsdb, changes: &[Change<'_>]) -> Result<(), OvsdbEr
     Ok(())
 }
 
-fn way_back<'a>(before: &'a [Bridge], made: &'a [String], now: &[Bridge]) -> Vec<Change<'a>> {
+fn way_back<'a>(
+    before: &'a [Bridge],
+    made: &'a [String],
+    active: &[&str],
+    now: &[Bridge],
+) -> Vec<Change<'a>> {
     let is_new = |name: &&String| !before.iter().any(|bridge| bridge.name == **name);
     let new = made.iter().filter(is_new).filter(|name| now.iter().any(|n| n.name == **name));
     let mut changes: Vec<Change<'_>> = new.map(|name| Change::Remove(name)).collect();
@@ -145,7 +153,7 @@ fn way_back<'a>(before: &'a [Bridge], made: &'a [String], now: &[Bridge]) -> Vec
                 }
             }
             // NetworkManager knows a bridge by name and profile, and makes no second of one name.
-            None if old.is_of_profiles() => {
+            None if old.is_of_profiles() || old.profile().is_some_and(|p| active.contains(&p)) => {
                 changes.extend(same.map(|_| Change::Remove(&old.name)));
             }
             None => changes.push(Change::Restore(old)),
@@ -203,19 +211,29 @@ mod tests {
         let old = [br_ex("theirs", &[PATCH])];
         for now in [vec![], vec![br_ex("document", &[NIC])], vec![br_ex("document", &[PATCH, NIC])]]
         {
-            assert_eq!(way_back(&old, &made(), &now), [Change::Restore(&old[0])]);
+            assert_eq!(way_back(&old, &made(), &[], &now), [Change::Restore(&old[0])]);
         }
-        assert_eq!(way_back(&old, &made(), &old), []);
+        assert_eq!(way_back(&old, &made(), &[], &old), []);
     }
 
     #[test]
     fn networkmanagers_own_bridge_is_left_to_it() {
         let old = [br_ex("theirs", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &[]), []);
-        assert_eq!(way_back(&old, &made(), &old), []);
+        assert_eq!(way_back(&old, &made(), &[], &[]), []);
+        assert_eq!(way_back(&old, &made(), &[], &old), []);
         // Under the document's profile it would be in the way.
         let now = [br_ex("document", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [Change::Remove("br-ex")]);
+    }
+
+    #[test]
+    fn a_bridge_whose_profile_comes_back_is_networkmanagers_to_make() {
+        let old = [br_ex("theirs", &[PATCH, NIC])];
+        let now = [br_ex("document", &[NIC])];
+        assert_eq!(way_back(&old, &made(), &["theirs"], &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&old, &made(), &["theirs"], &[]), []);
+        // It did not come.
+        assert_eq!(way_back(&old, &made(), &[], &[]), [Change::Restore(&old[0])]);
     }
 
     #[test]
@@ -223,16 +241,16 @@ mod tests {
         let old = [br_ex("theirs", &[PATCH, NIC])];
         let port = old[0].foreign_ports().collect();
         let now = [br_ex("theirs", &[NIC])];
-        assert_eq!(way_back(&old, &made(), &now), [Change::AddPorts("br-ex", port)]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [Change::AddPorts("br-ex", port)]);
         let now = [br_ex("theirs", &[PATCH, NIC]).with("fail_mode", json!("secure"))];
-        assert_eq!(way_back(&old, &made(), &now), [Change::SetColumns(&old[0])]);
+        assert_eq!(way_back(&old, &made(), &[], &now), [Change::SetColumns(&old[0])]);
     }
 
     #[test]
     fn a_bridge_that_was_not_there_goes() {
         let now = [br_ex("document", &[NIC])];
-        assert_eq!(way_back(&[], &made(), &now), [Change::Remove("br-ex")]);
-        assert_eq!(way_back(&[], &made(), &[]), []);
+        assert_eq!(way_back(&[], &made(), &[], &now), [Change::Remove("br-ex")]);
+        assert_eq!(way_back(&[], &made(), &[], &[]), []);
     }
 
     #[test]

@@ -239,11 +239,6 @@ impl Network for RealNetwork<'_> {
 
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
         restore::restored(&self.0, before, bound).await?;
-        if !before.bridges.is_empty()
-            && let Err(error) = restore::ofports(&self.0, before).await
-        {
-            tracing::warn!("{error}; ports keep other numbers");
-        }
-        Ok(())
+        restore::complete_bridges(&self.0, before).await
     }
 }

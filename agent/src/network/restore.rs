@@ -64,7 +64,10 @@ pub(super) async fn bridges(
     }
     bounded("the bridges", bound, async {
         match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
-            Ok(mut ovsdb) => Ok(bridges::undo(&mut ovsdb, &before.bridges, made).await?),
+            Ok(mut ovsdb) => {
+                let active: Vec<&str> = before.active.iter().map(|a| a.uuid.as_str()).collect();
+                Ok(bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?)
+            }
             Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
             Err(error) => {
                 tracing::warn!("{error}; bridges cannot be looked at");
@@ -75,9 +78,16 @@ pub(super) async fn bridges(
     .await
 }
 
-/// Gives the ports that NetworkManager made again their old numbers.
-pub(super) async fn ofports(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+/// Completes the bridges that NetworkManager made again: ports of others, numbers of its own.
+pub(super) async fn complete_bridges(
+    net: &Clients<'_>,
+    before: &Before,
+) -> Result<(), NetworkError> {
+    if before.bridges.is_empty() {
+        return Ok(());
+    }
     let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    bridges::undo(&mut ovsdb, &before.bridges, &[], &[]).await?;
     Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
 }
 
@@ -129,12 +139,17 @@ async fn inactive<'b>(
     Ok(before.active.iter().filter(is_inactive).collect())
 }
 
-async fn activate(net: &Clients<'_>, profiles: &[&Active]) -> Result<(), NetworkError> {
-    for wanted in profiles {
+/// Activates profiles, OVS bridges first: NetworkManager brings no other controller up for a port
+/// than one that it manages. One that is refused does not stop the next, which may bring it along.
+async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
+    let (bridges, others): (Vec<&Active>, Vec<&Active>) =
+        profiles.iter().partition(|profile| profile.kind == "ovs-bridge");
+    for wanted in bridges.into_iter().chain(others) {
         tracing::info!(profile = %wanted.uuid, device = %wanted.device, "activating again");
-        net.bus.activate(wanted).await?;
+        if let Err(error) = net.bus.activate(wanted).await {
+            tracing::warn!("activating the old profiles: {}", chain(&error));
+        }
     }
-    Ok(())
 }
 
 /// NetworkManager has come to rest when nothing happens for so long.
@@ -190,9 +205,7 @@ pub(super) async fn restored(
         }
         if is_quiet && !inactive.is_empty() {
             has_activated = true;
-            if let Err(error) = activate(net, &inactive).await {
-                tracing::warn!("activating the old profiles: {error}");
-            }
+            activate(net, &inactive).await;
         }
     }
 }

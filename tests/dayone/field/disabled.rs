@@ -1,0 +1,40 @@
+//! A node of the field whose agent is taken away again.
+
+use tests::{
+    dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, agent, br_ex_works, finished, outcome},
+    lab::{Error, Lab, Peer, Release},
+};
+
+use super::{each_release, node, peers::made_by_configure_ovs};
+
+const PROFILES: &str = "/etc/NetworkManager/system-connections";
+
+each_release!(configure_ovs_has_the_node_again_without_the_agent);
+/// By the steps that the README names.
+fn configure_ovs_has_the_node_again_without_the_agent(release: Release) -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let document = Document::new().text();
+    let node = agent(node(release)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        let it = outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        br_ex_works(case)?;
+
+        inside.sh("systemctl disable dayone.service dayone-wait.service dayone-recover.service")?;
+        inside.sh(&format!("rm {HOST_FILE} {APPLIED} {PROFILES}/*"))?;
+        inside.write(&format!("{PROFILES}/eno1.nmconnection"), DAY_ONE)?;
+        inside.sh(&format!("chmod 0600 {PROFILES}/*"))?;
+        for _ in 0..2 {
+            case.reboot()?;
+            let inside = case.inside()?;
+            finished(&inside)?;
+            br_ex_works(case)?;
+            made_by_configure_ovs(&inside)?;
+            assert_eq!(inside.unit("dayone.service")?.exec_start, None);
+        }
+        Ok(())
+    })
+}
