@@ -17,7 +17,7 @@ pub(crate) struct Done {
     pub(crate) milliseconds: f64,
 }
 
-/// systemd's watch is extended by a phase's bound and this.
+/// A stop may take as long as the phase that runs, and this.
 const MARGIN: Duration = Duration::from_secs(15);
 
 type OnPhase = Box<dyn Fn(Phase, &[Done])>;
