@@ -18,7 +18,7 @@ MANUALS := target/manuals
 # Where Debian packages go.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny doc packages test soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test soak bench install install-built deb deb-built clean
 
 # One after the other: built together, nmgen would be linked with what only the agent needs.
 all: toolchain ## Build the programs
@@ -70,6 +70,11 @@ deny:
 	@# A debug build takes half of the time, and has little to do.
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
 	$(CARGO) deny --locked check bans licenses sources
+
+# Needs the advisory database, from the network.
+advisories:
+	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
+	$(CARGO) deny --locked check advisories
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet

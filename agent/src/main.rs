@@ -1,5 +1,7 @@
 //! Applies an OpenShift node's network as one transaction, early in boot.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod cli;
 mod client;
 mod command;

@@ -31,6 +31,8 @@
 //! (over all hosts) -> `output` (keyfiles and the other forms). Between reading sources and writing
 //! output, everything is a pure function of text.
 
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
 mod boot;
 mod changes;
 mod check;
