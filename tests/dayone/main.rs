@@ -6,6 +6,7 @@ mod attempts;
 mod choice;
 mod failures;
 mod field;
+mod gateways;
 mod interrupted;
 mod lab;
 mod last_good;

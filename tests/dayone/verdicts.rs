@@ -9,8 +9,56 @@ use tests::{
     program,
 };
 
-/// Documents that a container cannot carry, or that say nothing there, each with the reason.
-const LEFT_OUT: [(&str, &str); 0] = [];
+/// Kinds of interfaces that the kernel of a container's host may not have.
+const NO_KIND: &str = "the kernel of a container's host may lack this kind of interface";
+/// Hardware that a container has no stand-in for.
+const NO_HARDWARE: &str = "a container has no such card";
+/// In userspace NetworkManager shows the tap of an OVS interface by a profile of its own making, once the kernel has its
+/// addresses: nmstate's verdict on IP settings of a bridge's interface depends on the moment.
+const NO_DATAPATH: &str = "needs the kernel's datapath of Open vSwitch";
+/// Programs or files beside NetworkManager.
+const NO_SERVICE: &str = "needs certificates or a service that the node does not have";
+
+/// Documents that a container cannot carry, each with the reason.
+const LEFT_OUT: [(&str, &str); 37] = [
+    ("br-ex-dhcp.yml", NO_DATAPATH),
+    ("br-ex-static.yml", NO_DATAPATH),
+    ("awkward-text.yml", NO_KIND),
+    ("bond-802.3ad.yml", NO_KIND),
+    ("bond-active-backup.yml", NO_KIND),
+    ("bond-other-modes.yml", NO_KIND),
+    ("br-ex-bond.yml", NO_KIND),
+    ("defaults.yml", NO_KIND),
+    ("hsr.yml", NO_KIND),
+    ("identifiers.yml", NO_HARDWARE),
+    ("infiniband.yml", NO_HARDWARE),
+    ("ip-tunnel.yml", NO_KIND),
+    ("ipsec.yml", NO_SERVICE),
+    ("ipvlan.yml", NO_KIND),
+    ("macsec.yml", NO_KIND),
+    ("macvlan.yml", NO_KIND),
+    ("nic-settings.yml", NO_HARDWARE),
+    ("no-effect.yml", NO_HARDWARE),
+    ("ovs-bond.yml", NO_HARDWARE),
+    ("veth-dummy.yml", NO_KIND),
+    ("vlan-on-bond.yml", NO_KIND),
+    ("vrf.yml", NO_KIND),
+    ("bond_linuxbridge_vlan_up.yml", NO_KIND),
+    ("bond_port_up.yml", NO_KIND),
+    ("eth1_with_ieee_802_1x.yml", NO_SERVICE),
+    ("eth1_with_sriov.yml", NO_HARDWARE),
+    ("hsr0_up.yml", NO_KIND),
+    ("infiniband_pkey_ipoib_create.yml", NO_HARDWARE),
+    ("ipsec_psk.yml", NO_SERVICE),
+    ("ipsec_x509.yml", NO_SERVICE),
+    ("ipvlan_create.yml", NO_KIND),
+    ("mac_vlan_create.yml", NO_KIND),
+    ("mac_vtap_create.yml", NO_KIND),
+    ("macsec0_up.yml", NO_KIND),
+    ("ovsbridge_dpdk_create.yml", NO_HARDWARE),
+    ("vlan101_eth1_up.yml", NO_KIND),
+    ("vrf0_with_eth1.yml", NO_KIND),
+];
 
 /// Probes are the agent's own; the library has none. What is not there in four seconds will not come.
 const SETTINGS: &str = "\
@@ -92,9 +140,6 @@ fn compare(documents: &[Document]) -> Result<(), Error> {
         let mut disagreements = Vec::new();
         for document in documents {
             let found = verdicts(&inside, &document.text)?;
-            if std::env::var_os("VERDICTS").is_some() {
-                eprintln!("VERDICT {} {found:?}", document.name);
-            }
             disagreements.extend(disagreement(&document.name, &found));
         }
         assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
@@ -120,27 +165,53 @@ fn in_userspace(text: &str) -> String {
     }
 }
 
-fn is_left_out(document: &Document) -> bool {
-    LEFT_OUT.iter().any(|(name, _)| *name == document.name)
-}
-
-#[test]
-fn documents_of_the_fixtures_and_the_corpus() -> Result<(), Error> {
-    let documents: Vec<Document> = documents::all()
-        .into_iter()
-        .filter(|document| !is_left_out(document))
+/// Those that a container can carry; every document that is left out has to exist.
+fn carried(all: Vec<Document>) -> Vec<Document> {
+    let is_left_out = |name: &str| LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
+    all.into_iter()
+        .filter(|document| !is_left_out(&document.name))
         .map(|document| Document { text: in_userspace(&document.text), ..document })
-        .collect();
-    compare(&documents)
+        .collect()
 }
 
-#[test]
-fn documents_that_nmstate_verifies_leniently() -> Result<(), Error> {
-    let documents: Vec<Document> = include_str!("../fixtures/applied.yml")
+fn lenient() -> Vec<Document> {
+    include_str!("../fixtures/applied.yml")
         .split("\n--- # ")
         .skip(1)
         .filter_map(|document| document.split_once('\n'))
         .map(|(name, text)| Document { name: name.to_owned(), text: text.to_owned() })
-        .collect();
-    compare(&documents)
+        .collect()
+}
+
+#[test]
+fn at_least_sixty_documents_are_compared() {
+    let all = documents::all();
+    for (name, reason) in LEFT_OUT {
+        let is_known = all.iter().any(|document| document.name == name);
+        assert!(is_known || all.len() < LEFT_OUT.len(), "{name} ({reason}) is gone");
+    }
+    assert!(carried(all).len() + lenient().len() >= 60);
+}
+
+#[test]
+fn documents_of_the_fixtures() -> Result<(), Error> {
+    compare(&carried(documents::fixtures()))
+}
+
+#[test]
+fn documents_of_the_corpus() -> Result<(), Error> {
+    compare(&carried(documents::corpus()))
+}
+
+/// Half of them each: two nodes side by side.
+#[test]
+fn documents_that_nmstate_verifies_leniently_first_half() -> Result<(), Error> {
+    let all = lenient();
+    compare(&all[..all.len() / 2])
+}
+
+#[test]
+fn documents_that_nmstate_verifies_leniently_second_half() -> Result<(), Error> {
+    let all = lenient();
+    compare(&all[all.len() / 2..])
 }

@@ -5,24 +5,14 @@ use serde_json::Value;
 /// What nmstate writes in the place of a secret.
 const HIDDEN: &str = "<_password_hid_by_nmstate>";
 
-/// Timers that a kernel with 250 Hz rounds up by one.
-const ROUNDED: [&str; 5] = [
-    "multicast-last-member-interval",
-    "multicast-membership-interval",
-    "multicast-querier-interval",
-    "multicast-query-response-interval",
-    "multicast-startup-query-interval",
-];
-
 /// Whether `have` has all of `want`. Lists are as long as each other, in any order.
 pub(super) fn holds(want: &Value, have: &Value) -> bool {
     match (want, have) {
         (Value::Null, _) => true,
         (Value::String(want), _) if want == HIDDEN => true,
-        (Value::Object(want), Value::Object(have)) => want.iter().all(|(key, want)| {
-            let have = have.get(key).unwrap_or(&Value::Null);
-            holds(want, have) || is_rounded(key, want, have)
-        }),
+        (Value::Object(want), Value::Object(have)) => {
+            want.iter().all(|(key, want)| holds(want, have.get(key).unwrap_or(&Value::Null)))
+        }
         (Value::Array(want), Value::Array(have)) => {
             let mut rest: Vec<&Value> = have.iter().collect();
             want.len() == have.len()
@@ -32,13 +22,6 @@ pub(super) fn holds(want: &Value, have: &Value) -> bool {
                 })
         }
         (want, have) => want == have,
-    }
-}
-
-fn is_rounded(key: &str, want: &Value, have: &Value) -> bool {
-    match (want.as_u64(), have.as_u64()) {
-        (Some(want), Some(have)) => ROUNDED.contains(&key) && want == have + 1,
-        (None | Some(_), _) => false,
     }
 }
 
@@ -79,12 +62,5 @@ mod tests {
         assert!(holds(&json!({"a": null}), &json!({})));
         assert!(!holds(&json!({"a": 1}), &json!({})));
         assert!(holds(&json!("<_password_hid_by_nmstate>"), &json!("secret")));
-    }
-
-    #[test]
-    fn rounded_timers_hold() {
-        let timer = |value| json!({"multicast-querier-interval": value});
-        assert!(holds(&timer(25500), &timer(25499)));
-        assert!(!holds(&timer(25500), &timer(25501)));
     }
 }

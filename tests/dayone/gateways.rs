@@ -1,0 +1,110 @@
+//! Default routes outside of the simplest shape: a gateway that is dead, several next hops, IPv6 alone, none at all; and
+//! policies, whose needs are those of what they resolve to.
+
+use tests::{
+    dayone::{
+        ADDRESS, ADDRESS6, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, outcome, worker,
+    },
+    lab::{Error, Lab, Peer},
+};
+
+/// Nobody has this address.
+const DEAD: &str = "192.0.2.3";
+
+fn second_route(more: &str) -> String {
+    format!(
+        "  - destination: 0.0.0.0/0\n    next-hop-address: {DEAD}\n    next-hop-interface: br-ex\n{more}"
+    )
+}
+
+#[test]
+fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut standby = Document::new();
+    standby.rest.push_str(&second_route("    metric: 200\n"));
+    let mut several = Document::new();
+    several.rest.push_str("    weight: 1\n");
+    several.rest.push_str(&second_route("    weight: 1\n"));
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(HOST_FILE, &standby.text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        for document in [None, Some(several)] {
+            let outcome = match document {
+                None => outcome(&inside, None)?,
+                Some(document) => {
+                    inside.write(HOST_FILE, &document.text())?;
+                    attempt(&inside)?
+                }
+            };
+            assert_eq!(outcome.exit, 0, "{}", outcome.text());
+            assert!(case.peer().pings(ADDRESS, SOON)?);
+            let status = inside.run(&["dayone", "status"])?;
+            assert_eq!(status.status.code(), Some(0), "{status}");
+            assert!(status.stdout.contains(&format!("no answer from {DEAD}")), "{status}");
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn logical_name_with_ipv6_alone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let text = format!(
+        "interfaces:\n- {{name: uplink, type: ethernet, state: up, identifier: mac-address, mac-address: '{MAC}',\n  \
+         ipv4: {{enabled: false}},\n  \
+         ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{ADDRESS6}', prefix-length: 64}}]}}}}\n\
+         routes: {{config: [{{destination: '::/0', next-hop-address: '2001:db8::1', next-hop-interface: uplink}}]}}\n"
+    );
+    let node = worker().file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let outcome = outcome(&inside, None)?;
+        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        assert!(case.peer().pings(ADDRESS6, SOON)?);
+        assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        // There was no route before; nobody waited for one.
+        let status: String = inside.sh("dayone status")?;
+        assert!(status.contains("there is no IPv4 default route"), "{status}");
+        let told = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap_or_default();
+        let phases = told["phases"].as_array().cloned().unwrap_or_default();
+        let baseline = phases.iter().find(|phase| phase["phase"] == "baseline");
+        let took = baseline.and_then(|phase| phase["milliseconds"].as_f64());
+        assert!(took.is_some_and(|milliseconds| milliseconds < 4000.0), "{told}");
+        Ok(())
+    })
+}
+
+#[test]
+fn policy_without_captures_is_undone_with_its_bridge() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let policy = |document: &Document| {
+        let lines = document.text().lines().map(|line| format!("  {line}\n")).collect::<String>();
+        format!("desiredState:\n{lines}")
+    };
+    let good = Document::new();
+    let bad = Document::new().with("next-hop-address: 192.0.2.1", "next-hop-address: 192.0.2.3");
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(HOST_FILE, &policy(&bad), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 3, "{}", first.text());
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "", "the policy's bridge is still there");
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        inside.write(HOST_FILE, &policy(&good))?;
+        let second = attempt(&inside)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
+        assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        Ok(())
+    })
+}
