@@ -2,7 +2,9 @@
 
 use tokio::sync::watch;
 
-use super::{decide::Attempt, fall_back::Standing, lock, marks, outcome, signals::stoppable};
+use super::{
+    decide::Attempt, fall_back::Standing, lock, marks, outcome, peers, signals::stoppable,
+};
 use crate::{
     error::Error,
     paths::Paths,
@@ -77,6 +79,7 @@ pub(super) async fn attempt(
     }
     match (standing, settings.on_failure) {
         (Some(Standing::Carries(how)), _) => {
+            peers::stand_in(paths).await;
             marks::on_last_good(paths);
             outcome::goes_on(&status, &progress, &error, &how);
             Ended::GoesOn(error)

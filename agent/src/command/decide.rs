@@ -49,6 +49,8 @@ impl Attempt<'_> {
         let files = service_files::read(self.paths, &self.status.get().hostname)?;
         // Boxed: one future of all steps would be deeper than the compiler looks.
         if let Some(outcome) = Box::pin(self.settle(&document, &files)).await? {
+            // Open vSwitch is up by now, if it was not.
+            peers::stand_in(self.paths).await;
             return Ok(outcome);
         }
         let record = Record::load(self.paths);
