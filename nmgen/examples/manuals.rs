@@ -1,6 +1,6 @@
 //! Writes the man pages and shell completions of `nmgen` into a directory.
 //!
-//! An example rather than a build script: who builds the program for a ramdisk needs none of it.
+//! An example rather than a build script, since a build for a ramdisk needs no manuals.
 
 use std::error::Error;
 use std::path::PathBuf;

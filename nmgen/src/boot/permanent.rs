@@ -1,4 +1,4 @@
-//! Permanent addresses of network devices: the hardware's, whatever address is set now. sysfs has
+//! Permanent addresses of network devices: the hardware's, regardless of the current address. sysfs has
 //! them for ports of bonds only; rtnetlink(7) has them for all since Linux 5.6.
 
 use std::collections::BTreeMap;

@@ -1,10 +1,10 @@
 #!/bin/bash
-# nmgen in the initramfs: it chooses this machine's network profiles before NetworkManager starts.
+# nmgen in the initramfs: writes this machine's network profiles before NetworkManager starts.
 # Opt in with add_dracutmodules+=" nmgen " in dracut.conf, or with `dracut --add nmgen`.
 #
-# Documents of hosts come from /etc/nmgen of the system that builds the initramfs, or from the directory
-# that nmgen_hosts= in dracut.conf names; nmgen_hosts= with nothing behind it takes none along, for an
-# initramfs that gets them in /run/nmgen or from nmgen.dir= on the kernel command line.
+# The hosts' documents are copied from /etc/nmgen of the building system, or from the directory of
+# nmgen_hosts= in dracut.conf. An empty nmgen_hosts= copies none, for an initramfs with documents in
+# /run/nmgen or in the directory of nmgen.dir= on the kernel command line.
 
 # called by dracut
 check() {
@@ -19,8 +19,8 @@ depends() {
 
 # called by dracut
 installkernel() {
-    # What documents may ask for and dracut's own network modules leave out. One that a kernel has
-    # built in, or doesn't have, is none to fail for.
+    # Drivers that documents may need and dracut's network modules leave out. Built-in and missing ones
+    # are no failure.
     hostonly='' instmods bonding 8021q bridge dummy veth vrf vxlan macvlan macvtap ipvlan macsec
 }
 
