@@ -58,7 +58,7 @@ pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
         if let Some(name) = line.host {
             return Err(Fault::NoDirectory { name });
         }
-        log.say(Level::Info, "there is no hosts directory, so there is nothing to do");
+        log.say(Level::Info, "no hosts directory: nothing to do");
         return Ok(());
     };
     let Some(found) = seek(paths, &line, &directory, log)? else { return Ok(()) };
@@ -167,7 +167,7 @@ fn write(
     if !names.missing.is_empty() {
         let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
         let them = if names.missing.len() == 1 { "it" } else { "them" };
-        let text = format!("{missing} did not come within {seconds} s; going on without {them}");
+        let text = format!("{missing} did not appear within {seconds} s; going on without {them}");
         log.say(Level::Warning, &text);
     }
     if let Some(document) = &mut host.document {
@@ -190,7 +190,7 @@ fn write(
     let configuration = configuration.unwrap_or_default();
     let (count, reason) = (configuration.profiles.len(), shown(&choice.reason));
     if configuration.profiles.is_empty() {
-        let text = format!("{} asks for no network ({reason})", file.display());
+        let text = format!("{} configures no network ({reason})", file.display());
         log.say(Level::Info, &text);
         return Ok(());
     }
@@ -212,10 +212,8 @@ fn write(
 
 /// The message when no document matches: with the directory, the MAC addresses and ignored files.
 fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
-    let mut text = format!(
-        "no document in {} is for this machine, so there is nothing to do",
-        directory.path.display()
-    );
+    let mut text =
+        format!("no document in {} matches this machine: nothing to do", directory.path.display());
     let macs: Vec<String> =
         cards.list.iter().take(MAX_ADDRESSES).map(|card| card.mac.to_string()).collect();
     if !macs.is_empty() {
@@ -224,7 +222,9 @@ fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
     if let Some((name, more)) = directory.listing.ignored.split_first() {
         let more =
             if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
-        text.push_str(&format!("; {name}.yaml{more} is not read, as its name must end in .yml"));
+        text.push_str(&format!(
+            "; {name}.yaml{more} is ignored: only files that end in .yml are read"
+        ));
     }
     text
 }

@@ -313,7 +313,7 @@ pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
         ("NetworkManager (version", "NetworkManager starts in the initramfs"),
         ("GET result: OK", "Ignition has fetched its configuration"),
         ("files passed", "Ignition has written its files"),
-        ("the running system was given", "nmgen has handed the profiles over"),
+        ("the running system got", "nmgen has handed the profiles over"),
         ("Switching root", "the pivot to the real root"),
         ("NetworkManager (version", "NetworkManager starts in the running system"),
         ("Starting dayone.service", "dayone starts"),

@@ -22,7 +22,7 @@ pub(super) struct Choice {
 /// The reason as text for the log.
 pub(super) fn shown(reason: &Reason) -> String {
     match reason {
-        Reason::KernelArgument => "nmgen.host= says so".to_owned(),
+        Reason::KernelArgument => "nmgen.host= names it".to_owned(),
         Reason::MacAddress { mac, card } => format!("{card} has the MAC address {mac}"),
         Reason::MacPrefix { prefix, card } => {
             format!("the MAC address of {card} begins with {}", prefix.replace('-', ":"))
@@ -31,7 +31,7 @@ pub(super) fn shown(reason: &Reason) -> String {
         Reason::ShortHostName(name) | Reason::FullHostName(name) => {
             format!("its host name is {}", name.as_str())
         }
-        Reason::Cluster => "no document is for it alone".to_owned(),
+        Reason::Cluster => "no host file matches".to_owned(),
     }
 }
 

@@ -56,7 +56,7 @@ impl CommandLine {
                 "nmgen.timeout" => match value.parse().map(Duration::from_secs) {
                     Ok(timeout) => parsed.timeout = timeout.min(MAX_TIMEOUT),
                     Err(_) => parsed.faults.push(format!(
-                        "nmgen.timeout={value} is not a number of seconds; {} are taken",
+                        "nmgen.timeout={value} is not a number of seconds; using {}",
                         DEFAULT_TIMEOUT.as_secs()
                     )),
                 },
@@ -110,7 +110,7 @@ mod tests {
             (wrong.timeout, wrong.faults),
             (
                 DEFAULT_TIMEOUT,
-                vec!["nmgen.timeout=1m is not a number of seconds; 60 are taken".to_owned()]
+                vec!["nmgen.timeout=1m is not a number of seconds; using 60".to_owned()]
             )
         );
     }

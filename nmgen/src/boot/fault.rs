@@ -21,12 +21,12 @@ pub(crate) enum Fault {
     ReadFile { path: PathBuf, source: io::Error },
     #[error("cannot list this machine's network devices")]
     ReadCards { source: io::Error },
-    #[error("nmgen.host={name}: there is no hosts directory")]
+    #[error("nmgen.host={name}: no hosts directory")]
     NoDirectory { name: String },
-    #[error("nmgen.host={name}: there is no such document in {}", path.display())]
+    #[error("nmgen.host={name}: no such document in {}", path.display())]
     UnknownHost { name: String, path: PathBuf },
     #[error(
-        "two documents are for this machine: {} ({}) and {} ({}); choose one with nmgen.host=",
+        "two documents match this machine: {} ({}) and {} ({}); choose one with nmgen.host=",
         files[0].display(), reasons[0], files[1].display(), reasons[1]
     )]
     Ambiguous { files: [PathBuf; 2], reasons: [String; 2] },
@@ -37,15 +37,15 @@ pub(crate) enum Fault {
         file.display(), twice.first, twice.second, twice.name
     )]
     NameTwice { file: PathBuf, twice: Twice },
-    #[error("{}: none of its network cards came within {seconds} s: {cards}", file.display())]
+    #[error("{}: none of its network cards appeared within {seconds} s: {cards}", file.display())]
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
     Remove { path: PathBuf, source: io::Error },
     #[error("cannot set {}", path.display())]
     Switch { path: PathBuf, source: io::Error },
-    #[error("there is no running system below {}", path.display())]
+    #[error("no root file system is mounted at {}", path.display())]
     NoRoot { path: PathBuf },
-    #[error("{} leads out of the file system that it is in", path.display())]
+    #[error("{} leads out of its file system", path.display())]
     OutsideRoot { path: PathBuf },
     /// A fault of this machine in the rest of nmgen.
     #[error(transparent)]

@@ -34,8 +34,8 @@ impl Log {
             let text = payload.downcast_ref::<String>().map(String::as_str);
             let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
             let place = panic.location().map(|at| format!(" ({at})")).unwrap_or_default();
-            let text = text.unwrap_or("without a word");
-            self.say(Level::Error, &format!("nmgen has a fault: {text}{place}; the boot goes on"));
+            let text = text.unwrap_or("no message");
+            self.say(Level::Error, &format!("nmgen panicked: {text}{place}; the boot goes on"));
         }));
     }
 
@@ -81,7 +81,7 @@ mod tests {
         assert!(panicked.is_err());
         let said = std::fs::read_to_string(kernel)?;
         let file = Path::new(file!()).file_name().unwrap_or_default().to_string_lossy();
-        assert!(said.starts_with("<3>nmgen: nmgen has a fault: of 2\\n lines ("), "{said}");
+        assert!(said.starts_with("<3>nmgen: nmgen panicked: of 2\\n lines ("), "{said}");
         assert!(said.contains(&*file) && said.ends_with("); the boot goes on\n"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");
         Ok(())

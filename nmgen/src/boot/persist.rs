@@ -47,7 +47,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         return Ok(());
     }
     if paths.in_sysroot(PERSISTED).exists() {
-        log.say(Level::Info, "the running system was given its profiles at an earlier boot");
+        log.say(Level::Info, "the running system got its profiles at an earlier boot");
         return forget(paths);
     }
     let profiles = staged(paths)?;
@@ -65,7 +65,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     if !is_read_only(&fault) {
         return Err(fault);
     }
-    let text = "the root file system is read-only: the profiles are there for this boot";
+    let text = "the root file system is read-only: the profiles last for this boot";
     log.say(Level::Info, text);
     Ok(())
 }
@@ -78,7 +78,7 @@ fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec
         profiles.iter().partition(|profile| existing.iter().any(|its| is_same(profile, its)));
     if !kept.is_empty() {
         let names: Vec<String> = kept.into_iter().map(Other::name).collect();
-        let text = format!("the running system has profiles of its own for {}", names.join(", "));
+        let text = format!("the running system has its own profiles for {}", names.join(", "));
         log.say(Level::Info, &text);
     }
     let files = contents(new.into_iter())?;
@@ -106,7 +106,7 @@ fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> 
     readable(&paths.under(LABELS_FILE), LABELS.into())?;
     readable(&sysroot.place(PERSISTED)?, MARK.into())?;
     if !profiles.is_empty() {
-        let text = format!("the running system was given {}", counted(profiles.len(), "profile"));
+        let text = format!("the running system got {}", counted(profiles.len(), "profile"));
         log.say(Level::Info, &text);
     }
     Ok(())

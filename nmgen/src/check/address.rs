@@ -135,8 +135,8 @@ fn ignored(
             family.name()
         );
         let help = match family {
-            Family::V4 => "say enabled: true under ipv4",
-            Family::V6 => "say enabled: true under ipv6",
+            Family::V4 => "set enabled: true under ipv4",
+            Family::V6 => "set enabled: true under ipv6",
         };
         report.add(ADDRESS_IGNORED, &interface.path_to(&[family.key(), "address"]), message, help);
     }

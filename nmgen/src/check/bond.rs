@@ -77,7 +77,7 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
             BOND_WITHOUT_PORTS,
             &path,
             format!("bond {name} has no ports"),
-            "without a port it never has a link; list its interfaces under port",
+            "without ports it never has a carrier; list its interfaces under port",
         );
     }
     let mode = section.and_then(|(_, bond)| mode(bond.text_at("mode")?));
@@ -89,7 +89,7 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
             BOND_WITHOUT_MODE,
             &path,
             format!("bond {name} has no mode"),
-            "say which, such as mode: active-backup or mode: 802.3ad",
+            "set one, such as mode: active-backup or mode: 802.3ad",
         );
     }
     let Some((key, options)) = section.and_then(|(key, bond)| Some((key, bond.get("options")?)))
@@ -160,12 +160,12 @@ impl Bond<'_> {
         let targets = ["arp_ip_target", "ns_ip6_target"];
         if interval > 0 {
             if !targets.into_iter().any(is_set) {
-                let message = format!("arp_interval of bond {name} has no address to ask for");
+                let message = format!("arp_interval of bond {name} has no target address");
                 self.add(BOND_OPTION_REFUSED, "arp_interval", message, "add arp_ip_target", report);
             }
             if number("miimon").is_some_and(|miimon| miimon > 0) {
                 let message =
-                    format!("bond {name} watches its links by miimon and by arp_interval");
+                    format!("bond {name} monitors its links by both miimon and arp_interval");
                 self.add(
                     BOND_OPTION_REFUSED,
                     "arp_interval",
@@ -181,7 +181,7 @@ impl Bond<'_> {
                 BOND_OPTION_REFUSED,
                 target,
                 message,
-                "say how often, in milliseconds",
+                "set the interval in milliseconds",
                 report,
             );
         }
@@ -199,7 +199,7 @@ impl Bond<'_> {
             && arp != na
         {
             let message = format!("num_grat_arp and num_unsol_na of bond {name} differ");
-            let help = "the kernel has one value under two names: give one of them";
+            let help = "the kernel has one value with two names: set one of them";
             self.add(BOND_OPTION_REFUSED, "num_unsol_na", message, help, report);
         }
     }
@@ -211,7 +211,7 @@ impl Bond<'_> {
         let is_port = stack::below(self.interface.node).iter().any(|port| port.name == primary);
         if ports > 0 && !is_port {
             let message = format!("{primary} is not a port of bond {}", self.interface.name);
-            let help = "the kernel waits for a port of this name, and uses any until it comes";
+            let help = "the kernel waits for a port of this name, and uses any other until then";
             self.add(BOND_PRIMARY_NOT_A_PORT, "primary", message, help, report);
         }
     }

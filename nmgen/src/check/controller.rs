@@ -27,7 +27,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             Some(lower) if lower.is_absent() => report.add(
                 USED_BUT_ABSENT,
                 &reference.path(&upper.path),
-                format!("{} uses {}, which is to be absent", upper.name, lower.name),
+                format!("{} uses {}, whose state is absent", upper.name, lower.name),
                 "remove it here, or give it state: up",
             ),
             Some(_) => {}
@@ -84,7 +84,7 @@ fn undeclared(
     } else if subject.is_offline() {
         "offline it is taken for an Ethernet card; declare it, if only with name, type and state"
     } else {
-        "it has to be on the node; declare it, if only with name, type and state"
+        "it must exist on the node; declare it, if only with name, type and state"
     };
     report.add(rule, &reference.path(&upper.path), message, help);
 }
@@ -127,8 +127,8 @@ fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
                     report.add(
                         INTERFACE_CYCLE,
                         &reference.path(&subject.interfaces[here].path),
-                        format!("these interfaces stand on each other: {}", shown(&names)),
-                        "an interface cannot stand on itself, not even by way of others",
+                        format!("these interfaces form a cycle: {}", shown(&names)),
+                        "an interface cannot be above itself, directly or indirectly",
                     );
                 }
                 State::Done => {}

@@ -56,7 +56,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         report.add(
             DNS_TOO_MANY_SERVERS,
             &path("server").index(MAX_SERVERS),
-            format!("{} name servers: programs ask the first {MAX_SERVERS} only", servers.len()),
+            format!("{} name servers: programs use the first {MAX_SERVERS} only", servers.len()),
             "resolv.conf(5) has at most three",
         );
     }
@@ -104,7 +104,7 @@ fn on_link(
 ) {
     let problem = match subject.interface(link) {
         None => "is not in this document",
-        Some(interface) if interface.is_absent() => "is to be absent",
+        Some(interface) if interface.is_absent() => "has state absent",
         Some(interface) if !holds(interface, Family::V6) => "has no IPv6 addresses",
         Some(_) => return,
     };

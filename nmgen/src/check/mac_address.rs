@@ -88,7 +88,7 @@ fn address(
         return None;
     }
     if mac.is_group() || mac.is_zero() {
-        let what = if mac.is_group() { "is a group address" } else { "is no address at all" };
+        let what = if mac.is_group() { "is a group address" } else { "is all zeros" };
         report.add(
             MAC_NOT_UNICAST,
             &path(),

@@ -56,7 +56,7 @@ fn interface_name(interface: &Interface<'_>, report: &mut Report<'_>) {
         report.add(
             RESERVED_NAME,
             &path,
-            format!("{name} is a name that OpenShift keeps for itself"),
+            format!("{name} is reserved by OpenShift"),
             "NetworkManager ignores this name on an OpenShift node; choose another one",
         );
     }

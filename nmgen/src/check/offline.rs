@@ -21,16 +21,14 @@ struct Reason {
 /// item of a list, and the reason.
 type Field = (&'static [&'static str], &'static [&'static str], &'static Reason);
 
-const REPORT: Reason = Reason {
-    text: "it is part of what nmstate reports about a node, and sets nothing",
-    help: "leave it out",
-};
+const REPORT: Reason =
+    Reason { text: "nmstate only reports it about a node", help: "leave it out" };
 const UNWRITTEN: Reason = Reason {
     text: "nmstate does not write it into a profile",
     help: "apply this document on the node if it is needed, or leave it out",
 };
 const NODE_ONLY: Reason = Reason {
-    text: "it concerns what a node has already, and profiles are made without the node",
+    text: "it applies to the node's present state, and profiles are made without the node",
     help: "apply this document on the node, or leave it out",
 };
 const OTHER_FAMILY: Reason = Reason {
@@ -47,7 +45,7 @@ const OF_THE_DOCUMENT: &[(&[&str], &Reason)] = &[
     (
         &["hostname", "running"],
         &Reason {
-            text: "a host name that lasts until the next boot is in no file",
+            text: "no file holds a host name that lasts until the next boot",
             help: "use hostname.config",
         },
     ),

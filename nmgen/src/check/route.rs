@@ -100,8 +100,8 @@ fn route<'s>(index: usize, node: &'s Node<'s>, report: &mut Report<'_>) -> Route
         report.add(
             ROUTE_SYNTAX,
             &route.path("next-hop-address"),
-            format!("{} cannot go by way of the IPv4 address {gateway}", route.name()),
-            "give the gateway in the same protocol as the destination",
+            format!("{} cannot use the IPv4 gateway {gateway}", route.name()),
+            "use a gateway of the destination's address family",
         );
     }
     let gateway = gateway.filter(|gateway| !gateway.is_unspecified());
@@ -146,7 +146,7 @@ fn interface<'s>(
             report.add_at_key(
                 ROUTE_WITHOUT_INTERFACE,
                 &route.path("destination"),
-                format!("{} does not say by which interface it leaves", route.name()),
+                format!("{} has no interface", route.name()),
                 "add next-hop-interface: nmstate keeps a route in the profile of its interface",
             );
         }
@@ -172,7 +172,7 @@ fn interface<'s>(
         } else if subject.is_offline() {
             "offline there is no profile to keep the route in: declare the interface"
         } else {
-            "the interface has to be on the node; declare it, if only with name, type and state"
+            "the interface must exist on the node; declare it, if only with name, type and state"
         };
         let rule = subject.unless_on_node(ROUTE_INTERFACE_UNDECLARED);
         report.add(rule, &route.path("next-hop-interface"), message, help);
@@ -200,7 +200,7 @@ fn family_is_enabled(
             ROUTE_FAMILY_DISABLED,
             &route.path("next-hop-interface"),
             format!(
-                "{} needs {} on {}, which does not have it",
+                "{} needs {} on {}, where it is not enabled",
                 route.name(),
                 family.name(),
                 interface.name
@@ -255,7 +255,7 @@ fn check_gateway(
             GATEWAY_OUTSIDE_SUBNETS,
             &route.path("next-hop-address"),
             format!("the gateway {gateway} is outside every subnet of {}", interface.name),
-            "check the gateway and the prefix lengths; if it is meant, add a route to it without a gateway",
+            "check the gateway and the prefix lengths; if intended, add a route to it without a gateway",
         );
     }
 }
@@ -289,7 +289,7 @@ fn defaults(routes: &[Route<'_>], report: &mut Report<'_>) {
                     Family::of(destination).name(),
                     report.line(&other.path("destination"))
                 ),
-                "give the one that is to be preferred a lower metric, or both a weight",
+                "give the preferred one a lower metric, or both a weight",
             ),
         }
     }

@@ -66,7 +66,7 @@ pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics
 fn empty(document: &Document<'_>) -> Diagnostic {
     Diagnostic::new(
         EMPTY_DOCUMENT,
-        "the document asks for nothing",
+        "the document configures nothing",
         document.place(document.root.span),
     )
     .help("an NMState document has interfaces, routes, dns-resolver and the like")
@@ -169,7 +169,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         let diagnostic =
             Diagnostic::new(UNKNOWN_FIELD, format!("NMState has no field \"{field}\"{at}"), place);
         if at.is_empty() && POLICY.contains(&field) {
-            return diagnostic.help("this is a NetworkPolicy: give what stands under desiredState");
+            return diagnostic.help("this is a NetworkPolicy: give only its desiredState");
         }
         let near = || field_of_interface(&document.root, path, judge);
         return match nearest(field, &expected).or_else(near) {

@@ -46,11 +46,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             Some(other) if other.name != interface.name => report.add(
                 VLAN_TWICE,
                 &path(),
-                format!(
-                    "{} is VLAN {id} on {base} already: {} cannot be",
-                    other.name, interface.name
-                ),
-                "the kernel has each VLAN once on an interface; use another id, or one interface",
+                format!("{} and {} are both VLAN {id} on {base}", other.name, interface.name),
+                "the kernel allows each VLAN once per interface; use another id, or one interface",
             ),
             Some(_) => {}
             None => {

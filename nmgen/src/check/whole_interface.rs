@@ -77,8 +77,8 @@ fn twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'
     report.add(
         INTERFACE_TWICE,
         &interface.path.key("name"),
-        format!("{} is here again; it was first given on line {line}", interface.name),
-        "nmstate takes one of the two: put everything into one",
+        format!("{} is declared twice; first on line {line}", interface.name),
+        "nmstate takes one of the two: merge them",
     );
 }
 
@@ -117,7 +117,7 @@ fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
             SECTION_MISSING,
             &interface.path.key("type"),
             format!("{} is of type {} and has no section {}", interface.name, interface.kind, interface.kind),
-            "on a node nmstate takes what is missing from the interface; offline the profile is incomplete",
+            "on a node nmstate completes it from the present interface; offline the profile is incomplete",
         );
     }
 }
@@ -133,7 +133,7 @@ fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
                 interface.kind.escape_debug(),
                 interface.name
             ),
-            "it would make one that any Ethernet card takes; leave the interface out of this document",
+            "it would make one for any Ethernet card; leave the interface out of this document",
         );
     }
     let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {
@@ -143,8 +143,8 @@ fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
         report.add(
             IDENTIFIER_INCOMPLETE,
             &interface.path.key("identifier"),
-            format!("{} is to be found by its {key}, which is not given", interface.name),
-            "without it any card would take the profile",
+            format!("{} is identified by its {key}, which is missing", interface.name),
+            "without it the profile applies to any card",
         );
     }
 }
@@ -162,7 +162,7 @@ fn alt_names(interface: &Interface<'_>, report: &mut Report<'_>) {
             ALT_NAME,
             &interface.path.key("alt-names").index(index).key("name"),
             format!(
-                "\"{}\" cannot be another name of {}: {problem}",
+                "\"{}\" cannot be an alternative name of {}: {problem}",
                 name.escape_debug(),
                 interface.name
             ),

@@ -1,4 +1,4 @@
-//! What the command line takes, and the help that it gives. At most 80 columns.
+//! The arguments and their help texts. At most 80 columns.
 
 use std::path::PathBuf;
 
@@ -9,41 +9,42 @@ use super::edition::{EXAMPLES, FormArguments, SOURCE, To};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; there may be warnings
-  1  it failed on this machine (reading, writing)
-  2  the input or the call is wrong; nothing was written";
+  1  failure on this machine (reading, writing)
+  2  wrong input or wrong call; nothing was written";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
   nmgen generate worker-0.yml
       Show the keyfiles of one document.
   nmgen generate -o /etc/NetworkManager/system-connections worker-0.yml
-      Write them where NetworkManager reads them.
+      Write them to NetworkManager's directory.
   nmgen generate -o out hosts/
       Write out/<hostname>/<id>.nmconnection for every host.
   nmgen generate --to gc - < worker-0.yml
       The YAML that `nmstatectl gc` prints.";
 
 const BOOT_HELP: &str = "\
-Which document is this machine's, the first that there is:
+This machine's document is the first of these:
   nmgen.host=NAME   on the kernel command line: NAME.yml
   MAC address       a mac-address in a document, or aa-bb-cc-dd-ee-ff.yml
-  MAC prefix        52-54-00.yml, for machines that get a random address
+  MAC prefix        52-54-00.yml, for machines with random addresses
   DMI               SERIAL.yml or UUID.yml
-  host name         NAME.yml, once the machine has a name
-  cluster.yml       for all others
+  host name         NAME.yml, unless the name is a placeholder
+  cluster.yml       for all other machines
 
-Two that match equally well are an error. Without any nothing is done.
+Two documents that match equally well are an error. Without a match
+nothing is written.
 
 The hosts directory is /etc/nmgen, else /run/nmgen, else nmgen.dir=DIR on
-the kernel command line. Network cards that the document needs are waited
-for: nmgen.timeout=SECONDS, 60 by default.
+the kernel command line. nmgen waits for the network cards of the document:
+nmgen.timeout=SECONDS, 60 by default.
 
-Names of network cards in the document stand for the cards with these MAC
-addresses: whatever refers to them gets the names they have here.
+A card's name in the document means the card with its MAC address; this
+machine's name of the card replaces it in all fields.
 
-Every line goes to the kernel log too. Whatever goes wrong, the units let
-the boot go on with the initramfs's own network. See boot.md in the
-documentation for the dracut module and what persists.";
+Messages go to the kernel log too. After an error the units let the boot go
+on with the initramfs's own network. boot.md in the documentation describes
+the dracut module and the files that persist.";
 
 fn examples() -> String {
     GENERATE_EXAMPLES.to_owned() + EXAMPLES
@@ -54,13 +55,13 @@ Examples:
   nmgen diff hosts/ hosts.new/
       + added, - removed, ~ changed, field by field.
   oc get machineconfig 10-br-ex-worker -o yaml | nmgen diff - hosts/
-      What a new MachineConfig made of hosts/ would change.";
+      The changes by a new MachineConfig made from hosts/.";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
-/// Every document is checked first, with line and column of what is wrong.
-/// nmstate itself decides what a document means; what a profile cannot
-/// carry is said, never dropped.
+/// Checks every document first, and reports faults with line and column.
+/// nmstate decides the meaning of a document; fields that a profile cannot
+/// hold are reported, never dropped silently.
 #[derive(Debug, Parser)]
 #[command(name = "nmgen", version, max_term_width = 80, after_help = EXIT_CODES)]
 #[command(verbatim_doc_comment)]
@@ -77,14 +78,14 @@ pub(super) enum Command {
     Generate(GenerateArguments),
     /// Print profiles as `nmstatectl gc` does
     Gc(GcArguments),
-    /// Say what is wrong with documents
+    /// Report faults of documents
     Check(CheckArguments),
     /// Show the stack of interfaces as a tree
     Show(ShowArguments),
-    /// In an initramfs: find this machine's document, write its profiles
+    /// In an initramfs: choose this machine's document, write its profiles
     #[command(after_help = BOOT_HELP)]
     Boot(BootArguments),
-    /// Say what changes for which host between two sets of sources
+    /// Show the changes of each host between two sets of sources
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArguments),
 }
@@ -118,7 +119,7 @@ pub(super) struct GcArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArguments {
-    /// How to print what was found
+    /// The form of the findings
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,
     /// Exit with 2 for warnings too
@@ -154,10 +155,10 @@ pub(super) struct BootArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct DiffArguments {
-    /// What is in force now: anything that the other commands read
+    /// The present sources: any that the other commands read
     #[arg(value_name = "OLD")]
     pub(super) old: String,
-    /// What is to come
+    /// The new sources
     #[arg(value_name = "NEW")]
     pub(super) new: String,
 }

@@ -13,8 +13,8 @@ use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
 /// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
 An NMState document (YAML or JSON), '-' for standard input, a
-directory with <hostname>.yml files and cluster.yml, or what
-describes a fleet: install-config.yaml, agent-config.yaml,
+directory with <hostname>.yml files and cluster.yml, or files
+of a fleet: install-config.yaml, agent-config.yaml,
 manifests (Secret, BareMetalHost, NMStateConfig,
 NodeNetworkConfigurationPolicy, MachineConfig), a tree of
 assisted-service, an nmc directory";
@@ -24,8 +24,8 @@ pub(super) const EXAMPLES: &str = "
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
   nmgen generate --to initrd hosts/ >> initramfs.img
-      For `nmgen boot`: an archive appended to an initramfs, which
-      `truncate -s %4 initramfs.img` has made a multiple of four bytes.";
+      For `nmgen boot`: an archive appended to an initramfs; align it to
+      four bytes first, with `truncate -s %4 initramfs.img`.";
 
 /// The forms of output by their names on the command line.
 #[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
@@ -75,7 +75,7 @@ pub(super) struct FormArguments {
     #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
     #[arg(verbatim_doc_comment)]
     ignition_version: Option<IgnitionVersion>,
-    /// For machine-config: the role of hosts whose source tells none
+    /// For machine-config: the role of hosts whose source gives none
     #[arg(long, value_name = "ROLE", help_heading = TARGETS)]
     role: Option<String>,
     /// For machine-config: enable the agent's units too
@@ -87,7 +87,7 @@ pub(super) struct FormArguments {
     /// For bmh-secret [default: openshift-machine-api] and nmstateconfig
     #[arg(long, value_name = "NAME", help_heading = TARGETS)]
     namespace: Option<String>,
-    /// For nmstateconfig: a label, by which an InfraEnv selects; repeatable
+    /// For nmstateconfig: a label for an InfraEnv to select; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = label, help_heading = TARGETS)]
     label: Vec<(String, String)>,
 }
@@ -120,7 +120,7 @@ impl FormArguments {
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             None => Ok(()),
-            Some((option, _)) => Err(format!("{option} has no meaning for this target")),
+            Some((option, _)) => Err(format!("{option} does not apply to this target")),
         }
     }
 

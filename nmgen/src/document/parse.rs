@@ -27,12 +27,12 @@ const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"
 const HELP: &[(&str, &str)] = &[
     (
         "did not find expected '-' indicator",
-        "it is indented as the '-' of a list is: move it to the other keys of the item above",
+        "it is indented like the '-' of a list: align it with the keys of the item above",
     ),
-    ("did not find expected key", "its indentation is that of no line above"),
+    ("did not find expected key", "its indentation matches no line above"),
     (
         "mapping values are not allowed",
-        "is this indented as the line above? a text with ': ' in it needs quotes",
+        "is this indented like the line above? text with ': ' in it needs quotes",
     ),
 ];
 
@@ -233,7 +233,7 @@ impl<'t> Reader<'t> {
             // Only an alias within its own anchor has no value yet.
             return Err(self.fatal(
                 ALIAS_EXPANSION,
-                "this alias refers to a value that it is part of",
+                "this alias refers to a value that contains it",
                 span,
             ));
         };
@@ -312,12 +312,10 @@ impl MapHelp for Fatal {
 }
 
 fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
-    let message = format!(
-        "\"{}\" stands here again; it was first given on line {}",
-        again.key, first.key_span.start.line
-    );
+    let message =
+        format!("\"{}\" is repeated; first on line {}", again.key, first.key_span.start.line);
     Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
-        .help("keep one of them: which of the two nmstate takes is not defined")
+        .help("keep one of them: nmstate may take either")
 }
 
 fn null<'t>(span: Span) -> Node<'t> {

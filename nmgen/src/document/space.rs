@@ -58,13 +58,13 @@ fn line(place: &Place) -> Option<u32> {
 }
 
 fn tab(at: Position, lines: &Lines) -> Diagnostic {
-    let message = "a tab stands in the indentation";
+    let message = "the indentation has a tab";
     Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }))
         .help("YAML is indented with spaces only")
 }
 
 fn diagnostic(at: Position, lines: &Lines) -> Diagnostic {
-    let message = "a non-breaking space (U+00A0) stands in the indentation";
+    let message = "the indentation has a non-breaking space (U+00A0)";
     Diagnostic::new(NON_BREAKING_SPACE, message, lines.place(Span { start: at, end: at }))
         .help("YAML is indented with ordinary spaces only; replace them all, they look the same")
 }

@@ -13,7 +13,7 @@ pub(super) fn map(hosts: &[Converted]) -> Option<Diagnostic> {
     let lost: Vec<_> = hosts.iter().flat_map(|host| nic_map::only_mapped(&host.host)).collect();
     let first = lost.first()?;
     let message = format!(
-        "the target has no place for {} of the source's MAC addresses: a node finds the NICs by name",
+        "the target cannot hold {} of the source's MAC addresses: a node finds the NICs by name",
         lost.len()
     );
     let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, first.place.clone());

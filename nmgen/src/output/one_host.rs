@@ -11,7 +11,7 @@ rules! {
 /// Reports an error if there are several hosts.
 pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnostics) {
     if let [_, second, ..] = hosts {
-        let message = format!("{form} describes one host; here are {}", hosts.len());
+        let message = format!("{form} describes one host; the sources have {}", hosts.len());
         let place = Place::file(second.host.place.file.clone());
         let diagnostic = Diagnostic::new(ONE_HOST_ONLY, message, place);
         diagnostics.push(diagnostic.help("choose one with --host NAME"));

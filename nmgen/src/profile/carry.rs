@@ -61,7 +61,7 @@ fn refused(
         )
     } else if holder.is_none() {
         (
-            format!("copy-mac-from of ovs-bridge {name} has no ovs-interface {name} to go to"),
+            format!("copy-mac-from of ovs-bridge {name} needs an ovs-interface {name}"),
             format!("declare an ovs-interface {name} and list it among the bridge's ports"),
         )
     } else if mac.is_none() {
@@ -108,8 +108,7 @@ pub(super) fn files(
                 Diagnostic::new(
                     ALT_NAMES,
                     format!(
-                        "alt-names of {} are lost: without a mac-address nothing tells which NIC it is \
-                         when udev names it",
+                        "alt-names of {} are lost: without a mac-address udev cannot identify the NIC",
                         interface.name
                     ),
                     document.place_at(&field),

@@ -62,7 +62,7 @@ pub(super) fn unsafe_profile(
 /// nmstate silently drops route rules without a suitable profile.
 pub(super) fn rules_lost(document: &Document<'_>, missing: usize) -> Diagnostic {
     let place = document.place_at(&Path::default().key("route-rules").key("config"));
-    let message = format!("{missing} of these rules are in no profile");
+    let message = format!("no profile holds {missing} of these rules");
     Diagnostic::new(ROUTE_RULE_LOST, message, place)
         .help("give an interface that has routes an ipv4 or ipv6 section, as the rule needs")
 }

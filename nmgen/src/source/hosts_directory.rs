@@ -67,8 +67,7 @@ pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n st
     let Some((short, _)) = name.split_once('.') else {
         return (Some(name), Diagnostics::default());
     };
-    let message =
-        format!("{name}.yml names a host by its FQDN; today's tools look for {short}.yml only");
+    let message = format!("{name}.yml names a host by its FQDN; nodes look for {short}.yml only");
     (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))
 }
 

@@ -46,7 +46,7 @@ pub(super) fn file(
                         "the file begins with a byte-order mark",
                         Place::file(name),
                     )
-                    .help("it is left out here; save the file as UTF-8 without it"),
+                    .help("nmgen removes it; save the file as UTF-8 without it"),
                 );
             }
             Ok(Some(Source { name: name.into(), text: text.into() }))

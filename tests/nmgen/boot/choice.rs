@@ -40,14 +40,14 @@ fn failed(code: i32, line: &str) -> Said {
 fn the_best_match_wins() {
     // The best one first. Each is for this machine.
     let documents = [
-        ("named", marked("by-argument"), "nmgen.host= says so"),
+        ("named", marked("by-argument"), "nmgen.host= names it"),
         ("other", with_mac("by-mac", FIRST), "ens3 has the MAC address 52:54:00:00:00:01"),
         ("52-54-00-00", marked("by-prefix"), "the MAC address of ens3 begins with 52:54:00:00"),
         ("52-54-00", marked("by-oui"), "the MAC address of ens3 begins with 52:54:00"),
         ("cz3d1x0gbv", marked("by-serial"), "its serial number is CZ3D1X0GBV"),
         ("worker-0", marked("by-name"), "its host name is worker-0.example.org"),
         ("worker-0.example.org", marked("by-fqdn"), "its host name is worker-0.example.org"),
-        ("cluster", marked("for-all"), "no document is for it alone"),
+        ("cluster", marked("for-all"), "no host file matches"),
     ];
     for count in (1..=documents.len()).rev() {
         let from = documents.len() - count;
@@ -120,7 +120,7 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
             .host(second, &other)
             .host("cluster", &marked("all"));
         let expected =
-            format!("two documents are for this machine: {both}; choose one with nmgen.host=");
+            format!("two documents match this machine: {both}; choose one with nmgen.host=");
         assert_eq!(machine.boot(), failed(2, &expected));
         assert!(machine.is_untouched());
         machine.write("proc/cmdline", &format!("nmgen.host={second} {line}"));
@@ -218,13 +218,13 @@ fn without_a_document_nothing_is_done() {
     let expected = said(
         0,
         6,
-        "no document in /etc/nmgen is for this machine, so there is nothing to do \
+        "no document in /etc/nmgen matches this machine: nothing to do \
          (its MAC addresses: 52:54:00:00:00:01)",
     );
     assert_eq!(machine.boot(), expected);
     assert!(machine.is_untouched());
     machine.write("etc/nmgen/worker-0.yaml", &marked("ignored"));
-    let ignored = "; worker-0.yaml is not read, as its name must end in .yml\n";
+    let ignored = "; worker-0.yaml is ignored: only files that end in .yml are read\n";
     assert!(machine.boot().console.ends_with(ignored));
     assert!(machine.is_untouched());
 }
@@ -238,7 +238,7 @@ fn the_first_directory_with_documents_is_the_one() {
     );
     assert_eq!(machine.boot(), missing);
     machine.write("proc/cmdline", "quiet\n");
-    let nothing = said(0, 6, "there is no hosts directory, so there is nothing to do");
+    let nothing = said(0, 6, "no hosts directory: nothing to do");
     assert_eq!(machine.boot(), nothing);
     machine.write("proc/cmdline", "nmgen.dir=/srv/hosts nmgen.timeout=0");
     for (directory, name) in
@@ -276,7 +276,7 @@ fn a_directory_that_cannot_be_read_is_said() {
 #[test]
 fn a_host_that_is_not_there_is_said() {
     let machine = machine().command_line("nmgen.host=worker-9").host("cluster", &marked("all"));
-    let expected = failed(2, "nmgen.host=worker-9: there is no such document in /etc/nmgen");
+    let expected = failed(2, "nmgen.host=worker-9: no such document in /etc/nmgen");
     assert_eq!(machine.boot(), expected);
     assert!(machine.is_untouched());
 }
@@ -284,7 +284,7 @@ fn a_host_that_is_not_there_is_said() {
 #[test]
 fn a_host_without_a_directory_is_said_too() {
     let machine = machine().command_line("nmgen.host=worker-9");
-    assert_eq!(machine.boot(), failed(2, "nmgen.host=worker-9: there is no hosts directory"));
+    assert_eq!(machine.boot(), failed(2, "nmgen.host=worker-9: no hosts directory"));
     assert!(machine.is_untouched());
 }
 
@@ -372,7 +372,7 @@ fn a_broken_document_is_one_line() {
         ),
         (
             "interfaces:\n- name: eth0\n  mac-address: 52:54:00:00:00:01\n  mac-address: 52:54:00:00:00:01\n",
-            "/etc/nmgen/worker-0.yml:4:3: \"mac-address\" stands here again; it was first given on line 3 [duplicate-key]",
+            "/etc/nmgen/worker-0.yml:4:3: \"mac-address\" is repeated; first on line 3 [duplicate-key]",
         ),
         (
             "interfaces:\n- {name: eth0, mac-address: 52:54:00:00:00:01}\n- {name: \"a\\nb\\e[31m\", type: dummy, foo: 1}\n",

@@ -150,7 +150,7 @@ fn of_many_warnings_the_rest_is_counted() {
     assert_eq!(said.code, Some(0), "{said:?}");
     let mut warnings: Vec<&str> =
         said.kernel.lines().filter(|line| line.starts_with("<4>")).collect();
-    assert!(warnings.remove(0).ends_with(" did not come within 0 s; going on without them"));
+    assert!(warnings.remove(0).ends_with(" did not appear within 0 s; going on without them"));
     assert_eq!(warnings.len(), 21);
     assert!(warnings[20].starts_with("<4>nmgen: and "), "{warnings:?}");
     assert!(warnings[20].ends_with(" more, see `nmgen check`"), "{warnings:?}");
@@ -181,8 +181,8 @@ fn a_document_that_asks_for_nothing_changes_nothing() {
     let machine = Machine::with_card().host("cluster", "description: nothing yet\n");
     let said = machine.boot();
     assert_eq!(said.code, Some(0));
-    let expected = "nmgen: /etc/nmgen/cluster.yml:1:1: the document asks for nothing [empty-document]\n\
-         nmgen: /etc/nmgen/cluster.yml asks for no network (no document is for it alone)\n";
+    let expected = "nmgen: /etc/nmgen/cluster.yml:1:1: the document configures nothing [empty-document]\n\
+         nmgen: /etc/nmgen/cluster.yml configures no network (no host file matches)\n";
     assert_eq!(said.console, expected);
     assert!(machine.is_untouched());
 }

@@ -143,7 +143,7 @@ fn hosts_of_a_directory_are_found_by_what_their_files_are_named_after() {
             machine(other).file("sys/class/dmi/id/product_serial", "CZ3D1X0GBV\n"),
             "its serial number is CZ3D1X0GBV",
         ),
-        case("cluster", machine(other), "no document is for it alone"),
+        case("cluster", machine(other), "no host file matches"),
     ];
     all_take_theirs(hosts.path(), &cases);
 }
@@ -185,12 +185,12 @@ fn a_host_with_a_boot_address_is_found_once() {
         case(
             "worker-0",
             machine("02:00:00:00:00:01").command_line("nmgen.timeout=0 nmgen.host=worker-0"),
-            "nmgen.host= says so",
+            "nmgen.host= names it",
         ),
         case(
             "worker-0",
             machine(boot).command_line("nmgen.timeout=0 nmgen.host=52-54-00-00-00-07"),
-            "nmgen.host= says so",
+            "nmgen.host= names it",
         ),
         // Its boot address, and one of its document: not two hosts.
         case(
@@ -213,7 +213,7 @@ fn a_host_with_a_boot_address_is_found_once() {
     unpack(&source.path("archive"), &both);
     let said = both.boot();
     assert_eq!(said.code, Some(2));
-    let expected = "nmgen: two documents are for this machine: /etc/nmgen/worker-0.yml (ens3 has the MAC \
+    let expected = "nmgen: two documents match this machine: /etc/nmgen/worker-0.yml (ens3 has the MAC \
                     address 52:54:00:00:00:07) and /etc/nmgen/worker-1.yml (ens4 has the MAC address \
                     52:54:00:00:00:42); choose one with nmgen.host=; ";
     assert!(said.console.starts_with(expected), "{said:?}");

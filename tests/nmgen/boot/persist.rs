@@ -69,7 +69,7 @@ fn the_first_boot_gives_it_what_the_document_asks_for() {
     let staged = machine.files(STAGED);
     let said = machine.persist();
     assert_eq!(said.code, Some(0));
-    assert_eq!(said.console, "nmgen: the running system was given 2 profiles\n");
+    assert_eq!(said.console, "nmgen: the running system got 2 profiles\n");
     assert_eq!(machine.files(RUNNING), staged);
     assert_eq!(staged.len(), 2);
     for profile in machine.profiles(RUNNING) {
@@ -100,10 +100,7 @@ fn later_boots_leave_it_alone() {
     assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
     let said = machine.persist();
     assert_eq!(said.code, Some(0));
-    assert_eq!(
-        said.console,
-        "nmgen: the running system was given its profiles at an earlier boot\n"
-    );
+    assert_eq!(said.console, "nmgen: the running system got its profiles at an earlier boot\n");
     assert_eq!(machine.profiles(RUNNING), ["ens3"]);
     assert!(machine.read(&port).contains("br-ex"));
     assert!(machine.profiles(EARLY).is_empty());
@@ -126,8 +123,8 @@ fn what_it_has_already_is_its_own() {
         assert_eq!(said.code, Some(0));
         assert_eq!(
             said.console,
-            "nmgen: the running system has profiles of its own for ens3\n\
-             nmgen: the running system was given 1 profile\n"
+            "nmgen: the running system has its own profiles for ens3\n\
+             nmgen: the running system got 1 profile\n"
         );
         assert_eq!(machine.profiles(RUNNING), ["ens3.100", "other"]);
         assert_eq!(machine.read(&format!("{RUNNING}/other.nmconnection")), existing);
@@ -162,7 +159,7 @@ fn without_a_root_they_are_kept_for_this_boot() {
         assert_eq!(machine.boot().code, Some(0));
         let said = machine.persist();
         assert_eq!(said.code, Some(1));
-        let expected = "nmgen: there is no running system below /sysroot; the running system may lack profiles\n";
+        let expected = "nmgen: no root file system is mounted at /sysroot; the running system may lack profiles\n";
         assert_eq!(said.console, expected);
         assert!(
             staged.iter().all(|(name, text)| machine.read(&format!("{EARLY}/{name}")) == *text)
@@ -217,7 +214,7 @@ fn a_read_only_root_keeps_them_for_this_boot() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(
         said.console,
-        "nmgen: the root file system is read-only: the profiles are there for this boot\n"
+        "nmgen: the root file system is read-only: the profiles last for this boot\n"
     );
     // As they are meant to be: the initramfs's bounds are over.
     assert_eq!(

@@ -216,7 +216,7 @@ fn one_that_never_comes_is_done_without() {
     assert_eq!(
         said.console,
         "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
-         nmgen: eth1 (52:54:00:00:00:02) did not come within 1 s; going on without it\n\
+         nmgen: eth1 (52:54:00:00:00:02) did not appear within 1 s; going on without it\n\
          nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
          from /etc/nmgen/worker-0.yml; eth0 is ens3\n"
     );
@@ -235,7 +235,7 @@ fn without_any_of_its_cards_the_default_goes_ahead() {
     assert_eq!(
         said.kernel.lines().last(),
         Some(
-            "<3>nmgen: /etc/nmgen/worker-0.yml: none of its network cards came within 1 s: \
+            "<3>nmgen: /etc/nmgen/worker-0.yml: none of its network cards appeared within 1 s: \
              eth0 (52:54:00:00:00:01), eth1 (52:54:00:00:00:02); the boot goes on with the \
              initramfs's own network"
         )
@@ -250,6 +250,6 @@ fn a_timeout_that_is_no_number_is_said() {
         .host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
     let said = machine.boot();
     assert_eq!(said.code, Some(0));
-    let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; 60 are taken\n";
+    let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; using 60\n";
     assert!(said.kernel.starts_with(warning), "{said:?}");
 }

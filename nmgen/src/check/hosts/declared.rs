@@ -41,11 +41,11 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
             );
         }
         if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
-            let message = format!("no source declares a host {name}, for which this document is");
+            let message = format!("this document is for host {name}, which no source declares");
             diagnostics.push(
                 Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
                     match without.iter().find(|other| spelling::is_alike(name, other)) {
-                        Some(meant) => format!("did you mean {meant}, which has none?"),
+                        Some(meant) => format!("did you mean {meant}, which has no document?"),
                         None => "is the name misspelt?".to_owned(),
                     },
                 ),
@@ -79,7 +79,7 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
         let other = *first.entry((name, &member.host.place.file)).or_insert(member);
         let has_documents = member.host.document.is_some() && other.host.document.is_some();
         if !std::ptr::eq(other, member) && !has_documents {
-            let message = format!("{name} is here again; first at {}", other.host.place.shown());
+            let message = format!("{name} is repeated; first at {}", other.host.place.shown());
             diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
         }
     }
@@ -109,8 +109,8 @@ fn compare<'m, K: Eq + Hash>(
     }
     let is_same_file = other.host.place.file == member.host.place.file;
     if is_same_file || !has_same_document(member, other) {
-        let again = if is_same_file { "again" } else { "with another document" };
-        let message = format!("{what} is here {again}; first at {}", other.host.place.shown());
+        let again = if is_same_file { "" } else { " with another document" };
+        let message = format!("{what} is repeated{again}; first at {}", other.host.place.shown());
         diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
     }
 }

@@ -15,8 +15,7 @@ rules! {
     warning FEWER_HOSTS = "fewer-hosts-than-replicas";
 }
 
-const HELP: &str =
-    "the agent-based installer lets the others use DHCP; the one that provisions refuses too few";
+const HELP: &str = "the agent-based installer lets the others use DHCP; the provisioning installer refuses too few";
 
 /// Without any host this check says nothing: another rule reports that.
 pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagnostics) {
@@ -37,11 +36,11 @@ pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagn
         let found = known + taken;
         let hosts = if *count == 1 { "host" } else { "hosts" };
         let (rule, rest) = match found {
-            0 => (ROLE_WITHOUT_HOSTS, "no source has one of them".to_owned()),
+            0 => (ROLE_WITHOUT_HOSTS, "no source has any".to_owned()),
             _ if found < *count => (FEWER_HOSTS, format!("the sources have {found}")),
             _ => continue,
         };
-        let message = format!("role {role} is to have {count} {hosts}; {rest}");
+        let message = format!("role {role} needs {count} {hosts}; {rest}");
         diagnostics.push(Diagnostic::new(rule, message, place.clone()).help(HELP));
     }
 }

@@ -37,8 +37,7 @@ pub(super) fn named<'h>(
         let place = converted.host.place.clone();
         match own_name(converted) {
             Some(CLUSTER) => {
-                let message =
-                    format!("{CLUSTER}.yml is for no host of its own: it is not in {target}");
+                let message = format!("{CLUSTER}.yml is for no single host: it is not in {target}");
                 diagnostics.push(Diagnostic::new(NOT_IN_TARGET, message, place));
             }
             Some(name) => found.push((name, converted)),

@@ -51,8 +51,9 @@ fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut 
         let name = node.text_at("name").unwrap_or_default();
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
         if name[digits..].parse() != Ok(id) {
-            let message =
-                format!("kernel arguments take a VLAN's id from its name, and {name} is not {id}");
+            let message = format!(
+                "kernel arguments take a VLAN's id from its name, and {name} does not end in {id}"
+            );
             let place = document.place_at(&path.key("vlan").key("id"));
             let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
             found.push(diagnostic.help(format!("name it <base interface>.{id}")));
@@ -61,10 +62,10 @@ fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut 
     if let (Some(mtu), Some(bond)) = (node.text_at("mtu"), bond_of(document, node))
         && bond.text_at("mtu") != Some(mtu)
     {
-        let message = "no kernel argument says the MTU of a bond's port".to_owned();
+        let message = "no kernel argument sets the MTU of a bond's port".to_owned();
         let place = document.place_at(&path.key("mtu"));
         let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, place);
-        found.push(diagnostic.help("the bond's own mtu goes to its ports too"));
+        found.push(diagnostic.help("the bond's mtu applies to its ports"));
     }
 }
 
@@ -102,7 +103,7 @@ fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagn
                 Said::No => found.push(
                     Diagnostic::new(
                         NO_KERNEL_ARGUMENT,
-                        format!("no kernel argument says {path}: {}", text.escape_debug()),
+                        format!("no kernel argument sets {path}: {}", text.escape_debug()),
                         place(),
                     )
                     .help("generate --to initrd or --to ignition carries the whole document"),
@@ -213,6 +214,6 @@ fn kernel_name(card: cards::Card) -> Option<Diagnostic> {
         let message =
             format!("ifname={}: the kernel may give this name to another card", card.name);
         Diagnostic::new(NOT_IN_TARGET, message, card.place)
-            .help("use a name that the kernel does not: not eth0, eth1, ...")
+            .help("use a name that the kernel never gives, unlike eth0, eth1, ...")
     })
 }

@@ -67,9 +67,9 @@ fn roles<'h>(
     for converted in hosts {
         let host = &converted.host;
         let Some(role) = host.role.as_deref().or(otherwise) else {
-            let message = format!("the role of {} is not known", document_name(converted));
+            let message = format!("the role of {} is unknown", document_name(converted));
             let diagnostic = Diagnostic::new(ROLE_UNKNOWN, message, host.place.clone());
-            diagnostics.push(diagnostic.help("say it with --role worker, or --role master"));
+            diagnostics.push(diagnostic.help("set it with --role worker, or --role master"));
             continue;
         };
         if kubernetes_object::is_name(role, "a role", &host.place, diagnostics) {
@@ -137,12 +137,15 @@ fn gzip(text: &str) -> Result<Vec<u8>, Error> {
 
 fn size(name: &str, bytes: usize, place: Place) -> Option<Diagnostic> {
     let (rule, message) = if bytes > ETCD_LIMIT {
-        (TOO_LARGE, format!("{name} has {bytes} bytes; etcd takes at most {ETCD_LIMIT} a request"))
+        (
+            TOO_LARGE,
+            format!("{name} has {bytes} bytes; etcd takes at most {ETCD_LIMIT} per request"),
+        )
     } else if bytes > CAUTION {
         let left = ETCD_LIMIT - bytes;
         let message = format!(
-            "{name} has {bytes} bytes: of etcd's {ETCD_LIMIT} a request {left} are left for all \
-             others of the pool"
+            "{name} has {bytes} bytes: etcd's limit of {ETCD_LIMIT} per request leaves {left} for the \
+             rest of the pool"
         );
         (SIZE, message)
     } else {

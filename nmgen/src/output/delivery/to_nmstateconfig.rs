@@ -63,7 +63,7 @@ fn interfaces(converted: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value
             (None, None) => diagnostics.push(
                 Diagnostic::new(
                     NIC_WITHOUT_MAC,
-                    format!("nothing tells which NIC {} is: it has no MAC address", card.name),
+                    format!("the MAC address of NIC {} is unknown", card.name),
                     card.place,
                 )
                 .help("give the interface its mac-address; assisted-service refuses a NIC without"),

@@ -33,7 +33,7 @@ pub(super) fn resolve(
         None => faults.push(
             Diagnostic::new(
                 CAPTURE,
-                "what this stands for is found on a node only",
+                "a capture has a value on a node only",
                 document.place(node.span),
             )
             .help("write the interface's name"),

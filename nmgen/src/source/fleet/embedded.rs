@@ -69,7 +69,7 @@ pub(super) fn data_url(
         Some("gzip") if *unpacked > MAX_FLEET_BYTES => return Err(Diagnostics::default()),
         Some("gzip") => {
             let bytes = encoding::gunzip(&bytes?, MAX_DOCUMENT_BYTES).map_err(|error| {
-                let message = format!("what the URL holds is not gzip: {error}");
+                let message = format!("the URL's data is not gzip: {error}");
                 Diagnostics::from(Diagnostic::new(COMPRESSION, message, outer.place(node.span)))
             })?;
             *unpacked += bytes.len();
@@ -79,10 +79,10 @@ pub(super) fn data_url(
             bytes
         }
         Some(other) => {
-            let message = format!("\"{}\" is no compression of Ignition", other.escape_debug());
+            let message = format!("Ignition has no compression \"{}\"", other.escape_debug());
             let place = outer.place(compression.unwrap_or(node).span);
             return Err(Diagnostics::from(
-                Diagnostic::new(COMPRESSION, message, place).help("it knows gzip, or none"),
+                Diagnostic::new(COMPRESSION, message, place).help("use gzip, or none"),
             ));
         }
     };

@@ -40,7 +40,7 @@ pub(super) fn base64(text: &str) -> Result<Vec<u8>, Fault> {
             DecodeError::InvalidLastSymbol(at, byte) => not_base64(byte, at),
             DecodeError::InvalidLength(_) | DecodeError::InvalidPadding => (
                 format!("the base64 text ends too early, after {} characters", compact.len()),
-                Some("they come in groups of four, the last one filled up with '='"),
+                Some("base64 has groups of four characters, the last one padded with '='"),
                 compact.len(),
             ),
         };
@@ -56,7 +56,7 @@ fn not_base64(byte: u8, at: usize) -> (String, Option<&'static str>, usize) {
     let help = match byte {
         b'-' | b'_' => Some("this is base64 for URLs; write '+' for '-' and '/' for '_'"),
         b' ' => Some("a line break became a space: write it in one line, or behind a '|'"),
-        b'=' => Some("'=' only fills up the end"),
+        b'=' => Some("'=' is padding, at the end only"),
         _ => None,
     };
     let shown = match byte {
@@ -75,7 +75,7 @@ pub(super) fn data_url(url: &str) -> Result<Vec<u8>, Fault> {
         offset,
     };
     let Some(rest) = url.strip_prefix("data:") else {
-        let help = Some("nmgen fetches nothing; put the contents into a data: URL");
+        let help = Some("nmgen downloads nothing; put the contents into a data: URL");
         return Err(fault("the contents are not in a data: URL", help, 0));
     };
     let Some((media_type, data)) = rest.split_once(',') else {

@@ -154,7 +154,7 @@ impl Found {
                 }
                 Some((Content::Faulty, _)) => continue,
                 Some((Content::Nothing, _)) => {
-                    ("has no key nmstate", "that is where OpenShift looks for the host's network")
+                    ("has no key nmstate", "OpenShift reads the host's network from this key")
                 }
                 None => (
                     "is in none of the sources",
@@ -219,7 +219,7 @@ impl<'s> Index<'s> {
 fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
     let place = Place::file(unused.place.file.clone());
-    let message = "no host's network is described, here or in another source";
+    let message = "no source describes a host's network";
     let is_told = diagnostics.has_errors();
     (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
@@ -238,7 +238,7 @@ fn of_secret(secret: Secret) -> Option<Host> {
 fn name_fault(host: &Host) -> Option<Diagnostic> {
     let name = host.name.as_deref()?;
     let (message, help) = if host.is_cluster() && host.stage == Stage::Early {
-        let help = "cluster.yml is what nodes take that have no document of their own";
+        let help = "cluster.yml is for nodes without their own document";
         (format!("a host cannot be called {CLUSTER}"), help)
     } else if !hosts_directory::is_usable_name(name) {
         let help = "letters, digits and hyphens (RFC 1123)";

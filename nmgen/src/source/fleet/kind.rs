@@ -103,7 +103,7 @@ fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
         message += &format!(": {}{others} only", kind.escape_debug());
     }
     Diagnostic::new(UNUSED_FILE, message, Place::file(source.name.clone()))
-        .help("`nmgen check --help` has the kinds of files that do")
+        .help("`nmgen check --help` lists the kinds of files that do")
 }
 
 fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
@@ -141,7 +141,7 @@ fn one<'a>(
     }
     match kind {
         Kind::State | Kind::Manifest("") => {
-            let message = "this document has no kind, so that nothing is known of it";
+            let message = "missing `kind`";
             let help = "give an NMState document in a file of its own";
             manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
         }

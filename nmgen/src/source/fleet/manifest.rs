@@ -75,14 +75,14 @@ impl<'a> Manifest<'a> {
             if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
                 found = found.or(Some(&entry.node).filter(|node| !node.is_null()));
                 let message = format!("\"{}\" should be \"{key}\"", entry.key);
-                let help = "most readers pass over a key in other letters";
+                let help = "keys are case-sensitive";
                 self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
         if found.is_none()
             && let Some(entry) = node.entries().iter().find(|e| is_slip(&e.key, key))
         {
-            let message = format!("\"{}\" is left alone: there is no such key", entry.key);
+            let message = format!("\"{}\" is ignored: unknown key", entry.key);
             let help = format!("did you mean \"{key}\"?");
             self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &help);
         }
@@ -146,7 +146,9 @@ impl<'a> Manifest<'a> {
             let other = ["name", "hostname"].into_iter().find(|other| node.get(other).is_some());
             let help = match other {
                 Some(other) => &*format!("the key is \"{key}\" here, not \"{other}\""),
-                None => "without one its files have no name, and other sources cannot speak of it",
+                None => {
+                    "without it the host has no file name, and other sources cannot refer to it"
+                }
             };
             let place = self.key_place(node, None);
             self.add(HOST_UNNAMED, place, format!("this host has no {key}"), help);
@@ -190,7 +192,7 @@ impl<'a> Manifest<'a> {
             };
             if is_part {
                 is_beside = true;
-                let message = format!("{} stands beside {key}, not in it", entry.key);
+                let message = format!("{} is beside {key}, not in it", entry.key);
                 let help = "indent it further, below the key";
                 self.add(KEY_MISPLACED, self.document.place(entry.key_span), message, help);
             }
@@ -242,7 +244,7 @@ impl<'a> Manifest<'a> {
                 for key in ["name", "macAddress"] {
                     if !item.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case(key)) {
                         let place = self.key_place(item, None);
-                        let help = "a NIC is found by its MAC address, and gets the name";
+                        let help = "the MAC address identifies the NIC, which gets the name";
                         self.add(SOURCE_SHAPE, place, format!("this NIC has no {key}"), help);
                     }
                 }
@@ -268,7 +270,7 @@ impl<'a> Manifest<'a> {
 /// True at the limit of faults, where reading ends; that is reported.
 pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
     if diagnostics.len() == MAX_FAULTS {
-        let message = format!("the rest is not read: there are {MAX_FAULTS} faults already");
+        let message = format!("the rest is not read, after {MAX_FAULTS} faults");
         diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, Place::file(file.clone())));
     }
     diagnostics.len() > MAX_FAULTS

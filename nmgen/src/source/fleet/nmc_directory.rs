@@ -34,12 +34,8 @@ pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<()
         let file = directory::join(path, file_name);
         if file_name == MAPPING {
             found.loaded.diagnostics.push(
-                Diagnostic::new(
-                    UNUSED_FILE,
-                    "this is what nmc made of documents",
-                    Place::file(file),
-                )
-                .help("give the directory of documents, not that of its output"),
+                Diagnostic::new(UNUSED_FILE, "this is nmc's output", Place::file(file))
+                    .help("give nmc's input, the directory of documents"),
             );
             continue;
         }

@@ -26,7 +26,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     if let (Some(at), Some(_)) = (root.get("stringData").filter(|_| text.is_some()), data)
         && !matches!((&plain, &encoded), (Some(a), Some(b)) if a.root.means_the_same(&b.root))
     {
-        let message = format!("{KEY} stands in data too, and says something else");
+        let message = format!("{KEY} is in data too, with another document");
         let help = "a cluster takes stringData; keep one of them";
         manifest.add(SECRET_DATA_TWICE, manifest.key_place(at, Some(KEY)), message, help);
     }
