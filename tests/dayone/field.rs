@@ -2,6 +2,8 @@
 
 mod beside;
 mod disabled;
+mod document;
+mod existing;
 mod graph;
 mod no_document;
 mod peers;

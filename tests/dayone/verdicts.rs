@@ -94,11 +94,10 @@ fn node() -> Node {
         .file("/root/verdict.sh", include_str!("verdict.sh"), 0o755)
 }
 
-/// A line of the script: exit status, milliseconds, last words.
+/// A line of the script: exit status, last words.
 #[derive(Debug)]
 struct Verdict {
     exit: i32,
-    milliseconds: u64,
     said: String,
 }
 
@@ -106,14 +105,10 @@ fn verdicts(inside: &Inside, text: &str) -> Result<BTreeMap<String, Verdict>, Er
     inside.write("/root/input.yml", text)?;
     let output = inside.run_within(&["sh", "-c", "sh /root/verdict.sh </root/input.yml"], BOUND)?;
     let parse = |line: &str| {
-        let mut words = line.splitn(4, ' ');
+        let mut words = line.splitn(3, ' ');
         let name = words.next()?.to_owned();
         let exit = words.next()?.parse().ok()?;
-        let milliseconds = words.next()?.parse().ok()?;
-        Some((
-            name,
-            Verdict { exit, milliseconds, said: words.next().unwrap_or_default().to_owned() },
-        ))
+        Some((name, Verdict { exit, said: words.next().unwrap_or_default().to_owned() }))
     };
     Ok(output.stdout.lines().filter_map(parse).collect())
 }

@@ -31,8 +31,13 @@ pub fn finished(inside: &Inside) -> Result<()> {
     if !failed.is_empty() {
         return wrong(failed);
     }
+    // The agent applies what nmstate.service would, in its own transaction.
+    let is_held_back = inside.run(&["test", "-e", "/run/dayone/chosen"])?.status.success();
     for (name, state) in RUN {
         let unit = inside.unit(name)?;
+        if name == "nmstate.service" && is_held_back {
+            continue;
+        }
         if unit.active_state != state || unit.result != "success" || unit.exec_start.is_none() {
             return wrong(format!("{name} has not run as it should: {unit:?}"));
         }
