@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::{
-    command::LockError,
     document::DocumentError,
     document::changes::WatchError,
     document::check::CheckError,
     document::digest::Digest,
     durable::FileError,
+    lock::LockError,
     network::NetworkError,
     settings::SettingsError,
     state::StateError,

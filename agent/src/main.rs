@@ -8,6 +8,7 @@ mod command;
 mod document;
 mod durable;
 mod error;
+mod lock;
 mod network;
 mod paths;
 mod probe;

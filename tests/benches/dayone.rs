@@ -1,5 +1,5 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
-//! verification; and a second boot from the kernel having the network to READY. Prints ratios of one run; asserts nothing about time.
+//! verification; and a second boot, from the kernel's network to READY. Prints ratios of one run; asserts nothing about time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 

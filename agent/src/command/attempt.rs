@@ -2,11 +2,10 @@
 
 use tokio::sync::watch;
 
-use super::{
-    decide::Attempt, fall_back::Standing, lock, marks, outcome, peers, signals::stoppable,
-};
+use super::{decide::Attempt, fall_back::Standing, marks, outcome, peers, signals::stoppable};
 use crate::{
     error::Error,
+    lock,
     paths::Paths,
     settings::{OnFailure, Settings},
 };

@@ -6,7 +6,7 @@ use tokio::sync::watch;
 
 use nmgen::chain;
 
-use super::{lock, marks};
+use super::marks;
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     document::Document,
@@ -17,6 +17,7 @@ use crate::{
         set_aside,
     },
     error::Error,
+    lock,
     network::{Before, Network as _, bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,

@@ -4,13 +4,14 @@ use tokio::sync::watch;
 
 use super::{
     last_good::last_good,
-    lock, marks, outcome, recover,
+    marks, outcome, recover,
     signals::{Signals, stoppable},
 };
 use crate::{
     document::service_files::ServiceFiles,
     durable::record::Record,
     error::Error,
+    lock,
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
