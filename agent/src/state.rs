@@ -24,6 +24,10 @@ pub(crate) enum StateError {
     ParseState { source: Box<nmstate::NmstateError> },
     #[error("the document is not a network policy")]
     ParsePolicy { source: serde_yaml::Error },
+    #[error("the document is not a network state: {0}")]
+    ReadState(String),
+    #[error("the document is not a network policy: {0}")]
+    ReadPolicy(String),
     #[error("the policy cannot be resolved against the current state")]
     Resolve { source: Box<nmstate::NmstateError> },
     #[error("the current state cannot be retrieved")]
@@ -46,6 +50,17 @@ pub(crate) enum Parsed {
 }
 
 impl Parsed {
+    /// From the tree that nmgen checks: what was checked is what is applied.
+    pub(crate) fn read(reading: &nmgen::Reading<'_>) -> Result<Self, StateError> {
+        if reading.is_policy() {
+            let policy = reading.deserialize::<NetworkPolicy>().map_err(StateError::ReadPolicy)?;
+            return Ok(Self::Policy(Box::new(policy)));
+        }
+        // An empty document is a null, and asks for nothing.
+        let state = reading.deserialize::<Option<NetworkState>>().map_err(StateError::ReadState)?;
+        Ok(Self::State(Box::new(State(state.unwrap_or_default()))))
+    }
+
     /// As `nmstatectl service` takes it: a NetworkState, else a NetworkPolicy.
     pub(crate) fn new(text: &str) -> Result<Self, StateError> {
         let source = match NetworkState::new_from_yaml(text) {

@@ -21,7 +21,7 @@ mod vlan;
 mod whole_interface;
 
 pub(crate) use self::purpose::Purpose;
-pub(crate) use self::schema::refusal;
+pub(crate) use self::schema::{is_policy, refusal};
 use self::subject::{Report, Subject};
 use crate::diagnostic::{Diagnostics, Rule};
 use crate::document::Document;

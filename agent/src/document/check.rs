@@ -1,8 +1,9 @@
 //! The checks before anything is touched: the one place that calls nmgen's rules.
 
 use nmgen::{
+    Reading,
     diagnostic::{Diagnostic, Severity},
-    source::{Hosts, Source},
+    source::Source,
 };
 use thiserror::Error;
 
@@ -18,23 +19,25 @@ pub(crate) enum CheckError {
     Refused(Vec<Diagnostic>),
 }
 
-/// Parses and checks. Warnings go to the log; they stop nothing.
+/// Reads the document once and checks it. Warnings go to the log; they stop nothing.
 pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
-    let parsed = Parsed::new(&document.text)
-        .map_err(|source| CheckError::Parse { path: document.path.clone(), source });
-    // What a policy becomes is known only on the node; nmstate alone judges it.
-    if let Ok(Parsed::Policy(_)) = parsed {
-        return parsed;
-    }
     let name = document.path.display().to_string().into();
     let source = Source { name, text: document.text.as_str().into() };
-    let found = nmgen::check(&Hosts::document(&source));
-    let (errors, warnings): (Vec<_>, Vec<_>) =
-        found.into_iter().partition(|d| d.rule.severity == Severity::Error);
-    for warning in warnings {
-        tracing::warn!(dayone_rule = warning.rule.name, "{}", warning.one_line());
+    let reading = Reading::parse(&source)
+        .map_err(|faults| CheckError::Refused(faults.into_iter().collect()))?;
+    // What a policy becomes is known only on the node; nmstate alone judges it.
+    if !reading.is_policy() {
+        let (errors, warnings): (Vec<_>, Vec<_>) =
+            reading.check().into_iter().partition(|d| d.rule.severity == Severity::Error);
+        for warning in warnings {
+            tracing::warn!(dayone_rule = warning.rule.name, "{}", warning.one_line());
+        }
+        if !errors.is_empty() {
+            return Err(CheckError::Refused(errors));
+        }
     }
-    if errors.is_empty() { parsed } else { Err(CheckError::Refused(errors)) }
+    Parsed::read(&reading)
+        .map_err(|source| CheckError::Parse { path: document.path.clone(), source })
 }
 
 fn in_one_line(errors: &[Diagnostic]) -> String {

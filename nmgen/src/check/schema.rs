@@ -29,6 +29,11 @@ const MAX_FAULTS: usize = 100;
 /// The keys around a state in nmstate's policies.
 const POLICY: &[&str] = &["capture", "desired", "desiredState"];
 
+/// True if the document has the keys of one of nmstate's policies.
+pub(crate) fn is_policy(document: &Document<'_>) -> bool {
+    POLICY.iter().any(|key| document.root.entry(key).is_some())
+}
+
 /// Runs nmstate on the document. Each fault is reported once, then removed to find the next. The
 /// values at the paths in `known` are removed first, since rules have reported them in better words.
 pub(super) fn parse(

@@ -1,0 +1,42 @@
+//! One document, read once: what is checked is what a caller gets.
+
+use serde::Deserialize;
+
+use crate::check::{self, Purpose};
+use crate::diagnostic::Diagnostics;
+use crate::document::{self, Document};
+use crate::source::Source;
+
+/// A parsed document.
+#[derive(Debug)]
+pub struct Reading<'s>(Document<'s>);
+
+impl<'s> Reading<'s> {
+    /// Parses the document of `source`.
+    ///
+    /// # Errors
+    /// What is wrong with the text as YAML.
+    pub fn parse(source: &'s Source) -> Result<Self, Diagnostics> {
+        document::parse(source).map(Self)
+    }
+
+    /// True for a NetworkPolicy of nmstate, whose state is known only on the node.
+    pub fn is_policy(&self) -> bool {
+        check::is_policy(&self.0)
+    }
+
+    /// Checks the document for application on a node.
+    pub fn check(&self) -> Diagnostics {
+        let mut diagnostics = Diagnostics::default();
+        check::document(&self.0, Purpose::Apply, &mut diagnostics);
+        diagnostics
+    }
+
+    /// The document as a type of nmstate's, from the tree that is checked.
+    ///
+    /// # Errors
+    /// The refusal, in nmstate's words.
+    pub fn deserialize<T: for<'de> Deserialize<'de>>(&self) -> Result<T, String> {
+        T::deserialize(&self.0.root).map_err(|error| error.to_string())
+    }
+}
