@@ -109,8 +109,8 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         inside.write(HOST_FILE, &Document::new().text())?;
         let second = outcome(&inside, Some(&mark))?;
         assert_eq!(second.exit, 0, "{}", second.text());
-        let own = [mark.argument(), "DAYONE_WOKEN=Change"];
-        let woken = inside.journal(&own)?;
+        // Of the whole boot: systemd 252 skips the first match after a cursor.
+        let woken = inside.journal(&["DAYONE_WOKEN=Change"])?;
         assert_eq!(woken.len(), 1, "{woken:?}");
         assert_eq!(woken[0].field("_PID"), Some(&*process));
         inside.wait_unit("kubelet.service", "active", SOON)?;
