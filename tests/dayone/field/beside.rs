@@ -25,12 +25,12 @@ fn in_force(case: &Case<'_>, document: &str) -> Result<(), Error> {
     finished(&inside)?;
     br_ex_works(case)?;
     assert_eq!(inside.read(APPLIED)?.as_deref(), Some(document));
-    for unit in ["nmstate-configuration.service", "ovs-configuration.service"] {
+    for unit in ["nmstate.service", "nmstate-configuration.service", "ovs-configuration.service"] {
         let held =
             inside.sh(&format!("systemctl show --property=ConditionResult --value {unit}"))?;
         assert_eq!(held, "no", "{unit}");
     }
-    // What the two do besides is done.
+    // What the last two do besides is done.
     assert!(inside.read("/run/ovs-config-executed")?.is_some());
     assert_eq!(inside.read(MTU_MIGRATION)?, None);
     // The node's address was on br-ex when nodeip-configuration looked.
