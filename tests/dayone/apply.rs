@@ -61,16 +61,10 @@ fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
             assert!(status.contains(&format!("\"name\": \"{probe}\"")), "{probe} in {status}");
         }
         inside.wait_sh("getent ahosts api.lab.test", SOON)?;
-        // The operator's units ran after the agent, found the document applied and did nothing.
-        inside.wait_unit("ovs-configuration.service", "active", SOON)?;
-        let dayone = inside.unit("dayone.service")?;
-        for (unit, did) in [
-            ("nmstate-configuration", format!("nothing: {HOST_FILE} is applied\n")),
-            ("ovs-configuration", "nothing: br-ex belongs to NMState\n".into()),
-        ] {
-            assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, Some(did));
-            let unit = inside.unit(&format!("{unit}.service"))?;
-            assert!(unit.exec_start > dayone.active_enter, "{unit:?} {dayone:?}");
+        // The operator's units keep off for this boot: some releases delete a bridge that is there.
+        for unit in ["nmstate-configuration", "ovs-configuration"] {
+            assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, None);
+            assert_eq!(inside.unit(&format!("{unit}.service"))?.exec_start, None, "{unit}");
         }
         Ok(())
     })
