@@ -53,7 +53,7 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
     let ready: Vec<_> =
         (0..RUNS).map(|_| ready_after_network(&inside)).collect::<Result<_, _>>()?;
     println!(
-        "second boot (netlink's event to READY)        {:>7.1} ms (at most 20)",
+        "second boot (the kernel's event to READY)     {:>7.1} ms (at most 20)",
         millis(least(&ready))
     );
     Ok(())
