@@ -125,7 +125,7 @@ fn a_target_without_a_place_for_them_says_so_once() {
         let (_, outcome) = convert(host(MAP), target);
         assert_eq!(found(&outcome), [("not-in-target", "agent-config.yaml")], "{target:?}");
         // The MAC address of eno1 is in the document.
-        assert!(outcome.diagnostics[0].message.contains("for 1 of the source's MAC addresses"));
+        assert!(outcome.diagnostics[0].message.contains("hold 1 of the source's MAC addresses"));
     }
 }
 
