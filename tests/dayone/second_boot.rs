@@ -207,17 +207,17 @@ fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
     })
 }
 
+/// By the event alone: how soon is a figure of the benchmark `dayone-apply`, which a busy host would falsify here.
 #[test]
-fn ready_within_20_ms_of_the_kernels_event() -> Result<(), Error> {
+fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
     lab.run(node, &Peer::new(), |case| {
         let inside = in_force(case)?;
-        // What disturbs a measurement only adds.
-        let runs: Vec<_> =
-            (0..5).map(|_| ready_after_network(&inside)).collect::<Result<_, _>>()?;
-        println!("from the kernel's event to READY: {runs:.1?}");
-        assert!(runs.iter().min() <= Some(&Duration::from_millis(20)), "{runs:?}");
+        let after = ready_after_network(&inside)?;
+        println!("from the kernel's event to READY: {after:.1?}");
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
     })
 }

@@ -49,7 +49,7 @@ fn no_matching_host() -> Result<()> {
     let other = document().replace(MAC, "52:54:00:00:00:99");
     falls_back(
         &machine().early("/etc/nmgen/worker-1.yml", &other),
-        "no document in /etc/nmgen is for this machine",
+        "no document in /etc/nmgen matches this machine",
         // One of them to its end: the running system.
         |case| Ok(case.wait_running()?),
     )
