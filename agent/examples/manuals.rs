@@ -1,6 +1,7 @@
 //! Writes the man pages and shell completions of `dayone` into a directory.
 //!
-//! `dayone.toml(5)` is made from `doc/dayone.toml`, which a test holds against the settings.
+//! `dayone.toml(5)` comes from `doc/dayone.toml`; a test compares its keys and defaults with the
+//! settings.
 
 use std::{error::Error, path::PathBuf};
 
@@ -16,7 +17,7 @@ const SETTINGS: &str = include_str!("../doc/dayone.toml");
 fn main() -> Result<(), Box<dyn Error>> {
     let directory: PathBuf = std::env::args_os().nth(1).ok_or("usage: manuals DIRECTORY")?.into();
     std::fs::create_dir_all(&directory)?;
-    // Built: the commands are then named `dayone-apply` and so on.
+    // Building names the subcommands `dayone-apply` and so on.
     let mut program = cli::Cli::command();
     program.build();
     let commands: Vec<_> = program.get_subcommands().filter(|c| c.get_name() != "help").collect();
@@ -30,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The documented file as a page: comments are text, keys and tables stand out.
+/// The documented file as a man page: comments become text; keys and tables are bold.
 fn settings_page(settings: &str) -> String {
     let mut page = String::from(
         ".TH dayone.toml 5\n.SH NAME\ndayone.toml \\- settings of dayone(8)\n\
@@ -60,12 +61,12 @@ fn example(page: &mut String, line: &str) {
     page.push_str(&format!(".RS\n.nf\n{}\n.fi\n.RE\n.PP\n", escaped(line)));
 }
 
-/// Whether a comment is a setting without a default.
+/// Whether a comment is a commented-out setting, one without a default.
 fn is_toml(text: &str) -> bool {
     text.starts_with("[[") || text.split_once(" = ").is_some_and(|(key, _)| !key.contains(' '))
 }
 
-/// roff takes a leading dot or apostrophe for a request, and backslashes for escapes.
+/// Escapes for roff: a leading dot or apostrophe starts a request, a backslash an escape.
 fn escaped(text: &str) -> String {
     let text = text.replace('\\', "\\e").replace('-', "\\-");
     if text.starts_with(['.', '\'']) { format!("\\&{text}") } else { text }

@@ -1,5 +1,5 @@
-//! What the agent is measured against: the nmstate crate's own `apply()`, with its own
-//! verification, of the document on standard input. Prints the milliseconds it took.
+//! The benchmark's reference: the nmstate crate's own `apply()` and verification of the document on
+//! standard input. Prints the milliseconds it took.
 
 #![allow(clippy::print_stdout, reason = "a program of the benchmark")]
 

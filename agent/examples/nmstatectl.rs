@@ -1,5 +1,6 @@
-//! `nmstatectl service`, as a node of the lab runs it: the files of `/etc/nmstate` by the nmstate crate's own `apply()`, with
-//! its own checkpoint and verification. A file that fails is logged, and no failure.
+//! `nmstatectl service` for nodes of the lab: applies the files of `/etc/nmstate` with the nmstate
+//! crate's own `apply()`, checkpoint and verification. A failing file is logged; the program still
+//! succeeds.
 
 #![allow(clippy::print_stderr, reason = "the log of a service")]
 
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 const FOLDER: &str = "/etc/nmstate";
-/// NetworkManager may not have its objects on the bus before.
+/// NetworkManager may need this long to export its objects on the bus.
 const PAUSE: Duration = Duration::from_secs(2);
 /// Seconds until a checkpoint rolls back by itself.
 const CHECKPOINT: u32 = 60;
@@ -45,7 +46,8 @@ struct Configuration {
 
 #[derive(Debug, Default, Deserialize)]
 struct Service {
-    /// Keep each file, and its content in `.applied` beside it; otherwise the file itself is renamed to that.
+    /// Keep each file, and its content in `.applied` beside it; otherwise rename the file to
+    /// `.applied`.
     #[serde(default)]
     keep_state_file_after_apply: bool,
 }
@@ -95,7 +97,7 @@ fn configuration(path: &Path) -> Result<Configuration, Failure> {
         .map_err(|source| Failure::Configuration { path: path.to_owned(), source })
 }
 
-/// Files by name, without those whose content was applied before.
+/// Files in name order, without those already applied with the same content.
 fn pending(folder: &Path, keep: bool) -> Result<Vec<(PathBuf, String)>, Failure> {
     let failed = |source| Failure::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();
@@ -115,7 +117,7 @@ fn pending(folder: &Path, keep: bool) -> Result<Vec<(PathBuf, String)>, Failure>
 }
 
 fn apply(text: &str) -> Result<(), Failure> {
-    // Documents that were pasted from a web page have non-breaking spaces.
+    // Documents pasted from a web page contain non-breaking spaces.
     let text = text.replace('\u{a0}', " ");
     let mut state = match serde_yaml::from_str::<NetworkState>(&text) {
         Ok(state) => state,

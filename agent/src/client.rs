@@ -1,5 +1,4 @@
-//! Those the agent talks to: NetworkManager, the kernel, Open vSwitch's database. One module for
-//! each library.
+//! Clients of NetworkManager, the kernel and Open vSwitch's database: one module for each library.
 
 pub(crate) mod dbus;
 pub(crate) mod event_fd;

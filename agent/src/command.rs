@@ -1,4 +1,4 @@
-//! The commands, one a file.
+//! The subcommands, one file each.
 
 mod adopt;
 mod apply;

@@ -1,4 +1,4 @@
-//! The document that is meant for this node: identity, selection, reading, checks.
+//! This node's document: identity, selection, reading, checks.
 
 pub(crate) mod changes;
 pub(crate) mod check;

@@ -1,4 +1,4 @@
-//! The agent's memory across power cuts: the open transaction, the record, the last good document.
+//! State that survives a power cut: the open transaction, the record, the last good document.
 
 pub(crate) mod commit;
 mod copies;

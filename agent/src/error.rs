@@ -1,4 +1,4 @@
-//! What ends a run, and with which exit code.
+//! Errors of a run and their exit codes.
 
 use std::path::PathBuf;
 
@@ -18,7 +18,7 @@ use crate::{
     transaction::{Failure, PhaseError},
 };
 
-/// The end of a run that is no success.
+/// Why a run failed.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     #[error("the settings cannot be used")]
@@ -62,12 +62,12 @@ pub(crate) enum Error {
     NotInForce { why: String },
 }
 
-/// The exit codes, both programs' contract.
+/// The exit codes, part of the contract of both programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done, or nothing to do.
     Done = 0,
-    /// It failed on this machine.
+    /// Failure on this machine.
     Machine = 1,
     /// The document or the call is wrong.
     Input = 2,

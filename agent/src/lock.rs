@@ -1,4 +1,4 @@
-//! One run at a time: a lock on `/run/dayone/lock`, which says whose turn it is.
+//! One run at a time: a lock on `/run/dayone/lock`; the file names its holder.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::{durable::FileError, paths::Paths, status::create_runtime_dir};
 
-/// Why it is not this run's turn.
+/// Why this run does not get the lock.
 #[derive(Debug, Error)]
 pub(crate) enum LockError {
     #[error(transparent)]
@@ -32,7 +32,7 @@ pub(crate) enum LockError {
     Taken { holder: Holder, seconds: f64 },
 }
 
-/// Whose turn it is, as the lock's file says.
+/// The holder, read from the lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Holder(String);
 
@@ -45,7 +45,7 @@ impl Holder {
         let mut bytes = [0; 64];
         let read = file.read_at(&mut bytes, 0).unwrap_or(0);
         let text = String::from_utf8_lossy(&bytes[..read]).trim().to_owned();
-        // Locked a moment ago, and not written yet.
+        // The holder has locked the file but not yet written its name.
         Self(if text.is_empty() { "another dayone".to_owned() } else { text })
     }
 }
@@ -56,13 +56,13 @@ impl fmt::Display for Holder {
     }
 }
 
-/// This run's turn; it ends when this is dropped, and with the process however that ends.
+/// The held lock; released on drop, and by the kernel when the process ends in any way.
 #[derive(Debug)]
 pub(super) struct Lock {
     _file: Flock<File>,
 }
 
-/// Waits for this run's turn at most `bound`; `say` is told whose it is meanwhile.
+/// Waits for the lock for at most `bound`; `say` reports the current holder.
 pub(super) async fn take(
     paths: &Paths,
     command: &str,
@@ -86,7 +86,7 @@ pub(super) async fn take(
         Err((file, Errno::EWOULDBLOCK)) => {
             let holder = Holder::read(&file);
             say(&format!("waiting for {holder} (up to {} s)", bound.as_secs()));
-            // The kernel has no event for it: a thread waits, for as long as the process is there.
+            // The kernel has no event for a released lock: a thread blocks until the process ends.
             let wait = tokio::task::spawn_blocking(|| blocking(file));
             match tokio::time::timeout(bound, wait).await {
                 Ok(Ok(locked)) => locked.map_err(refused)?,
@@ -112,7 +112,7 @@ fn blocking(mut file: File) -> Result<Flock<File>, Errno> {
     }
 }
 
-/// Says whose turn it is.
+/// Writes the holder into the lock file.
 fn sign(file: &File, path: &Path, command: &str) -> Result<(), LockError> {
     let text = format!("{}\n", Holder::of(command));
     file.set_len(0)

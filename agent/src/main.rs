@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers, everything else is a wrong call.
+            // Help and version succeed; any other error is a usage error.
             let code = if error.use_stderr() { Exit::Input } else { Exit::Done };
             let _ = error.print();
             return ExitCode::from(code as u8);
@@ -45,15 +45,15 @@ fn main() -> ExitCode {
         .map_err(Error::Runtime)
         .and_then(|runtime| {
             let result = runtime.block_on(run(&cli));
-            // A name being resolved somewhere must not keep the process.
+            // A pending name lookup must not delay the exit.
             runtime.shutdown_background();
             result
         });
     match result {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
-            // What changes the network tells the journal and the console by itself, and a service
-            // that only checks has no word on the console.
+            // Commands that change the network report to the journal and the console themselves; a
+            // service that only checks writes nothing to the console.
             let is_told = match cli.command {
                 Command::Apply { dry_run, .. } => !dry_run,
                 Command::Rollback => true,

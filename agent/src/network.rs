@@ -1,5 +1,5 @@
-//! The network as a transaction sees it: one small trait, so that a fake can fail or hang at every
-//! step.
+//! The network interface of a transaction: one small trait, so that a fake can fail or hang at
+//! every step.
 
 mod activate;
 pub(crate) mod bridges;
@@ -60,54 +60,55 @@ pub(crate) enum NetworkError {
     NotRestored { missing: String },
 }
 
-/// What was there before a transaction, as far as it must come back.
+/// The state before a transaction that a roll back must restore.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Before {
     /// Addresses of global scope.
     pub(crate) addresses: Vec<OnLink>,
-    /// Links with an IPv4 address from DHCP: the server may give another one afterwards.
+    /// Links with an IPv4 address from DHCP: the server may later assign another one.
     pub(crate) leased: Vec<String>,
     /// Default gateways.
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
-    /// Checkpoints of others.
+    /// Checkpoints of other programs.
     pub(crate) checkpoints: Vec<Checkpoint>,
-    /// The bound that the transaction's own checkpoints have, and are known by.
+    /// Timeout of the transaction's own checkpoints, which identifies them.
     pub(crate) checkpoint_seconds: u32,
     /// OVS bridges.
     pub(crate) bridges: Vec<Bridge>,
-    /// The running host name, where the document sets one: any other change of it is not ours.
+    /// The running host name if the document sets one; other changes of it are not the agent's.
     pub(crate) hostname: Option<String>,
     /// Whether files of `nmstatectl service` change profiles before the checkpoint that is rolled
-    /// back: their devices must take the restored profiles up again.
+    /// back; the devices must then reapply the restored profiles.
     pub(crate) reapply: bool,
-    /// Addresses that neither a profile nor a lease put on the document's interfaces, and that
-    /// their owner expects to stay (a keepalived VIP). Of no use after a restart of the agent.
+    /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
+    /// (a keepalived VIP). Not saved: they are stale after a restart of the agent.
     #[serde(skip)]
     pub(crate) foreign: Vec<Address>,
 }
 
-/// How the network is changed and looked at.
+/// Operations that read and change the network.
 pub(crate) trait Network {
-    /// Returns when what the document needs is there. `say` is told what is awaited.
+    /// Returns when the document's prerequisites are met. `say` reports what is awaited.
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
     /// The current state as nmstate sees it.
     async fn current(&self) -> Result<State, NetworkError>;
-    /// `desired` with what depends on the present settled: `copy-mac-from`.
+    /// `desired` with the parts that depend on the current state resolved: `copy-mac-from`.
     async fn settle(&self, desired: State) -> Result<State, NetworkError>;
-    /// What is there now, for the journal.
+    /// The current state, for the journal.
     async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError>;
-    /// Asks all probes, each at most `bound`.
+    /// Runs all probes, each for at most `bound`.
     async fn probe(&self, probes: &[Probe], bound: Duration) -> Vec<ProbeResult>;
-    /// What other tools left and the document replaces.
+    /// Leftovers of other tools that the document replaces.
     async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers, NetworkError>;
     /// A checkpoint that rolls back by itself after `seconds`.
     async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint, NetworkError>;
-    /// Removes what other tools left.
+    /// Removes leftovers of other tools.
     async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError>;
-    /// Applies under a checkpoint that stays open; `held` is one of ours that makes room for it.
+    /// Applies under a checkpoint that stays open; `held`, the transaction's checkpoint, is
+    /// destroyed first.
     async fn apply(
         &self,
         desired: &State,
@@ -115,7 +116,7 @@ pub(crate) trait Network {
         held: Option<&Checkpoint>,
         seconds: u32,
     ) -> Result<(), NetworkError>;
-    /// Returns when the current state has all of `desired`; at `bound` says what it lacks.
+    /// Returns when the current state has all of `desired`; fails at `bound` with the difference.
     async fn verify(
         &self,
         desired: &State,
@@ -123,7 +124,7 @@ pub(crate) trait Network {
         before: &Before,
         bound: Duration,
     ) -> Result<(), NetworkError>;
-    /// Gives patch ports of before back to bridges that were `made` anew.
+    /// Restores earlier patch ports on the bridges in `made`, which were created anew.
     async fn return_patch_ports(
         &self,
         before: &Before,
@@ -131,25 +132,25 @@ pub(crate) trait Network {
     ) -> Result<(), NetworkError>;
     /// The families that have a default route through the document's interfaces.
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
-    /// Makes it permanent: destroys every checkpoint that is not in `before`.
+    /// Makes the change permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
     /// Rolls back every checkpoint that is not in `before`.
     async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
-    /// Has the devices of before take up the profiles as they are on disk.
+    /// Reapplies the profiles on disk to the devices in `before`.
     async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
-    /// Has NetworkManager read the profiles on disk again.
+    /// Makes NetworkManager reload the profiles on disk.
     async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError>;
-    /// Returns what no profile brings back of the bridges of `before`, and removes those of `made`
-    /// that were not there.
+    /// Restores the parts of the bridges of `before` that no profile restores, and removes bridges
+    /// of `made` that are not in `before`.
     async fn undo_bridges(
         &self,
         before: &Before,
         made: &[String],
         bound: Duration,
     ) -> Result<(), NetworkError>;
-    /// Returns the host name of `before`.
+    /// Restores the host name of `before`.
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Returns when addresses and default gateways of `before` are back, and activates profiles
-    /// that NetworkManager leaves down; at `bound` says what is missing.
+    /// Returns when addresses and default gateways of `before` are back, activating profiles that
+    /// NetworkManager leaves down; fails at `bound` with the missing ones.
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
 }

@@ -14,7 +14,7 @@ impl Paths {
         Self { root: root.into() }
     }
 
-    /// `absolute` (a path that starts with `/`) as seen under the root.
+    /// `absolute` (a path that starts with `/`) below the root.
     pub(crate) fn under(&self, absolute: &str) -> PathBuf {
         self.root.join(absolute.trim_start_matches('/'))
     }
@@ -29,7 +29,7 @@ impl Paths {
         self.under("/etc/dayone/dayone.toml")
     }
 
-    /// Where MachineConfigs put the documents of all nodes of a role.
+    /// Documents of all nodes of a role, written by MachineConfigs.
     pub(crate) fn documents(&self) -> PathBuf {
         self.under("/etc/nmstate/openshift")
     }
@@ -39,7 +39,7 @@ impl Paths {
         self.under("/etc/nmstate")
     }
 
-    /// The byte copy of the document in force, which other tools look at.
+    /// The byte copy of the document in force, which other tools read.
     pub(crate) fn applied(&self) -> PathBuf {
         self.documents().join("applied")
     }
@@ -54,17 +54,17 @@ impl Paths {
         self.state_dir().join("transaction")
     }
 
-    /// The journal of a roll back that failed, while last good is applied over what it left.
+    /// The journal of a failed roll back while the last good document is applied.
     pub(crate) fn set_aside(&self) -> PathBuf {
         self.state_dir().join("transaction.failed")
     }
 
-    /// A decided commit whose files are not all in place. Exists for a moment only.
+    /// A decided commit whose files are not yet all in place. Short-lived.
     pub(crate) fn committed(&self) -> PathBuf {
         self.state_dir().join("committed")
     }
 
-    /// What was committed, and what failed how often.
+    /// The committed document, and the count of failures.
     pub(crate) fn record(&self) -> PathBuf {
         self.state_dir().join("record.json")
     }
@@ -79,7 +79,7 @@ impl Paths {
         self.state_dir().join("last-good.yml")
     }
 
-    /// The desired state that the last good document resolved to (captures filled in).
+    /// The resolved desired state of the last good document (captures filled in).
     pub(crate) fn last_good_state(&self) -> PathBuf {
         self.state_dir().join("last-good.resolved.yml")
     }
@@ -94,7 +94,7 @@ impl Paths {
         self.under("/run/dayone/undecided")
     }
 
-    /// Mark: a document is this node's.
+    /// Mark: this node has a document.
     pub(crate) fn chosen(&self) -> PathBuf {
         self.under("/run/dayone/chosen")
     }
@@ -104,7 +104,7 @@ impl Paths {
         self.under("/run/dayone/in-force")
     }
 
-    /// Locked by the run whose turn it is.
+    /// Lock file, held by the active run.
     pub(crate) fn lock(&self) -> PathBuf {
         self.under("/run/dayone/lock")
     }
@@ -139,22 +139,22 @@ impl Paths {
         self.under("/etc/resolv.conf")
     }
 
-    /// The API's address, where the installer knows it.
+    /// The API's address, written by the installer.
     pub(crate) fn apiserver_env(&self) -> PathBuf {
         self.under("/etc/kubernetes/apiserver-url.env")
     }
 
-    /// Left by the cluster network operator for an MTU change.
+    /// Written by the cluster network operator for an MTU change.
     pub(crate) fn mtu_migration(&self) -> PathBuf {
         self.under("/etc/cno/mtu-migration")
     }
 
-    /// Mark of configure-ovs.sh: it ran in this boot.
+    /// Mark of configure-ovs.sh: it has run in this boot.
     pub(crate) fn ovs_config_executed(&self) -> PathBuf {
         self.under("/run/ovs-config-executed")
     }
 
-    /// Units enabled by links.
+    /// Links that enable units.
     pub(crate) fn units(&self) -> PathBuf {
         self.under("/etc/systemd/system")
     }

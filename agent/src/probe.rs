@@ -1,4 +1,4 @@
-//! Proof that the node can be reached: gateway, DNS, API, own targets.
+//! Probes of the node's connectivity: gateway, DNS, API, custom targets.
 
 mod answer;
 mod api;
@@ -24,18 +24,18 @@ use crate::{
     wants::Gateway,
 };
 
-/// What is probed.
+/// The target of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// These default gateways of one family, which the document names.
     NamedGateways(Vec<Gateway>),
-    /// A default gateway of this family; its route is awaited.
+    /// A default gateway of this family; waits for its route.
     Gateway(Family),
-    /// The same, of a route that is there: without one there is nothing to ask.
+    /// The same, but fails at once without a default route.
     GatewayInUse(Family),
-    /// A default gateway of each family that has one, at least one.
+    /// A default gateway of each family with a default route; at least one family.
     GatewaysInUse,
-    /// Any of the configured name servers and these.
+    /// Any of the configured name servers or of these.
     Dns { servers: Vec<IpAddr>, name: String },
     /// `host:port`.
     Tcp(String),
@@ -51,20 +51,20 @@ pub(crate) struct Probe {
     pub(crate) policy: Policy,
 }
 
-/// What came of a probe.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ProbeResult {
     pub(crate) name: String,
     pub(crate) ok: bool,
-    /// What answered, or why not.
+    /// The answer, or the reason of the failure.
     pub(crate) detail: String,
-    /// What did not answer although one answer is enough.
+    /// Silent targets of a probe that needs only one answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) warning: Option<String>,
     pub(crate) milliseconds: u64,
 }
 
-/// The probes that a document and the settings ask for.
+/// The probes of a document and the settings.
 pub(crate) fn plan(
     settings: &Probes,
     gateways: &[Gateway],
@@ -106,8 +106,8 @@ pub(crate) fn plan(
     plan
 }
 
-/// The probes to ask beforehand: those that decide by comparison, and the gateways in use, which
-/// tell after a roll back whether the old network is back.
+/// Probes before the change: those with the policy `if-it-worked-before`, and the gateways in use,
+/// which prove after a roll back that the old network is back.
 pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
     let is_gateway = |p: &&Probe| matches!(p.kind, Kind::Gateway(_));
     let compared = plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore && !is_gateway(p));
@@ -116,14 +116,14 @@ pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
     compared.cloned().chain(in_use).collect()
 }
 
-/// The gateways that answered before, whatever the document says.
+/// The gateways that answered before the change, independent of the document.
 pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     let mut gateways = Family::ALL.map(gateway).to_vec();
     gateways.retain(|probe| before.iter().any(|b| b.name == probe.name && b.ok));
     gateways
 }
 
-/// The default gateways in use, whatever the document says and whatever answered before.
+/// The default gateways in use, independent of the document and of earlier answers.
 pub(crate) fn gateways_in_use() -> Probe {
     let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse);
     Probe { name, kind, policy: Policy::Required }
@@ -134,7 +134,7 @@ fn gateway(family: Family) -> Probe {
     Probe { name, kind, policy: Policy::IfItWorkedBefore }
 }
 
-/// Which probes must answer after the change, by what answered before.
+/// The probes that must answer after the change, given the results before it.
 pub(crate) fn decisive<'a>(plan: &'a [Probe], before: &[ProbeResult]) -> Vec<&'a Probe> {
     plan.iter()
         .filter(|p| match p.policy {
@@ -145,7 +145,7 @@ pub(crate) fn decisive<'a>(plan: &'a [Probe], before: &[ProbeResult]) -> Vec<&'a
         .collect()
 }
 
-/// Asks all at once, each until it answers or `bound` has passed.
+/// Runs all at once, each until it answers or `bound` has passed.
 pub(crate) async fn run(
     probes: &[Probe],
     bound: Duration,
@@ -166,7 +166,7 @@ pub(crate) async fn run(
     futures_util::future::join_all(probes.iter().cloned().map(one)).await
 }
 
-/// Between two attempts at a target that refuses at once.
+/// Pause between two attempts at a target that refuses immediately.
 const AGAIN: Duration = Duration::from_millis(200);
 
 async fn until_answer(

@@ -48,26 +48,26 @@ impl Seconds {
     }
 }
 
-/// What to do with a boot whose network did not come up.
+/// How a boot continues when its document failed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum OnFailure {
-    /// Keep what waits for the network waiting, and try again.
+    /// Hold the units that wait for the network, and try again.
     #[default]
     Fail,
-    /// Say so, and let the boot go on with the old network.
+    /// Report the failure, and let the boot go on with the old network.
     Continue,
 }
 
-/// When a probe decides.
+/// Which results of a probe fail the transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Policy {
     /// Must answer after the change.
     Required,
-    /// Must answer after the change if it did before.
+    /// Must answer after the change if it answered before.
     IfItWorkedBefore,
-    /// Not asked.
+    /// Not run.
     Off,
 }
 
@@ -99,24 +99,24 @@ impl Default for Settings {
     }
 }
 
-/// How long something is awaited before the transaction, in seconds.
+/// Bounds of the waits before the transaction, in seconds.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Wait {
-    /// Another run that holds the lock. Default 600.
+    /// The end of another run that holds the lock. Default 600.
     pub(crate) turn: Seconds,
-    /// A host name other than localhost, where host files exist. Default 300.
+    /// A host name other than localhost, if host files exist. Default 300.
     pub(crate) hostname: Seconds,
     /// NetworkManager on the bus. Default 60.
     pub(crate) network_manager: Seconds,
-    /// NetworkManager done with the start-up of a named device; past it the agent goes on.
+    /// The end of NetworkManager's start-up of a named device; afterwards the agent goes on.
     /// Default 15.
     pub(crate) device_settled: Seconds,
-    /// OVSDB, where the document names OVS. Default 30.
+    /// OVSDB, if the document uses OVS. Default 30.
     pub(crate) ovsdb: Seconds,
     /// Each link that the document names. Default 60.
     pub(crate) link: Seconds,
-    /// The network of a document that is in force already. Default 60.
+    /// The network of a document already in force. Default 60.
     pub(crate) network: Seconds,
 }
 
@@ -138,21 +138,22 @@ impl Default for Wait {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Timeouts {
-    /// Reading what is there. Default 20.
+    /// Reading the current state. Default 20.
     pub(crate) snapshot: Seconds,
     /// Probes before the change. Default 5.
     pub(crate) baseline: Seconds,
     /// Creating a checkpoint, or committing it. Default 20.
     pub(crate) checkpoint: Seconds,
-    /// Taking over what other tools left. Default 30.
+    /// Removing leftovers of other tools. Default 30.
     pub(crate) take_over: Seconds,
     /// Handing the document to NetworkManager. Default 120.
     pub(crate) apply: Seconds,
-    /// Until the current state has what the document asks for. Default 60.
+    /// Waiting until the current state matches the document. Default 60.
     pub(crate) verify: Seconds,
-    /// All probes together. Default 45: a switch port with classic spanning tree is silent for 30.
+    /// All probes together. Default 45: a switch port with classic spanning tree forwards nothing
+    /// for 30 s.
     pub(crate) probe: Seconds,
-    /// Each of the steps of a roll back. Default 60.
+    /// Each step of a roll back. Default 60.
     pub(crate) roll_back: Seconds,
 }
 
@@ -172,8 +173,8 @@ impl Default for Timeouts {
 }
 
 impl Timeouts {
-    /// The bound of the transaction's checkpoints: all phases that they cover. No round number, as
-    /// it tells them from others'.
+    /// Timeout of the transaction's checkpoints, the sum of the phases they cover. Not a round
+    /// number: the timeout distinguishes them from checkpoints of other programs.
     pub(crate) fn checkpoint_seconds(&self) -> u32 {
         let whole = [self.take_over, self.apply, self.verify, self.probe, self.checkpoint];
         let whole: Duration = whole.iter().map(|bound| bound.get()).sum();
@@ -182,7 +183,7 @@ impl Timeouts {
     }
 }
 
-/// Which probes decide.
+/// Policy of each probe.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Probes {
@@ -191,13 +192,13 @@ pub(crate) struct Probes {
     pub(crate) gateway: Policy,
     /// Any configured name server answers. Default `if-it-worked-before`.
     pub(crate) dns: Policy,
-    /// The name that is asked for; any answer counts. Default `.` (the root's name servers).
+    /// The name to look up; any answer counts. Default `.` (the root's name servers).
     pub(crate) dns_name: String,
     /// The API accepts a connection. Default `if-it-worked-before`.
     pub(crate) api: Policy,
     /// `host:port`; default from `/etc/kubernetes/apiserver-url.env`.
     pub(crate) api_address: Option<String>,
-    /// Own targets.
+    /// Custom targets.
     pub(crate) target: Vec<Target>,
 }
 
@@ -220,13 +221,13 @@ impl Default for Probes {
 pub(crate) struct Target {
     /// Shown in results.
     pub(crate) name: String,
-    /// What to reach.
+    /// The target to reach.
     pub(crate) reach: Reach,
     /// Default `required`.
     pub(crate) policy: Policy,
 }
 
-/// What an own probe reaches.
+/// The target of a custom probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// `host:port` accepts a connection.
@@ -245,7 +246,7 @@ struct RawTarget {
     policy: Policy,
 }
 
-/// A target that says neither or both of `tcp` and `http`.
+/// A target with neither or both of `tcp` and `http`.
 #[derive(Debug, Error)]
 #[error("probe target {0} needs exactly one of tcp and http")]
 pub(crate) struct NotATarget(String);
@@ -268,7 +269,7 @@ fn required() -> Policy {
 }
 
 impl Settings {
-    /// The file's settings, or the defaults where there is no file.
+    /// The file's settings, or the defaults without a file.
     pub(crate) fn load(paths: &Paths) -> Result<Self, SettingsError> {
         let path = paths.settings();
         let bytes = match std::fs::read(&path) {
@@ -301,7 +302,7 @@ mod tests {
         Ok(())
     }
 
-    /// The file is also what `dayone.toml(5)` is made from: a key that it lacks is undocumented.
+    /// `dayone.toml(5)` is generated from this file: a key missing here is undocumented.
     #[test]
     fn every_key_is_documented() {
         let documented = include_str!("../doc/dayone.toml");

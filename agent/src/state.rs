@@ -1,4 +1,4 @@
-//! The only place that names the nmstate crate: what a document means, apply, retrieve.
+//! Parsing, applying and retrieving through the nmstate crate; only `state` uses the crate.
 
 mod compare;
 mod copied_macs;
@@ -17,7 +17,7 @@ use thiserror::Error;
 pub(crate) use self::copied_macs::Macs;
 use crate::wants::{Dynamic, Wants};
 
-/// What nmstate said no to.
+/// A failed operation of nmstate.
 #[derive(Debug, Error)]
 pub(crate) enum StateError {
     #[error("the document is not a network state")]
@@ -50,18 +50,18 @@ pub(crate) enum Parsed {
 }
 
 impl Parsed {
-    /// From the tree that nmgen checks: what was checked is what is applied.
+    /// Parses the tree that nmgen checks, so that the checked document is the applied one.
     pub(crate) fn read(reading: &nmgen::Reading<'_>) -> Result<Self, StateError> {
         if reading.is_policy() {
             let policy = reading.deserialize::<NetworkPolicy>().map_err(StateError::ReadPolicy)?;
             return Ok(Self::Policy(Box::new(policy)));
         }
-        // An empty document is a null, and asks for nothing.
+        // An empty document is null and desires nothing.
         let state = reading.deserialize::<Option<NetworkState>>().map_err(StateError::ReadState)?;
         Ok(Self::State(Box::new(State(state.unwrap_or_default()))))
     }
 
-    /// As `nmstatectl service` takes it: a NetworkState, else a NetworkPolicy.
+    /// Parses as `nmstatectl service` does: a NetworkState, else a NetworkPolicy.
     pub(crate) fn new(text: &str) -> Result<Self, StateError> {
         let source = match NetworkState::new_from_yaml(text) {
             Ok(state) => return Ok(Self::State(Box::new(State(state)))),
@@ -87,7 +87,7 @@ impl Parsed {
             Self::State(state) => Ok(State::clone(state)),
             Self::Policy(policy) => {
                 let mut policy = NetworkPolicy::clone(policy);
-                // Never left to nmstate, which would start a runtime inside ours.
+                // Always set: otherwise nmstate would start a runtime inside the agent's.
                 policy.current = Some(current.map(|s| s.0.clone()).unwrap_or_default());
                 NetworkState::try_from(policy)
                     .map(State)
@@ -96,8 +96,7 @@ impl Parsed {
         }
     }
 
-    /// What the document needs before it is resolved, as far as it says so: captures need the
-    /// current state.
+    /// Prerequisites known before the document is resolved; captures need the current state.
     pub(crate) fn first_wants(&self, text: &str) -> Wants {
         let resolved = if self.needs_current() { None } else { self.resolve(None).ok() };
         resolved.map_or_else(
@@ -115,21 +114,21 @@ impl State {
     /// The current state, as nmstate sees it.
     pub(crate) async fn retrieve() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
-        // What is hidden compares with nothing.
+        // Hidden secrets cannot be compared.
         state.set_include_secrets(true);
         state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: Box::new(e) })?;
         Ok(Self(state))
     }
 
     /// Applies without nmstate's verification. On success its checkpoint is left open and rolls
-    /// back by itself after `timeout` seconds; nmstate does not tell which checkpoint that is.
+    /// back by itself after `timeout` seconds; nmstate does not return the checkpoint's path.
     pub(crate) async fn apply_uncommitted(&self, timeout: u32) -> Result<(), StateError> {
         let mut desired = self.0.clone();
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
         desired.apply_async().await.map_err(|e| StateError::Apply { source: Box::new(e) })
     }
 
-    /// What the kernel and Open vSwitch have now, without a word from NetworkManager.
+    /// The current state of the kernel and Open vSwitch, without NetworkManager.
     pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
         state.set_kernel_only(true);
@@ -137,13 +136,13 @@ impl State {
         Ok(Self(state))
     }
 
-    /// This current state with what a newer look at the kernel and Open vSwitch shows; `None`
-    /// where an interface of `desired` is gone since.
+    /// This current state updated from a newer `kernel` state; `None` if an interface of `desired`
+    /// has disappeared since.
     pub(crate) fn with_newer(mut self, kernel: &Self, desired: &Self) -> Option<Self> {
         newer::take_newer(&mut self.0, &kernel.0, &desired.0).then_some(self)
     }
 
-    /// YAML for people: without secrets.
+    /// YAML for display, without secrets.
     pub(crate) fn to_shown_yaml(&self) -> Result<String, StateError> {
         let mut shown = self.clone();
         shown.0.hide_secrets();
@@ -155,8 +154,8 @@ impl State {
         serde_yaml::to_string(&self.0).map_err(|source| StateError::Encode { source })
     }
 
-    /// What `current` lacks of this desired state, `None` when it has all of it, by the rules of
-    /// nmstate's own verification: what others added is no difference.
+    /// The part of this desired state that `current` lacks, `None` if nothing, by the rules of
+    /// nmstate's own verification: additions of other programs are no difference.
     pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>, StateError> {
         let diff = compare::missing(&self.0, &current.0)
             .map_err(|e| StateError::Compare { source: Box::new(e) })?;
@@ -185,8 +184,8 @@ impl State {
         subjects
     }
 
-    /// Interfaces of `wants` that still wait for an address from the network. Where both
-    /// families are dynamic one of them is enough: the other may not exist on this network.
+    /// Interfaces of `dynamic` that still lack an address from the network. With both families
+    /// dynamic, one is enough: the other may not exist on this network.
     pub(crate) fn without_address(&self, dynamic: &[Dynamic]) -> Vec<String> {
         let waits = |d: &&Dynamic| {
             let base = self
@@ -205,14 +204,14 @@ impl State {
         dynamic.iter().filter(waits).map(|d| d.link.clone()).collect()
     }
 
-    /// What this desired state needs and promises.
+    /// Prerequisites and promises of this desired state.
     pub(crate) fn wants(&self) -> Wants {
         wants::of(&self.0)
     }
 
-    /// This desired state with what depends on the node's links settled, once: kernel names in the
-    /// place of names that stand for a MAC address (`name_of`), addresses in the place of
-    /// `copy-mac-from` (`macs_of`). Links that are not known are left to nmstate.
+    /// This desired state with references to the node's links resolved, once: kernel names for
+    /// interfaces identified by MAC address (`name_of`), addresses for `copy-mac-from` (`macs_of`).
+    /// Unknown links are left to nmstate.
     pub(crate) fn settled(
         mut self,
         name_of: impl Fn(&str) -> Option<String>,
@@ -223,15 +222,16 @@ impl State {
         self
     }
 
-    /// The same, as `settled` has it: this document's state when it was put in force.
+    /// The same with the names and addresses of `settled`, this document's state when it was put in
+    /// force.
     pub(crate) fn settled_as(mut self, settled: &Self) -> Self {
         names::resolve(&mut self.0, |mac| names::card(&settled.0, mac));
         copied_macs::as_in(&mut self.0, &settled.0);
         self
     }
 
-    /// This desired state, with what `previous` declared and this one does not taken away:
-    /// nmstate merges, so a route or bridge that is no longer mentioned would stay for good.
+    /// This desired state, which also removes everything only `previous` declares: nmstate merges,
+    /// so a route or bridge no longer mentioned would stay for good.
     pub(crate) fn replacing(&self, previous: &Self) -> Self {
         Self(replacing::replacing(&self.0, &previous.0))
     }

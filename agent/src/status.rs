@@ -1,4 +1,4 @@
-//! The account of a run: phases, journal, console, and `/run/dayone/status.json` (schema:
+//! Reporting of a run: phases, journal, console, and `/run/dayone/status.json` (schema:
 //! `agent/doc/status.schema.json`).
 
 pub(crate) mod log;
@@ -20,7 +20,7 @@ use crate::{durable, paths::Paths, probe::ProbeResult};
 /// The schema's version.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// How far it got.
+/// How a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
@@ -33,34 +33,34 @@ pub(crate) enum Outcome {
     Unchanged,
     /// In force by another tool, and recorded.
     Adopted,
-    /// No document is for this node.
+    /// This node has no document.
     Nothing,
     /// The document in force is gone; its network stays.
     Removed,
-    /// Failed, and nothing was changed.
+    /// Failed before any change.
     Failed,
     /// Failed, and the old network is back.
     RolledBack,
     /// Failed, and the old network is not back.
     RollBackFailed,
-    /// Failed too often to be tried again.
+    /// Failed too often; not tried again.
     GivenUp,
 }
 
-/// The file.
+/// The content of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
 pub(crate) struct Status {
     pub(crate) schema: u32,
     pub(crate) outcome: Outcome,
-    /// The exit code, where finished.
+    /// The exit code, once finished.
     pub(crate) exit: Option<u8>,
-    /// The phase that runs, or the last one.
+    /// The running phase, or the last one.
     pub(crate) phase: Option<Phase>,
     pub(crate) hostname: String,
     pub(crate) document: Option<PathBuf>,
     pub(crate) digest: Option<String>,
-    /// Why this document.
+    /// The reason of the choice.
     pub(crate) reason: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) phases: Vec<Done>,
@@ -68,11 +68,11 @@ pub(crate) struct Status {
     pub(crate) probes_after: Vec<ProbeResult>,
     /// The chain of causes.
     pub(crate) error: Option<String>,
-    /// What the last good configuration is good for, where the document failed.
+    /// State of the last good configuration after a failure.
     pub(crate) last_good: Option<String>,
-    /// Whether it carries the node, so that the boot went on.
+    /// Whether the last good configuration carries the node, so that the boot went on.
     pub(crate) last_good_in_force: bool,
-    /// When a service that waits tries again, in words.
+    /// When the waiting service tries again, in words.
     pub(crate) next: Option<String>,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
@@ -86,7 +86,7 @@ pub(crate) fn now() -> u64 {
         .map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// The status and its file; clones are the same one.
+/// The status and its file; clones share both.
 #[derive(Clone)]
 pub(crate) struct StatusFile {
     paths: Paths,
@@ -94,7 +94,7 @@ pub(crate) struct StatusFile {
 }
 
 impl StatusFile {
-    /// A new run's.
+    /// The status of a new run.
     pub(crate) fn new(paths: &Paths) -> Self {
         let status = Status { schema: SCHEMA, started: now(), ..Status::default() };
         Self { paths: paths.clone(), status: Rc::new(RefCell::new(status)) }
@@ -105,17 +105,17 @@ impl StatusFile {
         durable::read_json_or_set_aside(&paths.status())
     }
 
-    /// Changes it.
+    /// Changes the status in memory.
     pub(crate) fn update(&self, change: impl FnOnce(&mut Status)) {
         change(&mut self.status.borrow_mut());
     }
 
-    /// A copy.
+    /// A copy of the status.
     pub(crate) fn get(&self) -> Status {
         self.status.borrow().clone()
     }
 
-    /// Writes it. A run does not fail because it cannot say how it goes.
+    /// Writes the file. A failure to write is a warning: the run itself goes on.
     pub(crate) fn write(&self) {
         let path = self.paths.status();
         let written = path

@@ -1,4 +1,4 @@
-//! The transaction: a line of phases over [`Network`], each bounded, and one way back.
+//! The transaction: a sequence of bounded phases over [`Network`], with one roll back.
 
 mod bounds;
 mod change;
@@ -21,7 +21,7 @@ use crate::{
     status::{phase::Phase, progress::Progress},
 };
 
-/// What a transaction works with.
+/// The inputs of a transaction.
 pub(crate) struct Transaction<'a, N> {
     pub(crate) network: &'a N,
     pub(crate) paths: &'a Paths,
@@ -40,7 +40,7 @@ pub(crate) struct Probed {
 
 impl<N: Network> Transaction<'_, N> {
     /// Applies `document` after the files of `nmstatectl service`; `previous` is the state of the
-    /// document that was in force, whose remains are taken away.
+    /// document in force so far, whose leftovers are removed.
     pub(crate) async fn run(
         &self,
         document: &Document,
@@ -53,11 +53,11 @@ impl<N: Network> Transaction<'_, N> {
         let mut prepared = Box::pin(self.prepare(document, parsed, service_files, probed))
             .await
             .map_err(untouched)?;
-        // From here on every way out leads through the roll back or the record.
+        // From here on every path ends in the roll back or in the record.
         let changed = match Box::pin(self.change(&prepared, service_files, previous, probed)).await
         {
-            // NetworkManager has committed; whether that counts is decided here. A way back is
-            // there still: the journal needs no checkpoint.
+            // NetworkManager has committed; the rename here decides. A roll back is still possible:
+            // the journal needs no checkpoint.
             Ok(uplinks) => {
                 self.step(Phase::Record, || {
                     prepared.commit.prove(self.paths, uplinks, &service_files.digests)?;

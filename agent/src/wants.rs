@@ -1,4 +1,4 @@
-//! What a desired state needs before and promises after, in plain types.
+//! Prerequisites and promises of a desired state, in plain types.
 
 use std::net::IpAddr;
 
@@ -41,7 +41,7 @@ impl std::fmt::Display for OnLink {
 /// A next hop.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Gateway {
-    /// Interface name, where known.
+    /// Interface name, if known.
     pub(crate) link: Option<String>,
     /// Next hop.
     pub(crate) ip: IpAddr,
@@ -58,16 +58,16 @@ pub(crate) struct Dynamic {
     pub(crate) v6: bool,
 }
 
-/// All of it.
+/// Prerequisites and promises together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Wants {
-    /// Every interface the document declares, absent ones too.
+    /// All declared interfaces, including absent ones.
     pub(crate) links: Vec<String>,
-    /// Which interface stands on which; ports of an OVS bridge and the bridge stand on each other.
+    /// Pairs of an interface and one below it; an OVS bridge and its ports are below each other.
     pub(crate) below: Vec<(String, String)>,
-    /// Links that must exist beforehand.
+    /// Links that must exist before the apply.
     pub(crate) needed: Vec<LinkRef>,
-    /// Whether OVSDB must be there.
+    /// Whether OVSDB is needed.
     pub(crate) ovs: bool,
     /// OVS bridges that will exist.
     pub(crate) bridges: Vec<String>,
@@ -83,6 +83,6 @@ pub(crate) struct Wants {
     pub(crate) name_servers: Vec<IpAddr>,
     /// Whether it sets the host name.
     pub(crate) hostname: bool,
-    /// Rare interface types and settings whose links come up only while applying (SR-IOV).
+    /// Whether links appear only during the apply (SR-IOV and other rare types and settings).
     pub(crate) makes_links: bool,
 }

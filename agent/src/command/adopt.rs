@@ -1,4 +1,4 @@
-//! A document that another tool has put in force: recorded, not applied.
+//! Adoption of a document that another tool has put in force: recorded, not applied.
 
 use super::decide::Attempt;
 use nmgen::chain;
@@ -15,7 +15,7 @@ use crate::{
     wants::Wants,
 };
 
-/// A document of which `applied` says that it is in force.
+/// A document in force according to `applied`.
 pub(super) struct Adopted {
     parsed: Parsed,
     pub(super) wants: Wants,
@@ -34,13 +34,13 @@ impl Adopted {
         if !is_mark && Digest::of(&applied) != document.digest {
             return Ok(None);
         }
-        // One that nmstate does not read is refused by the checks, with its place.
+        // The checks refuse an unparsable document, with the position of the error.
         let Ok(parsed) = Parsed::new(&document.text) else { return Ok(None) };
         let wants = parsed.first_wants(&document.text);
         Ok(Some(Self { parsed, wants }))
     }
 
-    /// Writes the record and the last good document, and tells what the network lacks.
+    /// Writes the record and the last good document, and reports drift.
     pub(super) async fn record(
         self,
         run: &Attempt<'_>,
@@ -49,7 +49,8 @@ impl Adopted {
     ) -> Result<Outcome, Error> {
         let (resolved, uplinks) = match self.look(run).await {
             Ok(seen) => seen,
-            // A State needs nobody to resolve it, and a network that works must not wait for this.
+            // A NetworkState resolves without the current state, and a working network must not
+            // wait for it.
             Err(error) if !self.parsed.needs_current() => {
                 run.warn(&format!("drift is not known: {}", chain(&error)));
                 let netlink = Netlink::connect().map_err(NetworkError::from)?;

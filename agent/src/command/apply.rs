@@ -1,4 +1,4 @@
-//! `dayone apply`: one attempt by hand.
+//! `dayone apply`: one manual attempt.
 
 use super::{
     attempt::{Ended, attempt},
@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{error::Error, paths::Paths};
 
-/// Tries once. Only a success decides the boot: dayone.service does not end with this run.
+/// Tries once. Only a success decides the boot: after a failure dayone.service goes on trying.
 pub(crate) async fn apply(paths: &Paths, retry: bool) -> Result<(), Error> {
     let signals = Signals::listen()?;
     match attempt(paths, &signals.stop, retry, false).await {

@@ -1,4 +1,4 @@
-//! One attempt: under the lock, told to everyone, and with last good to fall back on.
+//! One attempt: under the lock, reported, with the last good document as fallback.
 
 use tokio::sync::watch;
 
@@ -10,26 +10,26 @@ use crate::{
     settings::{OnFailure, Settings},
 };
 
-/// How it ended.
+/// The result of an attempt.
 pub(super) enum Ended {
     /// In force, or nothing to do.
     Good,
-    /// It failed, and the boot goes on.
+    /// Failed, and the boot goes on.
     GoesOn(Error),
-    /// It failed, and the boot waits.
+    /// Failed, and the boot waits.
     Failed(Error),
 }
 
 /// Tries once; `decides` says whether a failure may let the boot go on.
 ///
-/// Its steps are boxed: one future of all of them is too deep for the compiler.
+/// The steps are boxed: a single future is too deep for the compiler.
 pub(super) async fn attempt(
     paths: &Paths,
     stop: &watch::Receiver<bool>,
     forgive: bool,
     decides: bool,
 ) -> Ended {
-    // Unusable settings are the attempt's failure, under the lock.
+    // Unusable settings fail the attempt, under the lock.
     let (settings, unusable) = match Settings::load(paths) {
         Ok(settings) => (settings, None),
         Err(error) => (Settings::default(), Some(error)),
@@ -38,7 +38,7 @@ pub(super) async fn attempt(
     let _turn = match stoppable(stop, turn).await {
         Ok(turn) => turn,
         Err(error) => {
-            // The status is the other run's.
+            // The status file belongs to the other run.
             outcome::refused(&error);
             return Ended::Failed(error);
         }

@@ -1,4 +1,4 @@
-//! `dayone check`: the document that the next boot would apply, checked and not applied.
+//! `dayone check`: checks the document of the next boot without applying it.
 
 use super::{output::print, removed::removed};
 use nmgen::chain;
@@ -11,7 +11,7 @@ use crate::{
     status::log::{self, message_id},
 };
 
-/// Says what a boot would do, to the journal where a service.
+/// Reports what a boot would do; as a service, to the journal.
 pub(crate) async fn check(paths: &Paths) -> Result<(), Error> {
     let result = checked(paths).await;
     if let Err(error) = &result
@@ -57,7 +57,7 @@ fn pending(document: &Document) -> Result<(), Error> {
     Ok(())
 }
 
-/// The journal hears nothing of a document that asks for nothing.
+/// As a service, prints nothing: the journal gets only pending and refused documents.
 fn say(text: &str) -> Result<(), Error> {
     if log::is_service() {
         tracing::debug!("{text}");

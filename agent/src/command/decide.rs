@@ -1,4 +1,4 @@
-//! One attempt: choose, check, and change the network where that is needed.
+//! One attempt: choose, check, and change the network if necessary.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ use crate::{
     transaction::{Failure, PhaseError, Probed, Transaction},
 };
 
-/// What an attempt works with.
+/// The inputs of an attempt.
 pub(super) struct Attempt<'a> {
     pub(super) paths: &'a Paths,
     pub(super) settings: &'a Settings,
@@ -47,7 +47,7 @@ impl Attempt<'_> {
         marks::chosen(self.paths);
         peers::stand_in(self.paths).await;
         let files = service_files::read(self.paths, &self.status.get().hostname)?;
-        // Boxed: one future of all steps would be deeper than the compiler looks.
+        // Boxed: a single future of all steps is too deep for the compiler.
         if let Some(outcome) = Box::pin(self.settle(&document, &files)).await? {
             // Open vSwitch is up by now, if it was not.
             peers::stand_in(self.paths).await;
@@ -58,7 +58,7 @@ impl Attempt<'_> {
         Box::pin(self.transact(&document, &parsed, &files, record)).await
     }
 
-    /// This node's document, and why it is this one.
+    /// This node's document, with the reason of the choice.
     async fn choose(&self) -> Result<Option<Document>, Error> {
         let bound = self.settings.wait.hostname.get();
         let start = self.progress.enter(Phase::Select, bound);
@@ -117,7 +117,7 @@ impl Attempt<'_> {
             progress: self.progress,
             stop: self.stop.clone(),
         };
-        // What cannot be read cannot be taken away; it must not stop a good document either.
+        // Leftovers of an unreadable last good document stay; it must not stop a good document.
         let previous = last_good_state(self.paths).unwrap_or_else(|error| {
             tracing::warn!("{}", chain(&error));
             None
@@ -138,7 +138,7 @@ impl Attempt<'_> {
     }
 }
 
-/// A document is given up after so many failures that touched the network.
+/// Gives a document up after `max-attempts` failures that touched the network.
 fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<(), Error> {
     let count = record.failures_of(&document.digest);
     if settings.max_attempts == 0 || count < settings.max_attempts {
@@ -148,7 +148,7 @@ fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<
     Err(Error::GivenUp { digest: document.digest.clone(), count, last })
 }
 
-/// Counts a failure of the document's. A stop is the machine's, which reboots in the middle.
+/// Counts a failure of the document. A stop does not count: the machine is shutting down.
 fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
     let noted = match failure {

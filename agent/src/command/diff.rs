@@ -9,7 +9,7 @@ use crate::{
     settings::Settings,
 };
 
-/// Prints what the current state lacks.
+/// Prints the part of the document that the current state lacks.
 pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
     let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;

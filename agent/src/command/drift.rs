@@ -10,7 +10,7 @@ use crate::{
     state::{Parsed, State},
 };
 
-/// What the current state lacks of `desired`: names for people and the whole as YAML.
+/// The part of `desired` that the current state lacks: names for messages, and YAML.
 pub(super) async fn drift(
     network: &RealNetwork<'_>,
     desired: &State,
@@ -22,7 +22,8 @@ pub(super) async fn drift(
     }
 }
 
-/// The difference as YAML; for a document in force from what it came to when it was applied.
+/// Prints the difference as YAML; for a document in force, against its state resolved at apply
+/// time.
 pub(super) async fn print_difference(
     paths: &Paths,
     network: &RealNetwork<'_>,

@@ -1,4 +1,4 @@
-//! `dayone apply --dry-run`: what an attempt would change.
+//! `dayone apply --dry-run`: prints the changes of an attempt.
 
 use super::{drift::print_difference, output::print};
 use crate::{

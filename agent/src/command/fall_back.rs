@@ -21,11 +21,11 @@ use crate::{
     transaction::{Probed, Transaction},
 };
 
-/// What the last good configuration is good for.
+/// Whether the last good configuration works.
 pub(super) enum Standing {
-    /// It is in force, and the node is reached by it.
+    /// In force, and the node is reachable.
     Carries(String),
-    /// It is not.
+    /// Not in force, or the node is unreachable.
     Lost(String),
 }
 
@@ -38,7 +38,7 @@ impl fmt::Display for Standing {
 }
 
 impl Attempt<'_> {
-    /// After `error`. `None`: nothing was ever good, or the run is to stop.
+    /// Falls back after `error`. `None`: no last good document, or a stop signal.
     pub(super) async fn fall_back(&self, error: &Error) -> Option<Standing> {
         if *self.stop.borrow() {
             return None;
@@ -56,7 +56,7 @@ impl Attempt<'_> {
                 Ok(Some(why)) => tracing::warn!("{name} does not carry the node: {why}"),
                 Err(error) => tracing::warn!("{}", chain(&error)),
             }
-            // Whatever keeps a document from being tried keeps this one from it too.
+            // A machine error before the transaction would fail this document too.
             if error.exit() == Exit::Machine {
                 return Some(Standing::Lost(format!("{name} does not carry the node")));
             }
@@ -67,8 +67,8 @@ impl Attempt<'_> {
         })
     }
 
-    /// Asks the probes that tell whether last good carries the node, while links come up; `None`:
-    /// all of them answer.
+    /// Runs the probes that decide whether the last good configuration carries the node, while
+    /// links come up; `None`: all answer.
     async fn unanswered(&self) -> Result<Option<String>, Error> {
         let wants = last_good_state(self.paths)?.map(|state| state.wants()).unwrap_or_default();
         let settings = &self.settings.probe;
@@ -87,7 +87,7 @@ impl Attempt<'_> {
         Ok((!silent.is_empty()).then(|| silent.join("; ")))
     }
 
-    /// Applies last good as a transaction, over what a failed roll back may have left.
+    /// Applies the last good document as a transaction, over remains of a failed roll back.
     async fn put_back(&self, document: &Document, parsed: &Parsed) -> Result<(), Error> {
         let aside = set_aside::set_aside(self.paths)?;
         let applied = self.apply_last_good(document, parsed).await;
@@ -114,8 +114,8 @@ impl Attempt<'_> {
     }
 }
 
-/// The probes that decide for last good, a gateway among them even where none answered before: that
-/// may be the fault.
+/// The probes that decide for the last good document, always with a gateway: its silence before may
+/// be the fault.
 fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe> {
     let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
     let is_gateway =

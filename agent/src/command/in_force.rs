@@ -1,5 +1,5 @@
-//! A document that is in force already: the network is proved before the boot goes on, and repaired
-//! where it does not come back by itself.
+//! A document already in force: proves the network before the boot goes on, and repairs a network
+//! that does not come back by itself.
 
 use std::{future::Future, time::Duration};
 
@@ -19,8 +19,8 @@ use crate::{
 };
 
 impl Attempt<'_> {
-    /// The outcome where the document needs no transaction, since it is in force or another tool
-    /// has applied it. `None`: apply it.
+    /// The outcome of a document that needs no transaction: in force already, or applied by another
+    /// tool. `None`: apply it.
     pub(super) async fn settle(
         &self,
         document: &Document,
@@ -51,7 +51,7 @@ impl Attempt<'_> {
         Ok(Some(Outcome::Unchanged))
     }
 
-    /// Whether the network is usable, if need be with the document's profiles activated.
+    /// Whether the network is usable, activating the document's profiles if necessary.
     async fn is_proved(&self, expected: &Uplinks) -> Result<bool, Error> {
         if expected.families.is_empty() {
             return Ok(true);
@@ -88,7 +88,7 @@ impl Attempt<'_> {
         }
     }
 
-    /// A phase that a signal stops; its own failure is the caller's to judge.
+    /// Runs a phase that a signal stops; the caller judges its failure.
     async fn phase<T>(
         &self,
         phase: Phase,
@@ -97,7 +97,7 @@ impl Attempt<'_> {
     ) -> Result<Result<T, NetworkError>, Error> {
         let mut stop = self.stop.clone();
         let stopped = async move {
-            // A sender that is gone stops nothing any more.
+            // Without a sender no stop can arrive.
             if stop.wait_for(|stop| *stop).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -115,7 +115,7 @@ impl Attempt<'_> {
         result
     }
 
-    /// The record of an older version says neither families nor files: it gets those of now.
+    /// Adds the current families and files to the record of an older version, which has neither.
     async fn complete(
         &self,
         record: &mut Record,
@@ -127,14 +127,14 @@ impl Attempt<'_> {
         Ok(record.complete(self.paths, uplinks, &files.digests())?)
     }
 
-    /// A warning for the journal and the status.
+    /// Writes a warning to the journal and the status.
     pub(super) fn warn(&self, text: &str) {
         tracing::warn!("{text}");
         self.status.update(|s| s.warnings.push(text.to_owned()));
     }
 }
 
-/// What the document in force asks for. Where that cannot be read, nothing is known to wait for.
+/// Prerequisites of the document in force; empty if it is unreadable, so that nothing is awaited.
 fn last_good_wants(paths: &Paths) -> Wants {
     match last_good_state(paths) {
         Ok(state) => state.map(|state| state.wants()).unwrap_or_default(),

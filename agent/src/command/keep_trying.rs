@@ -1,5 +1,5 @@
-//! `dayone apply --keep-trying`: what dayone.service runs. Whatever waits for the unit goes on waiting
-//! while it tries, on every version of systemd.
+//! `dayone apply --keep-trying`: run by dayone.service. Units ordered after it wait during all
+//! attempts, on every version of systemd.
 
 use std::time::Duration;
 
@@ -10,12 +10,12 @@ use super::{
 };
 use crate::{document::changes::Inputs, error::Error, paths::Paths};
 
-/// What ended a pause.
+/// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]
 enum Woken {
-    /// Its time.
+    /// The pause is over.
     Time,
-    /// A document or the settings.
+    /// A document or the settings changed.
     Change,
     /// SIGHUP.
     Asked,
@@ -29,7 +29,7 @@ pub(crate) async fn keep_trying(paths: &Paths, retry: bool) -> Result<(), Error>
     let mut forgive = retry;
     let mut failures = 0;
     loop {
-        // Looked at before the attempt: a change during it counts.
+        // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
         let error = match attempt(paths, &signals.stop, forgive, true).await {
             Ended::Good | Ended::GoesOn(_) => return Ok(()),

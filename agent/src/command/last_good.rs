@@ -1,4 +1,4 @@
-//! The last good document, as it was when it was committed.
+//! The last good document, as committed.
 
 use crate::{
     document::{Document, check},
@@ -16,7 +16,7 @@ pub(super) fn last_good(paths: &Paths) -> Result<Option<(Document, Parsed)>, Err
     }
     let mut document = Document::read(path)?;
     let parsed = check::check(&document)?;
-    // Its place on disk is a copy; what people know is the file it came from.
+    // Show the original path: the file on disk is a copy.
     if let Some(committed) = Record::load(paths).committed
         && committed.digest == document.digest
     {
@@ -25,15 +25,15 @@ pub(super) fn last_good(paths: &Paths) -> Result<Option<(Document, Parsed)>, Err
     Ok(Some((document, parsed)))
 }
 
-/// The state that the last good document came to: for a policy what it resolved to then, as its
-/// captures and `copy-mac-from` may mean something else by now.
+/// The state of the last good document, resolved when it was applied: captures and `copy-mac-from`
+/// may resolve differently now.
 pub(super) fn last_good_state(paths: &Paths) -> Result<Option<State>, Error> {
     let Some((_, parsed)) = last_good(paths)? else { return Ok(None) };
     let bytes = durable::read(&paths.last_good_state())?.unwrap_or_default();
     let then = Parsed::new(&String::from_utf8_lossy(&bytes))?.resolve(None)?;
     Ok(Some(match parsed.needs_current() {
         true => then,
-        // The document says more than the copy: nmstate doesn't write everything that it reads.
+        // Take the document, not its resolved copy: nmstate does not write every key that it reads.
         false => parsed.resolve(None)?.settled_as(&then),
     }))
 }

@@ -1,4 +1,4 @@
-//! Marks in `/run/dayone`, by which units see how far this boot is.
+//! Marks in `/run/dayone`: conditions of units on the progress of this boot.
 //!
 //! | mark | from | to | who looks |
 //! |---|---|---|---|
@@ -26,20 +26,21 @@ pub(super) fn is_undecided(paths: &Paths) -> bool {
     paths.undecided().exists()
 }
 
-/// A document is this node's.
+/// This node has a document.
 pub(super) fn chosen(paths: &Paths) {
     set(&paths.chosen());
 }
 
-/// A run succeeded: the boot may go on.
+/// After a success: the boot may go on.
 pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
     match outcome {
-        // As if the agent were absent.
+        // Without a document the node boots as if the agent were absent.
         Outcome::Nothing => {
             clear(&paths.chosen());
             clear(&paths.in_force());
         }
-        // br-ex is the gone document's still; files of /etc/nmstate are nobody else's.
+        // br-ex still belongs to the removed document; files of /etc/nmstate are left to
+        // nmstate.service.
         Outcome::Removed => {
             clear(&paths.chosen());
             set(&paths.in_force());
@@ -56,13 +57,13 @@ pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
     clear(&paths.undecided());
 }
 
-/// The document failed, and the last good one carries the node: the boot may go on.
+/// After a failure with a working last good document: the boot may go on.
 pub(super) fn on_last_good(paths: &Paths) {
     in_force(paths);
     clear(&paths.undecided());
 }
 
-/// The document failed, and the boot goes on without it: br-ex is left to others, the document is
+/// After a failure with `on-failure = "continue"`: br-ex is left to other tools, the document is
 /// not.
 pub(super) fn without_document(paths: &Paths) {
     clear(&paths.undecided());
@@ -82,7 +83,7 @@ fn clear(mark: &Path) {
     warn(durable::remove(mark));
 }
 
-/// A run does not fail for a mark.
+/// A mark that cannot be written is a warning: the run goes on.
 fn warn(done: Result<(), FileError>) {
     if let Err(error) = done {
         tracing::warn!("{}", chain(&error));

@@ -1,4 +1,4 @@
-//! How a run that may change the network is told: status file, journal, console, systemd.
+//! Reports of runs that may change the network: status file, journal, console, systemd.
 
 use std::{path::Path, time::Duration};
 
@@ -16,7 +16,7 @@ use crate::{
     transaction::Failure,
 };
 
-/// A status file, and a teller that keeps it up to date.
+/// A status file, and the progress that keeps it up to date.
 pub(super) fn told(paths: &Paths) -> (StatusFile, Progress) {
     let status = StatusFile::new(paths);
     let progress = Progress::new({
@@ -32,27 +32,27 @@ pub(super) fn told(paths: &Paths) -> (StatusFile, Progress) {
     (status, progress)
 }
 
-/// Says whose turn it is.
+/// Reports the holder of the lock.
 pub(super) fn waits(text: &str) {
     Progress::new(|_, _| {}).say(text, Duration::ZERO);
     tracing::warn!("{text}");
     console(Tone::Plain, &[text.to_owned()]);
 }
 
-/// Tells of a run that did not begin; the status is another one's.
+/// Reports a run that did not begin; the status file belongs to another run.
 pub(super) fn refused(error: &Error) {
     tracing::error!(dayone_exit = error.exit() as u8, "{}", chain(error));
     console(Tone::Bad, &[format!("FAILED: {}", chain(error))]);
 }
 
-/// Tells a success; the boot hears of it first.
+/// Reports a success; readiness first, so that the boot goes on.
 pub(super) fn succeeded(status: &StatusFile, progress: &Progress, outcome: Outcome) {
     end(status, progress, outcome, None);
     status.write();
     succeed(status, progress, outcome);
 }
 
-/// Tells a failure.
+/// Reports a failure.
 pub(super) fn failed(status: &StatusFile, progress: &Progress, error: &Error) {
     end(status, progress, outcome_of(error), Some(error));
     status.write();
@@ -69,7 +69,8 @@ fn end(status: &StatusFile, progress: &Progress, outcome: Outcome, error: Option
     });
 }
 
-/// The document failed, and the boot goes on, as `why` says: at every boot, loudly.
+/// Reports a failed document with which the boot goes on, for the reason `why`; repeated at every
+/// boot.
 pub(super) fn goes_on(status: &StatusFile, progress: &Progress, error: &Error, why: &str) {
     let s = status.get();
     let document = s.document.as_deref().unwrap_or(Path::new("the document")).display();
@@ -84,9 +85,9 @@ pub(super) fn goes_on(status: &StatusFile, progress: &Progress, error: &Error, w
     console(Tone::Bad, &[text, "see: dayone status".to_owned()]);
 }
 
-/// A service that failed waits.
+/// Reports the pause of a service after a failure.
 pub(super) fn pauses(paths: &Paths, error: &Error, next: &str) {
-    // Read, not kept: another run may have written it by now.
+    // Read anew: another run may have written the file since.
     if let Ok(Some(earlier)) = StatusFile::load(paths) {
         let status = StatusFile::new(paths);
         status.update(|s| *s = Status { next: Some(next.to_owned()), ..earlier });
@@ -140,7 +141,7 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
         | Outcome::GivenUp => (message_id::NOTHING, "nothing to do"),
     };
     let text = format!("{text} ({})", s.reason);
-    // First of all: everything else can wait.
+    // Readiness first: the boot waits for it.
     progress.ready(&text);
     tracing::info!(
         message_id = id,

@@ -1,4 +1,4 @@
-//! What the held-back units of the machine-config-operator do besides making a network.
+//! Side effects of the machine-config-operator's held-back units, done in their place.
 
 use std::time::Duration;
 
@@ -11,16 +11,16 @@ use crate::{
     paths::Paths,
 };
 
-/// A database that is up answers within milliseconds; the boot does not wait for one that hangs.
+/// A running database answers within milliseconds; a hanging one must not delay the boot.
 const OVSDB: Duration = Duration::from_secs(5);
 
-/// Stands in for nmstate-configuration and ovs-configuration. May be called again: what failed, as
-/// Open vSwitch was not up, is done then. No document fails for it.
+/// Stands in for nmstate-configuration and ovs-configuration. A second call repeats what failed
+/// while Open vSwitch was down. Failures are warnings.
 pub(super) async fn stand_in(paths: &Paths) {
     if let Err(error) = remove_mtu_migration(paths) {
         tracing::warn!("{}", chain(&error));
     }
-    // Once a boot, and before it goes on: later the address is the running cluster's.
+    // Once per boot, before it goes on: later the address belongs to the running cluster.
     if marks::is_undecided(paths) && !paths.ovs_config_executed().exists() {
         match tokio::time::timeout(OVSDB, forget_ovn_remote(paths)).await {
             Ok(Ok(())) => {}
@@ -30,21 +30,21 @@ pub(super) async fn stand_in(paths: &Paths) {
     }
 }
 
-/// As ovs-configuration does first of all: ovn-controller must not join the database of before.
+/// Like ovs-configuration's first step: ovn-controller must not connect to the previous database.
 async fn forget_ovn_remote(paths: &Paths) -> Result<(), OvsdbError> {
     let mut ovsdb = Ovsdb::connect(&paths.ovsdb_socket()).await?;
     if ovsdb.forget_ovn_remote().await? {
         tracing::info!("the address of OVN's southbound database is forgotten");
     }
-    // Others see by it that configure-ovs.sh ran, and so does the next call.
+    // Other programs and the next call take this file as proof that configure-ovs.sh has run.
     if let Err(error) = durable::write(&paths.ovs_config_executed(), b"", 0o644) {
         tracing::warn!("{}", chain(&error));
     }
     Ok(())
 }
 
-/// As nmstate-configuration does at every run, unless the migration is enabled; by links, so
-/// without the bus.
+/// Like every run of nmstate-configuration, unless the migration is enabled. Reads the unit's
+/// links, since the bus may be down.
 fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
     let remains = paths.mtu_migration();
     if !remains.exists() || mtu_migration_is_enabled(paths) {

@@ -1,4 +1,4 @@
-//! `dayone recover`: undoes what a killed agent or a power cut left open.
+//! `dayone recover`: undoes a transaction left open by a killed agent or a power cut.
 
 use std::time::Duration;
 
@@ -25,26 +25,25 @@ use crate::{
     transaction::{Probed, Transaction},
 };
 
-/// NetworkManager waits for dayone-recover.service.
+/// Short, since NetworkManager waits for dayone-recover.service.
 const TURN: Duration = Duration::from_secs(20);
 
-/// Early in boot, before NetworkManager: files only, and OVS bridges where OVSDB is up. From then
-/// on the units that would apply the document themselves keep away until it is in force.
+/// Early in boot, before NetworkManager: restores files, and OVS bridges if OVSDB is up. From then
+/// on a mark holds back the units that would apply the document themselves.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     marks::undecided(paths);
-    // Nobody else runs this early; by hand someone may.
+    // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
-        // NetworkManager reads restored profiles when it starts.
+        // NetworkManager will read the restored profiles when it starts.
         Open::Nothing | Open::Abandoned => return Ok(()),
     };
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
-    // The same as online, except that there is no one to ask for profiles: NetworkManager reads
-    // the restored ones when it starts. It takes its own ports out of OVSDB then, but keeps a bridge
-    // that has others, OVN's say.
+    // As online, but without NetworkManager, which reads the restored profiles when it starts. It
+    // then removes its own ports from OVSDB, but keeps a bridge with foreign ports, such as OVN's.
     if let Err(error) = undo_bridges(paths, &journal).await {
         if bridges::must_return(&journal.before.bridges) {
             tracing::warn!("{}; the bridges come back when the agent starts", chain(&error));
@@ -66,8 +65,8 @@ async fn undo_bridges(paths: &Paths, journal: &Journal) -> Result<(), OvsdbError
     bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made, &[]).await
 }
 
-/// At the start of an apply: the agent before us was killed, NetworkManager may be running, and
-/// its checkpoint may be open still.
+/// Recovery at the start of an apply: a previous agent was killed, NetworkManager may be running,
+/// and its checkpoint may still be open.
 pub(super) async fn online(
     paths: &Paths,
     settings: &Settings,
@@ -77,7 +76,7 @@ pub(super) async fn online(
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
         Open::Nothing => return Ok(()),
-        // The checkpoint, if one is open still, is known by its bound alone.
+        // Without a journal only the timeout identifies an open checkpoint.
         Open::Abandoned => {
             let network = RealNetwork::connect(paths, &settings.wait).await?;
             let t = &settings.timeout;
@@ -102,11 +101,11 @@ pub(super) async fn online(
     Ok(())
 }
 
-/// What an earlier run left open.
+/// The open transaction of an earlier run.
 enum Open {
     Nothing,
     Journal(Box<Journal>),
-    /// The journal could not be used; files came back as far as possible.
+    /// The journal was unusable; files were restored as far as possible.
     Abandoned,
 }
 
@@ -116,7 +115,8 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
         commit::finish(paths)?;
         set_aside::forget(paths)?;
     }
-    // Of a roll back that failed, and whose last good did not come to its own journal.
+    // The journal of a failed roll back, set aside by a run that ended before it opened another
+    // one.
     set_aside::open_again(paths)?;
     match journal::read(paths) {
         Ok(None) => Ok(Open::Nothing),
@@ -130,7 +130,7 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
     }
 }
 
-/// A run that ended in a crash counts: it must not be tried for ever.
+/// Counts a crash as a failure, so that the document is not tried for ever.
 fn note(paths: &Paths, journal: &Journal) {
     let document = Document {
         path: journal.source.clone(),

@@ -1,4 +1,4 @@
-//! When an attempt that failed is repeated. Pure.
+//! When a failed attempt is repeated. Pure.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use crate::error::{Error, Exit};
 const FIRST: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// The pause after this many failures in a row, the first counting one; `None`: until something
-/// changes, as the same input fails again.
+/// The pause after `failures` failures in a row, counted from 1; `None`: until an input changes,
+/// since the same input fails again.
 pub(super) fn pause(error: &Error, failures: u32) -> Option<Duration> {
     let hopeless = matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input;
     if hopeless {

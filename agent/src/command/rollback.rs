@@ -1,4 +1,4 @@
-//! `dayone rollback`: the last good configuration, again.
+//! `dayone rollback`: returns to the last good configuration.
 
 use tokio::sync::watch;
 
@@ -19,7 +19,7 @@ use crate::{
     transaction::{Probed, Transaction},
 };
 
-/// Applies the last good document as a transaction, and tells it as `apply` does.
+/// Applies the last good document as a transaction, reported like `apply`.
 pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
     let settings = Settings::load(paths).map_err(refused)?;
     let stop = Signals::listen()?.stop;

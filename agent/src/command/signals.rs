@@ -1,4 +1,4 @@
-//! Signals to a run.
+//! Signals that a run handles.
 
 use std::future::Future;
 
@@ -9,7 +9,7 @@ use tokio::{
 
 use crate::error::Error;
 
-/// What a run is told by signals.
+/// The signals of a run.
 pub(super) struct Signals {
     /// Turns true on SIGTERM and SIGINT.
     pub(super) stop: watch::Receiver<bool>,
@@ -17,8 +17,8 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Listens from now on. SIGHUP ends no run: the terminal of a run by hand may hang on the network
-    /// that it changes.
+    /// Listens from now on. SIGHUP never ends a run: the terminal of a manual run may depend on the
+    /// network that it changes.
     pub(super) fn listen() -> Result<Self, Error> {
         let (sender, stop) = watch::channel(false);
         let mut term = signal(SignalKind::terminate()).map_err(Error::Signals)?;
@@ -29,7 +29,7 @@ impl Signals {
                 _ = term.recv() => {}
                 _ = int.recv() => {}
             }
-            // Nobody listens when the run is over already.
+            // Without a receiver the run is over already.
             let _ = sender.send(true);
         });
         Ok(Self { stop, hangup })
@@ -37,20 +37,20 @@ impl Signals {
 
     /// Returns at the next SIGHUP.
     pub(super) async fn hangup(&mut self) {
-        // Signals do not end.
+        // The stream of signals does not end.
         while self.hangup.recv().await.is_none() {}
     }
 }
 
-/// Returns when a run is to stop.
+/// Returns at a stop signal.
 pub(super) async fn stopped(mut stop: watch::Receiver<bool>) {
-    // A sender that is gone cannot stop anyone any more.
+    // Without a sender no stop can arrive.
     if stop.wait_for(|stop| *stop).await.is_err() {
         std::future::pending::<()>().await;
     }
 }
 
-/// Work that changes nothing, and that a signal may cut short.
+/// Runs work that changes nothing, so that a signal may interrupt it.
 pub(super) async fn stoppable<T, E: Into<Error>>(
     stop: &watch::Receiver<bool>,
     work: impl Future<Output = Result<T, E>>,

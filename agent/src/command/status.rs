@@ -1,4 +1,4 @@
-//! `dayone status`: how it went, and whether it still holds.
+//! `dayone status`: the result of the last run, and the current drift.
 
 use std::path::PathBuf;
 
@@ -17,25 +17,25 @@ use crate::{
     status::{Outcome, Status, StatusFile},
 };
 
-/// What `--json` prints: the file of this boot and what holds now.
+/// The output of `--json`: the status file of this boot, and the current state.
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Report {
     #[serde(flatten)]
     boot: Status,
-    /// The document that is meant for this node now is committed, and `applied` says so.
+    /// Whether this node's current document is committed and `applied` has its bytes.
     in_force: bool,
-    /// SHA-256 of a document that waits for the next boot.
+    /// SHA-256 of a pending document, which waits for the next boot.
     pending: Option<Digest>,
-    /// The document in force, of which no file is left.
+    /// The document in force, if its file is gone.
     removed: Option<PathBuf>,
-    /// What the current state lacks of it.
+    /// The parts of the document that the current state lacks.
     drift: Vec<String>,
-    /// Why drift is not known.
+    /// Why drift is unknown.
     drift_unknown: Option<String>,
 }
 
-/// Prints it; an error unless the node's document is in force.
+/// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
     let boot = StatusFile::load(paths)?.unwrap_or_default();
@@ -53,7 +53,7 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         }
         None => removed.is_none(),
     };
-    // One that this boot has tried has failed, and does not wait.
+    // A document that this boot has tried has failed and is not pending.
     let tried = boot.digest.clone();
     let waits = |digest: &Digest| !in_force && tried != Some(digest.to_string());
     let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
@@ -88,7 +88,7 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     Err(Error::NotInForce { why })
 }
 
-/// Which document failed and why, and what the node stands on.
+/// The failed document, the cause, and the configuration that carries the node.
 fn not_in_force(boot: &Status) -> String {
     let mut why = match (&boot.document, &boot.error) {
         (Some(document), Some(error)) => format!("{} failed: {error}", document.display()),

@@ -1,9 +1,9 @@
-//! `dayone wait`: what dayone-wait.service runs, which kubelet requires.
+//! `dayone wait`: run by dayone-wait.service, which kubelet requires.
 
 use super::marks;
 use crate::{client::watch::Watch, error::Error, paths::Paths};
 
-/// Returns when the boot may go on: a run of the service or by hand has decided so.
+/// Returns when the boot may go on: a run of the service or a manual run has removed the mark.
 pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
     let path = paths.undecided();
     let directory = path.parent().unwrap_or(&path);

@@ -1,4 +1,4 @@
-//! What an attempt reads, and the event that it is no longer the same.
+//! The inputs of an attempt, and the event of their change.
 
 use std::{
     io,
@@ -18,11 +18,11 @@ pub(crate) struct WatchError {
     source: io::Error,
 }
 
-/// Documents, `applied` and the settings, as far as a change shows.
+/// Documents, `applied` and the settings, by the metadata that reveals a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inputs(Vec<Input>);
 
-/// A file; one that is replaced has another inode.
+/// A file; a replaced one has another inode.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Input {
     path: PathBuf,
@@ -32,7 +32,7 @@ struct Input {
 }
 
 impl Inputs {
-    /// As they are now. What cannot be read is absent: the attempt says why.
+    /// The current files. An unreadable one counts as absent: the attempt reports the reason.
     pub(crate) fn now(paths: &Paths) -> Self {
         let mut inputs: Vec<Input> = directories(paths)
             .iter()
@@ -41,7 +41,7 @@ impl Inputs {
             .map(|entry| entry.path())
             .filter(|path| is_input(paths, path))
             .filter_map(|path| {
-                // Through links: some deployments link one file under many names.
+                // Follow links: some deployments link one file under many names.
                 let meta = path.metadata().ok()?;
                 let modified = (meta.mtime(), meta.mtime_nsec());
                 Some(Input { inode: meta.ino(), size: meta.size(), modified, path })
@@ -51,7 +51,7 @@ impl Inputs {
         Self(inputs)
     }
 
-    /// Returns when they differ from these.
+    /// Returns when the current files differ from these.
     pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), WatchError> {
         let directories = directories(paths);
         let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
@@ -90,7 +90,7 @@ mod tests {
         let seen = Inputs::now(&paths);
         let mut changed = std::pin::pin!(seen.changed(&paths));
         let a_while = Duration::from_millis(50);
-        // The directory itself may come late.
+        // The directory may be created later.
         std::fs::create_dir_all(paths.documents())?;
         std::fs::write(paths.documents().join(".applied.dayone"), "")?;
         assert!(tokio::time::timeout(a_while, &mut changed).await.is_err());

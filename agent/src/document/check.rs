@@ -1,4 +1,4 @@
-//! The checks before anything is touched: the one place that calls nmgen's rules.
+//! The checks before any change; the only caller of nmgen's rules.
 
 use nmgen::{
     Reading,
@@ -10,7 +10,7 @@ use thiserror::Error;
 use super::read::Document;
 use crate::state::{Parsed, StateError};
 
-/// A document that must not be applied.
+/// Why a document must not be applied.
 #[derive(Debug, Error)]
 pub(crate) enum CheckError {
     #[error("{path} is not valid")]
@@ -19,13 +19,13 @@ pub(crate) enum CheckError {
     Refused(Vec<Diagnostic>),
 }
 
-/// Reads the document once and checks it. Warnings go to the log; they stop nothing.
+/// Reads the document once and checks it. Warnings are logged and do not stop it.
 pub(crate) fn check(document: &Document) -> Result<Parsed, CheckError> {
     let name = document.path.display().to_string().into();
     let source = Source { name, text: document.text.as_str().into() };
     let reading = Reading::parse(&source)
         .map_err(|faults| CheckError::Refused(faults.into_iter().collect()))?;
-    // What a policy becomes is known only on the node; nmstate alone judges it.
+    // A policy resolves only on the node; nmstate alone judges the result.
     if !reading.is_policy() {
         let (errors, warnings): (Vec<_>, Vec<_>) =
             reading.check().into_iter().partition(|d| d.rule.severity == Severity::Error);
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn what_works_on_a_node_is_not_refused() {
-        // Neither the port nor the base interface is declared, one interface is removed.
+        // The port and the base interface are undeclared, and one interface is removed.
         let text = "interfaces:\n- {name: old0, type: dummy, state: absent}\n\
              - name: br-ex\n  type: ovs-bridge\n  bridge: {port: [{name: eth9}, {name: br-ex}]}\n\
              - {name: br-ex, type: ovs-interface, copy-mac-from: eth9, ipv4: {enabled: true, dhcp: true}}\n";

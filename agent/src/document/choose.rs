@@ -15,7 +15,7 @@ use super::{
 };
 use crate::paths::Paths;
 
-/// The choice with its reason in words and what looked wrong.
+/// The choice, its reason in words, and warnings.
 #[derive(Debug)]
 pub(crate) struct Chosen {
     pub(crate) document: Option<Document>,
@@ -24,8 +24,8 @@ pub(crate) struct Chosen {
     pub(crate) hostname: String,
 }
 
-/// Chooses the node's document, waiting for a host name at most `bound` where that matters;
-/// `waiting` is told once when it starts to wait.
+/// Chooses the node's document, waiting for a host name for at most `bound` if host files exist;
+/// calls `waiting` once when the wait starts.
 pub(crate) async fn choose(
     paths: &Paths,
     bound: Duration,
@@ -81,7 +81,7 @@ async fn wait_for_name(
     }
 }
 
-/// Asks the hardware only where the host name does not decide: the second boot pays for nothing.
+/// Reads the hardware only if the host name does not decide, which saves time on later boots.
 async fn select_for(paths: &Paths, hostname: &HostName, listing: &Listing) -> Selection {
     let is_empty = |name: &str| is_empty(paths, name);
     let mut identity = Identity { host_name: hostname.clone(), ..Identity::default() };
@@ -94,7 +94,7 @@ async fn select_for(paths: &Paths, hostname: &HostName, listing: &Listing) -> Se
     node::select(RUNNING, &identity, listing, is_empty)
 }
 
-/// True where a host file was chosen.
+/// Whether a host file was chosen.
 fn is_decided(selection: &Selection) -> bool {
     selection.choice.as_ref().is_some_and(|choice| choice.reason != Reason::Cluster)
 }
@@ -107,7 +107,7 @@ fn file(paths: &Paths, name: &str) -> PathBuf {
     paths.documents().join(format!("{name}.yml"))
 }
 
-/// What cannot be read is told where it is chosen.
+/// Whether the file is empty; an unreadable one is reported when it is chosen.
 fn is_empty(paths: &Paths, name: &str) -> bool {
     bytes(&file(paths, name)).is_ok_and(|bytes| node::is_empty(&bytes))
 }
@@ -126,7 +126,7 @@ fn list(paths: &Paths) -> Result<Listing, DocumentError> {
         if !(name.ends_with(".yml") || name.ends_with(".yaml")) {
             continue;
         }
-        // Through a link too: some deployments link one file under many names.
+        // Follow links: some deployments link one file under many names.
         match std::fs::metadata(entry.path()) {
             Ok(meta) if meta.is_file() => listing.add(&name),
             Ok(_) => {}

@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 pub(crate) struct Digest(String);
 
 impl Digest {
-    /// Of `bytes`.
+    /// The digest of `bytes`.
     pub(crate) fn of(bytes: &[u8]) -> Self {
         use fmt::Write as _;
         let mut hex = String::with_capacity(64);

@@ -1,4 +1,4 @@
-//! Who this node is: host name, MAC addresses of physical NICs, DMI serial and UUID.
+//! This node's identity: host name, MAC addresses of physical NICs, DMI serial and UUID.
 
 mod hardware;
 mod hostname;

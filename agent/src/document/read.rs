@@ -1,4 +1,4 @@
-//! Documents as read from disk, within bounds.
+//! Reading documents from disk, within bounds.
 
 use std::{
     fs::{self, File},
@@ -26,7 +26,7 @@ pub(crate) enum DocumentError {
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
 }
 
-/// Documents over this size are refused before they are parsed.
+/// Larger documents are refused before parsing.
 const LIMIT: u64 = 1 << 20;
 
 /// A document as read from disk.
@@ -35,7 +35,7 @@ pub(crate) struct Document {
     pub(crate) path: PathBuf,
     pub(crate) text: String,
     pub(crate) digest: Digest,
-    /// Permissions of the file: it may hold secrets, and every copy gets the same.
+    /// Permissions of the file; every copy gets the same, since it may hold secrets.
     pub(crate) mode: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Why a document is this node's, in words. `nmgen::node` decides which one is.
+//! The reason of a choice in words. `nmgen::node` makes the choice.
 //!
 //! A host file replaces `cluster.yml`; they are never merged.
 
@@ -14,7 +14,7 @@ pub(crate) fn reason(choice: &Candidate) -> String {
         }
         Reason::Dmi { value, .. } => format!("host file for DMI serial or UUID {value}"),
         Reason::Cluster => "cluster.yml, as no host file is for this node".to_owned(),
-        // The initramfs's own.
+        // Only in the initramfs.
         Reason::KernelArgument => format!("the kernel command line names {}", choice.name),
         Reason::MacPrefix { prefix, .. } => format!("host file for MAC prefix {prefix}"),
     }

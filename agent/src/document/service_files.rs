@@ -1,5 +1,5 @@
-//! The files of `nmstatectl service`: every `/etc/nmstate/*.yml`, in name order. Where a node has a
-//! document of its own they are part of the document's transaction, and nmstate.service keeps away.
+//! The files of `nmstatectl service`: every `/etc/nmstate/*.yml`, in name order. On a node with a
+//! document they are part of its transaction, and nmstate.service is held back.
 
 use std::{io, path::PathBuf};
 
@@ -18,20 +18,20 @@ pub(crate) struct ServiceFile {
     pub(crate) parsed: Parsed,
 }
 
-/// What a transaction has to do about them.
+/// The files for a transaction.
 #[derive(Clone, Debug)]
 pub(crate) struct ServiceFiles {
     /// In name order.
     pub(crate) due: Vec<ServiceFile>,
-    /// Of all files, recorded with the document.
+    /// Digests of all files, recorded with the document.
     pub(crate) digests: Vec<Digest>,
 }
 
-/// The files as read.
+/// The files found on disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Found(Vec<Document>);
 
-/// Lists and reads them; `hostname` is the node's.
+/// Lists and reads the files; `hostname` is the node's.
 pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError> {
     let path = paths.service_files();
     let listing = match std::fs::read_dir(&path) {
@@ -52,7 +52,8 @@ pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError
     Ok(Found(all.collect::<Result<_, _>>()?))
 }
 
-/// nmstate-configuration copies the node's document here under its own name, for nmstate.service.
+/// Whether this is the node's document, which nmstate-configuration copies here for
+/// nmstate.service.
 fn is_copy(paths: &Paths, name: &str, hostname: &str) -> bool {
     let short = hostname.split('.').next().unwrap_or_default();
     let stem = name.trim_end_matches(".yml");
@@ -60,12 +61,12 @@ fn is_copy(paths: &Paths, name: &str, hostname: &str) -> bool {
 }
 
 impl Found {
-    /// Of each content, in order.
+    /// The digest of each file, in order.
     pub(crate) fn digests(&self) -> Vec<Digest> {
         self.0.iter().map(|file| file.digest.clone()).collect()
     }
 
-    /// Parsed, less those that are not due: the `applied` ones, and those that `nmstatectl service`
+    /// Parses the files that are due: not those in `applied`, nor those that `nmstatectl service`
     /// has applied with the same content (`.applied` beside them).
     pub(crate) fn due(&self, applied: &[Digest]) -> Result<ServiceFiles, CheckError> {
         let mut due = Vec::new();
@@ -86,12 +87,12 @@ fn is_applied(file: &Document) -> bool {
 }
 
 impl ServiceFiles {
-    /// The text of all that are due.
+    /// The text of all files that are due.
     pub(crate) fn text(&self) -> String {
         self.due.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n")
     }
 
-    /// None are due: the record keeps its own.
+    /// No file is due; keeps the recorded digests.
     pub(crate) fn none_due(recorded: Vec<Digest>) -> Self {
         Self { due: Vec::new(), digests: recorded }
     }

@@ -1,9 +1,9 @@
-//! The result of one question.
+//! The result of one query.
 
-/// An answer in words, or why there is none.
+/// An answer in words, or the reason of its absence.
 pub(super) type Answer = Result<String, String>;
 
-/// An answer, with what others should have answered too.
+/// An answer, with the targets that stayed silent.
 #[derive(Debug)]
 pub(super) struct Answered {
     pub(super) detail: String,
@@ -16,12 +16,12 @@ impl From<String> for Answered {
     }
 }
 
-/// Why there is no answer.
+/// Why no answer came.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
-    /// There may be one later.
+    /// A later attempt may succeed.
     Yet(String),
-    /// There is nobody to ask.
+    /// There is no target; a later attempt cannot succeed.
     Ever(String),
 }
 

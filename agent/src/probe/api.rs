@@ -1,4 +1,4 @@
-//! A TCP connection, and where the API is.
+//! TCP connections, and the API's address.
 
 use super::answer::Answer;
 use crate::paths::Paths;

@@ -1,13 +1,13 @@
-//! Own targets: HTTP. (TCP is the same as for the API.)
+//! Custom targets: HTTP. (`api` has TCP.)
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::answer::Answer;
 
-/// `http://host[:port]/path`, taken apart.
+/// The parts of `http://host[:port]/path`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Url {
-    /// As in a Host header.
+    /// The value of the Host header.
     authority: String,
     /// `host:port`.
     address: String,
@@ -50,7 +50,7 @@ pub(super) async fn get(url: &str) -> Answer {
     }
 }
 
-/// From `HTTP/1.1 200`.
+/// The status code of `HTTP/1.1 200`.
 fn status(head: &[u8; 12]) -> Option<u16> {
     let text = std::str::from_utf8(head).ok()?;
     text.strip_prefix("HTTP/1.")?.get(2..)?.parse().ok()

@@ -1,4 +1,4 @@
-//! An answer from any name server: UDP, and TCP where the answer is cut or none comes.
+//! DNS queries to all name servers: UDP, and TCP after a truncated or missing answer.
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -14,10 +14,10 @@ use tokio::{
 use super::answer::Answer;
 use crate::paths::Paths;
 
-/// Of one attempt by either transport.
+/// Bound of one attempt by either transport.
 const BOUND: Duration = Duration::from_secs(1);
 
-/// A lost datagram is sent again after this.
+/// Delay before a datagram without an answer is sent again.
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Asks the document's servers and those in `resolv.conf` at once.
@@ -75,7 +75,7 @@ fn query(id: u16, name: &str) -> Result<Vec<u8>, simple_dns::SimpleDnsError> {
     packet.build_bytes_vec()
 }
 
-/// `None`: not an answer to us; `Some(cut)`: an answer, whatever it says, possibly cut.
+/// `None`: not an answer to this query; `Some(cut)`: any answer, truncated if `cut`.
 fn accepts(answer: &[u8], id: u16) -> Option<bool> {
     let packet_id = simple_dns::header_buffer::id(answer).ok()?;
     let is = |flag| simple_dns::header_buffer::has_flags(answer, flag).unwrap_or(false);

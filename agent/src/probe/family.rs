@@ -1,4 +1,4 @@
-//! Families of addresses: each has gateways of its own.
+//! Address families, each with its own gateways.
 
 /// IPv4 or IPv6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,11 +14,11 @@ use crate::{
     wants::Gateway,
 };
 
-/// Once one gateway has answered, the others have this long to do so too.
+/// Time for the other gateways to answer after the first answer.
 const OTHERS: Duration = Duration::from_millis(300);
 
 /// Gateways that the document names: one that answers is enough, and its default route must be
-/// there. The silent ones are a warning: they may stand by, or be dead.
+/// there. Silent ones are a warning: they may be on standby, or dead.
 pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Answered, NoAnswer> {
     let mut asked: FuturesUnordered<_> = gateways
         .iter()
@@ -47,7 +47,7 @@ pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Ans
                 note(answer);
             }
         };
-        // Those that are late are silent.
+        // Late gateways count as silent.
         let _ = tokio::time::timeout(OTHERS, others).await;
     }
     if !is_answered {
@@ -72,9 +72,9 @@ async fn named_one(gateway: &Gateway, netlink: &Netlink) -> Answer {
 /// Why a gateway in use does not answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Silence {
-    /// It is silent.
+    /// The gateway is silent.
     Gateway,
-    /// Its route is missing.
+    /// The route is missing.
     Route,
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (St
     futures_util::future::select_ok(asked).await.map(|(detail, _)| detail).map_err(silent)
 }
 
-/// A gateway of each family that has a default route, and of one family at least.
+/// A gateway of each family with a default route; at least one family.
 pub(super) async fn each_family(netlink: &Netlink) -> Answer {
     let mut details = Vec::new();
     for family in Family::ALL {
@@ -119,7 +119,7 @@ async fn answers(route: &DefaultRoute, netlink: &Netlink) -> Answer {
 }
 
 async fn neighbour(route: &DefaultRoute, netlink: &Netlink) -> Result<(), String> {
-    // Subscribed before the question: the answer cannot be missed.
+    // Subscribe before the query, so that no answer is missed.
     let mut events = Events::subscribe().map_err(|e| e.to_string())?;
     netlink.solicit(route.index, route.gateway).await.map_err(|e| e.to_string())?;
     loop {

@@ -1,8 +1,9 @@
-//! What a current state lacks of a desired one, by the rules of nmstate's own verification.
+//! The part of a desired state that a current one lacks, by the rules of nmstate's own
+//! verification.
 //!
-//! The library verifies inside of `apply()` alone. Its `gen_diff()` does the same resolving and
+//! The library verifies only inside `apply()`. Its `gen_diff()` does the same resolving and
 //! sanitizing, but compares more strictly. So it finds the candidates here, and the rules below
-//! strike those that the verification tolerates.
+//! remove those that the verification tolerates.
 
 mod interface;
 mod routes;
@@ -60,8 +61,8 @@ fn some<T>(list: Vec<T>) -> Option<Vec<T>> {
     (!list.is_empty()).then_some(list)
 }
 
-/// OVN adds patch ports to the bridge by itself; those that the document does not list are no
-/// difference, whether it says `allow-extra-patch-ports` or not.
+/// Hides unlisted patch ports: OVN adds them to the bridge by itself, so they are no difference,
+/// even without `allow-extra-patch-ports`.
 fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
     let is_patch =
         |iface: &&Interface| matches!(iface, Interface::OvsInterface(i) if i.patch.is_some());
@@ -78,9 +79,9 @@ fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
     }
 }
 
-/// A family whose addresses the kernel has is enabled, whatever a profile says: with the userspace
-/// datapath NetworkManager shows the bridge's tap device a second time, with a profile it made up
-/// before the addresses were there.
+/// Enables each family with addresses in the kernel, even if the profile disables it: with the
+/// userspace datapath NetworkManager shows the bridge's tap device a second time, with a profile
+/// generated before the addresses existed.
 fn enable_families_in_use(desired: &NetworkState, current: &mut NetworkState) {
     for iface in current.interfaces.iter_mut() {
         let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
@@ -98,7 +99,7 @@ fn enable_families_in_use(desired: &NetworkState, current: &mut NetworkState) {
     }
 }
 
-/// Servers and search domains in their order, options in any.
+/// Compares servers and search domains in order, options in any order.
 fn holds_dns(desired: &NetworkState, current: &NetworkState) -> bool {
     let want = desired.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
     let have = current.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();

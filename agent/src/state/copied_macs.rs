@@ -1,10 +1,10 @@
-//! What `copy-mac-from` comes to. A bond has the address of the port that joined it first, and gets its ports anew when it
-//! becomes a port itself: asked again afterwards, the same words may mean another address. So they are settled once, from
-//! what was there before, as nmstate does when it applies.
+//! Resolution of `copy-mac-from`. A bond has the address of its first port, and its ports join anew
+//! when it becomes a port itself: resolved again later, the key may give another address. So it is
+//! resolved once, from the state before the change, as nmstate does when it applies.
 
 use nmstate::{InterfaceType, NetworkState};
 
-/// The interfaces for which nmstate knows the words.
+/// The interface types for which nmstate supports the key.
 const KINDS: [InterfaceType; 3] =
     [InterfaceType::Bond, InterfaceType::LinuxBridge, InterfaceType::OvsInterface];
 
@@ -15,8 +15,8 @@ pub(crate) struct Macs {
     pub(crate) present: Option<String>,
 }
 
-/// Puts an address in the place of each `copy-mac-from` whose link `macs_of` knows: the permanent one, else the one that
-/// the document gives that link, else its present one, which is nmstate's own order.
+/// Replaces each `copy-mac-from` whose link `macs_of` knows by an address, in nmstate's order: the
+/// permanent one, else the document's for that link, else the current one.
 pub(super) fn settle(state: &mut NetworkState, macs_of: impl Fn(&str) -> Option<Macs>) {
     let declared = |state: &NetworkState, link: &str| {
         state
@@ -43,7 +43,7 @@ pub(super) fn settle(state: &mut NetworkState, macs_of: impl Fn(&str) -> Option<
     }
 }
 
-/// The same with the addresses that `settled`, a state of before, has come to.
+/// The same with the addresses of `settled`, an earlier resolved state.
 pub(super) fn as_in(state: &mut NetworkState, settled: &NetworkState) {
     for iface in state.interfaces.iter_mut() {
         let before = settled.interfaces.get_iface(iface.name(), iface.iface_type());

@@ -1,10 +1,10 @@
-//! Kernel names in the place of logical names (`identifier: mac-address`).
+//! Kernel names for logical names (`identifier: mac-address`).
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
 
-/// Gives each network card that the document identifies by its MAC address the kernel's name, as
-/// nmstate does when it applies; the document's name becomes the profile's. `name_of` finds the
-/// kernel's name for a MAC address; a card that it does not find stays as it is, for nmstate to judge.
+/// Gives each interface identified by MAC address its kernel name, as nmstate does when it applies;
+/// the document's name becomes the profile's. `name_of` finds the kernel name of a MAC address; an
+/// interface without one stays unchanged, for nmstate to judge.
 pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&str) -> Option<String>) {
     let resolved: Vec<(String, String, Interface)> = state
         .interfaces
@@ -40,7 +40,8 @@ fn is_logical(iface: &Interface) -> bool {
         && !iface.is_absent()
 }
 
-/// The card with this MAC address in a current state: by its permanent address, else its present one.
+/// The name of the NIC with this MAC address in a current state: by permanent address, else by
+/// current one.
 pub(super) fn card(current: &NetworkState, mac: &str) -> Option<String> {
     let is_same =
         |have: &Option<String>| have.as_ref().is_some_and(|h| h.eq_ignore_ascii_case(mac));

@@ -1,18 +1,18 @@
-//! A current state with what a newer look at the kernel and Open vSwitch shows.
+//! Update of a current state from a newer state of the kernel and Open vSwitch.
 
 use nmstate::{Interface, NetworkState};
 
-/// What the kernel and Open vSwitch say in `newer` instead of what they said in `state`: addresses,
-/// routes, ports of OVS bridges. `false` if an interface of `desired` is gone: the rest of `state`
-/// is stale then too. Other interfaces may be missing: nmstate hides Open vSwitch's own devices
-/// from the kernel's side, and shows them from NetworkManager's.
+/// Replaces the kernel's and Open vSwitch's part of `state` by that of `newer`: addresses, routes,
+/// ports of OVS bridges. `false` if an interface of `desired` is gone: the rest of `state` is then
+/// stale too. Other interfaces may be missing: nmstate shows Open vSwitch's own devices only with
+/// NetworkManager.
 pub(super) fn take_newer(
     state: &mut NetworkState,
     newer: &NetworkState,
     desired: &NetworkState,
 ) -> bool {
     for iface in state.interfaces.iter_mut() {
-        // With Open vSwitch several interfaces bear one name.
+        // With Open vSwitch several interfaces may have the same name.
         let Some(newer) = newer.interfaces.get_iface(iface.name(), iface.iface_type()) else {
             if desired.interfaces.get_iface(iface.name(), iface.iface_type()).is_some() {
                 return false;

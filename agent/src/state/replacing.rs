@@ -1,4 +1,4 @@
-//! Documents replace each other; nmstate's states add up.
+//! Replacement of one document by the next; nmstate itself merges states.
 
 use nmstate::{
     DnsClientState, DnsState, Interface, InterfaceState, NetworkState, RouteEntry, RouteRuleState,
@@ -7,7 +7,7 @@ use nmstate::{
 
 use super::parent;
 
-/// `desired`, with what `previous` declared and it does not taken away.
+/// `desired`, which also removes everything only `previous` declares.
 pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> NetworkState {
     let mut desired = desired.clone();
     let used: Vec<String> = desired
@@ -36,7 +36,7 @@ pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> Netw
         base.name = old.name().to_owned();
         base.iface_type = old.iface_type();
         base.state = InterfaceState::Absent;
-        // Through text: each type has a struct of its own.
+        // Through JSON: each type has its own struct.
         if let Ok(typed) = serde_json::to_value(&absent).and_then(serde_json::from_value) {
             desired.append_interface_data(typed);
         }

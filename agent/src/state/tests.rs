@@ -90,7 +90,7 @@ fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
         - {name: dummy0, type: dummy, state: up}\n\
         - {name: br-ex, type: ovs-interface, state: up, mac-address: '52:54:00:00:00:0A'}\n";
     assert!(desired.missing_in(&state(now)?)?.is_none());
-    // What it came to is what counts later on, too.
+    // The resolved state also counts later.
     let later = state(ON_BOND)?.settled_as(&state(&desired.to_yaml()?)?);
     assert!(later.missing_in(&state(now)?)?.is_none());
     let other = state(ON_BOND)?.settled(|_| None, |_| Some(macs(Some("52:54:00:00:00:0c"))));
@@ -251,19 +251,19 @@ fn newer_look_brings_what_came_since() -> Result {
 
 #[test]
 fn newer_look_counts_where_something_went() -> Result {
-    // The address and the port were there, and are there no more.
+    // The address and the port are gone in the newer state.
     let desired = state(BR_EX_UP)?;
     let before = state(EARLY)?.with_newer(&state(KERNEL)?, &desired).ok_or("br-ex is gone")?;
     let now = before.with_newer(&state(EARLY)?, &desired).ok_or("br-ex is gone")?;
     assert!(desired.missing_in(&now)?.is_some());
-    // Of interfaces only those of the document count.
+    // Only interfaces of the document count.
     let gone = KERNEL.replace("name: eno1\n  type: ethernet", "name: eno2\n  type: ethernet");
     assert!(state(EARLY)?.with_newer(&state(&gone)?, &desired).is_some());
     assert!(state(EARLY)?.with_newer(&state(&gone)?, &state(BR_EX)?).is_none());
     Ok(())
 }
 
-/// [`BR_EX`] as it is compared: nmstate takes `copy-mac-from` away when it applies.
+/// [`BR_EX`] for comparison: nmstate removes `copy-mac-from` when it applies.
 const BR_EX_UP: &str = "
 interfaces:
 - name: br-ex

@@ -1,4 +1,4 @@
-//! What a desired state needs before and promises after.
+//! Extraction of a desired state's prerequisites and promises.
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use nmstate::{
 use super::{names, parent};
 use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
 
-/// Of the whole state.
+/// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
     let mut wants = Wants::default();
     let declared: Vec<&str> = state.interfaces.iter().flat_map(names::of).collect();
@@ -36,10 +36,10 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     wants
 }
 
-/// The main table as nmstate and the kernel number it.
+/// Numbers of the main table in nmstate and in the kernel.
 const MAIN: [u32; 2] = [0, 254];
 
-/// A default route that the node itself uses; other tables are for VRFs and rules.
+/// Whether this is a default route of the node itself; other tables are for VRFs and rules.
 fn is_main_default(route: &RouteEntry) -> bool {
     matches!(route.destination.as_deref(), Some("0.0.0.0/0" | "::/0"))
         && route.table_id.is_none_or(|table| MAIN.contains(&table))
@@ -47,7 +47,7 @@ fn is_main_default(route: &RouteEntry) -> bool {
         && route.state != Some(RouteState::Absent)
 }
 
-/// The document may call the interface by its profile's name.
+/// The kernel name of an interface that the document may call by its profile's name.
 fn kernel_name(state: &NetworkState, name: &str) -> String {
     let is_kernel = state.interfaces.iter().any(|iface| iface.name() == name);
     let by_profile =

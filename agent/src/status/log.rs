@@ -1,4 +1,4 @@
-//! The journal with structured fields where a service, else stderr.
+//! Logging: as a service to the journal with structured fields, else to stderr.
 
 use std::{
     fs::File,
@@ -15,11 +15,11 @@ pub(crate) mod message_id {
     pub(crate) const COMMITTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e01";
     /// The document was in force already.
     pub(crate) const UNCHANGED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e02";
-    /// No document is for this node.
+    /// This node has no document.
     pub(crate) const NOTHING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e03";
-    /// It failed before anything was changed.
+    /// The document failed before any change.
     pub(crate) const FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e04";
-    /// It was rolled back.
+    /// The document was rolled back.
     pub(crate) const ROLLED_BACK: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e05";
     /// The roll back failed.
     pub(crate) const ROLL_BACK_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e06";
@@ -29,7 +29,7 @@ pub(crate) mod message_id {
     pub(crate) const RECOVERED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
     /// Another tool has put the document in force; it was recorded.
     pub(crate) const ADOPTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0a";
-    /// The document that is in force is gone.
+    /// The file of the document in force is gone.
     pub(crate) const REMOVED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e09";
     /// A document waits for the next boot.
     pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
@@ -37,7 +37,7 @@ pub(crate) mod message_id {
     pub(crate) const REFUSED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e13";
 }
 
-/// Whether systemd started us: stderr goes to the journal then.
+/// Whether systemd started the agent: stderr then goes to the journal.
 pub(crate) fn is_service() -> bool {
     std::env::var_os("JOURNAL_STREAM").is_some() || std::env::var_os("NOTIFY_SOCKET").is_some()
 }
@@ -47,7 +47,7 @@ pub(crate) fn start() {
     let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
     let level = level.unwrap_or(LevelFilter::INFO);
     let ours = tracing_subscriber::filter::Targets::new()
-        // Libraries cry at normal things (a device without Wi-Fi, a closed subscription).
+        // Libraries log warnings for normal events (a device without Wi-Fi, a closed subscription).
         .with_default(if level > LevelFilter::INFO {
             LevelFilter::WARN
         } else {
@@ -76,7 +76,7 @@ pub(crate) fn start() {
     }
 }
 
-/// How a line on the console is to be taken.
+/// Severity of a console line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Tone {
     Good,
@@ -84,11 +84,11 @@ pub(crate) enum Tone {
     Plain,
 }
 
-/// A short line for whoever looks at the screen of a node without a network: on the console
-/// where a service, else on stderr. Colour only where there is a terminal.
+/// Short lines for an operator at a node without a network: as a service on the console, else on
+/// stderr. Coloured only on a terminal.
 pub(crate) fn console(tone: Tone, lines: &[String]) {
     if is_service() {
-        // A node without a console is normal; the journal has it all.
+        // A node without a console is normal; the journal has the full text.
         if let Ok(mut file) = File::options().write(true).open("/dev/console") {
             let colour = file.is_terminal();
             let _ = file.write_all(summary(tone, lines, colour).as_bytes());

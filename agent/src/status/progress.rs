@@ -1,4 +1,4 @@
-//! What the agent is doing, told to systemd, the journal and `status.json`.
+//! Progress of a run, reported to systemd, the journal and `status.json`.
 
 use std::{
     cell::RefCell,
@@ -17,12 +17,12 @@ pub(crate) struct Done {
     pub(crate) milliseconds: f64,
 }
 
-/// A stop may take as long as the phase that runs, and this.
+/// A stop may take as long as the running phase plus this margin.
 const MARGIN: Duration = Duration::from_secs(15);
 
 type OnPhase = Box<dyn Fn(Phase, &[Done])>;
 
-/// The teller. `changed` writes `status.json`; it is told the phase that begins.
+/// Reports progress. The callback writes `status.json` when a phase begins.
 pub(crate) struct Progress {
     done: RefCell<Vec<Done>>,
     notify: bool,
@@ -30,13 +30,13 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Tells systemd where it listens, and `on_phase`.
+    /// Reports to systemd, if it listens, and to `on_phase`.
     pub(crate) fn new(on_phase: impl Fn(Phase, &[Done]) + 'static) -> Self {
         let notify = std::env::var_os("NOTIFY_SOCKET").is_some();
         Self { done: RefCell::default(), notify, on_phase: Box::new(on_phase) }
     }
 
-    /// A teller that tells no one.
+    /// Discards progress.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
         Self { done: RefCell::default(), notify: false, on_phase: Box::new(|_, _| {}) }
@@ -57,7 +57,7 @@ impl Progress {
         self.done.borrow_mut().push(Done { phase, ok, milliseconds });
     }
 
-    /// A line for `systemctl status`; nothing new for at most `bound`.
+    /// Sets the status line of `systemctl status`; the next report follows within `bound`.
     pub(crate) fn say(&self, text: &str, bound: Duration) {
         if !self.notify {
             return;

@@ -1,4 +1,4 @@
-//! What the hardware says: permanent MAC addresses and DMI.
+//! Identity from the hardware: permanent MAC addresses and DMI.
 
 use nmgen::{
     Mac,
@@ -10,8 +10,8 @@ use crate::{
     paths::Paths,
 };
 
-/// Physical NICs in the order of their names, each with its permanent address where the kernel knows one,
-/// else the address in use. On a foreign root from its `/sys`.
+/// Physical NICs in the order of their names, each with its permanent address if the kernel knows
+/// one, else the address in use. A foreign root has its own `/sys`.
 pub(crate) async fn cards(paths: &Paths) -> Vec<Card> {
     let mut cards = match found(paths).await {
         Ok(cards) => cards,
@@ -51,7 +51,7 @@ fn in_tree(paths: &Paths) -> Vec<Card> {
         .collect()
 }
 
-/// The kernel has all zeros for a device without an address.
+/// Parses an address; the kernel shows all zeros for a device without one.
 fn address(text: &str) -> Option<Mac> {
     Mac::parse(text.trim()).filter(|mac| !mac.is_zero())
 }

@@ -1,4 +1,4 @@
-//! The host name, and the event that it changed.
+//! The host name, and the event of its change.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use tokio::io::Interest;
 
 use crate::{client::event_fd, paths::Paths};
 
-/// Why the host name cannot be had.
+/// Why the host name cannot be read, set or awaited.
 #[derive(Debug, Error)]
 pub(crate) enum HostNameError {
     #[error("cannot ask the kernel for the host name")]
@@ -40,7 +40,7 @@ pub(crate) fn current(paths: &Paths) -> Result<HostName, HostNameError> {
     Ok(HostName::new(""))
 }
 
-/// Makes the running host name what it was. A foreign root's is nobody's running one.
+/// Restores the running host name. Does nothing on a foreign root, which has none.
 pub(crate) fn put_back(paths: &Paths, name: &str) -> Result<(), HostNameError> {
     if !paths.is_system() || current(paths)?.as_str() == name {
         return Ok(());
@@ -50,9 +50,9 @@ pub(crate) fn put_back(paths: &Paths, name: &str) -> Result<(), HostNameError> {
         .map_err(|source| HostNameError::PutBack { name: name.to_owned(), source })
 }
 
-/// Returns when the kernel's host name is no longer `old`. Whoever sets it (hostnamed,
+/// Returns when the kernel's host name is no longer `old`. Every program that sets it (hostnamed,
 /// NetworkManager, a script) does so through the kernel, which wakes pollers of its sysctl
-/// (`proc_sys_poll`, Linux 3.3); so nothing has to be on the bus yet.
+/// (`proc_sys_poll`, Linux 3.3); so the wait needs no bus.
 pub(crate) async fn wait_for_change(
     paths: &Paths,
     old: &HostName,

@@ -1,4 +1,4 @@
-//! What nmstate's verification tolerates in an interface.
+//! Differences of an interface that nmstate's verification tolerates.
 
 use nmstate::{Interface, InterfaceType, NetworkState};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::value;
 /// Flags of a tunnel that the kernel sets by itself.
 const READ_ONLY_FLAGS: [&str; 3] = ["cap-xmit", "cap-rcv", "cap-per-packet"];
 
-/// The part of `candidate`, a difference by `gen_diff()`, that is one for the verification too.
+/// The part of `candidate`, a difference by `gen_diff()`, that also fails the verification.
 pub(super) fn lacking(
     candidate: &Interface,
     desired: &NetworkState,
@@ -20,7 +20,7 @@ pub(super) fn lacking(
         return Ok((candidate.is_up() && !is_gone).then(|| candidate.clone()));
     };
     if is_gone {
-        // A card cannot be removed.
+        // A physical NIC cannot be removed.
         return Ok(have.is_virtual().then(|| candidate.clone()));
     }
     if !candidate.is_up() {
@@ -40,13 +40,13 @@ pub(super) fn lacking(
     tolerate_addresses(&mut want["ipv4"], &mut have["ipv4"], v4.is_some());
     tolerate_addresses(&mut want["ipv6"], &mut have["ipv6"], v6.is_some());
     if v4.is_some_and(Vec::is_empty) {
-        // Whether IPv4 is on depends on its routes then.
+        // Its routes then decide whether IPv4 is enabled.
         want["ipv4"]["enabled"].take();
     }
     tolerate_alternative_names(&mut want["alt-names"], &mut have["alt-names"]);
     tolerate_options(candidate, &mut want, &mut have);
     let Value::Object(want) = want else { return Ok(None) };
-    // Whole keys: nmstate reads no half of a VLAN.
+    // Keep whole keys: nmstate cannot parse a partial VLAN.
     let mut left: serde_json::Map<String, Value> = want
         .into_iter()
         .filter(|(key, want)| {
@@ -64,14 +64,14 @@ pub(super) fn lacking(
     serde_json::from_value(whole).map(Some)
 }
 
-/// What says how to apply or to compare, and no more.
+/// Removes keys that only control how to apply or compare.
 fn sanitize_wanted(mut want: Interface, declared: &Interface) -> Interface {
     if want.allow_extra_ports() == Some(true) {
         want.set_allow_extra_ports(None);
     }
     let base = want.base_iface_mut();
     if base.profile_name.as_ref() == Some(&base.name) {
-        // nmstate does not show it when it reads the profile back.
+        // nmstate does not return the name when it reads the profile.
         base.profile_name = None;
     }
     if let Some(ipv4) = base.ipv4.as_mut() {
@@ -93,7 +93,7 @@ fn sanitize_wanted(mut want: Interface, declared: &Interface) -> Interface {
                 (settings.speed, settings.duplex) = (None, None);
             }
             if let Some(sr_iov) = settings.sr_iov.as_mut() {
-                // What can be read only, and no list of functions.
+                // Remove read-only keys, and an empty list of functions.
                 sr_iov.max_vfs = None;
                 sr_iov.vfs = sr_iov.vfs.take().filter(|vfs| !vfs.is_empty());
                 for vf in sr_iov.vfs.iter_mut().flatten() {
@@ -118,7 +118,7 @@ fn sanitize_wanted(mut want: Interface, declared: &Interface) -> Interface {
     want
 }
 
-/// What nmstate does not show when it is off or empty.
+/// Adds the defaults that nmstate omits when off or empty.
 fn fill_in_defaults(have: &mut Value) {
     let maps = || json!({"external_ids": {}, "other_config": {}});
     value::default(have, "controller", json!(""));
@@ -148,7 +148,7 @@ fn fill_in_defaults(have: &mut Value) {
     }
 }
 
-/// Addresses that the document does not list belong to someone else (keepalived), unless it says
+/// Unlisted addresses belong to other programs (keepalived), unless the document sets
 /// `allow-extra-address: false`.
 fn tolerate_addresses(want: &mut Value, have: &mut Value, is_declared: bool) {
     let place = |address: &Value| (address["ip"].clone(), address["prefix-length"].clone());
@@ -163,7 +163,7 @@ fn tolerate_addresses(want: &mut Value, have: &mut Value, is_declared: bool) {
     }
 }
 
-/// Names that others gave are no difference, and an absent name holds where there is none.
+/// Names given by other programs are no difference; an absent name matches a missing one.
 fn tolerate_alternative_names(want: &mut Value, have: &mut Value) {
     let Some(names) = want.as_array_mut() else { return };
     let has = |name: &Value| {
@@ -176,7 +176,7 @@ fn tolerate_alternative_names(want: &mut Value, have: &mut Value) {
     }
 }
 
-/// Options of bonds are the kernel's to refuse, and some flags of tunnels can be read only.
+/// The kernel may reject bond options; some tunnel flags are read-only.
 fn tolerate_options(iface: &Interface, want: &mut Value, have: &mut Value) {
     if matches!(iface, Interface::Bond(_)) {
         want["link-aggregation"]["options"].take();

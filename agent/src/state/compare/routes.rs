@@ -1,10 +1,10 @@
-//! Routes and rules as nmstate's verification looks for them: by what the document says of them,
-//! the metric of a route left out.
+//! Routes and rules compared as nmstate's verification does: by the keys in the document, without
+//! the metric of a route.
 
 use nmstate::{NetworkState, RouteEntry, RouteRuleEntry, RouteRuleState, RouteState};
 
-/// Routes that are not there, and absent ones that are. `sanitized` has those that are wanted, in
-/// the kernel's words.
+/// Missing routes, and absent ones that exist. `sanitized` has the desired routes in the kernel's
+/// notation.
 pub(super) fn missing_routes(
     desired: &NetworkState,
     sanitized: &NetworkState,
@@ -34,7 +34,7 @@ pub(super) fn missing_rules(
 ) -> Vec<RouteRuleEntry> {
     let is_absent = |rule: &&RouteRuleEntry| rule.state == Some(RouteRuleState::Absent);
     let declared = || desired.rules.config.iter().flatten();
-    // nmstate gives a rule without a priority one of its own, in the order of the document.
+    // nmstate assigns priorities to rules without one, in document order.
     let priorities = declared().filter(|rule| !is_absent(rule)).map(|rule| rule.priority);
     let wanted: Vec<RouteRuleEntry> = sanitized
         .rules
@@ -62,9 +62,9 @@ pub(super) fn missing_rules(
     lacking.chain(remains).collect()
 }
 
-/// Whether `have` is a route that `want` describes.
+/// Whether `have` matches `want`.
 fn is_route(want: &RouteEntry, have: &RouteEntry) -> bool {
-    // IPv4 routes of a special type have no interface in the kernel, whatever the document says.
+    // IPv4 routes of a special type have no interface in the kernel, even if the document sets one.
     let is_special = want.route_type.is_some()
         && !want.destination.as_ref().is_some_and(|destination| destination.contains(':'));
     let any = |text: &Option<String>| text.as_ref().is_none_or(String::is_empty);
@@ -85,7 +85,7 @@ fn is_route(want: &RouteEntry, have: &RouteEntry) -> bool {
         && same(&want.vrf_name, &have.vrf_name)
 }
 
-/// Whether `have` is a rule that `want` describes.
+/// Whether `have` matches `want`.
 fn is_rule(want: &RouteRuleEntry, have: &RouteRuleEntry) -> bool {
     let prefix = |want: &Option<String>, have: &Option<String>| match want.as_deref() {
         None => true,
@@ -109,7 +109,7 @@ fn same<T: PartialEq>(want: &Option<T>, have: &Option<T>) -> bool {
     want.is_none() || want == have
 }
 
-/// A single address as the kernel shows it: with the length of its prefix.
+/// An address in the kernel's notation: with its prefix length.
 fn with_length(prefix: &str) -> String {
     match (prefix.contains('/'), prefix.contains(':')) {
         (true, _) => prefix.to_owned(),

@@ -1,4 +1,4 @@
-//! What nmstate's verification tolerates, and what it does not.
+//! Differences that nmstate's verification tolerates, and ones it does not.
 
 use nmstate::{NetworkState, NmstateError};
 
@@ -13,7 +13,7 @@ fn holds(desired: &str, current: &str) -> Result<bool> {
     Ok(missing(&desired, &current)?.is_empty())
 }
 
-/// An Ethernet card with this beside its name.
+/// An Ethernet interface with the keys `more`.
 fn card(more: &str) -> String {
     format!("interfaces:\n- {{name: eno1, type: ethernet, state: up, {more}}}\n")
 }
@@ -75,7 +75,7 @@ fn what_differs_is_a_difference() -> Result {
     Ok(())
 }
 
-/// A bridge with these ports, and OVN's patch port beside it.
+/// A bridge with these ports, and OVN's patch port.
 fn bridge(options: &str, ports: &str) -> String {
     format!(
         "interfaces:\n\

@@ -1,11 +1,11 @@
-//! Values as nmstate's verification compares them: what the document does not say may be anything.
+//! Values compared as nmstate's verification does: keys missing in the document match any value.
 
 use serde_json::Value;
 
-/// What nmstate writes in the place of a secret.
+/// nmstate's placeholder for a secret.
 const HIDDEN: &str = "<_password_hid_by_nmstate>";
 
-/// Whether `have` has all of `want`. Lists are as long as each other, in any order.
+/// Whether `have` has all of `want`. Lists must have the same length; their order is free.
 pub(super) fn holds(want: &Value, have: &Value) -> bool {
     match (want, have) {
         (Value::Null, _) => true,
@@ -25,7 +25,7 @@ pub(super) fn holds(want: &Value, have: &Value) -> bool {
     }
 }
 
-/// `want` without what `declared` does not say: nmstate fills in more before it applies.
+/// Removes keys missing in `declared` from `want`: nmstate adds keys before it applies.
 pub(super) fn only_declared(want: &mut Value, declared: &Value) {
     if let (Value::Object(want), Value::Object(declared)) = (want, declared) {
         want.retain(|key, _| declared.contains_key(key));
