@@ -4,7 +4,7 @@ use std::{io, os::fd::OwnedFd};
 
 use tokio::io::{Interest, unix::AsyncFd};
 
-/// Watches a descriptor that is owned for as long as it is watched.
+/// Watches a descriptor and owns it for that time.
 pub(crate) fn watch(fd: impl Into<OwnedFd>, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     #[allow(
         deprecated,

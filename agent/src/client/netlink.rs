@@ -1,4 +1,5 @@
-//! The only file that names rtnetlink: links, addresses, default routes, neighbours, and events.
+//! Links, addresses, default routes, neighbours and events over rtnetlink, which only this file
+//! uses.
 
 mod routes;
 
@@ -27,7 +28,7 @@ use tokio::sync::Mutex;
 pub(crate) use self::routes::DefaultRoute;
 use crate::wants::{LinkRef, OnLink};
 
-/// What the kernel said no to.
+/// A failed operation of the kernel.
 #[derive(Debug, Error)]
 pub(crate) enum NetlinkError {
     #[error("cannot open a netlink socket")]
@@ -56,17 +57,17 @@ pub(crate) struct Link {
     pub(crate) alt_names: Vec<String>,
     pub(crate) mac: Option<String>,
     pub(crate) permanent_mac: Option<String>,
-    /// A NIC, as far as the kernel tells (a veth is one to NMState).
+    /// Whether this is a physical NIC to the kernel (NMState also counts a veth as Ethernet).
     pub(crate) physical: bool,
 }
 
 impl Link {
-    /// Whether this is the card's own MAC address, whatever it has at present.
+    /// Whether this is the NIC's permanent MAC address, independent of the current one.
     pub(crate) fn is_permanent(&self, mac: &str) -> bool {
         self.permanent_mac.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(mac))
     }
 
-    /// Whether the document's reference means this link.
+    /// Whether the document's reference matches this link.
     pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
         match wanted {
             LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
@@ -78,7 +79,7 @@ impl Link {
     }
 }
 
-/// An address of the kernel's, complete enough to be put back.
+/// An address in the kernel, complete enough to be restored.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
     pub(crate) on: OnLink,
@@ -86,14 +87,14 @@ pub(crate) struct Address {
     pub(crate) tentative: bool,
     /// Duplicate address detection failed.
     pub(crate) duplicate: bool,
-    /// From the network, so with a limited life.
+    /// From the network, so with a limited lifetime.
     pub(crate) dynamic: bool,
-    /// Host and link scopes are nobody's configuration.
+    /// Whether the scope is global; host and link scopes are not configuration.
     pub(crate) global: bool,
     message: AddressMessage,
 }
 
-/// State of a neighbour entry, as far as a probe cares.
+/// State of a neighbour entry, reduced to the needs of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbour {
     Answers,
@@ -105,12 +106,12 @@ pub(crate) enum Neighbour {
 #[derive(Clone, Debug)]
 pub(crate) struct Netlink {
     handle: Handle,
-    /// The kernel lists one thing at a time on a socket, and answers EBUSY to a second question.
+    /// The kernel serves one dump at a time on a socket, and answers EBUSY to a second one.
     turn: Arc<Mutex<()>>,
 }
 
-/// Changes of links, addresses, routes and neighbours; their content does not matter: whoever
-/// waits looks at the whole again.
+/// Changes of links, addresses, routes and neighbours, without their content: a waiter reads the
+/// state anew.
 pub(crate) struct Events {
     receiver:
         futures_channel::mpsc::UnboundedReceiver<(NetlinkMessage<RouteNetlinkMessage>, SocketAddr)>,
@@ -129,7 +130,7 @@ impl Events {
         ])
     }
 
-    /// Subscribes to addresses, and to links as they come and go with these.
+    /// Subscribes to addresses, and to links, which come and go with them.
     pub(crate) fn addresses() -> Result<Self, NetlinkError> {
         Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Ifaddr, MulticastGroup::Ipv6Ifaddr])
     }
@@ -141,7 +142,7 @@ impl Events {
         Ok(Self { receiver })
     }
 
-    /// The next change; changes that are already queued count as one.
+    /// Returns at the next change; queued changes count as one.
     pub(crate) async fn changed(&mut self) -> Result<(), NetlinkError> {
         if self.receiver.next().await.is_none() {
             return Err(NetlinkError::EventsEnded);
@@ -189,10 +190,10 @@ impl Netlink {
         Ok(messages.into_iter().filter_map(|m| address(m, &links)).collect())
     }
 
-    /// Puts an address back as it was: label, scope, flags and lifetimes.
+    /// Restores an address with label, scope, flags and lifetimes.
     pub(crate) async fn put_back(&self, address: &Address) -> Result<(), NetlinkError> {
         let Some(link) = self.links().await?.into_iter().find(|l| l.name == address.on.link) else {
-            // The interface itself is gone on purpose; so is what was on it.
+            // The interface was removed on purpose, and its addresses with it.
             return Ok(());
         };
         let mut message = address.message.clone();
@@ -229,10 +230,10 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Makes the kernel look for a neighbour anew. An old entry is no proof, so it is dropped.
+    /// Makes the kernel resolve a neighbour anew. An old entry proves nothing, so it is deleted.
     pub(crate) async fn solicit(&self, index: u32, ip: IpAddr) -> Result<(), NetlinkError> {
         if let Some(entry) = self.neighbour_entry(index, ip).await? {
-            // It may have gone by itself meanwhile.
+            // The entry may have expired meanwhile.
             let _ = self.handle.neighbours().del(entry).execute().await;
         }
         self.handle
@@ -246,7 +247,7 @@ impl Netlink {
             .map_err(|source| NetlinkError::Solicit { ip, source })
     }
 
-    /// What the kernel knows of a neighbour.
+    /// The state of the kernel's neighbour entry.
     pub(crate) async fn neighbour(
         &self,
         index: u32,
@@ -338,7 +339,7 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
     for attribute in &message.attributes {
         #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
-            // For IPv4 the local address is ours; the other may be the peer's.
+            // For IPv4 the local address belongs to the node; the other may be the peer's.
             AddressAttribute::Local(local) => ip = Some(*local),
             AddressAttribute::Address(address) => ip = ip.or(Some(*address)),
             AddressAttribute::Flags(all) => flags = *all,

@@ -1,5 +1,5 @@
-//! Open vSwitch's database over its socket (RFC 7047), only what a transaction needs: which
-//! bridges there are, remove some, and put one back as it was.
+//! Open vSwitch's database over its socket (RFC 7047), limited to the needs of a transaction: list,
+//! remove and restore bridges.
 
 mod rows;
 
@@ -17,7 +17,7 @@ use tokio::{
 
 pub(crate) use self::rows::{Bridge, Port};
 
-/// What OVSDB said no to.
+/// A failed operation of OVSDB.
 #[derive(Debug, Error)]
 pub(crate) enum OvsdbError {
     #[error("cannot connect to {path}")]
@@ -32,11 +32,11 @@ pub(crate) enum OvsdbError {
 
 const DB: &str = "Open_vSwitch";
 const OVN_REMOTE: &str = "ovn-remote";
-/// What configure-ovs.sh writes; ovnkube-node writes the address again when it starts.
+/// The value that configure-ovs.sh writes; ovnkube-node writes the address again when it starts.
 const BLANK: &str = " ";
 
-/// The key in `external_ids` by which NetworkManager knows its own rows; the value is the uuid of
-/// the profile.
+/// The key in `external_ids` by which NetworkManager identifies its own rows; the value is the
+/// profile's UUID.
 const PROFILE: &str = "NM.connection.uuid";
 
 /// A connection.
@@ -44,7 +44,7 @@ pub(crate) struct Ovsdb {
     path: PathBuf,
     stream: UnixStream,
     id: u64,
-    /// Read and not yet decoded.
+    /// Received bytes, not yet decoded.
     buffer: Vec<u8>,
 }
 
@@ -69,7 +69,7 @@ impl Ovsdb {
         Ok(rows::bridges(&tables.collect::<Vec<_>>()))
     }
 
-    /// Removes bridges by name; fine where there is none. Ports go with them.
+    /// Removes bridges by name, with their ports; ignores missing ones.
     pub(crate) async fn remove(&mut self, names: &[String]) -> Result<(), OvsdbError> {
         for name in names {
             let Some(uuid) = self.uuid(name).await? else { continue };
@@ -79,7 +79,7 @@ impl Ovsdb {
         Ok(())
     }
 
-    /// Blanks the address of OVN's southbound database, where there is one; `true` where there was.
+    /// Blanks the address of OVN's southbound database; `true` if there was one.
     pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool, OvsdbError> {
         let select = json!({"op": "select", "table": DB, "where": [], "columns": ["external_ids"]});
         let result = self.transact("a query", vec![select]).await?;
@@ -97,8 +97,8 @@ impl Ovsdb {
         self.transact("to forget OVN's database", vec![mutate]).await.map(|_| true)
     }
 
-    /// Makes a bridge as it was, in the place of one of its name; ports of NetworkManager's are
-    /// left to NetworkManager.
+    /// Restores a bridge, replacing one of the same name; NetworkManager's ports are left to
+    /// NetworkManager.
     pub(crate) async fn restore(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
         let (mut operations, reference) = bridge.insert();
         operations.extend(self.uuid(&bridge.name).await?.as_ref().map(unlink));
@@ -108,10 +108,10 @@ impl Ovsdb {
         self.transact("the return of a bridge", operations).await.map(|_| ())
     }
 
-    /// Gives the bridge of this name the columns that `bridge` has.
+    /// Sets the columns of the bridge of this name to those of `bridge`.
     pub(crate) async fn set_columns(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
         let mut row = bridge.row().clone();
-        // Never to be changed, not even to itself.
+        // OVSDB refuses any update of the name, even an identical one.
         row.remove("name");
         let update = json!({"op": "update", "table": "Bridge",
             "where": [["name", "==", bridge.name]], "row": row});
@@ -132,8 +132,8 @@ impl Ovsdb {
         self.transact("the return of ports", operations).await.map(|_| ())
     }
 
-    /// Has ovs-vswitchd give an interface this number, and asks for none any more when it has; at
-    /// `bound` fails.
+    /// Requests this port number from ovs-vswitchd, and withdraws the request once it is assigned;
+    /// fails at `bound`.
     pub(crate) async fn set_ofport(
         &mut self,
         interface: &str,
@@ -156,8 +156,7 @@ impl Ovsdb {
         waited.map(|_| ())
     }
 
-    /// Returns when no interface of these profiles is left, as soon as the last one goes; at
-    /// `bound` fails.
+    /// Returns when no interface of these profiles is left; fails at `bound`.
     pub(crate) async fn without_interfaces_of(
         &mut self,
         profiles: &[&str],
@@ -193,7 +192,7 @@ impl Ovsdb {
             let message = self.receive().await?;
             match message.get("method").and_then(Value::as_str) {
                 None => break message,
-                // The server asks whether a silent client is there still.
+                // The server checks whether a silent client is still alive.
                 Some("echo") => {
                     let (result, id) = (message.get("params"), message.get("id"));
                     self.send(&json!({"result": result, "error": null, "id": id})).await?;
@@ -206,7 +205,7 @@ impl Ovsdb {
             return Err(refused(error));
         }
         let result = answer.get("result").and_then(Value::as_array).cloned().unwrap_or_default();
-        // An operation that failed, or a commit that did, is an object with `error`.
+        // A failed operation or commit is an object with `error`.
         match result.iter().find(|r| r.get("error").is_some()) {
             Some(error) => Err(refused(error)),
             None => Ok(result),
@@ -242,13 +241,13 @@ impl Ovsdb {
     }
 }
 
-/// Takes a bridge out of the database; what only it referred to goes with it.
+/// Removes a bridge from the database; the database deletes rows that only it referred to.
 fn unlink(bridge: &Value) -> Value {
     json!({"op": "mutate", "table": DB, "where": [],
         "mutations": [["bridges", "delete", ["set", [bridge]]]]})
 }
 
-/// Tells ovs-vswitchd that there is something new, as ovs-vsctl does.
+/// Notifies ovs-vswitchd of a change, as ovs-vsctl does.
 fn reconfigure() -> Value {
     json!({"op": "mutate", "table": DB, "where": [], "mutations": [["next_cfg", "+=", 1]]})
 }
@@ -271,7 +270,7 @@ mod tests {
             let mut request = vec![0; 4096];
             let _ = stream.read(&mut request).await?;
             stream.write_all(text.as_bytes()).await?;
-            // Until the client is done: it may have to answer as well.
+            // Read until the client is done: it may have to answer as well.
             let _ = stream.read_to_end(&mut request).await?;
             Ok::<_, Box<dyn std::error::Error>>(())
         };

@@ -1,4 +1,4 @@
-//! The kernel's event that something in a directory changed.
+//! The kernel's event for a change in a directory.
 
 use std::{
     io,
@@ -11,7 +11,7 @@ use tokio::io::{Interest, unix::AsyncFd};
 
 use super::event_fd;
 
-/// A watch for one change: whoever waits makes it, looks, waits, and makes a new one.
+/// A watch for one change: a waiter creates it, reads the state, waits, and creates a new one.
 pub(crate) struct Watch {
     inotify: AsyncFd<OwnedFd>,
 }

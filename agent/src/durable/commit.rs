@@ -2,8 +2,9 @@
 //!
 //! What a commit writes is staged inside the open transaction's directory, before anything is
 //! changed. NetworkManager commits first; then that directory is renamed from `transaction` to
-//! `committed`. A run that ends before the rename, however it ends, is rolled back by the next
-//! start; after it the document is in force, and the next start moves into place what is not yet.
+//! `committed`. If a run ends before the rename, for any reason, the next start rolls it back;
+//! after the rename the document is in force, and the next start moves the remaining files into
+//! place.
 
 use std::path::{Path, PathBuf};
 
@@ -19,16 +20,16 @@ use crate::{
     paths::Paths,
 };
 
-/// Everything a commit writes, on disk already, lacking only the renames.
+/// All files of a commit, already on disk; only the renames are missing.
 #[derive(Debug)]
 pub(crate) struct Commit {
-    /// Beside its place: it may be on another file system. Goes when this is dropped unused.
+    /// Staged in its own directory, which may be on another file system. Deleted if dropped unused.
     applied: Staged,
     record: Record,
 }
 
-/// Stages last good and the record in `dir`, which is new, and `applied`. `resolved` is the state that a policy
-/// came to.
+/// Stages the last good document and the record in `dir`, a new directory, and `applied`.
+/// `resolved` is the resolved state of a policy.
 pub(crate) fn stage(
     paths: &Paths,
     dir: &Path,
@@ -63,7 +64,7 @@ pub(crate) fn adopt(
 }
 
 impl Commit {
-    /// Rewrites the staged record with what is known only once the network is there.
+    /// Adds the uplinks of the new network to the staged record.
     pub(crate) fn prove(
         &mut self,
         paths: &Paths,
@@ -94,15 +95,15 @@ impl Commit {
         file::rename(&paths.transaction(), &paths.committed())
     }
 
-    /// Puts everything in its place. What fails is left to the next start.
+    /// Moves all files into place. A failure is left to the next start.
     pub(crate) fn finish(self, paths: &Paths) -> Result<(), FileError> {
         self.applied.put()?;
         finish(paths)
     }
 }
 
-/// Finishes a commit that was decided; does nothing where none was. May be cut anywhere and done
-/// again: the record goes last, since it is what makes the rest count.
+/// Finishes a decided commit, if there is one. May be interrupted anywhere and repeated: the record
+/// goes last, since it makes the rest valid.
 pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     let dir = paths.committed();
     if !dir.exists() {
@@ -122,12 +123,12 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     file::remove(&dir)
 }
 
-/// Where a file is staged.
+/// The staged path of a file.
 fn staged(dir: &Path, place: &Path) -> PathBuf {
     dir.join(place.file_name().unwrap_or_default())
 }
 
-/// Moves a staged file to its place; `false` where that was done before.
+/// Moves a staged file into place; `false` if that was done before.
 fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
     let from = staged(dir, &place);
     match std::fs::rename(&from, &place) {
@@ -137,7 +138,7 @@ fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
     }
 }
 
-/// A line of history; the commit counts without it.
+/// Writes a line of history; the commit is valid without it.
 fn note(paths: &Paths) {
     let Some(committed) = Record::load(paths).committed else { return };
     let outcome = if committed.adopted { "adopted" } else { "committed" };

@@ -1,4 +1,4 @@
-//! Copies of the files a transaction may change, and their return. Needs no NetworkManager.
+//! Copying and restoring the files that a transaction may change. Needs no NetworkManager.
 
 use std::{
     fs, io,
@@ -21,7 +21,7 @@ struct Saved {
     mode: u32,
 }
 
-/// What a protected path was.
+/// The state of a protected path before the transaction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Was {
@@ -30,8 +30,8 @@ enum Was {
     Directory(Vec<Saved>),
 }
 
-/// A protected path with all that its return needs: another version of the agent may protect other
-/// paths.
+/// A protected path with everything needed to restore it: another version of the agent may protect
+/// other paths.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Entry {
@@ -51,7 +51,7 @@ struct Manifest {
 
 const MANIFEST: &str = "manifest.json";
 
-/// Copies what the document may have written over into `to` (a new directory), durably.
+/// Durably copies the files that the document may overwrite into `to`, a new directory.
 pub(crate) fn save(paths: &Paths, to: &Path, scope: &Scope) -> Result<(), FileError> {
     file::create_dir(to)?;
     let mut entries = Vec::new();
@@ -79,7 +79,7 @@ fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was,
         return Ok(Was::File(saved));
     }
     if !meta.is_dir() {
-        // A link is somebody's own arrangement, and NetworkManager replaces none.
+        // A link was made by an administrator; NetworkManager never replaces one.
         return Ok(Was::Absent);
     }
     let mut all = Vec::new();
@@ -116,9 +116,8 @@ fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
     Ok(files)
 }
 
-/// Makes every path of the manifest what it was. Volatile ones (`/run`) only within the same boot.
-/// Returns the paths that had to be touched. One failure does not stop the rest: the first error
-/// is returned at the end.
+/// Restores every path of the manifest, volatile ones (`/run`) only within the same boot. Returns
+/// the changed paths. A failure does not stop the rest: the first error is returned at the end.
 pub(crate) fn restore(
     paths: &Paths,
     from: &Path,
@@ -147,7 +146,7 @@ fn restore_one(
     scope: &Scope,
     touched: &mut Vec<PathBuf>,
 ) -> Result<(), FileError> {
-    // A path that is a file itself: only where the document writes it.
+    // A path that is a single file is restored only if the document may write it.
     let is_ours = entry.kind.may_write("", scope);
     match &entry.was {
         Was::Absent if path.is_dir() => remove_new(path, entry.kind, &[], scope, touched),
@@ -171,7 +170,7 @@ fn restore_one(
     }
 }
 
-/// Removes what the transaction added; what others added stays.
+/// Removes files added by the transaction; files of other programs stay.
 fn remove_new(
     dir: &Path,
     kind: Kind,
@@ -216,8 +215,8 @@ fn put_back(
     if let Some(dir) = path.parent() {
         file::create_dir(dir)?;
     }
-    // A file that takes its place by a rename would have the SELinux type of the directory; the
-    // host name has one of its own. Cut in the middle this is done again: the journal is open.
+    // A renamed file would get the SELinux type of the directory; the host name has its own type.
+    // After a power cut in the middle this is repeated, as the journal is still open.
     if kind == Kind::HostName && meta.is_some() {
         file::overwrite(path, &bytes, saved.mode)?;
     } else {
@@ -334,7 +333,7 @@ mod tests {
         save(&paths, &copies, &scope(false))?;
         let dir = paths.under("/etc/NetworkManager/system-connections");
         fs::write(dir.join("a.nmconnection"), "edited")?;
-        // As another version would have listed them.
+        // A manifest as another version would write it.
         let place = copies.join("manifest.json");
         let mut manifest: serde_json::Value = serde_json::from_slice(&fs::read(&place)?)?;
         manifest["entries"].as_array_mut().ok_or("no entries")?.reverse();

@@ -34,14 +34,14 @@ pub(crate) enum FileError {
 }
 
 impl FileError {
-    /// Whether the file was read, and says nothing that this version can use.
+    /// Whether the file was read but this version cannot use its content.
     pub(crate) fn is_unusable(&self) -> bool {
         matches!(self, Self::Decode { .. } | Self::Version { .. })
     }
 }
 
-/// A complete, synced temporary file that only has to be renamed. Taken before a transaction, so
-/// that a full or read-only file system is met while nothing has changed yet.
+/// A complete, synced temporary file that only needs a rename. Created before a transaction, so
+/// that a full or read-only file system fails before any change.
 #[derive(Debug)]
 pub(crate) struct Staged {
     temporary: PathBuf,
@@ -58,7 +58,7 @@ impl Staged {
             file.write_all(bytes)?;
             file.sync_all()
         };
-        // Left by a crash: ours by name.
+        // Left by a crash; only the agent uses this name.
         match fs::remove_file(&temporary) {
             Ok(()) => {}
             Err(e) if e.kind() == io::ErrorKind::NotFound => {}
@@ -71,7 +71,7 @@ impl Staged {
         }
     }
 
-    /// Puts the file in its place.
+    /// Moves the file into place.
     pub(crate) fn put(self) -> Result<(), FileError> {
         rename(&self.temporary, &self.target)
     }
@@ -79,7 +79,7 @@ impl Staged {
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        // After `put` there is nothing left under this name.
+        // After `put` no file has this name.
         let _ = fs::remove_file(&self.temporary);
     }
 }
@@ -94,8 +94,7 @@ pub(crate) fn write(target: &Path, bytes: &[u8], mode: u32) -> Result<(), FileEr
     Staged::new(target, bytes, mode)?.put()
 }
 
-/// Writes a file into a directory that nothing refers to yet: synced itself, its name only with
-/// the directory, by whoever makes it.
+/// Writes and syncs a file in a directory that is not yet in use; its creator syncs the directory.
 pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
@@ -106,8 +105,8 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
     write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
 }
 
-/// Writes over a file that is there, so that it keeps what belongs to the file itself, as its
-/// SELinux type does. A power cut in the middle leaves it half written.
+/// Overwrites an existing file, so that it keeps attributes such as its SELinux type. A power cut
+/// in the middle leaves it half written.
 pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), FileError> {
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).truncate(true).open(path)?;
@@ -118,8 +117,8 @@ pub(crate) fn overwrite(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
     write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
 }
 
-/// Moves a file or directory that cannot be used out of the way, for people to look at, and says
-/// where to. One that was set aside before goes.
+/// Moves an unusable file or directory aside for inspection, and returns its new path. Replaces one
+/// set aside before.
 pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, FileError> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".damaged");
@@ -129,8 +128,8 @@ pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, FileError> {
     Ok(aside)
 }
 
-/// JSON, `None` where there is none; a file that cannot be decoded is set aside and read as none,
-/// loudly: it must not keep a node from its network.
+/// Reads JSON, `None` without a file; sets an undecodable file aside with a warning and returns
+/// `None`: it must not keep a node from its network.
 pub(crate) fn read_json_or_set_aside<T: serde::de::DeserializeOwned>(
     path: &Path,
 ) -> Result<Option<T>, FileError> {
@@ -142,13 +141,13 @@ pub(crate) fn read_json_or_set_aside<T: serde::de::DeserializeOwned>(
         Ok(aside) => {
             tracing::warn!("{}; it was moved to {}", chain(&error), aside.display());
         }
-        // A reader without the right to move it: the next run of the agent will.
+        // A reader without write permission; the next run of the agent moves the file.
         Err(refused) => tracing::warn!("{}; {}", chain(&error), chain(&refused)),
     }
     Ok(None)
 }
 
-/// JSON, as [`write_new`].
+/// Writes JSON like [`write_new`].
 pub(crate) fn write_new_json<T: serde::Serialize>(path: &Path, value: &T) -> Result<(), FileError> {
     write_new(path, &encode(path, value)?, 0o600)
 }
@@ -166,7 +165,7 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Creates `path` and its parents, 0700 where they are new.
+/// Creates `path` and its parents; new ones have mode 0700.
 pub(crate) fn create_dir(path: &Path) -> Result<(), FileError> {
     use std::os::unix::fs::DirBuilderExt as _;
     fs::DirBuilder::new()
@@ -183,7 +182,7 @@ pub(crate) fn sync_dir(dir: &Path) -> Result<(), FileError> {
         .map_err(|source| FileError::Sync { path: dir.to_path_buf(), source })
 }
 
-/// The file's bytes, `None` where there is no such file.
+/// The file's bytes, `None` without a file.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
@@ -201,7 +200,7 @@ pub(crate) fn mode(path: &Path) -> Result<u32, FileError> {
     Ok(meta.permissions().mode() & 0o777)
 }
 
-/// Removes a file or a whole directory; fine where there is none.
+/// Removes a file or a whole directory, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
     let removed = match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_dir() => fs::remove_dir_all(path),
@@ -215,7 +214,7 @@ pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Reads a JSON file, `None` where there is none.
+/// Reads a JSON file, `None` without a file.
 pub(crate) fn read_json<T: serde::de::DeserializeOwned>(
     path: &Path,
 ) -> Result<Option<T>, FileError> {

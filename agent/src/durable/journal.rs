@@ -1,8 +1,8 @@
-//! The open transaction on disk: what is being tried, what was there, copies of the files.
+//! The open transaction on disk: the document, the state before, copies of the files.
 //!
-//! The directory appears by one rename after everything in it is synced, and goes by one rename
-//! (to nothing, or to `committed`, see `commit`); so a power cut leaves either no transaction or a
-//! complete one.
+//! One rename creates the directory after everything in it is synced, and one rename removes it or
+//! makes it `committed` (see `commit`); so a power cut leaves either no transaction or a complete
+//! one.
 
 use std::path::PathBuf;
 
@@ -22,19 +22,19 @@ use crate::{
 /// `journal.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
-    /// Layout of this file.
+    /// Version of this file's layout.
     pub(crate) version: u32,
     /// The boot it was opened in.
     pub(crate) boot_id: String,
-    /// Of the document being applied.
+    /// Digest of the document being applied.
     pub(crate) digest: Digest,
-    /// The document.
+    /// Path of the document.
     pub(crate) source: PathBuf,
     /// OVS bridges that the document asks for.
     pub(crate) bridges: Vec<String>,
-    /// What was there.
+    /// The state before the transaction.
     pub(crate) before: Before,
-    /// What answered then: after a roll back the gateway must again.
+    /// Results of the probes before: after a roll back the gateway must answer again.
     #[serde(default)]
     pub(crate) probes: Vec<ProbeResult>,
 }
@@ -55,7 +55,7 @@ impl Journal {
         Self { version: VERSION, boot_id: boot_id(paths), digest, source, bridges, before, probes }
     }
 
-    /// Whether it was opened in this boot.
+    /// Whether the journal was opened in this boot.
     pub(crate) fn is_of_this_boot(&self, paths: &Paths) -> bool {
         self.boot_id == boot_id(paths)
     }
@@ -65,8 +65,8 @@ fn boot_id(paths: &Paths) -> String {
     std::fs::read_to_string(paths.boot_id()).unwrap_or_default().trim().to_owned()
 }
 
-/// Copies the files, stages the commit and opens the transaction. `service_files`: text of those that go
-/// before the document.
+/// Copies the files, stages the commit and opens the transaction. `service_files`: the text of the
+/// files applied before the document.
 pub(crate) fn open(
     paths: &Paths,
     journal: &Journal,
@@ -88,14 +88,14 @@ pub(crate) fn open(
     Ok(commit)
 }
 
-/// The open transaction, if there is one.
+/// The open transaction, if any.
 pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     #[derive(Deserialize)]
     struct Layout {
         version: u32,
     }
     let path = paths.transaction().join("journal.json");
-    // First of all: another version's journal has other fields.
+    // Read the version first: another version's journal has other fields.
     let Some(Layout { version }) = file::read_json(&path)? else { return Ok(None) };
     if version != VERSION {
         return Err(FileError::Version { path, found: version, known: VERSION });
@@ -103,8 +103,8 @@ pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     file::read_json(&path)
 }
 
-/// Sets a transaction aside whose journal cannot be used. The files that outlive a reboot come back
-/// as far as their copies can be read; nothing is known of the rest.
+/// Sets aside a transaction with an unusable journal. Files that survive a reboot are restored if
+/// their copies are readable; nothing is known of the rest.
 pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
     if let Err(error) = restore_files(paths, false) {
         tracing::warn!("{}; profiles stay as they are", chain(&error));
@@ -114,7 +114,7 @@ pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Puts the copied files back. `true` when any had to be touched.
+/// Restores the copied files. `true` if any was changed.
 pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, FileError> {
     let touched = copies::restore(paths, &paths.transaction().join("files"), same_boot)?;
     for path in &touched {

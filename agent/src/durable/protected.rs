@@ -1,5 +1,5 @@
-//! The files that a transaction may write, and how they are told from files of others that appear
-//! at the same time.
+//! The files that a transaction may write, and their distinction from files that other programs
+//! create at the same time.
 
 use std::path::PathBuf;
 
@@ -28,11 +28,11 @@ pub(super) enum Kind {
 pub(super) struct Protected {
     pub(super) path: &'static str,
     pub(super) kind: Kind,
-    /// Gone after a reboot.
+    /// Whether a reboot deletes the path.
     pub(super) is_volatile: bool,
 }
 
-/// All of them.
+/// All protected paths.
 pub(super) const PROTECTED: [Protected; 6] = [
     durable("/etc/NetworkManager/system-connections", Kind::Profiles),
     Protected {
@@ -51,23 +51,23 @@ const fn durable(path: &'static str, kind: Kind) -> Protected {
 }
 
 impl Protected {
-    /// Where it is.
+    /// The path below the root.
     pub(super) fn under(&self, paths: &Paths) -> PathBuf {
         paths.under(self.path)
     }
 }
 
-/// What the document speaks of, and with it nmstate's writing.
+/// The names in the document, and so the files that nmstate writes for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Scope {
-    /// Words of the document: every interface that it names is one of them.
+    /// Words of the document, which include the names of all its interfaces.
     words: Vec<String>,
     /// Whether it sets the host name.
     hostname: bool,
 }
 
 impl Scope {
-    /// Of a document's text and of what it was resolved to.
+    /// The scope of a document's text and its resolved state.
     pub(crate) fn new(texts: &[&str], hostname: bool) -> Self {
         let is_part = |c: char| c.is_alphanumeric() || "_-.:".contains(c);
         let all = texts.iter().flat_map(|text| text.split(|c| !is_part(c)));
@@ -85,8 +85,8 @@ impl Scope {
 }
 
 impl Kind {
-    /// Whether NetworkManager or nmstate may write the file `name` for this document; a path that is
-    /// a file itself has its own name.
+    /// Whether NetworkManager or nmstate may write the file `name` for this document; `name` is
+    /// empty for a path that is a single file.
     pub(super) fn may_write(self, name: &str, scope: &Scope) -> bool {
         let interface = match self {
             Self::Profiles | Self::Settings => return true,
@@ -101,7 +101,7 @@ impl Kind {
         interface.is_some_and(|interface| scope.has(interface))
     }
 
-    /// Whether a file that was not there before is the transaction's own, by what it says.
+    /// Whether the transaction wrote this new file, judged by its content.
     pub(super) fn is_written(self, name: &str, bytes: &[u8], scope: &Scope) -> bool {
         let text = String::from_utf8_lossy(bytes);
         let value = |key: &str| {
@@ -110,14 +110,14 @@ impl Kind {
         };
         self.may_write(name, scope)
             && match self {
-                // NetworkManager's checkpoint deletes every profile that came after it. Beyond that,
-                // one that names another interface cannot be the document's; one that names none
-                // could take an interface of the old network.
+                // NetworkManager's checkpoint deletes every newer profile. Beyond that, a profile
+                // for another interface cannot be the document's; one without an interface could
+                // take one of the old network.
                 Self::Profiles => {
                     name.ends_with(".nmconnection")
                         && value("interface-name").is_none_or(|name| scope.has(name.trim()))
                 }
-                // `nmstatectl persist-nic-names` writes files of the same name, with `Name=`.
+                // `nmstatectl persist-nic-names` writes files of the same name, but with `Name=`.
                 Self::LinkFiles => value("AlternativeName").is_some(),
                 Self::DispatcherScripts | Self::Settings | Self::HostName => true,
             }

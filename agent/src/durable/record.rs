@@ -1,4 +1,4 @@
-//! What was committed, what failed how often, and the history.
+//! The committed document, the count of failures, and the history.
 
 use std::{
     io::Write as _,
@@ -20,14 +20,14 @@ pub(crate) struct Committed {
     pub(crate) source: PathBuf,
     /// Seconds since 1970.
     pub(crate) at: u64,
-    /// What a later boot waits for; older versions did not record it.
+    /// The network that a later boot waits for; older versions did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) uplinks: Option<Uplinks>,
-    /// Of the files of `nmstatectl service` that went before the document; older versions left
-    /// them to nmstate.service.
+    /// Digests of the files of `nmstatectl service` applied before the document; older versions
+    /// left them to nmstate.service.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) service_files: Option<Vec<Digest>>,
-    /// Put in force by another tool, and only recorded here.
+    /// Whether another tool put the document in force, and the agent only recorded it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) adopted: bool,
 }
@@ -58,7 +58,7 @@ struct Entry<'a> {
     error: Option<&'a str>,
 }
 
-/// Lines of history that are kept.
+/// Maximum number of lines of history.
 const HISTORY: usize = 200;
 
 fn now() -> u64 {
@@ -66,8 +66,8 @@ fn now() -> u64 {
 }
 
 impl Record {
-    /// The record. One that is damaged is set aside, and one that cannot be read counts as none,
-    /// loudly: neither must keep a node from booting.
+    /// Loads the record. A damaged one is set aside, an unreadable one gives a warning; both start
+    /// empty, since neither must keep a node from booting.
     pub(crate) fn load(paths: &Paths) -> Self {
         match file::read_json_or_set_aside(&paths.record()) {
             Ok(record) => record.unwrap_or_default(),
@@ -78,15 +78,15 @@ impl Record {
         }
     }
 
-    /// Whether `digest` is in force: committed, and `applied` still says so.
+    /// Whether `digest` is in force: committed, and `applied` still has its bytes.
     pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool, FileError> {
         let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);
         Ok(committed
             && file::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
     }
 
-    /// Of `all` files of `nmstatectl service` and earlier ones, those that were applied once. A record
-    /// of an older version left them to nmstate.service, which has applied them.
+    /// The digests already applied. With a record of an older version these are `all` files of
+    /// `nmstatectl service`, applied by nmstate.service.
     pub(crate) fn applied_service_files(&self, all: &[Digest]) -> Vec<Digest> {
         match &self.committed {
             None => Vec::new(),
@@ -94,13 +94,13 @@ impl Record {
         }
     }
 
-    /// Whether none of these files is to be applied.
+    /// Whether all these files are already applied.
     pub(crate) fn has_service_files(&self, all: &[Digest]) -> bool {
         let applied = self.applied_service_files(all);
         all.iter().all(|digest| applied.contains(digest))
     }
 
-    /// Completes the record of an older version.
+    /// Adds the missing fields to the record of an older version.
     pub(crate) fn complete(
         &mut self,
         paths: &Paths,
@@ -114,7 +114,7 @@ impl Record {
         file::write_json(&paths.record(), self, 0o600)
     }
 
-    /// How often this document failed.
+    /// The number of failures of this document.
     pub(crate) fn failures_of(&self, digest: &Digest) -> u32 {
         self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
     }
@@ -135,8 +135,8 @@ impl Record {
         append(paths, &document.digest, &document.path, outcome, Some(error))
     }
 
-    /// The record of a commit of `document`, now. One that was in force before, as last good is when
-    /// another one failed, leaves the other's failures counted: the two must not take turns for ever.
+    /// The record of a commit of `document`, now. Committing the last good document again after
+    /// another one failed keeps the other's count of failures: the two must not alternate for ever.
     pub(crate) fn of(document: &Document, earlier: Self) -> Self {
         let (digest, source) = (document.digest.clone(), document.path.clone());
         let returns = earlier.committed.is_some_and(|c| c.digest == digest);
@@ -158,7 +158,7 @@ impl Record {
     }
 }
 
-/// The history is for people: bounded, and rewritten as a whole.
+/// Appends to the history, which is for display: bounded, and rewritten as a whole.
 pub(crate) fn append(
     paths: &Paths,
     digest: &Digest,
@@ -203,7 +203,7 @@ mod tests {
         let last_error = "why".to_owned();
         record.failures = Some(Failures { digest: bad.digest.clone(), count: 2, last_error });
         assert_eq!(Record::of(&good, record.clone()).failures_of(&bad.digest), 2);
-        // Another document is a new start, and one that holds has not failed.
+        // Committing another document resets the count, since a document in force has not failed.
         assert_eq!(Record::of(&document("new"), record.clone()).failures, None);
         assert_eq!(Record::of(&bad, record).failures, None);
     }

@@ -1,9 +1,10 @@
-//! The journal of a roll back that failed makes room for the transaction that returns to last good.
+//! Sets the journal of a failed roll back aside during the transaction that returns to the last
+//! good document.
 
 use super::file::{self, FileError};
 use crate::paths::Paths;
 
-/// Sets an open journal aside; `false` where there is none.
+/// Sets an open journal aside; `false` if there is none.
 pub(crate) fn set_aside(paths: &Paths) -> Result<bool, FileError> {
     let (open, aside) = (paths.transaction(), paths.set_aside());
     if !open.exists() {
@@ -14,7 +15,7 @@ pub(crate) fn set_aside(paths: &Paths) -> Result<bool, FileError> {
     Ok(true)
 }
 
-/// Opens it again, unless a newer one is: the next start undoes it.
+/// Opens the journal again for the next start to undo, unless a newer one is open.
 pub(crate) fn open_again(paths: &Paths) -> Result<(), FileError> {
     let (open, aside) = (paths.transaction(), paths.set_aside());
     if open.exists() || !aside.exists() {
@@ -23,7 +24,7 @@ pub(crate) fn open_again(paths: &Paths) -> Result<(), FileError> {
     file::rename(&aside, &open)
 }
 
-/// Forgets it: last good holds, and there is nothing to undo.
+/// Deletes the journal: the last good document is in force, and nothing is left to undo.
 pub(crate) fn forget(paths: &Paths) -> Result<(), FileError> {
     file::remove(&paths.set_aside())
 }

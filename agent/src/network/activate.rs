@@ -1,4 +1,4 @@
-//! Profiles that did not come up by themselves.
+//! Activation of profiles that did not come up by themselves.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use nmgen::chain;
 
 use crate::client::dbus::Active;
 
-/// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges and
-/// ports with them. One that is about to come up begins anew: a DHCP client whose server was away
-/// asks less and less often.
+/// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
+/// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
+/// less and less often.
 pub(super) async fn activate(
     net: &Clients<'_>,
     profiles: &[Active],

@@ -1,37 +1,38 @@
-//! OVS bridges: how one of another tool is taken over, what of it comes back after a commit, and
-//! the one way back, for the running agent and for the start after a power cut.
+//! OVS bridges: taking over those of other tools, returning patch ports after an apply, and the
+//! roll back, for the running agent and for the start after a power cut.
 //!
-//! NetworkManager brings back the rows that it made, by activating their profiles. Everything else
-//! (a bridge whose profile is gone, OVN's patch ports on any bridge) only OVSDB can bring back.
+//! NetworkManager restores its own rows by activating their profiles. Everything else (a bridge
+//! without a profile, OVN's patch ports on any bridge) must be restored through OVSDB.
 
 use std::time::Duration;
 
 use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError, Port};
 
-/// NetworkManager takes its interfaces out of OVSDB after it has answered that their profile goes.
+/// NetworkManager removes its interfaces from OVSDB only after it has confirmed the deletion of
+/// their profile.
 const DEACTIVATED: Duration = Duration::from_secs(5);
 
-/// NetworkManager may write to OVSDB at the same moment; what it made obsolete is planned anew.
+/// NetworkManager may write to OVSDB at the same time; obsolete changes are planned anew.
 const TRIES: usize = 3;
 
-/// ovs-vswitchd numbers a port anew at once.
+/// ovs-vswitchd assigns a port number immediately.
 const NUMBERED: Duration = Duration::from_secs(2);
 
 /// One change of OVSDB.
 #[derive(Debug, PartialEq)]
 enum Change<'a> {
-    /// This bridge goes.
+    /// Remove this bridge.
     Remove(&'a str),
-    /// This bridge comes back, in the place of one of its name.
+    /// Restore this bridge, replacing one of the same name.
     Restore(&'a Bridge),
-    /// This bridge gets the columns back that it had.
+    /// Restore the columns of this bridge.
     SetColumns(&'a Bridge),
-    /// This bridge gets ports back.
+    /// Restore ports of this bridge.
     AddPorts(&'a str, Vec<&'a Port>),
 }
 
-/// Removes bridges whose profiles are being deleted, as soon as NetworkManager has let go of them:
-/// its own removal of an interface fails where the bridge is gone already.
+/// Removes bridges whose profiles are being deleted, once NetworkManager has removed their
+/// interfaces: its removal fails if the bridge is already gone.
 pub(crate) async fn take_over(ovsdb: &mut Ovsdb, bridges: &[Bridge]) -> Result<(), OvsdbError> {
     let profiles: Vec<&str> = bridges.iter().flat_map(Bridge::interface_profiles).collect();
     if !profiles.is_empty()
@@ -43,8 +44,8 @@ pub(crate) async fn take_over(ovsdb: &mut Ovsdb, bridges: &[Bridge]) -> Result<(
     ovsdb.remove(&names).await
 }
 
-/// Gives patch ports of before back to the bridges that the document made anew. OVN makes its own
-/// again only when it runs, which is after kubelet.
+/// Restores earlier patch ports on bridges that the document created anew. OVN recreates its own
+/// only once it runs, after kubelet.
 pub(crate) async fn return_patch_ports(
     ovsdb: &mut Ovsdb,
     before: &[Bridge],
@@ -53,8 +54,8 @@ pub(crate) async fn return_patch_ports(
     carry_out(ovsdb, |now| lost_patch_ports(before, made, now)).await
 }
 
-/// Gives interfaces that are on their bridge again the numbers that flows know them by. Whoever
-/// made the flows makes them anew where this is refused, so it is no reason to fail.
+/// Restores the port numbers, used by flows, of interfaces that are on their bridge again. A
+/// refusal is no failure: the owner of the flows makes them anew.
 pub(crate) async fn return_ofports(ovsdb: &mut Ovsdb, before: &[Bridge]) -> Result<(), OvsdbError> {
     let now = ovsdb.bridges().await?;
     for (interface, ofport) in other_ofports(before, &now) {
@@ -66,9 +67,8 @@ pub(crate) async fn return_ofports(ovsdb: &mut Ovsdb, before: &[Bridge]) -> Resu
     Ok(())
 }
 
-/// Returns what was there before and removes what was made. A bridge whose profile is one of
-/// `active` is left to NetworkManager: a row that is there before NetworkManager makes it belongs
-/// to someone else, and its profile is not activated by itself.
+/// Restores earlier bridges and removes new ones. A bridge whose profile is in `active` is left to
+/// NetworkManager, which treats an existing row as foreign and does not activate its profile.
 pub(crate) async fn undo(
     ovsdb: &mut Ovsdb,
     before: &[Bridge],
@@ -78,12 +78,12 @@ pub(crate) async fn undo(
     carry_out(ovsdb, |now| way_back(before, made, active, now)).await
 }
 
-/// Whether there may be anything to undo.
+/// Whether any bridge may need an undo.
 pub(crate) fn is_needed(before: &[Bridge], made: &[String]) -> bool {
     !before.is_empty() || !made.is_empty()
 }
 
-/// Whether a bridge of before comes back by this way alone.
+/// Whether OVSDB alone can restore an earlier bridge.
 pub(crate) fn must_return(before: &[Bridge]) -> bool {
     before.iter().any(|bridge| !bridge.is_of_profiles())
 }
@@ -152,7 +152,8 @@ fn way_back<'a>(
                     changes.push(Change::AddPorts(&old.name, lost));
                 }
             }
-            // NetworkManager knows a bridge by name and profile, and makes no second of one name.
+            // NetworkManager identifies a bridge by name and profile, and makes no second one of
+            // the same name.
             None if old.is_of_profiles() || old.profile().is_some_and(|p| active.contains(&p)) => {
                 changes.extend(same.map(|_| Change::Remove(&old.name)));
             }
@@ -221,7 +222,7 @@ mod tests {
         let old = [br_ex("theirs", &[NIC])];
         assert_eq!(way_back(&old, &made(), &[], &[]), []);
         assert_eq!(way_back(&old, &made(), &[], &old), []);
-        // Under the document's profile it would be in the way.
+        // A bridge with the document's profile is in the way.
         let now = [br_ex("document", &[NIC])];
         assert_eq!(way_back(&old, &made(), &[], &now), [Change::Remove("br-ex")]);
     }
@@ -232,7 +233,7 @@ mod tests {
         let now = [br_ex("document", &[NIC])];
         assert_eq!(way_back(&old, &made(), &["theirs"], &now), [Change::Remove("br-ex")]);
         assert_eq!(way_back(&old, &made(), &["theirs"], &[]), []);
-        // It did not come.
+        // NetworkManager did not make the bridge.
         assert_eq!(way_back(&old, &made(), &[], &[]), [Change::Restore(&old[0])]);
     }
 
@@ -275,7 +276,7 @@ mod tests {
         let now = [br_ex("document", &[NIC])];
         let expected = [Change::AddPorts("br-ex", patch)];
         assert_eq!(lost_patch_ports(&old, &made(), &now), expected);
-        // OVN was quicker.
+        // OVN has already recreated its patch port.
         assert_eq!(lost_patch_ports(&old, &made(), &[br_ex("document", &[NIC, PATCH])]), []);
         assert_eq!(lost_patch_ports(&old, &made(), &[]), []);
     }

@@ -1,4 +1,4 @@
-//! Connections that the real network shares.
+//! Shared connections of the real network.
 
 use super::{Before, NetworkError};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     settings::Wait,
 };
 
-/// Connections to the bus and to the kernel, and the bounds of waiting for what is behind them.
+/// Connections to the bus and to the kernel, and the bounds of the waits for them.
 pub(super) struct Clients<'a> {
     pub(super) paths: &'a Paths,
     pub(super) wait: &'a Wait,
@@ -24,9 +24,9 @@ impl<'a> Clients<'a> {
         Ok(Self { paths, wait, bus: Bus::connect().await?, netlink: Netlink::connect()? })
     }
 
-    /// Checkpoints that came after the snapshot and have the transaction's bound: the agent's own
-    /// and nmstate's, which nobody tells. NetworkManager does not say whose a checkpoint is, but
-    /// the bound is hardly anybody else's.
+    /// Checkpoints created after the snapshot with the transaction's timeout: the agent's own and
+    /// nmstate's, whose path nmstate does not return. NetworkManager does not name a checkpoint's
+    /// owner, but other programs hardly use this timeout.
     pub(super) async fn own_checkpoints(
         &self,
         before: &Before,

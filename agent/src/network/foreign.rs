@@ -1,4 +1,4 @@
-//! Addresses of others on the document's interfaces: found before, kept through an apply.
+//! Foreign addresses on the document's interfaces: found before an apply, kept through it.
 
 use super::{NetworkError, clients::Clients};
 use crate::{
@@ -6,9 +6,9 @@ use crate::{
     wants::Wants,
 };
 
-/// Addresses on the document's interfaces that no profile and no lease put there: a
-/// keepalived VIP, say. nmstate would neither list nor keep them: reapplying a profile makes
-/// NetworkManager remove what the profile does not have.
+/// Addresses on the document's interfaces from neither a profile nor a lease, such as a keepalived
+/// VIP. nmstate neither lists nor keeps them: a reapply makes NetworkManager remove addresses that
+/// the profile lacks.
 pub(super) async fn find(
     net: &Clients<'_>,
     wants: &Wants,
@@ -43,8 +43,8 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// Never returns: puts addresses of others back as soon as the kernel reports their loss, since
-/// what a VIP serves is down as long as the VIP is away.
+/// Restores foreign addresses as soon as the kernel reports their loss, since a service is down
+/// without its VIP. Returns only on an error.
 pub(super) async fn guard(
     net: &Clients<'_>,
     foreign: &[Address],
@@ -54,7 +54,7 @@ pub(super) async fn guard(
     }
     let mut events = Events::addresses()?;
     loop {
-        // The interface may be down or gone for a moment; its return is an event too.
+        // The interface may be down or gone briefly; its return is another event.
         if let Err(error) = put_back(net, foreign).await {
             tracing::debug!("{error}");
         }
@@ -62,7 +62,7 @@ pub(super) async fn guard(
     }
 }
 
-/// Puts lost addresses of others back.
+/// Restores lost foreign addresses.
 pub(super) async fn put_back(net: &Clients<'_>, foreign: &[Address]) -> Result<(), NetworkError> {
     if foreign.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Waiting for events: NetworkManager on the bus, OVSDB's socket, links, devices settled.
+//! Waits for events: NetworkManager on the bus, OVSDB's socket, links, settled devices.
 
 use std::{future::Future, path::Path, time::Duration};
 
@@ -43,19 +43,19 @@ pub(super) async fn ready(
         futures_util::future::try_join_all(all).await
     };
     let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
-    // An interface that is only to be made has no device; one that NetworkManager is about to bring
-    // up again carries the old network: what was there is looked at when it is.
+    // An interface yet to be created has no device. One that NetworkManager is about to activate
+    // carries the old network: the snapshot waits for it.
     let declared = wants.links.iter().filter(|link| !names.contains(*link));
     let mut declared: Vec<(String, bool)> = declared.map(|link| (link.clone(), false)).collect();
     declared.dedup();
     let needed = names.iter().map(|name| (name.clone(), true));
-    // Side by side: each has the whole bound for itself.
+    // In parallel: each wait has the whole bound.
     let all = needed.chain(declared).map(|(name, must_exist)| async move {
         let what = format!("NetworkManager to be done with {name}");
         let done = settled(net, &name, must_exist);
         match awaited(&what, net.wait.device_settled, say, done).await {
             Ok(done) => done?,
-            // The document is about to change it anyway.
+            // Not an error: the document is about to change the device anyway.
             Err(late) => tracing::warn!("{late}; going on"),
         }
         Ok::<_, NetworkError>(())
@@ -64,7 +64,7 @@ pub(super) async fn ready(
     Ok(())
 }
 
-/// `work`, at most `bound`, while `what` is said to be awaited, once a second.
+/// Runs `work` for at most `bound`, and reports once a second that `what` is awaited.
 async fn awaited<T>(
     what: &str,
     bound: Seconds,
@@ -93,7 +93,7 @@ async fn awaited<T>(
     }
 }
 
-/// The kernel's name of the link, once it is there.
+/// Waits for the link, and returns its kernel name.
 async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
     let find = async || -> Result<Option<String>, NetworkError> {
         let links = net.netlink.links().await?;
@@ -125,9 +125,9 @@ async fn settled(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), 
     }
 }
 
-/// Returns when the socket accepts a connection. The file appears a moment before the daemon
-/// listens; a refused connection is therefore tried again at the next change of the directory
-/// (the daemon writes its pid file after) or after a moment.
+/// Returns when the socket accepts a connection. The file appears shortly before the daemon
+/// listens; so a refused connection is retried at the next change of the directory (the daemon then
+/// writes its pid file) or after a short delay.
 async fn socket(path: &Path) -> Result<(), NetworkError> {
     let watch = |source: std::io::Error| NetworkError::Watch { path: path.to_path_buf(), source };
     loop {

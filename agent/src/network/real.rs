@@ -60,7 +60,7 @@ impl Network for RealNetwork<'_> {
         let card = |mac: &str| {
             let wanted = LinkRef::Mac(mac.to_owned());
             let mut cards = links.iter().filter(|link| link.physical && link.is(&wanted));
-            // Ports of a bond have its address beside their permanent ones.
+            // Ports of a bond have its address and their own permanent ones.
             let permanent = cards.clone().find(|link| link.is_permanent(mac));
             permanent.or_else(|| cards.next()).map(|link| link.name.clone())
         };
@@ -75,14 +75,14 @@ impl Network for RealNetwork<'_> {
         let bridges = async {
             let mut all = match self.ovsdb().await {
                 Ok(mut ovsdb) => ovsdb.bridges().await?,
-                // A document without OVS may take away what an earlier one made.
+                // A document without OVS may still remove bridges of an earlier one.
                 Err(error) if !wants.ovs => {
                     tracing::debug!("{error}");
                     Vec::new()
                 }
                 Err(error) => return Err(error),
             };
-            // OVN's own has a port for each pod.
+            // Skip OVN's own bridge, which has a port for each pod.
             all.retain(|bridge| takeover::may_change(bridge, wants));
             Ok::<_, NetworkError>(all)
         };
@@ -93,7 +93,7 @@ impl Network for RealNetwork<'_> {
         let manager = async {
             Ok::<_, NetworkError>((self.0.bus.active().await?, self.0.bus.checkpoints().await?))
         };
-        // Three different parties: none waits for another.
+        // In parallel: the three sources are independent.
         let (bridges, (addresses, routes), (active, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         let foreign = foreign::find(&self.0, wants, &addresses).await?;
@@ -160,7 +160,7 @@ impl Network for RealNetwork<'_> {
         seconds: u32,
     ) -> Result<(), NetworkError> {
         // nmstate makes a checkpoint of its own, and NetworkManager refuses a second one on the
-        // same devices. Between the two the journal alone protects: a roll back restores profiles
+        // same devices. Between the two only the journal protects: a roll back restores profiles
         // from it and needs no checkpoint.
         if let Some(checkpoint) = held {
             self.0.bus.destroy_checkpoint(checkpoint).await?;

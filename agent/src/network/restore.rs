@@ -1,4 +1,4 @@
-//! The way back while NetworkManager may or may not be there, and the proof of it.
+//! Roll back of the network, with or without NetworkManager, and its proof.
 
 use std::{future::Future, time::Duration};
 
@@ -24,14 +24,14 @@ pub(super) async fn checkpoints(
     .await
 }
 
-/// Has NetworkManager read its profiles again: it forgets inactive profiles and the bytes of
-/// edited ones; the copies on disk do not.
+/// Makes NetworkManager reload its profiles: a checkpoint does not restore inactive profiles or the
+/// exact bytes of edited ones, but the copies on disk do.
 pub(super) async fn profiles(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
     patient(net, "the profiles", bound, async || Ok(net.bus.reload_files().await?)).await
 }
 
-/// Has each device of before take up its profile as it is on disk. A device that cannot is told, and
-/// the proof of the roll back decides.
+/// Reapplies the profile on disk to each earlier device. A failure is a warning; the proof of the
+/// roll back decides.
 pub(super) async fn reapply(
     net: &Clients<'_>,
     before: &Before,
@@ -51,8 +51,7 @@ pub(super) async fn reapply(
     .await
 }
 
-/// Undoes bridges, as far as OVSDB is there: without it there is no bridge that works, and none
-/// was made.
+/// Undoes bridges if OVSDB is up: without it no bridge works, and none was made.
 pub(super) async fn bridges(
     net: &Clients<'_>,
     before: &Before,
@@ -78,7 +77,7 @@ pub(super) async fn bridges(
     .await
 }
 
-/// Completes the bridges that NetworkManager made again: ports of others, numbers of its own.
+/// Completes the bridges that NetworkManager made again: foreign ports, and the numbers of its own.
 pub(super) async fn complete_bridges(
     net: &Clients<'_>,
     before: &Before,
@@ -104,8 +103,8 @@ async fn bounded(
     }
 }
 
-/// Work with NetworkManager that is done again where NetworkManager dies in the middle: systemd
-/// starts another one, which has no checkpoint any more and reads the profiles from disk.
+/// Repeats work with NetworkManager if it dies in the middle: systemd starts a new process, which
+/// has no checkpoints and reads the profiles from disk.
 async fn patient(
     net: &Clients<'_>,
     what: &str,
@@ -118,7 +117,7 @@ async fn patient(
             match work().await {
                 Err(NetworkError::Bus(error)) if error.is_gone() => {
                     tracing::info!("NetworkManager went away; waiting for it");
-                    // The name of a dead process may be owned for a moment still.
+                    // The bus name of a dead process may stay owned briefly.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
                 done => return done,
@@ -128,8 +127,8 @@ async fn patient(
     .await
 }
 
-/// Profiles that were active and are not: lower ones last, as activating an interface brings its
-/// controllers with it.
+/// Profiles that were active and are not now: lower ones last, since activating an interface also
+/// activates its controllers.
 async fn inactive<'b>(
     net: &Clients<'_>,
     before: &'b Before,
@@ -139,8 +138,8 @@ async fn inactive<'b>(
     Ok(before.active.iter().filter(is_inactive).collect())
 }
 
-/// Activates profiles, OVS bridges first: NetworkManager brings no other controller up for a port
-/// than one that it manages. One that is refused does not stop the next, which may bring it along.
+/// Activates profiles, OVS bridges first: for a port NetworkManager activates only a controller
+/// that it manages. A refused profile does not stop the next, which may activate it too.
 async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
     let (bridges, others): (Vec<&Active>, Vec<&Active>) =
         profiles.iter().partition(|profile| profile.kind == "ovs-bridge");
@@ -152,15 +151,14 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
     }
 }
 
-/// NetworkManager has come to rest when nothing happens for so long.
+/// NetworkManager counts as idle after this time without a signal.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Waits until the addresses and gateways of before are there.
+/// Waits until the earlier addresses and gateways are back.
 ///
-/// NetworkManager is left to bring its profiles up by itself, and is not disturbed in that: an activation
-/// on top of its own makes it begin again. What is still down when it has come to rest is activated: a
-/// profile may have gone down with an interface of the undone document that it stood on a moment before
-/// ("dependency-failed"), or may not be one that starts by itself.
+/// NetworkManager activates its profiles by itself first: an additional activation would make it
+/// start over. Once it is idle, profiles still down are activated: a profile may have failed with
+/// an interface of the undone document below it ("dependency-failed"), or may lack autoconnect.
 pub(super) async fn restored(
     net: &Clients<'_>,
     before: &Before,
@@ -169,7 +167,7 @@ pub(super) async fn restored(
     let deadline = Instant::now() + bound;
     let mut events = Events::subscribe()?;
     let mut signals = net.bus.signals().await.ok();
-    // Each profile is given one chance beyond what the proof needs.
+    // Activate once even if the proof does not need these profiles.
     let mut has_activated = false;
     loop {
         if let Err(error) = foreign::put_back(net, &before.foreign).await {

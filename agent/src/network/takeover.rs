@@ -1,39 +1,40 @@
-//! What configure-ovs and OpenShift SDN leave on a node: profiles and OVS bridges. Pure.
+//! Leftovers of configure-ovs and OpenShift SDN on a node: profiles and OVS bridges. Pure.
 
 use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
 
-/// What has to go before the document is applied.
+/// Leftovers to remove before the document is applied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leftovers {
-    /// Profiles of theirs.
+    /// Profiles of these tools.
     pub(crate) profiles: Vec<Profile>,
-    /// Bridges that no profile stands for.
+    /// Bridges without a profile.
     pub(crate) bridges: Vec<Bridge>,
 }
 
 impl Leftovers {
-    /// Whether there is nothing to do.
+    /// Whether there are no leftovers.
     pub(crate) fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.bridges.is_empty()
     }
 }
 
-/// Bridges of configure-ovs, each with the name that its profiles have for the physical port.
+/// Bridges of configure-ovs, each with the name of the physical port in its profiles.
 const CONFIGURE_OVS: [(&str, &str); 2] = [("br-ex", "phys0"), ("br-ex1", "phys1")];
 
 /// Bridge of OpenShift SDN.
 const SDN: &str = "br0";
 
-/// Finds them. Only where the document brings an OVS bridge of its own: a node whose document
-/// does not speak of OVS keeps what it has.
+/// Finds leftovers, only if the document declares an OVS bridge: without one the node keeps its
+/// bridges.
 pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> Leftovers {
     if wants.bridges.is_empty() {
         return Leftovers::default();
     }
     let (go, stay): (Vec<&Profile>, Vec<&Profile>) =
         profiles.iter().partition(|profile| is_theirs(&profile.id));
-    // NetworkManager knows a bridge by its name and its profile's uuid: one that no profile stands
-    // for it can neither use nor, before 1.54, remove, and OVSDB refuses a second one of the name.
+    // NetworkManager identifies a bridge by its name and its profile's UUID: it can neither use
+    // nor, before 1.54, remove a bridge without a profile, and OVSDB refuses a second one of the
+    // same name.
     let is_orphan = |bridge: &&Bridge| {
         !bridge.profile().is_some_and(|uuid| stay.iter().any(|profile| profile.uuid == uuid))
     };
@@ -48,7 +49,7 @@ pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> L
     }
 }
 
-/// Whether a bridge of this name is in the document's way, or known to be left by another tool.
+/// Whether a bridge of this name conflicts with the document, or is a known leftover.
 fn may_be_taken_over(name: &str, wants: &Wants) -> bool {
     wants.bridges.iter().any(|bridge| bridge == name)
         || name == SDN
@@ -60,8 +61,8 @@ pub(crate) fn may_change(bridge: &Bridge, wants: &Wants) -> bool {
     bridge.profile().is_some() || may_be_taken_over(&bridge.name, wants)
 }
 
-/// By the ids that configure-ovs gives, and no others: NMState's own end in `-br`, `-port`, `-if`,
-/// and an administrator's may begin as configure-ovs's do.
+/// Matches exactly the ids of configure-ovs: NMState's own end in `-br`, `-port`, `-if`, and an
+/// administrator's may have the prefix of configure-ovs.
 fn is_theirs(id: &str) -> bool {
     id.ends_with("-slave-ovs-clone")
         || CONFIGURE_OVS.iter().any(|(bridge, port)| {
@@ -129,12 +130,12 @@ mod tests {
     #[test]
     fn a_bridge_stays_where_its_profile_stays() {
         let of = |id: &str| Bridge::example("br-ex", Some(&profile(id).uuid), &[]);
-        // configure-ovs's: the profile is gone after a reboot, or goes now.
+        // A bridge of configure-ovs: its profile is gone after a reboot, or is deleted now.
         assert_eq!(names(&[], &[of("br-ex")], "br-ex"), ["br-ex"]);
         assert_eq!(names(&[profile("br-ex")], &[of("br-ex")], "br-ex"), ["br-ex"]);
-        // An earlier document's.
+        // A bridge of an earlier document.
         assert!(names(&[profile("br-ex-br")], &[of("br-ex-br")], "br-ex").is_empty());
-        // Of that name, but another profile's.
+        // A bridge of the same name with another profile.
         assert_eq!(names(&[profile("br-ex-br")], &[of("br-ex")], "br-ex"), ["br-ex"]);
     }
 

@@ -1,5 +1,5 @@
-//! The network that a later boot waits for: each address family that had a default route through
-//! the document's interfaces, usable again. Kernel only, no D-Bus.
+//! The network that a later boot waits for: each address family with a default route through the
+//! document's interfaces at commit. Kernel only, no D-Bus.
 
 use std::{net::IpAddr, time::Duration};
 
@@ -46,8 +46,8 @@ pub(crate) struct Uplinks {
     pub(crate) families: Vec<Family>,
     /// The document's interfaces; any of them may carry the route after a day-2 change.
     pub(crate) links: Vec<LinkRef>,
-    /// Network cards under the interfaces that carried the routes: an OVS interface has its address
-    /// without any.
+    /// Network cards under the interfaces that carried the routes: an OVS interface keeps its
+    /// address without a NIC.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) cards: Vec<LinkRef>,
     /// Profiles that are active on them.
@@ -55,7 +55,7 @@ pub(crate) struct Uplinks {
     pub(crate) profiles: Vec<Active>,
 }
 
-/// Links, and those that have a usable address or a default route of a family.
+/// The kernel's links, and those with a usable address or a default route of a family.
 #[derive(Clone, Debug, Default)]
 struct Kernel {
     links: Vec<Link>,
@@ -75,12 +75,12 @@ impl Kernel {
         })
     }
 
-    /// Whether one link has both an address and a default route.
+    /// Whether any of these links has both an address and a default route.
     fn is_usable(&self, family: Family, links: &[LinkRef]) -> bool {
         self.carriers(family, links).next().is_some()
     }
 
-    /// Those of these links that have both an address and a default route.
+    /// The links with both an address and a default route.
     fn carriers(&self, family: Family, links: &[LinkRef]) -> impl Iterator<Item = &Link> {
         self.links.iter().filter(move |link| {
             let carried = (link.name.clone(), family);
@@ -90,7 +90,7 @@ impl Kernel {
         })
     }
 
-    /// Network cards that these links stand on.
+    /// Network cards below these links.
     fn cards(&self, wants: &Wants, links: &[LinkRef]) -> Vec<LinkRef> {
         let carriers = Family::ALL.into_iter().flat_map(|family| self.carriers(family, links));
         let mut stack: Vec<String> = carriers.map(|link| link.name.clone()).collect();
@@ -114,15 +114,16 @@ impl Kernel {
 }
 
 impl Uplinks {
-    /// What the document alone says, for a node without a record: the families of the gateways it
-    /// names. Whether a lease brings a default route, no document tells.
+    /// Uplinks from the document alone, for a node without a record: the families of its gateways.
+    /// A document does not reveal whether a lease brings a default route.
     pub(crate) fn declared(wants: &Wants) -> Self {
         let has = |family| wants.gateways.iter().any(|g| Family::of(g.ip) == family);
         let families = Family::ALL.into_iter().filter(|family| has(*family)).collect();
         Self { families, links: links(wants), ..Self::default() }
     }
 
-    /// What the kernel has now, of NetworkManager's `active` profiles those on the same links.
+    /// Uplinks from the kernel's current state, with NetworkManager's `active` profiles on the same
+    /// links.
     pub(crate) async fn seen(
         netlink: &Netlink,
         wants: &Wants,
@@ -131,7 +132,7 @@ impl Uplinks {
         let links = links(wants);
         let kernel = Kernel::look(netlink).await?;
         let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
-        // OVS bridges and ports are no links of the kernel's.
+        // OVS bridges and ports are not links of the kernel.
         let named =
             |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);
         let meant = |device: &String| {
@@ -160,15 +161,15 @@ impl Uplinks {
         lacks
     }
 
-    /// Returns when the kernel has all of it; at `bound` says what it lacks. `say` is told once a
-    /// second what is awaited.
+    /// Returns when the kernel has all uplinks; fails at `bound` with the missing ones. `say` gets
+    /// the awaited ones once a second.
     pub(crate) async fn wait(
         &self,
         netlink: &Netlink,
         bound: Duration,
         say: &dyn Fn(&str, Duration),
     ) -> Result<(), NetworkError> {
-        // Before the first look: a change in between is reported as an event.
+        // Subscribe before the first read: a change in between becomes an event.
         let mut events = Events::subscribe()?;
         let start = Instant::now();
         let mut tick = tokio::time::interval(Duration::from_secs(1));
@@ -198,7 +199,7 @@ impl Uplinks {
     }
 }
 
-/// The document's interfaces, under the names and the MAC addresses that it gives them.
+/// The document's interfaces, by the names and MAC addresses in the document.
 fn links(wants: &Wants) -> Vec<LinkRef> {
     let by_mac = wants.needed.iter().filter(|link| matches!(link, LinkRef::Mac(_))).cloned();
     let mut all: Vec<LinkRef> = wants.links.iter().cloned().map(LinkRef::Name).collect();

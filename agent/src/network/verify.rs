@@ -1,5 +1,5 @@
-//! Verification by events: after each change of the kernel's or NetworkManager's the cheap
-//! questions first (are the static addresses there and usable?), then nmstate's whole view.
+//! Verification by events: after each change of the kernel or NetworkManager the cheap checks first
+//! (static addresses present and usable), then nmstate's full state.
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use crate::{
     wants::Wants,
 };
 
-/// Looked at again after this, event or none: NetworkManager finishes some things (DNS, profile
-/// flags) without a signal we subscribe to.
+/// Maximum time between two checks: NetworkManager finishes some work (DNS, profile flags) without
+/// a subscribed signal.
 const AT_LEAST: Duration = Duration::from_millis(500);
 
-/// Events come in bursts; the burst is let pass before the expensive look.
+/// Events come in bursts; wait for the end of a burst before the expensive check.
 const BURST: Duration = Duration::from_millis(5);
 
 pub(super) async fn verify(
@@ -49,10 +49,10 @@ pub(super) async fn verify(
     }
 }
 
-/// `early`: nmstate's view as it was while the kernel still lacked something. NetworkManager
-/// waits for duplicate address detection then (0.2 s), which is time enough for that view. Once
-/// the kernel has everything only it and Open vSwitch are asked again: what NetworkManager says
-/// beyond them is what its profiles say, and those nobody has changed since.
+/// `early`: nmstate's full state, read while the kernel was still incomplete. NetworkManager then
+/// waits for duplicate address detection (0.2 s), long enough to read that state. Once the kernel
+/// is complete, only its state and Open vSwitch's are read again: the rest of NetworkManager's
+/// state comes from its profiles, which have not changed since.
 async fn look(
     net: &Clients<'_>,
     desired: &State,
@@ -96,8 +96,8 @@ async fn look(
     }
 }
 
-/// Static addresses that are not there or not usable yet. A document that names its interface by
-/// MAC address has another name for it than the kernel, so the address alone counts.
+/// Static addresses that are missing or not usable yet. Compares only the address: a document that
+/// identifies its interface by MAC address uses another name than the kernel.
 fn missing(wants: &Wants, addresses: &[Address]) -> Vec<String> {
     wants
         .addresses

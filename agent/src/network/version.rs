@@ -1,15 +1,15 @@
-//! NetworkManager's version against what the nmstate library supports.
+//! Check of NetworkManager's version against the nmstate library's support.
 
 use super::{NetworkError, clients::Clients};
 
-/// The oldest that the library supports.
+/// The oldest version that the library supports.
 const OLDEST: (u32, u32) = (1, 46);
 
-/// `MESSAGE_ID` of that line.
+/// `MESSAGE_ID` of the warning.
 const TOO_OLD: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e11";
 
-/// One line in the journal where NetworkManager is too old. Asked only where something is to be
-/// applied: a boot of a node in force needs no bus.
+/// Warns in the journal if NetworkManager is too old. Called only before an apply: a boot with the
+/// document in force needs no bus.
 pub(super) async fn tell(net: &Clients<'_>) -> Result<(), NetworkError> {
     let version = net.bus.version().await?;
     if is_too_old(&version) {
@@ -23,7 +23,7 @@ pub(super) async fn tell(net: &Clients<'_>) -> Result<(), NetworkError> {
     Ok(())
 }
 
-/// A version that is not understood is taken for a new one.
+/// An unparsable version counts as new.
 fn is_too_old(version: &str) -> bool {
     let mut parts = version.split('.').map_while(|part| part.parse::<u32>().ok());
     let version = parts.next().zip(parts.next());

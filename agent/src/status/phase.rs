@@ -36,7 +36,7 @@ impl std::fmt::Display for Phase {
             Self::Recover => "undoing an unfinished transaction",
             Self::Check => "checking the document",
             Self::Ready => "waiting for what the document needs",
-            Self::Snapshot => "looking at what is there",
+            Self::Snapshot => "snapshot",
             Self::Journal => "opening the journal",
             Self::Baseline => "probing the old network",
             Self::Checkpoint => "creating a checkpoint",

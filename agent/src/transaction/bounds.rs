@@ -1,4 +1,4 @@
-//! How a phase runs: bounded, told, stopped by signals or not.
+//! Running a phase: bounded, reported, with or without a stop by signals.
 
 use std::{
     future::Future,
@@ -11,10 +11,10 @@ use super::{
 };
 use crate::{durable::FileError, network::Network, status::phase::Phase};
 
-/// Phases whose work keeps its own, more telling bounds get this much on top.
+/// Extra time for phases whose work has its own bounds, with more precise errors.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 
-/// Readiness waits for several things, each with its own bound.
+/// Bound of the readiness phase; each of its waits has its own bound.
 pub(super) const LONG: Duration = Duration::from_secs(600);
 
 impl<N: Network> Transaction<'_, N> {
@@ -27,7 +27,7 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Phased<T> {
         let mut stop = self.stop.clone();
         let stopped = async move {
-            // A sender that is gone cannot stop anyone any more.
+            // Without a sender no stop can arrive.
             if stop.wait_for(|stop| *stop).await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -41,7 +41,7 @@ impl<N: Network> Transaction<'_, N> {
         self.finish(phase, start, result)
     }
 
-    /// Runs a phase of the way back, which no signal stops: systemd's kill is the only bound.
+    /// Runs a phase of the roll back, which no signal stops: only systemd's SIGKILL ends it early.
     pub(super) async fn unstoppable<T, E: Into<PhaseError>>(
         &self,
         phase: Phase,
@@ -58,7 +58,7 @@ impl<N: Network> Transaction<'_, N> {
         result.map_err(|error| (phase, error))
     }
 
-    /// A phase that only writes files.
+    /// Runs a phase that only writes files.
     pub(super) async fn step(
         &self,
         phase: Phase,

@@ -75,8 +75,8 @@ impl<N: Network> Transaction<'_, N> {
         .await
     }
 
-    /// Applies a file of `nmstatectl service`. What it leaves is verified with the document, which
-    /// may move it to another interface.
+    /// Applies a file of `nmstatectl service`. Its result is verified with the document, which may
+    /// move it to another interface.
     async fn service_file(
         &self,
         file: &ServiceFile,
@@ -91,7 +91,7 @@ impl<N: Network> Transaction<'_, N> {
             };
             let state = self.network.settle(file.parsed.resolve(current.as_ref())?).await?;
             self.network.apply(&state, before, held.as_ref(), seconds).await?;
-            // NetworkManager takes one checkpoint at a time; the journal protects from here on.
+            // NetworkManager allows one checkpoint at a time; the journal protects from here on.
             self.network.commit(before).await?;
             Ok::<_, PhaseError>(())
         };

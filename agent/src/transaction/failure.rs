@@ -1,4 +1,4 @@
-//! Why a phase, and with it a transaction, did not succeed.
+//! Errors of phases and transactions.
 
 use std::path::PathBuf;
 
@@ -11,7 +11,7 @@ use crate::{
     status::phase::Phase,
 };
 
-/// Why a phase did not succeed.
+/// Why a phase failed.
 #[derive(Debug, Error)]
 pub(crate) enum PhaseError {
     #[error("took longer than {seconds:.0} s")]
@@ -40,7 +40,7 @@ fn failed_probes(results: &[ProbeResult]) -> String {
 /// A transaction that was not committed.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
-    /// Nothing had been changed yet.
+    /// Failed before any change.
     #[error("{phase} failed; nothing was changed")]
     Untouched { phase: Phase, source: Box<PhaseError> },
     /// The old network is back.
@@ -54,10 +54,10 @@ pub(crate) enum Failure {
         roll_back_phase: Phase,
         roll_back: Box<PhaseError>,
     },
-    /// In force and decided so on disk; what could not be written the next start writes.
+    /// In force, and decided on disk; the next start writes the remaining files.
     #[error("the network is in force, but {phase} failed; the next start finishes it")]
     NotRecorded { phase: Phase, source: Box<PhaseError> },
 }
 
-/// A result with the phase that it is of.
+/// A result; an error names its phase.
 pub(super) type Phased<T> = Result<T, (Phase, PhaseError)>;

@@ -1,4 +1,4 @@
-//! Before the first change: what the document needs, what is there, the journal.
+//! Preparation before the first change: prerequisites, snapshot, journal.
 
 use super::{
     Probed, Transaction,
@@ -18,7 +18,7 @@ use crate::{
     wants::Wants,
 };
 
-/// Everything that is known before the first change.
+/// The results of the preparation.
 pub(super) struct Prepared {
     pub(super) desired: State,
     pub(super) wants: Wants,
@@ -38,7 +38,7 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Phased<Prepared> {
         let t = &self.settings.timeout;
         let first = parsed.first_wants(&document.text);
-        // Each wait inside has its own bound.
+        // Each inner wait has its own bound.
         let say = |text: &str, bound| self.progress.say(text, bound);
         self.phase(Phase::Ready, LONG, self.network.ready(&first, &say)).await?;
         let desired = self
@@ -50,7 +50,7 @@ impl<N: Network> Transaction<'_, N> {
                 Ok::<_, PhaseError>(self.network.settle(parsed.resolve(current.as_ref())?).await?)
             })
             .await?;
-        // The document may have called its links by other names than the kernel does.
+        // After the resolution, since the document's names of links may differ from the kernel's.
         let wants = desired.wants();
         if parsed.needs_current() {
             self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
@@ -58,7 +58,7 @@ impl<N: Network> Transaction<'_, N> {
         let plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
         let asked = probe::baseline(&plan);
-        // Neither needs the other, and the probes mostly wait for answers.
+        // In parallel: both are independent, and the probes mostly wait for answers.
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
             let mut before = self.network.snapshot(&wants).await?;
             before.checkpoint_seconds = t.checkpoint_seconds();

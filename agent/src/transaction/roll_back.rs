@@ -1,4 +1,4 @@
-//! The way back: layer by layer, then the proof.
+//! The roll back: layer by layer, then the proof.
 
 use super::{
     Probed, Transaction,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl<N: Network> Transaction<'_, N> {
-    /// Undoes an open transaction, keeping the error that led here.
+    /// Undoes an open transaction, keeping the error that caused it.
     pub(super) async fn undo(
         &self,
         before: &Before,
@@ -47,7 +47,7 @@ impl<N: Network> Transaction<'_, N> {
         let rolled = self
             .unstoppable(Phase::RollBack, step * 5, self.layers(before, bridges, same_boot))
             .await;
-        // Whatever the steps said, what counts is whether the old network is there.
+        // The proof decides, not the results of the steps.
         let restored = self
             .unstoppable(Phase::Restored, step * 2 + GRACE, async {
                 self.network.restored(before, step).await?;
@@ -66,8 +66,8 @@ impl<N: Network> Transaction<'_, N> {
         closed.map_err(|e| (Phase::RollBack, PhaseError::File(e)))
     }
 
-    /// The layers of a roll back. Each is bounded and none stops the next: NetworkManager may be
-    /// dead, and the files must come back nevertheless.
+    /// The layers of a roll back. Each is bounded, and its failure does not stop the next: the
+    /// files must be restored even if NetworkManager is dead.
     async fn layers(
         &self,
         before: &Before,

@@ -23,7 +23,7 @@ use crate::{
     wants::{Gateway, Wants},
 };
 
-/// A step of the fake's.
+/// A step of the fake network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Ready,
@@ -49,11 +49,11 @@ enum How {
     Hangs,
 }
 
-/// Remembers what it was asked, and misbehaves where told.
+/// Records the calls, and fails or hangs at configured steps.
 #[derive(Default)]
 struct Fake {
     faults: Vec<(Step, How)>,
-    /// Probes of these names do not answer, before or after.
+    /// Names of the probes without an answer, before or after.
     deaf_before: Vec<&'static str>,
     deaf_after: Vec<&'static str>,
     steps: RefCell<Vec<Step>>,
@@ -274,7 +274,7 @@ async fn before_the_change_a_failure_touches_nothing() -> Tested {
             assert!(matches!(result, Err(Failure::Untouched { .. })), "{step:?} {how:?}");
             assert!(!network.did(Step::RollBack) && !network.did(Step::Apply));
             assert!(!bench.committed() && !bench.journal_is_open());
-            // What was staged is gone too.
+            // The staged files are gone too.
             assert_eq!(std::fs::read_dir(bench.paths.documents())?.count(), 0);
         }
     }
@@ -314,7 +314,7 @@ async fn a_failed_roll_back_keeps_both_errors_and_the_journal() -> Tested {
             assert!(text.contains(&phase.to_string()), "{text}");
             assert!(text.contains(&Phase::Verify.to_string()), "{text}");
             assert!(bench.journal_is_open() && !bench.committed());
-            // The proof is tried even after a roll back that said it failed.
+            // The proof runs even after a failed step of the roll back.
             assert!(network.did(Step::Restored));
         }
     }
@@ -364,7 +364,7 @@ async fn what_did_not_answer_before_need_not_after() -> Tested {
 #[tokio::test(start_paused = true)]
 async fn without_space_for_the_journal_nothing_is_touched() -> Tested {
     let bench = Bench::new()?;
-    // A file where the directory has to be: as a full or read-only file system, also for root.
+    // A file in place of the directory acts like a full or read-only file system, also for root.
     std::fs::create_dir_all(bench.paths.under("/var/lib"))?;
     std::fs::write(bench.paths.state_dir(), "")?;
     let network = Fake::default();
@@ -374,11 +374,11 @@ async fn without_space_for_the_journal_nothing_is_touched() -> Tested {
     Ok(())
 }
 
-/// The disk breaks between NetworkManager's commit and the decision: everything back.
+/// A disk failure between NetworkManager's commit and the decision rolls everything back.
 #[tokio::test(start_paused = true)]
 async fn a_commit_that_cannot_be_decided_is_rolled_back() -> Tested {
     let bench = Bench::new()?;
-    // Something in the way of the deciding rename.
+    // A directory that blocks the deciding rename.
     std::fs::create_dir_all(bench.paths.committed().join("x"))?;
     let network = Fake::default();
     let result = bench.run(&network, &mut Probed::default()).await;
@@ -389,7 +389,7 @@ async fn a_commit_that_cannot_be_decided_is_rolled_back() -> Tested {
     Ok(())
 }
 
-/// The disk breaks after the decision: nothing is undone, and the next start finishes it.
+/// A disk failure after the decision undoes nothing; the next start finishes the commit.
 #[tokio::test(start_paused = true)]
 async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
     for obstacle in [Paths::applied, Paths::last_good, Paths::record] {
@@ -409,7 +409,7 @@ async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
     Ok(())
 }
 
-/// What a later boot waits for is known only after the change, and is in the record all the same.
+/// The record has the uplinks, which are known only after the change.
 #[tokio::test(start_paused = true)]
 async fn the_record_has_the_families_that_were_usable() -> Tested {
     let bench = Bench::new()?;

@@ -1,4 +1,4 @@
-//! Profiles that are up, and not only about to come up.
+//! Fully activated profiles, without activating ones.
 
 use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
@@ -9,7 +9,7 @@ use super::{Bus, BusError, call, proxies::ActiveConnectionProxy};
 const ACTIVATED: u32 = 2;
 
 impl Bus {
-    /// Uuids of the profiles whose activation has ended well.
+    /// UUIDs of the profiles whose activation has succeeded.
     pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
         let query = || call("the list of active connections");
         let paths = self.manager.active_connections().await.map_err(query())?;
@@ -21,7 +21,7 @@ impl Bus {
                 .build()
                 .await
                 .map_err(query())?;
-            // One that goes away meanwhile is none.
+            // Skip a connection that goes away meanwhile.
             let answers = tokio::try_join!(proxy.uuid(), proxy.state());
             Ok(answers.ok().filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
         };

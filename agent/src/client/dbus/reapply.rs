@@ -1,14 +1,15 @@
-//! Devices that take up their profile as it is by now.
+//! Reapplying the current profile to a device.
 
 use std::collections::HashMap;
 
 use super::{Active, Bus, BusError, call};
 
 impl Bus {
-    /// Reapplies the profile of the device; fine where there is no device.
+    /// Reapplies the profile of the device; succeeds without a device.
     pub(crate) async fn reapply(&self, active: &Active) -> Result<(), BusError> {
         let Some(device) = self.device(&active.device).await? else { return Ok(()) };
-        // No settings and no version: those of the profile, whatever the device has now.
+        // No settings and version 0: apply the profile's settings, independent of the device's
+        // current ones.
         let reapplied = self.device_proxy(&device).await?.reapply(HashMap::new(), 0, 0).await;
         reapplied.map_err(call("to reapply a profile"))
     }

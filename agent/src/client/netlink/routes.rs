@@ -1,5 +1,5 @@
 //! Default routes in every shape that the kernel lists: a gateway, one of the other family, several
-//! next hops. A route by a nexthop object has its next hops in the same attributes.
+//! next hops. A route through a nexthop object has its next hops in the same attributes.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use super::Link;
 /// A next hop of a default route of the main table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DefaultRoute {
-    /// Of the route's own family, unless it is an IPv4 route by an IPv6 gateway.
+    /// In the route's own family, unless it is an IPv4 route through an IPv6 gateway.
     pub(crate) gateway: IpAddr,
     /// Whether it carries IPv4.
     pub(crate) is_v4: bool,
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn one_gateway() {
         assert_eq!(found(vec![by(1), RouteAttribute::Oif(3)]), ["192.0.2.1 br-ex"]);
-        // As a route by a nexthop object is listed.
+        // The attributes of a route through a nexthop object.
         let object = vec![RouteAttribute::NhId(7), by(1), RouteAttribute::Oif(3)];
         assert_eq!(found(object), ["192.0.2.1 br-ex"]);
     }

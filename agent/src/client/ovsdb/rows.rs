@@ -1,5 +1,5 @@
-//! Rows of Open vSwitch's database as they can be written again: configuration without the status
-//! that ovs-vswitchd adds.
+//! Rows of Open vSwitch's database in a form that can be written again: configuration, without the
+//! status that ovs-vswitchd adds.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ pub(crate) struct Bridge {
     pub(crate) name: String,
     row: Row,
     ports: Vec<Port>,
-    /// Rows that exist for this bridge alone, its controllers say.
+    /// Rows that exist only for this bridge, such as its controllers.
     #[serde(default)]
     parts: Vec<Part>,
 }
@@ -62,8 +62,8 @@ const PORT: &[&str] = &[
     "external_ids",
     "other_config",
 ];
-/// `ofport` is status, but ovs-vswitchd takes a positive one of a new row as a preference: flows
-/// that name the port hold again.
+/// `ofport` is status, but ovs-vswitchd takes a positive value of a new row as a preference, so
+/// that flows with this port number work again.
 const INTERFACE: &[&str] = &[
     "name",
     "type",
@@ -82,8 +82,8 @@ const INTERFACE: &[&str] = &[
     "external_ids",
     "other_config",
 ];
-/// Columns of a bridge that refer to rows of these tables, with the columns of these that are
-/// configuration. The database drops such a row together with its bridge.
+/// Columns of a bridge that refer to other tables, with each table's configuration columns. The
+/// database drops such a row together with its bridge.
 const PARTS: &[(&str, &str, &[&str])] = &[
     (
         "controller",
@@ -139,7 +139,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static str> {
     ["Bridge", "Port", "Interface"].into_iter().chain(PARTS.iter().map(|(_, table, _)| *table))
 }
 
-/// All bridges, out of the rows of [`tables`].
+/// All bridges in the rows of [`tables`].
 pub(super) fn bridges(tables: &[Vec<Row>]) -> Vec<Bridge> {
     let rows = |i: usize| tables.get(i).map(Vec::as_slice).unwrap_or_default();
     let port = |row: &Row| Port {
@@ -164,7 +164,7 @@ pub(super) fn bridges(tables: &[Vec<Row>]) -> Vec<Bridge> {
 
 fn interface(row: &Row) -> Row {
     let mut kept = keep(row, INTERFACE);
-    // -1 tells of a device that could not be opened.
+    // -1 marks a device that could not be opened.
     if kept.get("ofport").and_then(Value::as_u64).is_none_or(|ofport| ofport == 0) {
         kept.remove("ofport");
     }
@@ -172,40 +172,40 @@ fn interface(row: &Row) -> Row {
 }
 
 impl Bridge {
-    /// The uuid of the profile that NetworkManager made the bridge for.
+    /// The UUID of the profile for which NetworkManager made the bridge.
     pub(crate) fn profile(&self) -> Option<&str> {
         profile(&self.row)
     }
 
-    /// Ports that NetworkManager did not make, and does not bring back.
+    /// Ports that NetworkManager did not make and does not restore.
     pub(crate) fn foreign_ports(&self) -> impl Iterator<Item = &Port> {
         self.ports.iter().filter(|port| port.is_foreign())
     }
 
-    /// Whether NetworkManager brings all of it back by activating profiles.
+    /// Whether activating profiles restores the whole bridge.
     pub(crate) fn is_of_profiles(&self) -> bool {
         self.profile().is_some()
             && !self.ports.is_empty()
             && !self.ports.iter().any(Port::is_foreign)
     }
 
-    /// Uuids of the profiles of its interfaces.
+    /// UUIDs of the profiles of its interfaces.
     pub(crate) fn interface_profiles(&self) -> impl Iterator<Item = &str> {
         self.ports.iter().flat_map(|port| &port.interfaces).filter_map(profile)
     }
 
-    /// Its interfaces with the numbers that flows know them by.
+    /// Its interfaces with their port numbers in flows.
     pub(crate) fn ofports(&self) -> impl Iterator<Item = (&str, u64)> {
         let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
         interfaces.filter_map(|i| Some((text(i, "name"), i.get("ofport")?.as_u64()?)))
     }
 
-    /// Whether there is a port of this name.
+    /// Whether the bridge has a port of this name.
     pub(crate) fn has_port(&self, name: &str) -> bool {
         self.ports.iter().any(|port| port.name() == name)
     }
 
-    /// Whether `other` has the same columns, whatever its ports are.
+    /// Whether `other` has the same columns, apart from its ports.
     pub(crate) fn has_columns_of(&self, other: &Self) -> bool {
         self.row == other.row
     }
@@ -241,7 +241,7 @@ impl Port {
         text(&self.row, "name")
     }
 
-    /// Whether it is one end of a pair of patch ports.
+    /// Whether this is one end of a pair of patch ports.
     pub(crate) fn is_patch(&self) -> bool {
         !self.interfaces.is_empty() && self.interfaces.iter().all(|i| text(i, "type") == "patch")
     }
@@ -335,7 +335,7 @@ impl Bridge {
         }
     }
 
-    /// The same with a number for its first interface, for tests.
+    /// The same with a port number for its first interface, for tests.
     pub(crate) fn with_ofport(mut self, ofport: u64) -> Self {
         self.ports[0].interfaces[0].insert("ofport".to_owned(), json!(ofport));
         self

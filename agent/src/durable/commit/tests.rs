@@ -28,7 +28,7 @@ fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error
     Ok(journal::open(paths, &journal, document, "resolved", "")?)
 }
 
-/// A node whose document \"old\" is in force.
+/// A node with the document \"old\" in force.
 fn node() -> Result<(tempfile::TempDir, Paths), Box<dyn std::error::Error>> {
     let root = tempfile::tempdir()?;
     let paths = Paths::new(root.path());
@@ -64,7 +64,7 @@ fn a_commit_leaves_only_what_it_wrote() -> Tested {
 #[test]
 fn cut_before_the_decision_the_old_document_stays_in_force() -> Tested {
     let (_root, paths) = node()?;
-    // Cut: nothing is dropped.
+    // A power cut: nothing is dropped.
     std::mem::forget(open(&paths, &document("new"))?);
     finish(&paths)?;
     assert!(journal::read(&paths)?.is_some(), "the next start rolls back");

@@ -40,7 +40,7 @@ pub(super) fn lacking(
     tolerate_addresses(&mut want["ipv4"], &mut have["ipv4"], v4.is_some());
     tolerate_addresses(&mut want["ipv6"], &mut have["ipv6"], v6.is_some());
     if v4.is_some_and(Vec::is_empty) {
-        // Its routes then decide whether IPv4 is enabled.
+        // Without addresses the routes decide whether IPv4 is enabled.
         want["ipv4"]["enabled"].take();
     }
     tolerate_alternative_names(&mut want["alt-names"], &mut have["alt-names"]);
