@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 /// Applies a node's network as one transaction, early in boot: check, checkpoint, apply, verify,
-/// probe, commit; or everything back.
+/// probe, commit; or roll back everything.
 ///
-/// Exit codes: 0 done, or nothing to do; 1 it failed on this machine; 2 the document or the call
-/// is wrong; 3 applied, did not hold, rolled back; 4 the roll back failed.
+/// Exit codes: 0 done, or nothing to do; 1 failure on this machine; 2 wrong document or wrong call;
+/// 3 applied, did not hold, rolled back; 4 the roll back failed.
 #[derive(Debug, Parser)]
 #[command(name = "dayone", version, max_term_width = 80)]
 pub(crate) struct Cli {
@@ -24,12 +24,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Choose this node's document and put it in force
     ///
-    /// Where the document is in force already, waits for its network and repairs it; where another
-    /// tool has put it in force, records it. What a killed run left open is undone first. Where the
-    /// document fails, the last good configuration is put back unless it carries the node already:
-    /// its gateway answers. One run changes the network at a time; another waits.
+    /// First undoes a transaction left open by a killed run. If the document is already in force,
+    /// waits for its network and repairs it; if another tool has put it in force, records it. If
+    /// the document fails, puts the last good configuration back, unless that carries the node
+    /// already: its gateway answers. Only one run at a time changes the network; another waits.
     Apply {
-        /// Choose and check only; say what would change
+        /// Choose and check only; print the changes
         #[arg(long)]
         dry_run: bool,
         /// Try again although the document failed too often
@@ -37,9 +37,9 @@ pub(crate) enum Command {
         retry: bool,
         /// Go on trying, with growing pauses, until the boot may go on
         ///
-        /// Pauses grow from 5 s to 5 min. A change below /etc/nmstate or of dayone.toml ends one, and
-        /// so does SIGHUP, which forgets earlier failures too. A document that was refused or given up
-        /// is not tried again before that. What dayone.service runs.
+        /// Pauses grow from 5 s to 5 min. A change below /etc/nmstate or of dayone.toml ends one,
+        /// and so does SIGHUP, which forgets earlier failures too. A refused or given up document
+        /// is not tried again before that. Used by dayone.service.
         #[arg(long, conflicts_with = "dry_run")]
         keep_trying: bool,
     },
@@ -49,14 +49,14 @@ pub(crate) enum Command {
     Recover,
     /// Return when the boot may go on
     ///
-    /// That is when the node's document is in force or no document is for it, when the last good
-    /// configuration carries the node, or when the settings say `on-failure = "continue"`. What
-    /// dayone-wait.service runs, which kubelet requires.
+    /// The boot may go on when the node's document is in force or the node has none, when the last
+    /// good configuration carries the node, or after a failure with `on-failure = "continue"`. Used
+    /// by dayone-wait.service, which kubelet requires.
     Wait,
-    /// Say what was chosen and why, how it went, and whether it still holds
+    /// Show the chosen document, the reason, the result of the run, and drift
     ///
-    /// Exits with 0 only when this node's document is in force; with 3 when it is not, though the
-    /// last good configuration may carry the node.
+    /// Exits with 0 only when this node's document is in force; with 3 if it is not, even if the last good
+    /// configuration carries the node.
     Status {
         /// Print one JSON object
         #[arg(long)]
@@ -64,9 +64,9 @@ pub(crate) enum Command {
     },
     /// Check this node's document as a boot would, and apply nothing
     ///
-    /// Says whether it is in force or pending. Exits with 2 when a boot would refuse it.
+    /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it.
     Check,
-    /// Print what the current state lacks of this node's document
+    /// Print the part of this node's document that the current state lacks
     Diff,
     /// Put the last good configuration back in force
     Rollback,

@@ -64,7 +64,7 @@ pub(crate) fn adopt(
 }
 
 impl Commit {
-    /// Adds the uplinks of the new network to the staged record.
+    /// Adds the uplinks of the new network and the applied service files to the staged record.
     pub(crate) fn prove(
         &mut self,
         paths: &Paths,

@@ -167,7 +167,7 @@ pub(super) async fn restored(
     let deadline = Instant::now() + bound;
     let mut events = Events::subscribe()?;
     let mut signals = net.bus.signals().await.ok();
-    // Activate once even if the proof does not need these profiles.
+    // Activate inactive profiles once, even if the proof is already complete.
     let mut has_activated = false;
     loop {
         if let Err(error) = foreign::put_back(net, &before.foreign).await {
