@@ -21,7 +21,7 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 0, "{}", first.text());
         inside.sh("nmcli connection modify br-ex-if ipv4.addresses 192.0.2.11/24")?;
-        // As nmstate-configuration leaves a node from 4.20 on, and as it does before.
+        // The marks of nmstate-configuration: from 4.20 on, and before.
         for mark in ["", "mark"] {
             let inside = case.inside()?;
             inside.sh("rm -r /var/lib/dayone/*")?;
@@ -42,7 +42,7 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
             let history = inside.read("/var/lib/dayone/history.jsonl")?.unwrap_or_default();
             assert!(history.contains("\"outcome\":\"adopted\""), "{history}");
         }
-        // From here on it is in force like any other.
+        // The adopted document is in force like any other.
         case.reboot()?;
         let inside = case.inside()?;
         let third = outcome(&inside, None)?;

@@ -10,7 +10,7 @@ use tests::{
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
-/// What every document here must come to: kubelet after the agent, on a br-ex that has the card's MAC address.
+/// Checks that the document is in force: kubelet started after the agent, and br-ex has the card's MAC address.
 fn in_force(
     case: &Case<'_>,
     addresses: &[IpAddr],
@@ -61,7 +61,7 @@ fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
             assert!(status.contains(&format!("\"name\": \"{probe}\"")), "{probe} in {status}");
         }
         inside.wait_sh("getent ahosts api.lab.test", SOON)?;
-        // The operator's units keep off for this boot: some releases delete a bridge that is there.
+        // The operator's units are skipped in this boot: some releases delete an existing bridge.
         for unit in ["nmstate-configuration", "ovs-configuration"] {
             assert_eq!(inside.read(&format!("/run/lab-{unit}"))?, None);
             assert_eq!(inside.unit(&format!("{unit}.service"))?.exec_start, None, "{unit}");
@@ -87,7 +87,7 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         assert_eq!(leases[0].client_id, format!("01:{MAC}"));
         let address = leases[0].address;
         let inside = in_force(case, &[address], HOST_FILE, &text)?;
-        // The card had it before the bridge did.
+        // The card had the address before the bridge.
         for device in ["eno1", "br-ex"] {
             let (who, lease) =
                 (format!("dhcp4 ({device})"), format!("new lease, address={address}"));
@@ -129,7 +129,7 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
-        // The agent's own count of seconds says how late it is.
+        // The delay, as counted by the agent.
         let said = "systemctl show --property=StatusText dayone.service \
                     | grep -E 'waiting for link eno1 \\(([5-9]|[1-9][0-9]) s of 60\\)'";
         inside.wait_sh(said, 3 * SOON)?;
@@ -141,7 +141,7 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
     })
 }
 
-/// Defect 14: a document that only root may read.
+/// A document with mode 0600 and secrets in it: neither copies nor output disclose them.
 #[test]
 fn copies_are_as_readable_as_their_document_and_secrets_are_not_printed() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };

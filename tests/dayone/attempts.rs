@@ -8,7 +8,7 @@ use tests::{
     lab::{Case, Error, Inside, Lab, Node, Peer},
 };
 
-/// A node in a hurry that gives a document up as the defaults say.
+/// A node with short timeouts and the default limit of attempts.
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0\n", "");
     assert_ne!(settings, HASTE);
@@ -23,7 +23,7 @@ fn wrong_gateway() -> String {
     Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
 }
 
-/// What `dayone status --json` prints, and its exit code.
+/// Output and exit code of `dayone status --json`.
 fn status(inside: &Inside) -> Result<(serde_json::Value, Option<i32>), Error> {
     let output = inside.run(&["dayone", "status", "--json"])?;
     let json = serde_json::from_str(&output.stdout);
@@ -67,7 +67,7 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
             assert!(again.text().contains("gateway 192.0.2.254"), "{}", again.text());
         }
         given_up(case, &before)?;
-        // Nor after a power cut: the count is on disk.
+        // A power cut does not reset the count: it is on disk.
         case.cut_power()?;
         case.power_on()?;
         let inside = case.inside()?;
@@ -81,7 +81,7 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
         assert_eq!(retried.status.code(), Some(3), "{retried}");
         let (json, _) = status(&inside)?;
         assert_eq!(json["outcome"], "rolled-back", "{json}");
-        // From one on again.
+        // The count starts again at one.
         for _ in 0..2 {
             attempt(&inside)?;
         }
@@ -108,7 +108,7 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         assert_eq!(outcome(&inside, None)?.exit, 0);
         settle(&inside)?;
         let before = picture(&inside)?;
-        // Nothing was ever good: nothing is touched.
+        // Without a last good configuration nothing changes.
         let none = inside.run(&["dayone", "rollback"])?;
         assert_eq!(none.status.code(), Some(1), "{none}");
         assert!(none.stderr.contains("there is no last good configuration"), "{none}");
@@ -117,7 +117,7 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         inside.write(HOST_FILE, &good)?;
         let first = attempt(&inside)?;
         assert_eq!(first.exit, 0, "{}", first.text());
-        // Somebody's change, and a document that has not been tried yet.
+        // A manual change, and a document that is still pending.
         inside.sh("nmcli connection modify br-ex-if ipv4.addresses 192.0.2.99/24; \
              nmcli --wait 20 connection up br-ex-if")?;
         assert_eq!(status(&inside)?.1, Some(3));
@@ -134,7 +134,7 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         assert_eq!(json["exit"], 0, "{json}");
         assert_eq!(json["reason"], "the last good configuration, by dayone rollback", "{json}");
         assert_eq!(json["document"], HOST_FILE, "{json}");
-        // What is in force is not what the node's file says by now.
+        // The network in force differs from the node's current file.
         assert_eq!((&json["in-force"], code), (&false.into(), Some(3)), "{json}");
         let file = inside.read("/run/dayone/status.json")?.unwrap_or_default();
         assert!(file.contains("by dayone rollback"), "{file}");

@@ -1,4 +1,4 @@
-//! Which document is this node's.
+//! Selection of the node's document.
 
 use std::net::Ipv4Addr;
 
@@ -20,7 +20,7 @@ fn other() -> Document {
 #[test]
 fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    // Each has what the other has not.
+    // Each document has a route that the other lacks.
     let mut host = Document::new();
     host.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
     let host = host.text();
@@ -42,7 +42,7 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
         assert!(!routes.contains("203.0.113.128/25"), "{routes}");
         assert!(!inside.sh("ip address")?.contains("192.0.2.20"));
-        // An empty host file is none: from here on the node is cluster.yml's.
+        // An empty host file counts as absent: cluster.yml applies.
         inside.sh(&format!(": >{HOST_FILE}"))?;
         case.reboot()?;
         let inside = case.inside()?;

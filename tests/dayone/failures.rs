@@ -8,7 +8,7 @@ use tests::{
     lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
 };
 
-/// A node in a hurry whose API can be probed.
+/// A node with short timeouts and a probe of the API.
 fn node(document: &str) -> Node {
     worker()
         .keyfile("eno1", DAY_ONE)
@@ -17,7 +17,7 @@ fn node(document: &str) -> Node {
         .file(APISERVER.0, APISERVER.1, 0o644)
 }
 
-/// Checks what every failure must come to; `before` is the [`picture`] of the old network.
+/// Checks that a failure restored the old network, whose [`picture`] is `before`.
 fn failed(
     case: &Case<'_>,
     outcome: &Outcome,
@@ -58,12 +58,12 @@ fn wrong_gateway_with_the_operators_units_beside_it() -> Result<(), Error> {
         let before = picture(&inside)?;
         assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
         failed(case, &first, 3, "gateway 192.0.2.254", &before)?;
-        // systemd tries again, and it comes out the same; in the end the agent gives the document up.
+        // The second attempt fails the same way.
         let again = mark(&inside)?;
         let second = outcome(&inside, Some(&again))?;
         failed(case, &second, 3, "gateway 192.0.2.254", &before)?;
         inside.sh("systemctl stop dayone.service")?;
-        // Their turn comes now that the agent's is over, and they keep their hands off.
+        // The operator's units, ordered after the agent, are skipped by their conditions.
         for unit in ["nmstate-configuration", "ovs-configuration"] {
             let skipped =
                 format!("systemctl show --property=ConditionResult {unit}.service | grep =no");
@@ -99,7 +99,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         let it = try_document(&inside, &refused)?;
         failed(case, &it, 3, "fail-mode", &before)?;
 
-        // The gateway goes on answering ARP, and that is all it does from here on.
+        // From here on the gateway answers nothing but ARP.
         inside.write(HOST_FILE, &good)?;
         let mark = start(&inside)?;
         journal_open(&inside, &mark)?;
@@ -124,7 +124,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         inside.sh("systemctl stop dayone.service; umount /etc")?;
         failed(case, &it, 1, "Read-only file system", &before)?;
 
-        // After all of it, the same document without the cause.
+        // Without the cause the same document succeeds.
         let it = try_document(&inside, &good)?;
         assert_eq!(it.exit, 0, "{}", it.text());
         inside.wait_unit("kubelet.service", "active", SOON)?;
@@ -134,7 +134,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
     })
 }
 
-/// Returns when the agent is about to change the network: the old one was probed already.
+/// Returns when the agent is about to change the network; the baseline probes are over.
 fn journal_open(inside: &Inside, mark: &tests::dayone::Mark) -> Result<(), Error> {
     let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
     inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("opening the journal"))?;
@@ -144,7 +144,7 @@ fn journal_open(inside: &Inside, mark: &tests::dayone::Mark) -> Result<(), Error
 #[test]
 fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    // First nothing, so that the old network is there to be looked at.
+    // The first boot has no document, so that the old network can be recorded.
     lab.run(node(""), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -153,7 +153,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         settle(&inside)?;
         let before = picture(&inside)?;
         inside.write(HOST_FILE, &Document::new().text())?;
-        // In the node itself, and before everything else there: a moment later would be another phase.
+        // The kill runs in the node, at the highest priority: a moment later the agent would be in another phase.
         let kill = "pid=$(systemctl show --property=MainPID --value NetworkManager.service); \
                     until [ -e /etc/NetworkManager/system-connections/br-ex-br.nmconnection ]; do :; done; \
                     kill -KILL $pid";
@@ -184,7 +184,7 @@ fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
         let document =
             "hostname:\n  running: worker-9\n  config: worker-9\n".to_owned() + &wrong_gateway();
         inside.write(HOST_FILE, &document)?;
-        // Seen from within the attempt: otherwise nothing came back.
+        // Proves that the attempt set the host name, and so that the roll back restored it.
         let seen =
             "until [ \"$(hostname) $(cat /etc/hostname)\" = 'worker-9 worker-9' ]; do :; done";
         let mut watch = inside

@@ -18,7 +18,7 @@ fn node(release: Release) -> Node {
     Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(release).ovn_remains()
 }
 
-/// Makes a test of each release of a function that takes one.
+/// Declares one test for each release from a function that takes a release.
 macro_rules! each_release {
     ($case:ident) => {
         mod $case {

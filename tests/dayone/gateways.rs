@@ -1,5 +1,5 @@
-//! Default routes outside of the simplest shape: a gateway that is dead, several next hops, IPv6 alone, none at all; and
-//! policies, whose needs are those of what they resolve to.
+//! Unusual default routes: a dead gateway, several next hops, IPv6 only, none; and policies, whose needs are those of the
+//! resolved state.
 
 use tests::{
     dayone::{
@@ -8,7 +8,7 @@ use tests::{
     lab::{Error, Lab, Peer},
 };
 
-/// Nobody has this address.
+/// An unused address.
 const DEAD: &str = "192.0.2.3";
 
 fn second_route(more: &str) -> String {
@@ -67,7 +67,7 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         assert_eq!(outcome.exit, 0, "{}", outcome.text());
         assert!(case.peer().pings(ADDRESS6, SOON)?);
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
-        // There was no route before, and nothing to compare with.
+        // Without a route before the attempt there is no baseline.
         let status: String = inside.sh("dayone status")?;
         assert!(status.contains("there is no IPv4 default route"), "{status}");
         Ok(())

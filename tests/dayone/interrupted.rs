@@ -32,7 +32,7 @@ fn bare_node() -> Node {
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
 }
 
-/// Boots without a document and returns what the network is then.
+/// Boots without a document and returns the network's picture.
 fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
     case.boot()?;
     let inside = case.inside()?;
@@ -58,7 +58,7 @@ fn held(inside: &Inside, mark: Option<&Mark>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Kills the agent that waits since `mark`; the next one will not.
+/// Kills the agent that has waited since `mark`; the next one does not wait.
 fn kill(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     inside.sh(&format!("rm {HOLD}"))?;
     inside.kill("dayone.service")?;
@@ -67,7 +67,7 @@ fn kill(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     Ok(())
 }
 
-/// The old network is there as it was, and kubelet has not run.
+/// Checks that the old network is back and kubelet has not run.
 fn old_network_is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     assert!(case.peer().pings(ADDRESS, SOON)?, "{after}");
@@ -102,7 +102,7 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
             if changed {
                 assert_ne!(picture(&inside)?, before, "{phase} changed nothing");
             }
-            // What it tries when it is started again must not hide what it undoes.
+            // The next attempt must not hide the undo.
             inside.write(HOST_FILE, "interfaces: many\n")?;
             kill(&inside, &killed)?;
             let again = start(&inside)?;
@@ -151,7 +151,7 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &good)?;
         let killed = hold(&inside, "record")?;
-        // Decided, and nobody has been told.
+        // The decision is durable, but not reported.
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(!kubelet_ran(&inside)?);
         let new = picture(&inside)?;
@@ -171,8 +171,8 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
     })
 }
 
-/// Kills the agent that waits since `mark` and starts it again with a document that it refuses, so that what it tries does not
-/// hide what it undoes.
+/// Kills the agent that has waited since `mark` and restarts it with a document that it refuses, so that no new attempt hides
+/// the undo.
 fn kill_and_undo(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     inside.write(HOST_FILE, "interfaces: many\n")?;
     kill(inside, mark)?;
@@ -182,7 +182,7 @@ fn kill_and_undo(inside: &Inside, mark: &Mark) -> Result<(), Error> {
     Ok(())
 }
 
-/// Defect 13: files that others write while a transaction is open are none of its business.
+/// A roll back leaves files alone that others wrote during the transaction.
 #[test]
 fn roll_back_leaves_files_of_others_alone() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -211,7 +211,7 @@ fn roll_back_leaves_files_of_others_alone() -> Result<(), Error> {
     })
 }
 
-/// A checkpoint that somebody else makes after the snapshot.
+/// Another program's checkpoint, made after the snapshot.
 #[test]
 fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -229,7 +229,7 @@ fn checkpoint_of_others_is_left_alone() -> Result<(), Error> {
     })
 }
 
-/// What a document set for all of NetworkManager goes by reading its settings again where no checkpoint is left to do it.
+/// Without a checkpoint, reloading NetworkManager's settings undoes the document's global DNS.
 #[test]
 fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -251,7 +251,7 @@ fn global_dns_goes_again_without_a_checkpoint() -> Result<(), Error> {
     })
 }
 
-/// Journal, record and status that cannot be read, as after a fault of the disk.
+/// Unreadable journal, record and status, as after a disk fault.
 #[test]
 fn damaged_state_is_set_aside() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -292,7 +292,7 @@ fn without_numbers(rows: &str) -> String {
     rows.lines().filter(|line| !line.starts_with("ofport ")).collect::<Vec<_>>().join("\n")
 }
 
-/// Defect 2: the power goes between the removal of configure-ovs's bridge and the commit.
+/// A power cut between the removal of configure-ovs's bridge and the commit.
 #[test]
 fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -322,7 +322,7 @@ fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> 
             inside.sh("systemctl stop kubelet.service; rm -rf /run/lab-kubelet")?;
             settle(&inside)?;
             old_network_is_back(case, &before, phase)?;
-            // NetworkManager makes its own ports anew at every boot, and with other numbers.
+            // NetworkManager makes its own ports anew at every boot, with other numbers.
             assert_eq!(without_numbers(&ovs_rows(&inside)?), without_numbers(&rows), "{phase}");
             let number = inside.sh(&format!("ovs-vsctl get interface {PATCH} ofport"))?;
             assert_eq!(number, "7", "{phase}");
@@ -347,7 +347,7 @@ fn power_cut_while_it_applies() -> Result<(), Error> {
         let inside = case.inside()?;
         let undone = inside.journal(&["MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07"])?;
         assert_eq!(undone.len(), 1, "{undone:?}");
-        // With no document left kubelet starts, as it does on a node that has none.
+        // Without a document kubelet starts.
         inside.sh("rm -r /run/lab-kubelet")?;
         settle(&inside)?;
         old_network_is_back(case, &before, "the power cut")

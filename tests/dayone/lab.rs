@@ -1,4 +1,4 @@
-//! The lab itself: what every other case takes for granted.
+//! The lab itself: the facilities that every other case relies on.
 
 use std::{
     env, fs,
@@ -145,7 +145,7 @@ fn killed_networkmanager_comes_back() -> Result<(), Error> {
     lab.run(node().keyfile("eno1", STATIC), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
-        // At a moment that only the journal knows: its first start-up is over.
+        // Timed by the journal: after NetworkManager's first start-up.
         let unit = "_SYSTEMD_UNIT=NetworkManager.service";
         let first =
             inside.wait_journal(&[unit], SOON, |it| it.message().contains("startup complete"))?;
@@ -200,7 +200,7 @@ fn peer_misbehaves_when_told() -> Result<(), Error> {
                          ip neigh show to 192.0.2.1 | grep -q lladdr";
         let works = |command| Ok::<_, Error>(inside.run(&["sh", "-c", command])?.status.success());
         inside.wait_sh(gateway, SOON)?;
-        // Each fault with what it breaks and what it must leave alone.
+        // Each fault, with the services that it breaks and those that go on.
         for (fault, broken, whole) in [
             (Fault::DropForwarded, api, gateway),
             (Fault::DropTraffic, gateway, neighbour),
@@ -273,7 +273,7 @@ fn disk_faults_hold_for_root() -> Result<(), Error> {
 #[test]
 fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    // Not the agent: a unit that is as slow as one.
+    // A unit as slow as the agent.
     let dayone = "[Unit]\nBefore=kubelet-dependencies.target nmstate-configuration.service\n\
                   After=NetworkManager.service openvswitch.service\n\
                   [Service]\nType=oneshot\nRemainAfterExit=yes\n\
@@ -298,7 +298,7 @@ fn kubelet_waits_for_dayone_and_the_operator_keeps_off() -> Result<(), Error> {
         assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
         let routes = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
         assert!(routes.contains("\"default\""), "{routes}");
-        // It waits for NetworkManager to be online, as in the field.
+        // The unit waits for NetworkManager to be online, as in the field.
         inside.wait_unit("ovs-configuration.service", "active", SOON)?;
         let seen = |name: &str| inside.read(&format!("/run/lab-{name}"));
         assert_eq!(
@@ -319,7 +319,7 @@ fn node_without_a_name_gets_one_late() -> Result<(), Error> {
     lab.run(Node::new("localhost"), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
-        // NetworkManager makes it localhost.localdomain.
+        // NetworkManager completes the name to localhost.localdomain.
         assert_eq!(inside.sh("hostname -s")?, "localhost");
         assert_eq!(inside.read("/etc/hostname")?, None);
         inside.sh("hostnamectl set-hostname worker-0.lab.test")?;

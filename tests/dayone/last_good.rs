@@ -1,4 +1,4 @@
-//! A document fails on a node that another one has carried before.
+//! A document fails on a node with a last good configuration.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use tests::{
 
 const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
 
-/// A node in a hurry that gives a document up at once.
+/// A node with short timeouts that gives a document up after one failure.
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
@@ -22,7 +22,7 @@ fn node(document: &str) -> Node {
     )
 }
 
-/// The boot went on in spite of the document's failure, and says so.
+/// Checks that the boot went on despite the document's failure, with a message.
 fn carried(case: &Case<'_>, cause: &str, how: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     let it = outcome(&inside, None)?;
@@ -54,7 +54,7 @@ fn last_good_carries_the_node_and_returns_only_where_it_does_not_answer() -> Res
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
-        // Somebody's change of day two: no drift takes it away.
+        // A day-2 change: drift does not revert it.
         inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
         inside.write(HOST_FILE, &bad)?;
         case.reboot()?;
@@ -65,7 +65,7 @@ fn last_good_carries_the_node_and_returns_only_where_it_does_not_answer() -> Res
         carried(case, "failed 1 times and is not tried again", "is in force")?;
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
 
-        // Now last good does not answer: it is applied, and the other one stays given up.
+        // The last good network does not answer: it is applied again, and the other document stays given up.
         let profile = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
         case.inside()?.sh(&format!("rm {profile}; sync"))?;
         for how in ["was put back", "is in force"] {

@@ -12,7 +12,7 @@ use tests::{
 #[test]
 fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    // Nothing at first: the bridge is to be seen as it was.
+    // No document at first: the old bridge is recorded.
     let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).file(
         "/etc/dayone/dayone.toml",
         HASTE,
@@ -37,7 +37,7 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         let it = attempt(&inside)?;
         assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
         assert_eq!(it.exit, 3, "{}", it.text());
-        // They were gone in between: otherwise nothing came back.
+        // Proves that both were removed, and so that the roll back restored them.
         for gone in ["ovs-if-phys0", "br0"] {
             assert!(taken_over(&inside, gone)?, "{gone}");
         }
@@ -59,7 +59,7 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         for theirs in ["ovs-port-", "ovs-if-", "br-ex.nmconnection"] {
             assert!(!profiles.contains(theirs), "{theirs} in {profiles}");
         }
-        // And it is the document's own bridge that a boot brings up.
+        // The next boot brings up the document's own bridge.
         case.cut_power()?;
         case.boot()?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -132,7 +132,7 @@ fn migration_from_configure_ovs_with_its_profiles_active() -> Result<(), Error> 
     })
 }
 
-/// Tries a document whose gateway is wrong; `known` is in the network's picture.
+/// Tries a document with a wrong gateway; the network's picture contains `known`.
 fn broken_document_changes_nothing(case: &Case<'_>, known: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     let (before, rows) = (picture(&inside)?, ovs_rows(&inside)?);
@@ -149,7 +149,7 @@ fn broken_document_changes_nothing(case: &Case<'_>, known: &str) -> Result<(), E
     Ok(())
 }
 
-/// br-ex is the document's, with OVN's patch port in its old place.
+/// Checks that br-ex is the document's and has OVN's old patch port.
 fn document_is_in_force(case: &Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
     inside.wait_unit("kubelet.service", "active", SOON)?;

@@ -47,11 +47,11 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
         let check = inside.run(&["dayone", "check"])?;
         assert_eq!(check.status.code(), Some(2), "{check}");
-        // Nothing was applied by any of it.
+        // Nothing was applied.
         assert_eq!(picture(&inside)?, before);
         assert!(case.peer().pings(ADDRESS, SOON)?);
 
-        // Documents of a whole role at once do not stop the watch.
+        // Writing all documents of a role at once does not stop the watch.
         inside.sh("for n in $(seq 300); do echo 'interfaces: []' >/etc/nmstate/openshift/worker-9$n.yml; done")?;
         inside.write(HOST_FILE, &changed.text())?;
         let start = mark(&inside)?;

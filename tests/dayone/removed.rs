@@ -1,4 +1,4 @@
-//! A document in force of which no file is left.
+//! A document in force whose file was removed.
 
 use tests::{
     dayone::{ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, worker},
@@ -25,8 +25,7 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         assert_eq!(second.exit, 0, "{}", second.text());
         assert!(second.text().contains("is gone, its network stays"), "{}", second.text());
         inside.wait_unit("kubelet.service", "active", SOON)?;
-        // configure-ovs would take br-ex away under the profiles in force: it is held back, and
-        // would do nothing.
+        // configure-ovs would delete br-ex under the profiles in force. The mark holds it back, and with `applied` it does nothing.
         assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
         assert_eq!(inside.read("/run/lab-ovs-configuration")?, None);
         assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -36,7 +35,7 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         let json = inside.run(&["dayone", "status", "--json"])?;
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!((&json["outcome"], &json["in-force"]), (&"removed".into(), &false.into()));
-        // It comes back as it was: nothing is to be done.
+        // The same document again needs no work.
         inside.write(HOST_FILE, &text)?;
         let again = attempt(&inside)?;
         assert!(again.text().contains("in force already"), "{}", again.text());

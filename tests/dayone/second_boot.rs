@@ -1,4 +1,4 @@
-//! A boot of a node whose document is in force already.
+//! A boot with the document already in force.
 
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
@@ -25,7 +25,7 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 0, "{}", first.text());
         inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
-        // A bus that cannot be reached: whoever asks it something fails.
+        // Without a bus every D-Bus call fails.
         let no_bus = "[Service]\nInaccessiblePaths=/run/dbus\n";
         inside.write("/etc/systemd/system/dayone.service.d/no-bus.conf", no_bus)?;
         case.reboot()?;
@@ -37,7 +37,7 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
 
-        // That it would have failed if it had asked, and how long it takes: what disturbs only adds.
+        // Control: a command that uses D-Bus fails. Duration: the minimum, since disturbances only add time.
         let no_bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent dayone";
         assert!(!inside.run(&["sh", "-c", &format!("{no_bus} diff")])?.status.success());
         let took = inside.sh(&format!(
@@ -60,7 +60,7 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
     })
 }
 
-/// A node whose document is in force, and whose agent is in a hurry to repair it.
+/// Settings for a quick repair.
 const HURRY: &str = "[wait]\nnetwork = 5\n[timeout]\nverify = 15\n";
 
 /// Boots, and puts the document in force.
@@ -72,7 +72,7 @@ fn in_force(case: &mut tests::lab::Case<'_>) -> Result<Inside, Error> {
     Ok(inside)
 }
 
-/// kubelet runs, the node answers, and what the agent said.
+/// Checks that kubelet runs, the node answers, and the agent's message contains `says`.
 fn came_back(case: &tests::lab::Case<'_>, says: &str) -> Result<Inside, Error> {
     let inside = case.inside()?;
     let it = outcome(&inside, None)?;
@@ -133,7 +133,7 @@ fn bridge_row_of_another_profile_is_no_network() -> Result<(), Error> {
     })
 }
 
-/// Returns when the agent has waited for its network for so long, by its own count.
+/// Returns when the agent has waited this long for its network, by its own count.
 fn has_waited(inside: &Inside, seconds: &str) -> Result<(), Error> {
     let said = format!(
         "systemctl show --property=StatusText dayone.service \

@@ -1,4 +1,4 @@
-//! The agent as a service: pauses, turns, and what a stop, a crash or a restart of it does to kubelet.
+//! The agent as a service: pauses, turns, and the effect of a stop, crash or restart on kubelet.
 
 use tests::{
     dayone::{
@@ -16,7 +16,7 @@ fn wrong_gateway() -> String {
     Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
 }
 
-/// A node in a hurry.
+/// A node with short timeouts.
 fn node(document: &str) -> Node {
     worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
         "/etc/dayone/dayone.toml",
@@ -39,7 +39,7 @@ fn holding_node(settings: &str) -> Node {
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
 }
 
-/// Starts the agent with a document, and returns when it has verified it and waits.
+/// Starts the agent with a document, and returns when it waits after `verify`.
 fn held_at_verify(inside: &Inside) -> Result<Mark, Error> {
     settle(inside)?;
     inside.write(HOST_FILE, &Document::new().text())?;
@@ -71,7 +71,7 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
             assert!(second.stderr.contains(&format!("waiting for {whose}")), "{second}");
             assert!(second.stderr.contains(&format!("it is the turn of {whose}")), "{second}");
         }
-        // The transaction is as it was, and its owner too.
+        // The transaction and its owner are unchanged.
         inside.sh("test -e /var/lib/dayone/transaction/journal.json")?;
         assert_eq!(property(&inside, "dayone.service", "MainPID")?, first);
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
@@ -97,7 +97,7 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
         inside.sh("systemctl daemon-reload")?;
-        // Given up by the second attempt: this pause has no end of its own.
+        // The document was given up in the second attempt: this pause has no time limit.
         let paused = "systemctl show --property=StatusText dayone.service | grep 'next attempt is at a change'";
         inside.wait_sh(paused, 2 * SOON)?;
         assert_eq!(inside.unit("dayone.service")?.active_state, "activating");
@@ -109,7 +109,7 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         inside.write(HOST_FILE, &Document::new().text())?;
         let second = outcome(&inside, Some(&mark))?;
         assert_eq!(second.exit, 0, "{}", second.text());
-        // Of the whole boot: systemd 252 skips the first match after a cursor.
+        // The whole boot's journal: systemd 252 skips the first match after a cursor.
         let woken = inside.journal(&["DAYONE_WOKEN=Change"])?;
         assert_eq!(woken.len(), 1, "{woken:?}");
         assert_eq!(woken[0].field("_PID"), Some(&*process));
@@ -171,11 +171,11 @@ fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
         inside.kill("dayone.service")?;
-        // What comes after the agent goes on; kubelet does not.
+        // Units after the agent start; kubelet does not.
         inside.wait_unit("dayone-wait.service", "activating", SOON)?;
         assert!(!kubelet_ran(&inside)?);
         inside.write(HOST_FILE, &Document::new().text())?;
-        // The next agent finds it; nobody asks for kubelet again.
+        // The next agent finds the transaction; kubelet is not requested again.
         inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
         assert!(inside.read(APPLIED)?.is_some());
         assert!(case.peer().pings(ADDRESS, SOON)?);

@@ -9,8 +9,7 @@ use tests::{
     lab::{Error, Lab, Node, Peer},
 };
 
-/// In the manner of KubeVirt's: DHCPv6 without autoconf on the card that has the default route, and
-/// a default route by a link-local gateway.
+/// Like KubeVirt's: DHCPv6 without autoconf on the card with the default route, and a default route via a link-local gateway.
 const POLICIES: [(&str, &str); 2] = [
     (
         "/etc/nmstate/001-dhcpv6.yml",
@@ -56,7 +55,7 @@ fn node(document: &str) -> Node {
         .file(HOST_FILE, document, 0o644)
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(STORAGE, &storage("203.0.113.1"), 0o644)
-        // nmstatectl's own, and the copy of the document that nmstate-configuration makes for it.
+        // nmstatectl's file, and nmstate-configuration's copy of the document for it.
         .file("/etc/nmstate/004-old.applied", "interfaces: many\n", 0o644)
         .file("/etc/nmstate/worker-0.yml", "interfaces: many\n", 0o644);
     POLICIES.iter().fold(node, |node, (path, text)| node.file(path, text, 0o644))
@@ -79,7 +78,7 @@ fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), E
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
 
-        // Day-2 changes of what they made stay, as long as their content does.
+        // Day-2 changes stay as long as the files' content does.
         inside.sh("nmcli connection modify storage0 ipv4.addresses 203.0.113.2/24")?;
         case.reboot()?;
         let inside = case.inside()?;

@@ -1,4 +1,4 @@
-//! What `dayone status` says while the network changes under it.
+//! `dayone status` while the network changes.
 
 use std::net::Ipv4Addr;
 
@@ -19,7 +19,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 0, "{}", first.text());
 
-        // As keepalived does on a master.
+        // Like keepalived on a master.
         inside.sh("ip address add 192.0.2.200/32 dev br-ex")?;
         assert!(case.peer().pings(VIP, SOON)?);
         let status = inside.run(&["dayone", "status"])?;

@@ -10,7 +10,7 @@ use tests::{
 #[test]
 fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    // Without an address the operator's units would wait a minute for one.
+    // The address saves the operator's units a wait of one minute.
     let node = worker().keyfile("eno1", DAY_ONE).machine_config_operator();
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
@@ -28,7 +28,7 @@ fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
             if !unit.ends_with(".service") {
                 continue;
             }
-            // Kept in the output of the run: how much of the node each can reach.
+            // For the log of the run: the exposure of each unit.
             let security = inside.run(&["systemd-analyze", "security", "--no-pager", unit])?;
             assert!(security.status.success(), "{security}");
             let level = security.stdout.lines().last().unwrap_or_default();

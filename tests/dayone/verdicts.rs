@@ -1,5 +1,5 @@
-//! Verdicts of nmstate's own `apply()`, with its own verification, and the agent's, on the same node: what the library
-//! accepts is in force and shows no difference, and what it refuses is refused or rolled back.
+//! Verdicts of nmstate's `apply()`, with its own verification, and of the agent, on the same node: a document that the library
+//! accepts is in force without a difference; one that it refuses is refused or rolled back.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -9,17 +9,17 @@ use tests::{
     program,
 };
 
-/// Kinds of interfaces that the kernel of a container's host may not have.
+/// Needs an interface type that the host's kernel may lack.
 const NO_KIND: &str = "the kernel of a container's host may lack this kind of interface";
-/// Hardware that a container has no stand-in for.
+/// Needs hardware without a stand-in in containers.
 const NO_HARDWARE: &str = "a container has no such card";
-/// In userspace NetworkManager shows the tap of an OVS interface by a profile of its own making, once the kernel has its
-/// addresses: nmstate's verdict on IP settings of a bridge's interface depends on the moment.
+/// With the userspace datapath NetworkManager generates a profile for the tap of an OVS interface once the kernel has its
+/// addresses, so nmstate's verdict on the IP settings of a bridge's interface depends on timing.
 const NO_DATAPATH: &str = "needs the kernel's datapath of Open vSwitch";
-/// Programs or files beside NetworkManager.
+/// Needs programs or files beside NetworkManager.
 const NO_SERVICE: &str = "needs certificates or a service that the node does not have";
 
-/// Documents that a container cannot carry, each with the reason.
+/// Documents excluded from containers, each with the reason.
 const LEFT_OUT: [(&str, &str); 37] = [
     ("br-ex-dhcp.yml", NO_DATAPATH),
     ("br-ex-static.yml", NO_DATAPATH),
@@ -60,7 +60,7 @@ const LEFT_OUT: [(&str, &str); 37] = [
     ("vrf0_with_eth1.yml", NO_KIND),
 ];
 
-/// Probes are the agent's own; the library has none. What is not there in four seconds will not come.
+/// No probes, since the library has none; and four seconds to settle.
 const SETTINGS: &str = "\
 max-attempts = 0
 [wait]
@@ -74,7 +74,7 @@ dns = \"off\"
 api = \"off\"
 ";
 
-/// A document takes two applies, and a refused one what nmstate waits for.
+/// Bound for one document: two applies, and nmstate's own waits for a refused one.
 const BOUND: Duration = Duration::from_secs(90);
 
 fn node() -> Node {
@@ -94,7 +94,7 @@ fn node() -> Node {
         .file("/root/verdict.sh", include_str!("verdict.sh"), 0o755)
 }
 
-/// A line of the script: exit status, last words.
+/// A line of the script: exit status and last message.
 #[derive(Debug)]
 struct Verdict {
     exit: i32,
@@ -113,7 +113,7 @@ fn verdicts(inside: &Inside, text: &str) -> Result<BTreeMap<String, Verdict>, Er
     Ok(output.stdout.lines().filter_map(parse).collect())
 }
 
-/// Where the two disagree.
+/// A disagreement of the two.
 fn disagreement(name: &str, verdicts: &BTreeMap<String, Verdict>) -> Option<String> {
     let [Some(nmstate), Some(dayone), Some(diff)] =
         ["nmstate", "dayone", "diff"].map(|key| verdicts.get(key))
@@ -160,7 +160,7 @@ fn in_userspace(text: &str) -> String {
     }
 }
 
-/// Those that a container can carry; every document that is left out has to exist.
+/// Documents for containers; every name in the list of exclusions has to exist.
 fn carried(all: Vec<Document>) -> Vec<Document> {
     let is_left_out = |name: &str| LEFT_OUT.iter().any(|(left_out, _)| *left_out == name);
     all.into_iter()
@@ -198,7 +198,7 @@ fn documents_of_the_corpus() -> Result<(), Error> {
     compare(&carried(documents::corpus()))
 }
 
-/// Half of them each: two nodes side by side.
+/// Half of the documents on each of two nodes, side by side.
 #[test]
 fn documents_that_nmstate_verifies_leniently_first_half() -> Result<(), Error> {
     let all = lenient();

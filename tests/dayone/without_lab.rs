@@ -1,4 +1,4 @@
-//! Without a lab nothing passes in silence: it fails, or `LAB=off` is set and the last line names what was not tested.
+//! Without a lab the suites fail, or `LAB=off` is set and the last line names the untested parts.
 
 use std::{
     env, fs, io,
@@ -9,14 +9,14 @@ use std::{
 
 use tests::program;
 
-/// A cache that nobody can write to.
+/// An unwritable cache.
 const NOWHERE: (&str, &str) = ("LAB_CACHE", "/dev/null/cache");
-/// What is then said.
+/// The resulting message.
 const REASON: &str = "the lab cannot run: no directory for its cache: /dev/null/cache";
-/// Set in runs that the cases below start, which contain the cases below.
+/// Set in nested runs: the cases below start the suite that contains them.
 const NESTED: &str = "LAB_NESTED";
 
-/// Runs it with a lab that cannot run, the variables aside that this run was started with.
+/// Runs a command with an unusable lab, without the variables of this run.
 fn run(command: &mut Command, lab: &[(&str, &str)]) -> io::Result<(bool, String)> {
     for name in ["LAB", "REQUIRE_LAB", "NOT_TESTED", "MAKEFLAGS", "MFLAGS", "MAKELEVEL"] {
         command.env_remove(name);
@@ -36,7 +36,7 @@ fn make(target: &str, place: &Path, lab: &[(&str, &str)]) -> io::Result<(bool, S
     run(&mut make, lab)
 }
 
-/// A stand-in for cargo, which builds nothing and names this very program as each of the suites.
+/// A stand-in for cargo that builds nothing and names this program as each suite.
 fn stand_in(place: &Path) -> io::Result<()> {
     let suite = env::current_exe()?;
     let suites = ["nmgen", "dayone", "two_stage"]

@@ -1,4 +1,4 @@
-//! No silent loss: another value in any field gives another output, or a diagnostic says that it does not.
+//! No silent loss: another value in any field changes the output, or a diagnostic reports that it has no effect.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use tests::documents::{self, Document};
 use tests::mutation::Seen;
 use tests::yaml::{self, Step};
 
-/// Fields that may stay without effect and without a word, by document (`*`: any) and shape of the path.
+/// Fields that may lack both an effect and a diagnostic, by document (`*`: any) and shape of the path.
 const MAY_STAY: &[(&str, &str, Fault, &str)] = &[
     ("static-dual-stack.yml", "description", Silent, "a comment on the document asks for nothing"),
     (
@@ -84,7 +84,7 @@ fn ablate(document: &Document, seen: &Seen, faults: &mut BTreeMap<(String, Strin
         let fault = match try_others(&original, &path, &value, &others) {
             Tried::Differs => continue,
             Tried::Same => Fault::Silent,
-            // Where other fields forbid every other value, in a smaller document.
+            // If other fields forbid every other value, try a smaller document.
             Tried::Refused => {
                 let mut smaller = smaller(&original, &path).into_iter();
                 if smaller.any(|less| try_others(&less, &path, &value, &others) == Tried::Differs) {
@@ -128,8 +128,8 @@ fn try_others(document: &Value, path: &[Step], value: &Value, others: &[Value]) 
     tried
 }
 
-/// The document without what usually forbids another value: the sections beside the interfaces, and
-/// each of the field's neighbours, or all of those next to it.
+/// Reduced documents, without the usual causes of a refusal: the sections beside the interfaces, and each of the field's
+/// neighbours, or all of them.
 fn smaller(document: &Value, path: &[Step]) -> Vec<Value> {
     let mut found = Vec::new();
     let only_section: Vec<Step> = path.iter().take(1).cloned().collect();
@@ -165,17 +165,17 @@ fn smaller(document: &Value, path: &[Step]) -> Vec<Value> {
     found
 }
 
-/// What nmstate understands and what nmgen makes of it; `None` where nmstate does not convert it.
+/// nmstate's reading and nmgen's output; `None` if nmstate does not convert the document.
 fn judged(document: &Value) -> Option<(Value, Vec<(String, String)>)> {
     let state: nmstate::NetworkState = serde_yaml::from_value(document.clone()).ok()?;
     state.gen_conf().ok()?;
     let text = serde_yaml::to_string(document).unwrap();
-    // Its own comparison leaves out the metric of a route.
+    // As YAML, since nmstate's comparison ignores the metric of a route.
     let state = serde_yaml::to_value(&state).unwrap();
     Some((state, output(&documents::convert("changed.yml", &text))))
 }
 
-/// True in what nmstate is told to leave alone.
+/// True below `state: ignore`.
 fn is_left_alone(document: &Value, path: &[Step]) -> bool {
     (1..path.len()).any(|length| {
         let state = yaml::find(document, &path[..length]).and_then(|value| value.get("state"));
@@ -187,8 +187,7 @@ fn output(outcome: &nmgen::Outcome) -> Vec<(String, String)> {
     documents::files(outcome).into_iter().map(|(file, text)| (file.path(), text)).collect()
 }
 
-/// True when a diagnostic is at the field, at a section that it is in, or at the `state` of the thing
-/// that it describes.
+/// True when a diagnostic is at the field, at an enclosing section, or at the `state` of the enclosing object.
 fn is_told(document: &Value, path: &[Step], diagnostics: &[Diagnostic]) -> bool {
     let lines: Vec<u32> = diagnostics
         .iter()
@@ -205,7 +204,7 @@ fn is_told(document: &Value, path: &[Step], diagnostics: &[Diagnostic]) -> bool 
     })
 }
 
-/// The line on which the key or list item of this path stands in what serde_yaml writes.
+/// The line of this key or list item in serde_yaml's output.
 fn line(document: &Value, path: &[Step]) -> u32 {
     const MARK: &str = "here-it-stands";
     let mut marked = yaml::replaced(document, path, MARK.into());

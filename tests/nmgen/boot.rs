@@ -10,7 +10,7 @@ mod persist;
 mod units;
 mod waiting;
 
-/// A document that any machine can use, of which the profile's name tells it from others.
+/// A document for any machine, identified by the name of its profile.
 fn marked(name: &str) -> String {
     format!("interfaces:\n- {{name: {name}, type: dummy}}\n")
 }

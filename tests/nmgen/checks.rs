@@ -1,4 +1,4 @@
-//! The documentation of the checks: it has every rule, and its examples do what it says of them.
+//! The documentation of the checks: it has every rule, and its examples give the documented result.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -61,7 +61,7 @@ fn fault(section: &Section, example: &Example) -> Option<String> {
     })
 }
 
-/// What can be right on a node, whatever it looks like from elsewhere.
+/// Rules that stay silent or weaker on a node, where the document may be right.
 const FOR_A_NODE: &[&str] = &[
     "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: eth9}]}",
     "routes: {config: [{state: absent, next-hop-interface: eth9}]}",

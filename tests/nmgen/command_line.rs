@@ -1,4 +1,4 @@
-//! The command line itself: help that fits, names it answers to, streams and exit codes.
+//! The command line: width of help, program names, streams and exit codes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ fn run_as(name: &str, arguments: &[&str], input: &str) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A program that refuses the call ends without reading.
+    // A program that refuses its arguments ends without reading.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
 }

@@ -1,4 +1,4 @@
-//! nmgen's profiles are the library's, but for the differences in `nmgen/doc/differences.md`.
+//! nmgen's profiles equal the library's, except for the differences in `nmgen/doc/differences.md`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ use nmgen::profile::Profile;
 use tests::documents::{self, Document};
 use tests::keyfile::{self, Sections};
 
-/// As the table names them.
+/// The differences, by their names in the table.
 const ESCAPING: &str = "escaping";
 const COPY_MAC_FROM: &str = "copy-mac-from";
 const GROUP_ADDRESS: &str = "group-address";
@@ -53,7 +53,7 @@ fn compare(document: &Document, seen: &mut BTreeSet<String>) {
     let library = match state.gen_conf() {
         Ok(mut files) => files.remove("NetworkManager").unwrap_or_default(),
         Err(error) => {
-            // The one thing that the library refuses and nmgen converts.
+            // The only document that the library refuses and nmgen converts.
             assert!(error.msg().contains("Failed to find mac address"), "{error}");
             seen.insert(COPY_MAC_FROM.to_owned());
             return;
@@ -77,7 +77,7 @@ fn compare(document: &Document, seen: &mut BTreeSet<String>) {
             continue;
         }
         let mut theirs = keyfile::parse(text);
-        // What the file says, once read, must be what nmgen means.
+        // The file, read back, must equal nmgen's profile.
         assert_eq!(unescaped(&written), sections(profile), "{at}: escaped wrongly");
         if sections(profile) != written {
             seen.insert(ESCAPING.to_owned());
@@ -119,7 +119,7 @@ fn take(sections: &mut Sections, section: &str, key: &str) -> Option<String> {
     Some(value)
 }
 
-/// An ovs-interface that the library left without the MAC address that its bridge copies.
+/// An ovs-interface for which the library omits the MAC address that its bridge copies.
 fn accept_copied_mac(
     document: &Document,
     ours: &mut Sections,
@@ -150,15 +150,14 @@ fn accept_group_address(ours: &Sections, theirs: &mut Sections, seen: &mut BTree
     }
 }
 
-/// Which profile holds a rule, and in which order, is chance in the library, so that the two may be equal
-/// in one run.
+/// The library assigns and orders rules at random, so the two may happen to be equal.
 fn accept_routing_rules(ours: &mut Sections, theirs: &mut Sections) {
     for (_, entries) in ours.iter_mut().chain(theirs) {
         entries.retain(|(key, _)| !key.starts_with("routing-rule"));
     }
 }
 
-/// The library may have lost some by chance; nmgen must have all that it kept. How many nmgen has.
+/// The library may lose some at random; nmgen must have all the others. Returns nmgen's count.
 fn assert_same_rules(ours: &[Profile], library: &[(String, String)], at: &str) -> usize {
     let is_rule = |(key, _): &(String, String)| key.starts_with("routing-rule");
     let rules = |files: Vec<Sections>| -> Vec<String> {

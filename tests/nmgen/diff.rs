@@ -1,4 +1,4 @@
-//! `nmgen diff`: what changes for which host, and nothing else.
+//! `nmgen diff`: the changes of each host, and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

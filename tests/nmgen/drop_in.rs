@@ -1,4 +1,4 @@
-//! The calls that image pipelines make of `nmstatectl gc`, and what they do with its answer.
+//! The calls of `nmstatectl gc` in image pipelines, and their parsing of the output.
 //!
 //! image-customization-controller runs `nmstatectl gc /dev/stdin` and reads `NetworkManager` as a list of
 //! lists of strings; assisted-service hands over JSON and reads the same list, which must not be empty.
@@ -12,7 +12,7 @@ use std::process::{Command, Output, Stdio};
 
 use tests::{documents, program};
 
-/// As Go's `struct { NetworkManager [][]string }` takes it: nothing but strings in it.
+/// Like Go's `struct { NetworkManager [][]string }`, which accepts only strings.
 type Answer = BTreeMap<String, Vec<Vec<String>>>;
 
 fn nmstatectl(arguments: &[&str], input: &str) -> Output {
@@ -35,7 +35,7 @@ fn answer(output: &Output) -> Answer {
 #[test]
 fn every_fixture_comes_back_as_pairs_of_strings_from_yaml_and_from_json() {
     let mut profiles = 0;
-    // Some fixtures hold what no profile can.
+    // Some fixtures have settings that no profile can carry.
     let usable = documents::fixtures().into_iter().filter(|d| !d.convert().has_errors());
     for document in usable {
         let expected: Vec<Vec<String>> = documents::files(&document.convert())

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_yaml::{Mapping, Value};
 use tests::documents;
 
-/// Fields of an interface of any type. They cannot be asked for like the others: nmstate collects what
-/// it does not know of an interface instead of naming what it knows.
+/// Fields of an interface of any type. nmstate lists no candidates here: it collects unknown fields of an interface instead of
+/// refusing them.
 const INTERFACE: &str = "name profile-name description type driver state identifier mac-address \
     permanent-mac-address pci-address mtu min-mtu max-mtu wait-ip ipv4 ipv6 mptcp controller \
     accept-all-mac-addresses copy-mac-from ovs-db 802.1x lldp ethtool alt-names \
@@ -73,7 +73,7 @@ fn every_field_occurs() {
     assert!(missing.is_empty(), "no fixture has {missing:#?}");
 }
 
-/// The fields that nmstate would take at this place, from its refusal of one that it does not.
+/// The fields that nmstate accepts at this place, from its refusal of an unknown one.
 fn fields(document: &Value, path: &[String]) -> Vec<String> {
     let mut changed = document.clone();
     let Some(mapping) = find_mut(&mut changed, path) else { return Vec::new() };

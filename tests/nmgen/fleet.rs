@@ -1,4 +1,4 @@
-//! The checks of all sources together: what is told of which host, and where; and what is not told.
+//! The checks across all sources: diagnostics by host and place, and cases without any.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,12 +8,12 @@ use std::fs;
 use nmgen::diagnostic::{Diagnostic, Excerpt};
 use tests::program;
 
-/// Files and what is told of them: `rule file:line`, `file` where there is no line.
+/// Files, and their diagnostics as `rule file:line`, or `rule file` without a line.
 fn told(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| format!(":{}", at.start.line))
 }
 
-/// The same with the line's text, from the place on.
+/// The same, with the line's text from the place on.
 fn told_of(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| {
         format!(": {}", at.line.chars().skip(at.start.column as usize - 1).collect::<String>())
@@ -42,7 +42,7 @@ fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String
     found.iter().map(shown).collect()
 }
 
-/// An install-config with pools of so many.
+/// An install-config with these numbers of replicas.
 fn install_config(masters: &str, workers: &str, platform: &str) -> String {
     format!(
         "apiVersion: v1\nbaseDomain: example.com\ncontrolPlane:\n  name: master\n{masters}\
@@ -69,7 +69,7 @@ const UNSAID: &str = "";
 const MASTER: (&str, &str) = ("master-0", "master");
 const WORKER: (&str, &str) = ("worker-0", "worker");
 
-/// What the pools want, the hosts there are, and what is told.
+/// Replicas of the pools, hosts, and the expected diagnostics.
 type Case = (
     &'static str,
     &'static str,
@@ -85,13 +85,13 @@ const REPLICAS: &[Case] = &[
     (ONE, TWO, "none: {}", &[MASTER, WORKER], &["fewer-hosts-than-replicas install.yaml:8"]),
     (ONE, UNSAID, "none: {}", &[MASTER], &["role-without-hosts install.yaml:7"]),
     (UNSAID, NONE, "none: {}", &[MASTER], &["fewer-hosts-than-replicas install.yaml:4"]),
-    // More hosts than replicas may be meant.
+    // More hosts than replicas may be intended.
     (ONE, NONE, "none: {}", &[MASTER, WORKER], &[]),
-    // A host without a role may have any.
+    // A host without a role counts for any.
     (ONE, ONE, "none: {}", &[("a", ""), ("b", "")], &[]),
     (ONE, ONE, "none: {}", &[("a", "")], &["role-without-hosts install.yaml:8"]),
     (ONE, ONE, "none: {}", &[MASTER, ("a", "")], &[]),
-    // There the machines are the installer's.
+    // The installer provisions these machines.
     (ONE, TWO, "aws: {region: us-east-1}", &[MASTER], &[]),
     (ONE, "  replicas: two\n", "none: {}", &[MASTER], &["source-shape install.yaml:8"]),
 ];
@@ -105,7 +105,7 @@ fn roles_without_hosts_are_told_where_their_replicas_stand() {
     }
 }
 
-/// A single node, and three that are masters and workers at once: there is no other role to have.
+/// A single node, and a compact cluster of three: masters are workers too.
 #[test]
 fn hosts_have_the_only_role_there_is() {
     let roles = |masters, workers| -> Vec<Option<String>> {
@@ -121,7 +121,7 @@ fn hosts_have_the_only_role_there_is() {
     assert_eq!(roles(ONE, ONE), [None]);
 }
 
-/// Kubernetes names the control plane's role in two ways.
+/// Kubernetes has two names for the control plane's role.
 #[test]
 fn the_role_of_the_control_plane_has_two_names() {
     let install = install_config(ONE, NONE, "none: {}");
@@ -133,7 +133,7 @@ fn the_role_of_the_control_plane_has_two_names() {
     assert_eq!(told(&[("install.yaml", &install), ("policy.yaml", &policy)]), [""; 0]);
 }
 
-/// `cluster.yml` is for every node, of whatever role where none is told.
+/// `cluster.yml` is for every node, of any role unless one is given.
 #[test]
 fn a_document_for_all_nodes_serves_every_role() {
     let install = install_config(TWO, TWO, "none: {}");
@@ -141,7 +141,7 @@ fn a_document_for_all_nodes_serves_every_role() {
     assert_eq!(told(&files), [""; 0]);
 }
 
-/// What could not be read may have been the missing hosts.
+/// The unreadable file may contain the missing hosts.
 #[test]
 fn nothing_is_missing_from_sources_that_could_not_be_read() {
     let install = install_config(ONE, ONE, "none: {}");
@@ -151,7 +151,7 @@ fn nothing_is_missing_from_sources_that_could_not_be_read() {
     assert!(!found.iter().any(|found| found.starts_with("role-without-hosts")), "{found:?}");
 }
 
-/// A host with a VLAN, addresses and an MTU where one is said, on lines of their own.
+/// A host with a VLAN, addresses and an optional MTU, each on its own line.
 fn with_vlan(name: &str, mac: &str, ip: &str, vlan: u32, mtu: &str) -> String {
     format!(
         "- {name}\n  interfaces:\n  - name: eno1\n    macAddress: {mac}\n  networkConfig:\n    \
@@ -185,7 +185,7 @@ fn the_odd_one_of_a_role_is_shown_at_its_value() {
     assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: eno1"]);
     let config = hosts_of(&[host(1, 5, ""), host(2, 5, MTU), host(3, 5, "")]);
     assert_eq!(told_of(&[("a.yaml", &config)]), ["mtu-differs-in-role a.yaml: 9000"]);
-    // Two against one is a majority, one against one is none.
+    // Two against one is a majority; one against one is not.
     let config = hosts_of(&[host(1, 5, ""), host(2, 6, MTU)]);
     assert_eq!(told_of(&[("a.yaml", &config)]), [""; 0]);
 }
@@ -224,7 +224,7 @@ fn hosts_without_a_name_are_compared_too() {
     assert_eq!(told_of(&[("a.yaml", &config)]), expected);
 }
 
-/// What the two stages of a host say of one NIC.
+/// Contradictions between the two stages of a host about one NIC.
 #[test]
 fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
@@ -292,7 +292,7 @@ fn each_role_has_one_document_for_all_its_nodes() {
     assert_eq!(of("master", &other), [""; 0]);
 }
 
-/// Each target that has a file, or an object, for each host.
+/// The targets with one file, or one object, per host.
 #[test]
 fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
     let place = tempfile::tempdir().unwrap();

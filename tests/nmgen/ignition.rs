@@ -1,4 +1,4 @@
-//! The real Ignition accepts what the target `ignition` writes, and applies it.
+//! The real Ignition accepts and applies the configs of the target `ignition`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -93,7 +93,7 @@ fn ignition_applies_it_with_the_right_modes_and_contents() {
     generate(&["ignition"], &at("config.ign"), &at("document.yml"));
     generate(&["keyfiles"], &at("keyfiles"), &at("document.yml"));
     symlink(IGNITION, at("ignition-apply")).unwrap();
-    // What was there before is replaced.
+    // Existing files are replaced.
     let connections = at("root/etc/NetworkManager/system-connections");
     fs::create_dir_all(&connections).unwrap();
     fs::write(connections.join("eno1.nmconnection"), "old").unwrap();

@@ -1,11 +1,11 @@
-//! `make install` into a tree: every file in its place, with its mode, and nothing that a unit names missing.
+//! `make install` into a tree: paths, modes, and the presence of every file that a unit names.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use tests::program::root;
 use tests::tree::{Built, files};
 
-/// What a unit's text names with `key`, `Documentation=man:` say.
+/// The values of `key`, such as `Documentation=man:`, in a unit's text.
 fn named<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines().filter_map(move |line| line.strip_prefix(key)?.split_whitespace().next())
 }
@@ -23,7 +23,7 @@ fn tree_is_complete() -> io::Result<()> {
         assert_eq!(installed.get(&name), Some(&expected), "{}", name.display());
         let text = fs::read_to_string(tree.path().join(&name))?;
         for program in named(&text, "ExecStart=") {
-            // A minus: the unit does not fail with its program.
+            // A leading minus ignores the program's failure.
             let program = Path::new(program.trim_start_matches('-').trim_start_matches('/'));
             assert_eq!(installed.get(program), Some(&0o755), "{program:?} of {}", name.display());
         }
@@ -52,7 +52,7 @@ fn tree_is_complete() -> io::Result<()> {
     ] {
         assert_eq!(installed.remove(Path::new(name)), Some(mode), "{name}");
     }
-    // Nothing that anybody but root may write, wherever it came from.
+    // Only root may write, whatever the mode of the source file.
     installed.retain(|_, mode| ![0o644, 0o755].contains(mode));
     assert_eq!(installed, BTreeMap::new());
     Ok(())

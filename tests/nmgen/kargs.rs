@@ -1,4 +1,4 @@
-//! The real nm-initrd-generator reads the target `kargs` back into what the target `keyfiles` gives.
+//! The real nm-initrd-generator turns the target `kargs` into the profiles of the target `keyfiles`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ use tests::{program, skip};
 
 const GENERATOR: &str = "/usr/lib/NetworkManager/nm-initrd-generator";
 
-/// Beside the fixtures: one document for each way to get addresses, and what is seldom asked for.
+/// Beside the fixtures: one document for each way to get addresses, and rare settings.
 const DOCUMENTS: &[&str] = &[
     "interfaces: [{name: eno1, type: ethernet, ipv4: {enabled: true, dhcp: true}, \
      ipv6: {enabled: true, dhcp: true, autoconf: true}}]",
@@ -41,7 +41,7 @@ const DOCUMENTS: &[&str] = &[
      next-hop-interface: bond1.7, table-id: 254}]}",
 ];
 
-/// What both must agree on, by interface; of one field a sorted set of values.
+/// The fields that both must agree on, by interface; each with its sorted values.
 type Network = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
@@ -92,7 +92,7 @@ fn generate(to: &str, output: &Path, input: &Path, host: Option<&str>) {
     assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// The host name that it found; the profiles are in `connections`.
+/// Returns the generator's host name; the profiles are in `connections`.
 fn read_back(line: &str, directory: &Path) -> String {
     let option = |name: &str, path: &str| format!("--{name}={}", directory.join(path).display());
     let output = Command::new(GENERATOR)
@@ -151,7 +151,7 @@ fn network(directory: &Path) -> Network {
             get(profile, "vlan", key).into_iter().for_each(|v| add("vlan", format!("{key}={v}")));
         }
         get(profile, "ethernet", "mtu").into_iter().for_each(|mtu| add("mtu", mtu.to_owned()));
-        // Of a card it is in ifname=, which udev reads and not the generator.
+        // A card's MAC address is in ifname=, which udev reads and the generator does not.
         let mac =
             get(profile, "ethernet", "cloned-mac-address").filter(|_| kind != "802-3-ethernet");
         mac.into_iter().for_each(|mac| add("mac", mac.to_ascii_lowercase()));
@@ -160,7 +160,7 @@ fn network(directory: &Path) -> Network {
         }
         network.insert(name(profile), fields);
     }
-    // The MTU of a bond's ports is the bond's.
+    // A bond's ports have the bond's MTU.
     let bond_mtus: BTreeMap<String, BTreeSet<String>> = network
         .iter()
         .filter_map(|(name, fields)| Some((name.clone(), fields.get("mtu")?.clone())))
@@ -175,7 +175,7 @@ fn network(directory: &Path) -> Network {
 }
 
 fn ip(profile: &Sections, family: &str, add: &mut impl FnMut(&str, String)) {
-    // With DHCPv4 the generator lets IPv6 come too (nmgen says so), and a DHCPv6 client asks the router first.
+    // With DHCPv4 the generator also enables IPv6 (nmgen reports it), and a DHCPv6 client asks the router first.
     let dhcp = family == "ipv6" && get(profile, "ipv4", "method") == Some("auto");
     let method = get(profile, family, "method").filter(|_| !dhcp);
     method.into_iter().for_each(|method| add(&format!("{family} method"), method.to_owned()));

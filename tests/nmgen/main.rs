@@ -1,4 +1,4 @@
-//! What needs no lab: nmgen, and the installation of both programs.
+//! The suite without a lab: nmgen, and the installation of both programs.
 
 mod ablation;
 mod bad_input;

@@ -1,4 +1,4 @@
-//! NetworkManager's own parser reads every keyfile, and loses and changes nothing that nmgen wrote.
+//! NetworkManager's own parser reads every keyfile without losing or changing a value.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use nmgen::profile::Profile;
 use tests::keyfile::{self, Sections};
 use tests::{documents, skip};
 
-/// Keys that NetworkManager leaves out when it writes a profile, because the value is its default.
+/// Keys that NetworkManager omits when it writes a profile, because the value is the default.
 const DEFAULTS: &[(&str, &str, &str)] = &[
     ("bond-port", "queue-id", "0"),
     ("bridge", "ageing-time", "300"),
@@ -49,8 +49,7 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("ovs-bridge", "stp-enable", "false"),
 ];
 
-/// Keys that only later versions of NetworkManager know, with the version (its NEWS file and libnm.ver);
-/// earlier ones leave them out, and nothing in a profile can help that.
+/// Keys of later versions of NetworkManager, with the version (its NEWS file and libnm.ver); earlier ones drop them.
 const SINCE: &[(&str, &str, Version)] = &[
     ("bond", "arp_missed_max", (1, 44)),
     ("bond", "lacp_active", (1, 44)),
@@ -62,11 +61,11 @@ const SINCE: &[(&str, &str, Version)] = &[
     ("ovs-dpdk", "lsc-interrupt", (1, 54)),
 ];
 
-/// Types that only later versions know.
+/// Types of later versions.
 const TYPES_SINCE: &[(&str, Version)] = &[("hsr", (1, 46)), ("ipvlan", (1, 52))];
 
-/// Types whose profiles NetworkManager refuses because nmstate leaves out the section that they need:
-/// nmgen reports them as errors and writes nothing.
+/// Types whose profiles NetworkManager refuses because nmstate omits a mandatory section: nmgen reports an error and writes
+/// nothing.
 const REFUSED: &[&str] = &["hsr", "ip-tunnel", "ipvlan"];
 
 type Version = (u32, u32);
@@ -109,7 +108,7 @@ fn version() -> Option<Version> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Gives the profile the id that it has.
+/// Looks the profile up by its id.
 fn read_back(profile: &Profile) -> Output {
     let mut child = Command::new("nmcli")
         .args(["--offline", "connection", "modify", "connection.id", &profile.id])
@@ -159,8 +158,7 @@ fn value_of<'s>(sections: &'s Sections, section: &str, key: &str) -> Option<&'s 
     entries.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
 }
 
-/// The key under which NetworkManager prints a value, and the value in a form that is the same for all
-/// spellings of it. One arm for each thing that NetworkManager spells differently.
+/// NetworkManager's key for a value, and the value in normal form. One arm for each difference in spelling.
 fn renamed(section: &str, key: &str, value: &str) -> (String, String) {
     let same = key.to_owned();
     match (section, key) {
@@ -169,7 +167,7 @@ fn renamed(section: &str, key: &str, value: &str) -> (String, String) {
         // The names of the enumeration's values.
         ("ipv6", "addr-gen-mode") if value == "0" => (same, "eui64".to_owned()),
         ("ipv6", "addr-gen-mode") if value == "1" => (same, "stable-privacy".to_owned()),
-        // A list ends with its separator or does not.
+        // The separator at the end of a list is optional.
         ("ipv4" | "ipv6", "dns" | "dns-search" | "dns-options")
         | ("match", "path")
         | ("vlan", "egress-priority-map" | "ingress-priority-map") => {
@@ -194,7 +192,7 @@ fn is_numbered(key: &str, name: &str) -> bool {
     key.strip_prefix(name).is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-/// `address0` to `address1`. What NetworkManager printed is renamed with it, and only its value is used.
+/// `address0` to `address1`. NetworkManager's own output is renamed too; only its value is used.
 fn one_more(key: &str) -> String {
     let start = key.find(|c: char| c.is_ascii_digit()).unwrap_or(key.len());
     let end = key[start..].find('_').map_or(key.len(), |at| start + at);
@@ -204,7 +202,7 @@ fn one_more(key: &str) -> String {
     }
 }
 
-/// No next hop may be written as nothing or as the unspecified address.
+/// A missing next hop is empty or the unspecified address.
 fn next_hop(value: &str) -> String {
     value.replace(",0.0.0.0,", ",,").replace(",::,", ",,")
 }
@@ -215,7 +213,7 @@ fn sorted(value: &str, separator: char) -> String {
     parts.join(" ")
 }
 
-/// A rule's words in pairs, sorted; marks are hexadecimal in what NetworkManager prints.
+/// A rule's words in pairs, sorted; NetworkManager prints marks in hexadecimal.
 fn rule(value: &str) -> String {
     let words: Vec<String> = value.split(' ').map(number).collect();
     let mut pairs: Vec<String> = words.chunks(2).map(|pair| pair.join(" ")).collect();

@@ -1,4 +1,4 @@
-//! NICs that a source names beside the document, and documents of one stage only: what targets make of them.
+//! The targets' output for NICs beside the document, and for documents of one stage only.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -80,7 +80,7 @@ fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
     let pipeline = Form::Delivery(Delivery::Initrd);
     let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0c")]), pipeline);
     assert_eq!(archive.matches(DOCUMENT).count(), 1);
-    // A link, to the host's one document.
+    // A link to the host's only document.
     assert!(archive.contains("etc/nmgen/52-54-00-00-00-0c.yml\0\0\0worker-0.yml"), "{archive:?}");
     assert!(archive.contains("etc/nmgen/worker-0.yml\0"));
     let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0a")]), pipeline);

@@ -1,5 +1,5 @@
-//! Packages: together they have what `make install-built` installs, every file once; and what installing, upgrading
-//! and removing them does to the units.
+//! Packages: together they contain every file of `make install-built` once; effects of installation, upgrade and removal on the
+//! units.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use tests::tree::{Built, files, make};
 
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
-/// Files that show where the line between the packages is.
+/// One typical file of each package.
 const OWNERS: [(&str, &str); 7] = [
     ("usr/bin/nmgen", "nmgen"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),
@@ -43,7 +43,7 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Every file is in one package, with the mode that it is installed with.
+/// Every file is in exactly one package, with its installed mode.
 fn compare(built: &Built, packed: &Packed) {
     let tree = tempfile::tempdir().unwrap();
     built.install(tree.path()).unwrap();
@@ -60,7 +60,7 @@ fn add(packed: &mut Packed, path: &Path, mode: u32, package: &'static str) {
     assert_eq!(before, None, "{} is in two packages", path.display());
 }
 
-/// A manual page's name before packaging compressed it.
+/// A manual page's name before compression.
 fn uncompressed(path: &Path) -> PathBuf {
     let is_page = path.starts_with("usr/share/man") && path.extension().is_some_and(|e| e == "gz");
     if is_page { path.with_extension("") } else { path.to_owned() }
@@ -89,7 +89,7 @@ fn debian_packages_have_everything_and_install_it() {
     for (name, package) in &packages {
         let tree = place.path().join(name);
         run(Command::new("dpkg-deb").arg("--extract").args([package, &tree]));
-        // What Debian packages have besides.
+        // Files that Debian's tools add.
         let documentation = Path::new("usr/share/doc").join(name);
         let own = [
             documentation.join("changelog.gz"),
@@ -107,13 +107,13 @@ fn debian_packages_have_everything_and_install_it() {
     install_upgrade_remove(&packages["dayone"], &place.path().join("root"));
 }
 
-/// Links by which units are enabled below `root`.
+/// The links that enable units below `root`.
 fn enabled(root: &Path) -> BTreeSet<String> {
     let found = files(&root.join("etc/systemd/system")).unwrap_or_default();
     found.into_keys().map(|path| path.to_str().unwrap().to_owned()).collect()
 }
 
-/// With dpkg's own handling of maintainer scripts, in a root that has nothing else.
+/// Uses dpkg's own handling of maintainer scripts, in an empty root.
 fn install_upgrade_remove(package: &Path, root: &Path) {
     if !nix::unistd::geteuid().is_root() {
         skip::part("installing a package needs root");
@@ -125,13 +125,13 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     let dpkg = |action: &[&str]| {
         let mut dpkg = Command::new("dpkg");
         dpkg.arg("--root").arg(root).args(["--log=/dev/null", "--force-script-chrootless"]);
-        // Dependencies are not here, and the only files are ours.
+        // The root has no dependencies and no other files.
         run(dpkg.arg("--force-depends").args(action));
     };
     let install = ["--install", package.to_str().unwrap()];
 
     dpkg(&install);
-    // kubelet waits for dayone-wait.service, and NetworkManager for what undoes an open transaction.
+    // kubelet waits for dayone-wait.service, and NetworkManager for dayone-recover.service.
     let all = BTreeSet::from(
         [
             "NetworkManager.service.wants/dayone-recover.service",
@@ -144,12 +144,12 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     );
     assert_eq!(enabled(root), all);
 
-    // An upgrade leaves it at what the administrator wants.
+    // An upgrade keeps the administrator's choice.
     run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
     dpkg(&install);
     assert_eq!(enabled(root).len(), 2);
 
-    // Nothing is left that kubelet would wait for, and dpkg remembers nothing: the next one is a first one.
+    // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
     dpkg(&["--remove", "dayone"]);
     assert_eq!(enabled(root), BTreeSet::new());
     assert!(!root.join("usr").exists());
@@ -179,7 +179,7 @@ fn rpm_packages_have_everything() {
     let spec = root().join("packaging/rpm/nmgen.spec");
     let top = format!("_topdir {}", place.path().display());
     let mut rpmbuild = Command::new("rpmbuild");
-    // What it needs are packages of a distribution that this isn't.
+    // --nodeps: the build dependencies are packages of another distribution.
     rpmbuild.current_dir(root()).args(["-bb", "--quiet", "--nodeps", "--build-in-place"]);
     rpmbuild.args(["--define", &top, "--define", &format!("built {}", assignments.join(" "))]);
     run(rpmbuild.arg(&spec));
@@ -205,7 +205,7 @@ fn rpm_packages_have_everything() {
             }
         }
         if name == "dayone" {
-            // By presets; and never stopped, since kubelet would be stopped with it.
+            // Enabled by presets; never stopped, since kubelet would stop too.
             let units = "dayone.service dayone-wait.service dayone-recover.service";
             assert!(query(&package, "%{postin}").contains(units));
             let removal = query(&package, "%{preun}");
@@ -217,7 +217,7 @@ fn rpm_packages_have_everything() {
     compare(&built, &packed);
 }
 
-/// Not by building it: what it names is there.
+/// Without a build: checks that the paths, targets and units in it exist.
 #[test]
 fn the_containerfile_names_what_there_is() {
     let text = fs::read_to_string(root().join("packaging/Containerfile")).unwrap();
@@ -241,7 +241,7 @@ fn the_containerfile_names_what_there_is() {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let target = of("RUN make ").next().unwrap().split(' ').next().unwrap();
     assert!(makefile.contains(&format!("\n{target}:")), "make {target}");
-    // Installed from these two alone.
+    // Preset and unit are both in the tree.
     let preset = root().join("systemd/usr/lib/systemd/system-preset/80-dayone.preset");
     let preset = fs::read_to_string(preset).unwrap();
     let units: Vec<&str> = preset.lines().filter_map(|line| line.strip_prefix("enable ")).collect();

@@ -1,5 +1,5 @@
-//! No document, however built, gets anything out: no file outside the target, no section or key that the
-//! library would not write, no panic.
+//! No document, however malformed, causes a file outside the target, a section or key that the library does not write, or a
+//! panic.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -114,8 +114,8 @@ fn what_serde_yaml_refuses_is_refused() {
         .unwrap();
 }
 
-/// The parser that keeps positions reads what serde_yaml reads. Line breaks that only YAML 1.1 had are
-/// left out: serde_yaml still takes them for such, and YAML 1.2 does not.
+/// The parser with positions agrees with serde_yaml. Line breaks of YAML 1.1 are excluded: serde_yaml accepts them, YAML 1.2
+/// does not.
 fn assert_read(value: &Value, text: &str) {
     if text.contains(['\u{85}', '\u{2028}', '\u{2029}']) {
         return;
@@ -127,14 +127,14 @@ fn assert_read(value: &Value, text: &str) {
     }
 }
 
-/// What the library writes for the fixtures, which have every field of NMState.
+/// The library's output for the fixtures, which have every field of NMState.
 struct Known {
     /// Section to keys; numbers in keys are `#`.
     keys: BTreeMap<String, BTreeSet<String>>,
     yaml_keys: BTreeSet<String>,
 }
 
-/// Keys that need values which no fixture has.
+/// Keys for values that no fixture has.
 const MORE_KEYS: &[(&str, &str)] =
     &[("ipv4", "dhcp-fqdn"), ("ipv4", "dhcp-hostname"), ("ipv6", "dhcp-hostname")];
 
@@ -157,7 +157,7 @@ impl Known {
                 })
             }));
         }
-        // What one address family has, the other can have too.
+        // A key of one address family is allowed in the other.
         let both: BTreeSet<String> =
             ["ipv4", "ipv6"].iter().flat_map(|family| keys.remove(*family).unwrap()).collect();
         keys.extend(["ipv4", "ipv6"].map(|family| (family.to_owned(), both.clone())));
@@ -169,7 +169,7 @@ impl Known {
 
     fn assert_safe(&self, text: &str) {
         let outcome = documents::convert("any.yml", text);
-        // With an error nothing is written.
+        // An error prevents all output.
         if outcome.has_errors() {
             return;
         }
@@ -202,7 +202,7 @@ impl Known {
                     !value.chars().any(|c| c.is_control() && c != '\t'),
                     "{value:?} from {text}"
                 );
-                // The names of these are the document's own.
+                // These sections have names from the document.
                 let is_free = matches!(section.as_str(), "ovs-external-ids" | "ovs-other-config")
                     && key.starts_with("data.");
                 let is_feature = section == "ethtool" && key.starts_with("feature-");
@@ -226,7 +226,7 @@ fn without_numbers(key: &str) -> String {
     text
 }
 
-/// Text that tries to get out of where it is put.
+/// Text that tries to escape from its place in the output.
 fn awkward_text() -> impl Strategy<Value = String> {
     let pieces = select(vec![
         "eth0",
@@ -280,7 +280,7 @@ fn awkward_scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Puts a scalar somewhere, takes a value away, or doubles an item of a list.
+/// Inserts a scalar, removes a value, or repeats an item of a list.
 fn change(value: &mut Value, place: &Index, scalar: Value, how: u8) {
     let mut paths = Vec::new();
     yaml::walk(value, &mut Vec::new(), &mut |path, _| {
@@ -311,7 +311,7 @@ fn change(value: &mut Value, place: &Index, scalar: Value, how: u8) {
     }
 }
 
-/// Trees of NMState's keys, in no order that NMState knows; half of them with interfaces.
+/// Random trees of NMState's keys; half of them with interfaces.
 fn document(keys: Vec<String>) -> impl Strategy<Value = Value> {
     let key = prop_oneof![6 => select(keys), 1 => awkward_text()];
     let tree = awkward_scalar().prop_recursive(4, 40, 6, move |inner| {

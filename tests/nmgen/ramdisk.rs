@@ -1,4 +1,4 @@
-//! The program that goes into an initramfs: static, small, and content with an empty root.
+//! The program for an initramfs: static, small, and without needs beyond an empty root.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -44,7 +44,7 @@ fn one_document_takes_little_memory() {
     assert!(cost.peak_memory <= MAX_PEAK_MEMORY, "{} bytes", cost.peak_memory);
 }
 
-/// Processor time is a measure for whoever reads the run: on a busy machine it says little.
+/// Processor time is for the log only: on a busy machine it varies.
 #[test]
 #[allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 fn a_thousand_hosts_take_little_memory() {

@@ -1,4 +1,4 @@
-//! What the README shows is what the programs print.
+//! The README's examples are the programs' output.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Documents that went into a target and were read back are the same, byte for byte.
+//! Documents survive a target and reading back, byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ fn generate(to: &[&str], input: &Path, output: &Path) {
     assert!(run.status.success(), "{command:?}\n{}", String::from_utf8_lossy(&run.stderr));
 }
 
-/// The hosts' documents that nmgen finds in a source.
+/// The hosts' documents in a source.
 fn documents(source: &Path, place: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let directory = place.join(format!("hosts-of-{}", source.file_name().unwrap().display()));
     generate(&["hosts"], source, &directory);
@@ -81,7 +81,7 @@ fn the_hosts_of_an_agent_config_come_back_from_nmstateconfigs() {
     let nmstateconfig = place.path().join("nmstateconfig.yaml");
     generate(&["nmstateconfig"], &agent_config, &nmstateconfig);
     assert_eq!(documents(&nmstateconfig, place.path()), expected);
-    // The map of NICs too: what is written from what was read back is the same.
+    // The map of NICs too: the output from the documents read back is the same.
     let again = place.path().join("again.yaml");
     generate(&["nmstateconfig"], &nmstateconfig, &again);
     assert_eq!(fs::read(&again).unwrap(), fs::read(&nmstateconfig).unwrap());

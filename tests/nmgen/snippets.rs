@@ -1,8 +1,7 @@
-//! `ignition-snippets/`: rendered files are what nmgen makes today, and what their Butane sources say.
+//! `ignition-snippets/`: rendered files equal nmgen's current output, and agree with their Butane sources.
 //!
-//! Butane is in no Debian: nmgen makes the Ignition configs, Ignition itself unpacks them, and that is compared
-//! with the Butane source, key by key. Where Butane is installed, what it makes is compared too. `BLESS=1`
-//! rewrites the rendered files.
+//! Debian has no package of Butane: nmgen makes the Ignition configs, Ignition unpacks them, and the result is compared with
+//! the Butane source, key by key. Where Butane is installed, its output is compared too. `BLESS=1` rewrites the rendered files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -17,12 +16,12 @@ use tests::{program, skip};
 
 /// Debian's package keeps the program for the initramfs here, off the path.
 const IGNITION: &str = "/usr/lib/dracut/modules.d/30ignition/ignition";
-/// Where Ignition enables units.
+/// The preset file in which Ignition enables units.
 const PRESETS: &str = "/etc/systemd/system-preset/20-ignition.preset";
 /// Butane sources, without their ending.
 const CONFIGS: [&str; 2] = ["node", "bootstrap"];
 
-/// What a config brings.
+/// The files and units of a config.
 #[derive(Debug, Default, PartialEq)]
 struct Brought {
     /// Path to mode and text.
@@ -46,14 +45,14 @@ fn generate(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The lines that say when to use a snippet, and the rest of it.
+/// The introductory comment of a snippet, and the rest of the text.
 fn introduced(text: &str) -> (Vec<&str>, &str) {
     let lines: Vec<&str> = text.lines().map_while(|line| line.strip_prefix("# ")).collect();
     let length = lines.iter().map(|line| line.len() + "# \n".len()).sum();
     (lines, &text[length..])
 }
 
-/// The files that are made, as they are to be.
+/// The rendered files, by name, with their expected text.
 fn rendered() -> BTreeMap<&'static str, String> {
     let role = ["machine-config", "--role", "worker", "--agent-config", "dayone.toml", "hosts"];
     let object = generate(&role);
@@ -83,7 +82,7 @@ fn rendered_files_are_up_to_date() {
     }
 }
 
-/// What a Butane file asks for. A key that is not known here is a mistake in it, or one of this function.
+/// The files and units of a Butane source. An unknown key is a mistake in the source or in this function.
 fn butane_source(name: &str) -> Brought {
     fn only(value: &Value, keys: &[&str]) {
         let found = value.as_mapping().unwrap().keys();
@@ -91,7 +90,7 @@ fn butane_source(name: &str) -> Brought {
     }
     let source: Value = serde_yaml::from_str(&read(name)).unwrap();
     assert_eq!(source["variant"].as_str(), Some("fcos"), "{name}");
-    // Ignition 3.2.0: what nmgen writes and every OpenShift since 4.6 reads.
+    // Ignition 3.2.0: nmgen's version, readable by OpenShift 4.6 and later.
     assert_eq!(source["version"].as_str(), Some("1.3.0"), "{name}");
     let units = source.get("systemd").is_some().then_some("systemd");
     only(&source, &["variant", "version", "storage"].into_iter().chain(units).collect::<Vec<_>>());
@@ -101,7 +100,7 @@ fn butane_source(name: &str) -> Brought {
         only(file, &["path", "mode", "overwrite", "contents"]);
         only(&file["contents"], &["local"]);
         assert_eq!(file["overwrite"].as_bool(), Some(true));
-        // Octal for Butane, and no number for serde_yaml.
+        // An octal number in Butane, a string in serde_yaml.
         let mode = u32::from_str_radix(file["mode"].as_str().unwrap(), 8).unwrap();
         let content = (mode, read(file["contents"]["local"].as_str().unwrap()));
         let path = file["path"].as_str().unwrap().to_owned();
@@ -124,7 +123,7 @@ fn is_there() -> bool {
     found
 }
 
-/// Validates a config, and lets Ignition write it below `root`.
+/// Validates a config, and has Ignition write it below `root`.
 fn apply(config: &Path, root: &Path) -> Brought {
     let output = Command::new("ignition-validate").arg(config).output().unwrap();
     assert!(output.status.success(), "{output:?}");
@@ -169,7 +168,7 @@ fn ignition_brings_what_the_butane_sources_say() {
             assert_eq!(apply(&made, &place.path().join(format!("{name}-butane"))), source);
         }
     }
-    // The agent reads what Ignition wrote: it refuses settings that it does not know.
+    // The agent reads the written settings: it refuses unknown ones.
     let mut agent = Command::new(program::dayone());
     let output = agent.arg("--root").arg(place.path().join("node")).arg("status").output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -191,7 +190,7 @@ fn the_node_gets_its_documents_and_the_units_of_the_preset() {
     }
 }
 
-/// `bootstrap.bu` says what to do for the initramfs: an archive that `nmgen boot` finds the machine in.
+/// The archive for the initramfs that `bootstrap.bu` describes: `nmgen boot` finds the machine in it.
 #[test]
 fn the_bootstrap_machine_is_found_by_its_prefix() {
     if Command::new("cpio").arg("--version").output().is_err() {

@@ -1,5 +1,5 @@
-//! The files that people have: each gives the same hosts, alone, together and from standard input, and a
-//! fault in one is shown where they wrote it.
+//! Every kind of source: the same hosts from each, alone, together and from standard input, and diagnostics at the place in the
+//! user's file.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -21,7 +21,7 @@ fn fixtures() -> PathBuf {
     program::root().join("tests/fixtures/sources")
 }
 
-/// A host's document, and that of all nodes.
+/// A host's document, and the document of all nodes.
 fn document(name: &str) -> String {
     fs::read_to_string(fixtures().join("hosts").join(format!("{name}.yml"))).unwrap()
 }
@@ -31,7 +31,7 @@ fn load(paths: &[&Path]) -> Hosts {
     nmgen::source::load(&paths).unwrap()
 }
 
-/// The hosts of a fixture, about which there is nothing to say.
+/// The hosts of a fixture without diagnostics.
 fn hosts(name: &str) -> Vec<Host> {
     let loaded = load(&[&fixtures().join(name)]);
     let found = nmgen::diagnose(&loaded);
@@ -39,7 +39,7 @@ fn hosts(name: &str) -> Vec<Host> {
     loaded.hosts
 }
 
-/// The text, whatever the line breaks.
+/// The text with normalised line breaks.
 fn text(host: &Host) -> String {
     host.document_text().unwrap().replace("\r\n", "\n")
 }
@@ -52,10 +52,10 @@ fn owned(nics: Nics) -> Vec<(Option<&'static str>, String)> {
     nics.into_iter().map(|(name, mac)| (name, mac.to_owned())).collect()
 }
 
-/// Names, where the source has them, and MAC addresses.
+/// Names, if the source has them, and MAC addresses.
 type Nics = Vec<(Option<&'static str>, &'static str)>;
 
-/// What a source tells of the two hosts beside their documents.
+/// A source's facts about the two hosts beside their documents.
 struct Told {
     source: &'static str,
     stage: Stage,
@@ -112,7 +112,7 @@ fn the_document_for_all_nodes_is_there_where_a_source_can_have_one() {
     }
 }
 
-/// assisted-service numbers hosts; host1 is as it writes them, with captures in place of names.
+/// assisted-service numbers hosts; host1 has its captures in place of names.
 #[test]
 fn a_tree_of_assisted_service_gives_the_documents_that_it_was_made_of() {
     let found = hosts("assisted");
@@ -252,7 +252,7 @@ fn a_directory_of_manifests_is_read_by_its_content() {
 const GOOD: &str = "192.0.2.20\n";
 const BAD: &str = "192.0.2.200.1\n";
 
-/// The one fault, which is in the address.
+/// The only diagnostic: the bad address.
 fn fault(path: &Path) -> Diagnostic {
     let found = nmgen::diagnose(&load(&[path]));
     assert_eq!(found.len(), 1, "{}: {found:?}", path.display());
@@ -373,7 +373,7 @@ fn no_damage_to_a_source_makes_it_panic() {
             let value = format!("{key}: {}", odd.next().unwrap());
             changed[index] = &value;
             let whole = changed.join("\n");
-            // Cut off behind it, and with the rest.
+            // The file truncated here, and the whole file.
             for text in [&whole[..whole.len() - lines[index + 1..].join("\n").len()], &whole] {
                 fs::write(&path, text).unwrap();
                 drop(nmgen::diagnose(&load(&[&path])));

@@ -1,7 +1,7 @@
 //! Each target for each kind of source: the whole output, golden.
 //!
-//! `tests/fixtures/targets/expected/<input>/<case>` has what `-o OUT` made, as a file or a directory, and
-//! the exit code with standard error. `BLESS=1` rewrites them.
+//! `tests/fixtures/targets/expected/<input>/<case>` has the output of `-o OUT`, a file or a directory, and the exit code with
+//! standard error. `BLESS=1` rewrites them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -14,7 +14,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use tests::{program, skip};
 
-/// Their names, and their paths from `tests/fixtures`.
+/// Names of inputs, and their paths from `tests/fixtures`.
 const INPUTS: &[(&str, &str)] = &[
     ("bond-vlan", "demo/bond-vlan.yml"),
     ("hosts", "targets/input/hosts"),
@@ -44,7 +44,7 @@ const PLAIN: &[&str] = &[
     "documents",
 ];
 
-/// Names of cases, and what comes after `--to`. Where sources tell roles, theirs win.
+/// Names of cases, and the arguments after `--to`. Roles of the source take precedence.
 const CASES: &[(&str, &str)] = &[
     ("ignition", "ignition"),
     ("ignition-3.4.0", "ignition --ignition-version 3.4.0"),
@@ -80,7 +80,7 @@ fn nmgen(arguments: &str, output: &Path, input: &str) -> Output {
         .unwrap()
 }
 
-/// What a run left: `log`, and `OUT` or the files below it.
+/// The results of a run: `log`, and `OUT` or the files below it.
 fn run(arguments: &str, input: &str) -> BTreeMap<PathBuf, Vec<u8>> {
     let place = tempfile::tempdir().unwrap();
     let output = nmgen(arguments, &place.path().join("OUT"), input);
@@ -161,7 +161,7 @@ fn a_machine_config_holds_the_documents_byte_for_byte() {
     }
 }
 
-/// Debian's own, not nmgen's library.
+/// Debian's program, not nmgen's library.
 fn gunzip(packed: &[u8]) -> Vec<u8> {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     std::io::Write::write_all(&mut file, packed).unwrap();
@@ -202,7 +202,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
     }
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("archive");
-    // As users do: two archives, one after the other.
+    // Two archives, one after the other, as users append them.
     fs::write(&path, [&archive[..], &archive[..]].concat()).unwrap();
     let cpio = |mode: &str| {
         let input = fs::File::open(&path).unwrap();

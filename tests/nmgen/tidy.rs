@@ -1,4 +1,4 @@
-//! The tree keeps what it has: no tangle of imports (a floor of the house knows those below it), a true map, one style.
+//! The source tree: no circular imports, a true map in ARCHITECTURE.md, one style.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -11,7 +11,7 @@ use std::path::Path;
 
 use tests::tidy::imports::{Circle, Imports, read};
 
-/// So many files may know each other: a type and its two halves.
+/// The largest allowed circle of files: a type and its two halves.
 const MOST: usize = 3;
 
 #[test]
@@ -20,7 +20,7 @@ fn nmgen_has_no_circles_of_imports() {
     assert_eq!(imports.circles_of_folders(), []);
     let large = |circle: &Circle| circle.members.len() > MOST;
     assert_eq!(imports.circles_of_files().into_iter().find(large), None);
-    // What is found at all: a facade imports what is behind it, and a check what it looks at.
+    // Controls that imports are found: a facade imports its modules, and a check the types that it examines.
     assert!(imports.of("document.rs").contains(&"document/tree.rs"));
     assert!(imports.of("check/vlan.rs").contains(&"check/subject.rs"));
     assert!(imports.of("source.rs").contains(&"source/no_fleet.rs"));

@@ -1,4 +1,4 @@
-//! `generate -o` writes below its target and nowhere else, for its owner only, and leaves nothing behind.
+//! `generate -o` writes only below its target, for its owner only, and leaves no temporary files.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ interfaces:
 const FILES: [&str; 4] =
     ["eth0.nmconnection", "eth1.nmconnection", "etc/hostname", "etc/systemd/network/70-eth0.link"];
 
-/// A directory with the document, and beside it what must stay as it is.
+/// A directory with the document, and beside it files that must not change.
 struct Place {
     directory: TempDir,
 }
@@ -146,12 +146,12 @@ fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
     assert_eq!(temporary, None, "{found:?}");
 }
 
-/// A call that was killed leaves a file whose name has its process id, which another process gets later.
+/// A killed call leaves a file with its process id in the name, and a later process may get the same id.
 #[test]
 fn temporary_files_of_a_killed_call_are_in_nobodys_way() {
     let place = Place::new();
     fs::create_dir(place.path("target")).unwrap();
-    // The shell's process id stays when it becomes nmgen.
+    // `exec` keeps the shell's process id.
     let script = "touch target/.eth0.nmconnection.$$ && exec \"$0\" generate -o target state.yml";
     let mut shell = Command::new("sh");
     shell.current_dir(place.path("")).args(["-c", script]).arg(program::nmgen());

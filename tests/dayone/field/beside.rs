@@ -1,4 +1,4 @@
-//! The agent beside the machine-config-operator's units: each does what is its own.
+//! The agent beside the machine-config-operator's units: division of work.
 
 use tests::{
     dayone::{
@@ -17,7 +17,7 @@ fn node(release: Release) -> Node {
     agent(node.field(release).ovn_remains())
 }
 
-/// br-ex is the document's after every job of the boot has run.
+/// Checks that br-ex is the document's after all jobs of the boot.
 fn in_force(case: &Case<'_>, document: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     let it = outcome(&inside, None)?;
@@ -30,10 +30,10 @@ fn in_force(case: &Case<'_>, document: &str) -> Result<(), Error> {
             inside.sh(&format!("systemctl show --property=ConditionResult --value {unit}"))?;
         assert_eq!(held, "no", "{unit}");
     }
-    // What the last two do besides is done.
+    // The agent does the side jobs of the last two units.
     assert!(inside.read("/run/ovs-config-executed")?.is_some());
     assert_eq!(inside.read(MTU_MIGRATION)?, None);
-    // The node's address was on br-ex when nodeip-configuration looked.
+    // The node's address was on br-ex when nodeip-configuration ran.
     assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("br-ex\n"));
     let online = inside.unit("network-online.target")?;
     assert!(online.active_enter > inside.unit("dayone.service")?.active_enter);
@@ -55,7 +55,7 @@ fn peers_do_not_undo_the_commit(release: Release) -> Result<(), Error> {
         case.cut_power()?;
         case.boot()?;
         in_force(case, &document)?;
-        // OVN's database of the boot before was forgotten before OVN started.
+        // The remote of OVN's database of the previous boot was cleared before OVN started.
         let forgotten = case.inside()?.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
             it.message().contains("southbound database is forgotten")
         })?;
@@ -80,7 +80,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
         assert_eq!(outcome(&inside, None)?.exit, 3);
         finished(&inside)?;
         br_ex_works(case)?;
-        // Not by the document, which nobody applies.
+        // Not from the document, which nobody applies.
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(inside.sh("nmcli -g NAME connection show")?.contains("ovs-if-br-ex"));
         let status = inside.run(&["dayone", "status"])?;

@@ -1,4 +1,4 @@
-//! A node of the field whose agent is taken away again.
+//! A node of the field after the agent is disabled.
 
 use tests::{
     dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, agent, br_ex_works, finished, outcome},
@@ -10,7 +10,7 @@ use super::{each_release, node, peers::made_by_configure_ovs};
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 
 each_release!(configure_ovs_has_the_node_again_without_the_agent);
-/// By the steps that the README names.
+/// Follows the README's steps.
 fn configure_ovs_has_the_node_again_without_the_agent(release: Release) -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     let document = Document::new().text();

@@ -10,7 +10,7 @@ use tests::{
 
 use super::{each_release, node};
 
-/// Checks that the agent's document is in force, and that nothing of what the peers do besides is missing.
+/// Checks that the agent's document is in force, and that every side job of the operator's units is done.
 fn in_force(case: &Case<'_>, text: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     finished(&inside)?;
@@ -23,9 +23,9 @@ fn in_force(case: &Case<'_>, text: &str) -> Result<(), Error> {
     assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
     let seen = inside.read("/run/lab-kubelet/addresses")?.unwrap_or_default();
     assert!(seen.contains("\"local\":\"192.0.2.10\""), "{seen}");
-    // keepalived's address is forwarded on the link that has the node's.
+    // keepalived needs forwarding on the link with the node's address.
     assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("br-ex\n"));
-    // Blank, or never set: either way OVN has no database of another boot.
+    // Blank or unset: OVN reads no database of another boot.
     let remote = inside.read("/run/lab-ovn-remote")?.unwrap_or_else(|| "not written".into());
     assert_eq!(remote.trim().trim_matches('"').trim(), "", "ovn-remote is stale");
     assert_eq!(inside.sh("ls -d /etc/cno/mtu-migration 2>/dev/null || :")?, "");
@@ -55,7 +55,7 @@ fn document_first_boot_and_three_reboots(release: Release) -> Result<(), Error> 
                 case.reboot()?;
             }
             in_force(case, &text)?;
-            // OVN's port is the one that OVSDB kept.
+            // OVN's port is the one kept in OVSDB.
             assert_eq!(patch_port(&case.inside()?)?, port);
         }
         Ok(())

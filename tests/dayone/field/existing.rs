@@ -1,4 +1,4 @@
-//! A cluster that the peers have set up gets the agent, or its first document.
+//! A cluster set up by the operator's units gets the agent, or its first document.
 
 use std::net::Ipv4Addr;
 
@@ -12,7 +12,7 @@ use tests::{
 
 use super::{each_release, node, peers::made_by_configure_ovs};
 
-/// While this file is missing the agent is as if it were not installed.
+/// The agent's units need this file: without it the node behaves as if the agent were not installed.
 const INSTALLED: &str = "/etc/lab-agent";
 const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
 
@@ -48,7 +48,7 @@ fn migration_from_configure_ovs(release: Release) -> Result<(), Error> {
         finished(&inside)?;
         made_by_configure_ovs(&inside)?;
         patch_port(&inside)?;
-        // What the reboot leaves of it is OVSDB's file: the profiles are in /run.
+        // The reboot keeps only OVSDB's file: the profiles are in /run.
         let uuid = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
         let profile = inside.sh("nmcli --get-values connection.uuid connection show br-ex")?;
         assert!(profile.contains(uuid.trim_matches('"')), "{uuid} {profile}");

@@ -1,11 +1,11 @@
-//! systemd's own judgement of a whole node in the field, with the agent's units in the graph.
+//! systemd-analyze on the units of a whole node in the field, the agent's among them.
 
 use tests::{
     dayone::{MAC, SOON, agent},
     lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
 };
 
-/// What `systemd-analyze verify` says of a transaction that systemd had to break, and of units that it does not read as meant.
+/// Messages of `systemd-analyze verify` about broken ordering cycles and misread unit files.
 const COMPLAINTS: [&str; 6] =
     ["ordering cycle", "deleted to break", "Unknown", "not found", "Failed to", "ignoring"];
 const MUTATION: &str = "/etc/systemd/system/dayone.service.d/50-kdump.conf";
@@ -15,7 +15,7 @@ fn node() -> Node {
     agent(node.field(Release::V4_22).ovn_remains().mtu_migration(1400))
 }
 
-/// What systemd complains of in the start of the whole node.
+/// systemd's complaints about the start of the whole node.
 fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
     let verify = inside.run(&[
         "systemd-analyze",
@@ -40,7 +40,7 @@ fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
         assert!(systemd.starts_with(&format!("systemd {version} ")), "{systemd}");
         assert_eq!(complaints(&inside)?, Vec::<String>::new());
 
-        // The order that configure-ovs.sh has: kdump.service is after network-online.target, which is after the agent.
+        // As with configure-ovs.sh: kdump.service is after network-online.target, which is after the agent.
         inside.write(MUTATION, "[Unit]\nAfter=kdump.service\n")?;
         let broken = complaints(&inside)?.join("\n");
         assert!(broken.contains("ordering cycle"), "{broken}");

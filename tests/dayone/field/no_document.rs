@@ -1,4 +1,4 @@
-//! A node of the field with the agent, for which no document is.
+//! A node of the field with the agent and without a document.
 
 use tests::{
     dayone::{DAY_ONE, agent, br_ex_works, finished, outcome},

@@ -1,4 +1,4 @@
-//! The units of the field by themselves, without the agent.
+//! The units of the field without the agent.
 
 use tests::{
     dayone::{
@@ -46,9 +46,9 @@ fn configure_ovs_makes_br_ex_at_every_boot(release: Release) -> Result<(), Error
         finished(&inside)?;
         br_ex_works(case)?;
         made_by_configure_ovs(&inside)?;
-        // The bridge is another one, and OVN's port on it.
+        // The bridge is a new one, with OVN's port on it.
         assert_ne!(patch_port(&inside)?, port);
-        // The address was the card's when nodeip-configuration looked.
+        // The address was on the card when nodeip-configuration ran.
         assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("eno1\n"));
         let remote = inside.read("/run/lab-ovn-remote")?;
         assert_eq!(remote.as_deref(), Some("\" \"\n"), "ovn-remote is stale");
@@ -97,7 +97,7 @@ fn document_is_applied_by_nmstate(release: Release) -> Result<(), Error> {
         let inside = case.inside()?;
         finished(&inside)?;
         br_ex_works(case)?;
-        // 4.20 takes the bridge away at every boot, and OVN's port with it.
+        // 4.20 deletes the bridge at every boot, and OVN's port with it.
         let same = patch_port(&inside)? == port;
         assert_eq!(same, release != Release::V4_20);
         Ok(())

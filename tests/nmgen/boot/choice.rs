@@ -1,4 +1,4 @@
-//! Which directory, and which document of it.
+//! Selection of the directory, and of the document in it.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -10,7 +10,7 @@ const FIRST: &str = "52:54:00:00:00:01";
 const SECOND: &str = "52:54:00:00:00:02";
 const UUID: &str = "4c4c4544-0042-3510-8054-b7c04f4b3332";
 
-/// The machine of these cases: one card, with everything else that it may be known by.
+/// The machine of these cases: one card, and every other form of identity.
 fn machine() -> Machine {
     Machine::with_card()
         .file("sys/class/dmi/id/product_serial", "CZ3D1X0GBV\n")
@@ -18,7 +18,7 @@ fn machine() -> Machine {
         .file("proc/sys/kernel/hostname", "worker-0.example.org\n")
 }
 
-/// The virtual interface that the chosen document asks for.
+/// The virtual interface of the chosen document.
 fn chosen(machine: &Machine) -> Option<String> {
     let profiles = machine.profiles(EARLY);
     profiles.into_iter().find(|name| !["default_connection", "ens3"].contains(&name.as_str()))
@@ -38,7 +38,7 @@ fn failed(code: i32, line: &str) -> Said {
 
 #[test]
 fn the_best_match_wins() {
-    // The best one first. Each is for this machine.
+    // Each matches this machine; the best match comes first.
     let documents = [
         ("named", marked("by-argument"), "nmgen.host= names it"),
         ("other", with_mac("by-mac", FIRST), "ens3 has the MAC address 52:54:00:00:00:01"),
@@ -128,7 +128,7 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
     }
 }
 
-/// Of a host that has a boot MAC address beside its document, without links.
+/// A host with a boot MAC address beside its document, without links.
 #[test]
 fn two_files_with_the_same_text_are_one_host() {
     let document = format!("{}- {{name: eth1, type: ethernet}}\n", with_mac("ours", SECOND));
@@ -138,11 +138,11 @@ fn two_files_with_the_same_text_are_one_host() {
         .host("worker-0", &document);
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
-    // The card that one of them is named after is the one that has no address in it.
+    // One document is named after a card and has no address for it.
     assert!(said.console.ends_with("; eth0 is ens4; eth1 is ens3\n"), "{said:?}");
 }
 
-/// Beyond what is kept of a document it is searched again.
+/// A document with more addresses than the index keeps is searched again.
 #[test]
 fn a_document_may_have_any_number_of_addresses() {
     let many = |host: u32| -> String {
@@ -176,7 +176,7 @@ fn a_bond_hides_no_address() {
     let machine = machine()
         .file("sys/class/net/ens3/address", "52:54:00:00:00:99\n")
         .file("sys/class/net/ens3/bonding_slave/perm_hwaddr", &format!("{FIRST}\n"))
-        // What is no card of its own bears addresses too.
+        // Virtual interfaces have addresses too.
         .file("sys/class/net/bond0/address", &format!("{SECOND}\n"))
         .host("ours", &with_mac("mine", FIRST))
         .host("theirs", &with_mac("not-mine", SECOND));
@@ -244,7 +244,7 @@ fn the_first_directory_with_documents_is_the_one() {
     for (directory, name) in
         [("srv/hosts", "from-dir"), ("run/nmgen", "from-run"), ("etc/nmgen", "from-etc")]
     {
-        // A directory without documents is passed over.
+        // A directory without documents is skipped.
         machine.write("etc/nmgen/README", "");
         machine.write(&format!("{directory}/cluster.yml"), &marked(name));
         assert_eq!(machine.boot().code, Some(0));
@@ -301,7 +301,7 @@ fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
     assert!(said.kernel.starts_with(expected), "{said:?}");
 }
 
-/// What could hold up a boot, lead elsewhere or take all memory.
+/// Files that could block a boot, lead out of the directory or exhaust memory.
 #[test]
 fn what_is_no_document_is_passed_over() {
     let machine =
@@ -320,7 +320,7 @@ fn what_is_no_document_is_passed_over() {
     }
     let said = machine.boot();
     assert_eq!((said.code, chosen(&machine).as_deref()), (Some(0), Some("ours")), "{said:?}");
-    // A link to a document in another directory is one of its own, as in a mounted ConfigMap.
+    // A link to a document in another directory counts, as in a mounted ConfigMap.
     let machine = self::machine().file("etc/nmgen/..data/worker-0.yml", &with_mac("ours", FIRST));
     let link = machine.path("etc/nmgen/worker-0.yml");
     std::os::unix::fs::symlink("..data/worker-0.yml", link).unwrap();
@@ -389,7 +389,7 @@ fn a_broken_document_is_one_line() {
     let expected = "/etc/nmgen/worker-0.yml:3:10: \"a/b\" cannot name an interface: '/' and ':' are \
                     not allowed [interface-name-characters] (and 1 more, see `nmgen check`)";
     assert_eq!(many.boot(), failed(2, expected));
-    // Not text at all: by its name it is this machine's.
+    // A file that is not text, with this machine's name.
     let machine = machine();
     machine.write("etc/nmgen/worker-0.yml", "");
     std::fs::write(machine.path("etc/nmgen/worker-0.yml"), [0xff, 0xfe, 0]).unwrap();

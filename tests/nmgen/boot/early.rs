@@ -1,4 +1,4 @@
-//! What the initramfs's NetworkManager gets: bounds on waiting, and nobody else's default.
+//! Profiles for the initramfs's NetworkManager: bounds on waiting, and no default profile of others.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -60,7 +60,7 @@ fn addresses_from_the_network_are_not_waited_for_for_ever() {
         }
         assert_eq!(get(&early, "connection", "autoconnect-retries"), Some("1"));
         assert_eq!(get(&early, "ipv6", "method"), Some("auto"));
-        // The running system has all the time that nmstate gives.
+        // The running system's profile keeps nmstate's time limits.
         let staged = machine.read(&format!("{STAGED}/ens3.nmconnection"));
         assert!(staged.contains("\ndhcp-timeout=2147483647\n"), "{staged}");
         assert!(!staged.contains("autoconnect-priority"), "{staged}");
@@ -77,7 +77,7 @@ fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
         assert_eq!(get(&early, "ipv6", "method"), Some("link-local"));
         assert_eq!(get(&early, "ipv6", "may-fail"), Some("true"));
     }
-    // Name servers that its IPv6 section holds would be lost: there it waits, for a short while.
+    // Otherwise the name servers of the IPv6 section would be lost: a short wait.
     let dns = "dns-resolver: {config: {server: ['2001:db8::53']}}\n";
     let machine = booted(&format!("{dns}{STATIC}- name: ens4\n{BOTH}"), "");
     let early = profile(&machine, "ens4");
@@ -114,7 +114,7 @@ fn no_one_elses_profile_takes_our_cards() {
         let text = format!("{DEFAULT_PROFILE}\n[ethernet]\nmac-address={mac}\n");
         machine = machine.file(&format!("{EARLY}/{name}.nmconnection"), &text);
     }
-    // The same profile under another name, as coreos-installer hands on what `nmgen gc` has made.
+    // The same profile under another name, as from `nmgen gc` through coreos-installer.
     let same = "[connection]\nid=same\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=vlan\n";
     machine = machine.file(&format!("{EARLY}/same.nmconnection"), same);
     assert_eq!(machine.boot().code, Some(0));
@@ -127,7 +127,7 @@ fn no_one_elses_profile_takes_our_cards() {
     );
 }
 
-/// The first step writes all or nothing: what could not be prepared is not handed over either.
+/// The first step writes all or nothing: without it the second step has nothing to hand over.
 #[test]
 fn what_cannot_be_written_leaves_nothing() {
     let machine =
@@ -156,7 +156,7 @@ fn of_many_warnings_the_rest_is_counted() {
     assert!(warnings[20].ends_with(" more, see `nmgen check`"), "{warnings:?}");
 }
 
-/// nm-initrd.service has it for a condition.
+/// nm-initrd.service has this file as a condition.
 #[test]
 fn the_initramfss_networkmanager_is_started() {
     let machine = booted(STATIC, "");

@@ -1,5 +1,5 @@
-//! What `nmgen generate --to initrd` writes, unpacked as the kernel would: each machine takes the profiles
-//! that `nmgen generate` writes for its host.
+//! The archive of `nmgen generate --to initrd`, unpacked like the kernel does: each machine gets the profiles that `nmgen
+//! generate` writes for its host.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use tests::machine::{Machine, STAGED};
 use tests::{program, skip};
 
-/// A host of a source, and the machine that it is.
+/// A host of a source, and its machine.
 struct Case {
     host: &'static str,
     machine: Machine,
@@ -98,7 +98,7 @@ fn hosts_of_every_source_are_found_by_their_cards() {
     }
 }
 
-/// What a document is named after goes through as it is.
+/// A document keeps its name, whatever form of identity it is.
 #[test]
 fn hosts_of_a_directory_are_found_by_what_their_files_are_named_after() {
     let hosts = tempfile::tempdir().unwrap();
@@ -111,7 +111,7 @@ fn hosts_of_a_directory_are_found_by_what_their_files_are_named_after() {
         "worker-1.example.org",
     ];
     for (index, name) in names.iter().enumerate() {
-        // The MTU tells one from the other.
+        // The MTU differs.
         let text = format!("interfaces: [{{name: ens3, type: ethernet, mtu: {}}}]\n", 1400 + index);
         fs::write(hosts.path().join(format!("{name}.yml")), text).unwrap();
     }
@@ -148,8 +148,7 @@ fn hosts_of_a_directory_are_found_by_what_their_files_are_named_after() {
     all_take_theirs(hosts.path(), &cases);
 }
 
-/// A host of which the source tells an address that is not in its document is one host, whatever it is
-/// found by, and keeps its name.
+/// A host with a boot address beside its document is one host, whichever address finds it, and keeps its name.
 #[test]
 fn a_host_with_a_boot_address_is_found_once() {
     let host = |name: &str, mac: &str, address: &str, more: &str| {
@@ -171,7 +170,7 @@ fn a_host_with_a_boot_address_is_found_once() {
     let boot = "52:54:00:00:00:07";
     let cases = [
         case("worker-0", machine(boot), "ens3 has the MAC address 52:54:00:00:00:07"),
-        // In more than one way, and by another one where the card was replaced.
+        // By two addresses, or by the other one after a card was replaced.
         case(
             "worker-0",
             machine(boot).file("proc/sys/kernel/hostname", "worker-0\n"),
@@ -192,7 +191,7 @@ fn a_host_with_a_boot_address_is_found_once() {
             machine(boot).command_line("nmgen.timeout=0 nmgen.host=52-54-00-00-00-07"),
             "nmgen.host= names it",
         ),
-        // Its boot address, and one of its document: not two hosts.
+        // The boot address and an address of the document belong to one host.
         case(
             "worker-1",
             machine("52:54:00:00:00:41").card("ens4", "52:54:00:00:00:42"),
@@ -207,7 +206,7 @@ fn a_host_with_a_boot_address_is_found_once() {
     if !all_take_theirs(&source.path("install-config.yaml"), &cases) {
         return;
     }
-    // Cards of both hosts are a conflict of the two, and of no third.
+    // A machine with cards of two hosts is a conflict of exactly these two.
     generate(&["--to", "initrd"], &source.path("install-config.yaml"), &source.path("archive"));
     let both = machine("52:54:00:00:00:07").card("ens4", "52:54:00:00:00:42");
     unpack(&source.path("archive"), &both);

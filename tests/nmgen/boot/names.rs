@@ -1,4 +1,4 @@
-//! A document's names become the machine's, wherever they stand, and nothing else changes.
+//! Every reference to an interface gets the machine's name, and nothing else changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -106,9 +106,9 @@ fn generated(document: &str) -> BTreeMap<String, String> {
     machine.files("out")
 }
 
-/// Its own names, as a user would write them for this machine.
+/// The document as a user would write it for this machine.
 fn expected(names: [&str; 3], vlan: &str, logical: [&str; 3], logical_vlan: &str) -> String {
-    // What is no interface's name stays as it was; the bridge's port is one that only looks like it.
+    // Text that is no reference stays, such as a bridge port with a similar name.
     document(names, vlan)
         .replace(&format!("the card {}", names[0]), &format!("the card {}", logical[0]))
         .replace(&format!("the-{}", names[0]), &format!("the-{}", logical[0]))
@@ -122,7 +122,7 @@ fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
     let logical = ["eth1", "eth2", "eth10"];
     for names in [
         ["ens3", "ens4", "ens5"],
-        // Names that others of the document have, and names of digits.
+        // Names that the document gives to other cards, and names made of digits.
         ["eth2", "eth10", "eth1"],
         ["100", "1e3", "0x10"],
     ] {
@@ -136,7 +136,7 @@ fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
         for (name, text) in &expected {
             assert_eq!(staged[name], *text, "{name}");
         }
-        // In the initramfs they have other bounds, and are the same profiles.
+        // The initramfs's profiles differ in their bounds only.
         let uuid = |text: &String| {
             let uuid = text.lines().find(|line| line.starts_with("uuid="));
             uuid.map(str::to_owned)
@@ -214,7 +214,7 @@ interfaces:
             "{profile}"
         );
     }
-    // The card itself keeps what it has.
+    // The card itself keeps its name.
     assert!(!machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("mac-address"));
 }
 
@@ -239,13 +239,13 @@ routes:
     let profile = machine.read(&format!("{STAGED}/ens3.nmconnection"));
     assert!(profile.contains("interface-name=ens3\n"), "{profile}");
     assert!(profile.contains("route0=198.51.100.0/24,192.0.2.1"), "{profile}");
-    // A card of the name that the document gives is the one that is meant.
+    // A card with the document's name is a match.
     machine.plug("eth0", "52:54:00:12:34:57");
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(machine.profiles(EARLY), ["eth0"]);
 }
 
-/// The address of a card that is not there, under a name that another one has here.
+/// The address of a missing card, under a name that another card has on this machine.
 #[test]
 fn what_stands_on_a_missing_card_takes_no_other() {
     let document = "\
@@ -254,7 +254,7 @@ interfaces:
 - {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
 - {name: eth0.7, type: vlan, vlan: {base-iface: eth0, id: 7}}
 ";
-    // The card that is there may even be the document's other one.
+    // The present card may even be another one of the document.
     for (mac, expected) in [
         (ADDRESSES[1], ["eth0", "eth0-3836", "eth0-3836.7"]),
         (ADDRESSES[2], ["ens4", "eth0-3836", "eth0-3836.7"]),

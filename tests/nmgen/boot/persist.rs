@@ -1,4 +1,4 @@
-//! What the running system gets, and when it gets nothing.
+//! The running system's profiles, and the cases without any.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -41,7 +41,7 @@ interfaces:
 - {name: ens5, type: ethernet, ipv4: {enabled: true, dhcp: true}}
 - {name: ens6, type: ethernet, ipv4: {enabled: true, dhcp: true}}
 ";
-    // Off already; and a kernel that has no such switch.
+    // Already off, and a kernel without the sysctl.
     let machine = Machine::with_card()
         .card("ens4", "52:54:00:00:00:02")
         .card("ens5", "52:54:00:00:00:03")
@@ -52,7 +52,7 @@ interfaces:
         .file(&switch("ens4"), "1\n")
         .file(&switch("ens5"), "0\n");
     let all = |machine: &Machine| ["ens3", "ens4", "ens5"].map(|card| machine.read(&switch(card)));
-    // Twice, as a unit that is started again: what it was is not forgotten.
+    // A second run, as after a restart of the unit, keeps the original value.
     for _ in 0..2 {
         let said = machine.boot();
         assert_eq!(said.code, Some(0), "{said:?}");
@@ -83,7 +83,7 @@ fn the_first_boot_gives_it_what_the_document_asks_for() {
     assert!(
         machine.read("run/tmpfiles.d/nmgen.conf").contains(&format!("\nZ /{}\n", &RUNNING[8..]))
     );
-    // Nothing that would stand before what the running system does with them.
+    // No file in /run that takes precedence over the running system's configuration.
     assert!(machine.profiles(EARLY).is_empty());
     assert!(!machine.has("run/NetworkManager/conf.d/20-nmgen.conf"));
     assert!(!machine.has("run/nmgen-boot"));
@@ -132,13 +132,13 @@ fn what_it_has_already_is_its_own() {
         assert_eq!(machine.read("sysroot/etc/systemd/network/70-ens3.link"), "[Match]\n");
         assert!(machine.profiles(EARLY).is_empty());
     }
-    // An image's placeholder is no name.
+    // An image's placeholder does not count as a host name.
     let machine = booted().file("sysroot/etc/hostname", "localhost.localdomain\n");
     assert_eq!(machine.persist().code, Some(0));
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
 }
 
-/// A name that is taken is taken, whatever is in the file.
+/// An existing file keeps its name, whatever its content.
 #[test]
 fn a_profile_that_is_not_text_stays() {
     let machine = booted();
@@ -149,7 +149,7 @@ fn a_profile_that_is_not_text_stays() {
     assert_eq!(std::fs::read(&path).unwrap(), b"[connection]\nid=K\xf6ln\n");
 }
 
-/// The initramfs's own directories are no running system.
+/// The initramfs's own directories do not count as a running system.
 #[test]
 fn without_a_root_they_are_kept_for_this_boot() {
     let machine = booted();
@@ -168,7 +168,7 @@ fn without_a_root_they_are_kept_for_this_boot() {
     }
 }
 
-/// An absolute link in the running system leads into the initramfs, as long as that is the root.
+/// Before the pivot an absolute link in the running system leads into the initramfs.
 #[test]
 fn a_link_out_of_the_root_is_not_followed() {
     for link in ["sysroot/etc", "sysroot/etc/NetworkManager", RUNNING] {
@@ -216,7 +216,7 @@ fn a_read_only_root_keeps_them_for_this_boot() {
         said.console,
         "nmgen: the root file system is read-only: the profiles last for this boot\n"
     );
-    // As they are meant to be: the initramfs's bounds are over.
+    // The document's own time limits, without the initramfs's bounds.
     assert_eq!(
         machine
             .files(EARLY)
@@ -237,7 +237,7 @@ fn a_root_that_cannot_be_written_is_said_and_keeps_them_too() {
     assert!(said.kernel.ends_with("; the running system may lack profiles\n"), "{said:?}");
     assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
 
-    // What the running system has of its own is not shadowed by ours in /run.
+    // Profiles in /run do not shadow the running system's own.
     let own = "[connection]\nid=own\ntype=ethernet\ninterface-name=ens3\n";
     let machine = booted()
         .file(&format!("{RUNNING}/own.nmconnection"), own)

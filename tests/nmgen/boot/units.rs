@@ -1,4 +1,4 @@
-//! The dracut module and its units, as far as they can be looked at without an initramfs.
+//! Checks of the dracut module and its units that need no initramfs.
 
 use std::process::Command;
 
@@ -18,7 +18,7 @@ fn systemd_has_nothing_to_say_against_the_units() {
     assert!(output.status.success() && said.is_empty(), "{said}");
 }
 
-/// A failure is a unit's, never a boot's.
+/// A unit's failure never fails a boot.
 #[test]
 fn the_units_ignore_exit_codes_and_have_an_end() {
     for unit in ["nmgen.service", "nmgen-persist.service"] {
@@ -28,14 +28,14 @@ fn the_units_ignore_exit_codes_and_have_an_end() {
         }
         let timeout = text.lines().find_map(|line| line.strip_prefix("TimeoutStartSec="));
         let seconds: u32 = timeout.and_then(|seconds| seconds.parse().ok()).unwrap();
-        // Longer than nmgen.timeout= can be.
+        // Longer than the maximum of nmgen.timeout=.
         assert!(unit != "nmgen.service" || seconds > 600, "{seconds}");
         assert!(text.contains("\nDefaultDependencies=no\n"), "{unit}");
         assert!(!text.contains("OnFailure="), "{unit}");
     }
 }
 
-/// What dracut would do with it, in its own words.
+/// The module's calls to dracut.
 #[test]
 fn dracut_gets_the_program_the_units_and_the_documents() {
     let root = tempfile::tempdir().unwrap();
@@ -74,7 +74,7 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     assert_eq!(run("nmgen_hosts=", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("nmgen_hosts=/nowhere", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("", "depends").1, "systemd network-manager\n");
-    // Only whoever asks for it gets it, and only where there is a program.
+    // The module is opt-in, and needs the program.
     assert_eq!(run("", "check"), (Some(255), String::new()));
     std::fs::remove_file(path("usr/libexec/nmgen/nmgen")).unwrap();
     assert_eq!(run("", "check").0, Some(1));

@@ -1,4 +1,4 @@
-//! Waiting for network cards: for those that the document needs, no longer than it takes, and not for ever.
+//! Waiting for network cards: only for the document's, and with a bound.
 
 use std::process::Command;
 use std::thread;
@@ -16,11 +16,11 @@ interfaces:
   link-aggregation: {mode: active-backup, port: [eth0, eth1]}
   ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
 ";
-/// So that a wait that nobody ends fails the test by its length.
+/// Long, so that a missed event fails the test by its duration.
 const LONG: &str = "nmgen.timeout=120\n";
 const SOON: Duration = Duration::from_secs(30);
 
-/// A machine on which udevd runs, with a document for two cards and one of them there.
+/// A machine with udevd, a document for two cards, and one of them present.
 fn machine(line: &str) -> Machine {
     let machine = Machine::with_card().command_line(line).host("worker-0", DOCUMENT);
     machine.write("run/udev/control", "");
@@ -29,14 +29,14 @@ fn machine(line: &str) -> Machine {
     machine
 }
 
-/// udevd is done with a device, and so with all of its work.
+/// udevd has finished a device, and its queue.
 fn settle(machine: &Machine, index: u32) {
     machine.write(&format!("run/udev/data/n{index}"), "I:1\n");
     machine.write("run/udev/queue", "");
     std::fs::remove_file(machine.path("run/udev/queue")).unwrap();
 }
 
-/// Runs the first step, and lets something happen when it says that it waits.
+/// Runs the first step, and calls `then` when it reports that it waits.
 fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Duration) {
     let start = Instant::now();
     let said = thread::scope(|scope| {
@@ -57,7 +57,7 @@ fn a_card_that_comes_late_is_waited_for() {
     let (said, took) = boot_while(&machine, || {
         machine.plug("eth7", "52:54:00:00:00:02");
         machine.write("sys/class/net/eth7/ifindex", "3\n");
-        // The kernel's name for it, until udevd has looked at it.
+        // The kernel's name, until udevd has processed the card.
         settle(&machine, 2);
         let path = |name: &str| machine.path(&format!("sys/class/net/{name}"));
         std::fs::rename(path("eth7"), path("ens4")).unwrap();
@@ -74,8 +74,7 @@ fn a_card_that_comes_late_is_waited_for() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
-/// udevd writes its entry of a device before it renames the device, and again after that; the event of the new name is
-/// what ends it.
+/// udevd writes its entry of a device before the rename and again after it; the event with the new name ends the wait.
 #[test]
 fn a_card_that_is_being_renamed_is_waited_for() {
     let machine = machine(LONG);
@@ -92,7 +91,7 @@ fn a_card_that_is_being_renamed_is_waited_for() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
-/// The kernel's own events, in a network namespace of its own: a device there wakes whoever waits.
+/// The kernel's own events, in a separate network namespace: a new device there ends the wait.
 #[test]
 fn the_kernel_says_that_a_card_came() {
     let machine = Machine::with_card().command_line(LONG).host("worker-0", DOCUMENT);
@@ -124,7 +123,7 @@ fn cards_that_the_document_does_not_need_are_not_waited_for() {
     machine.plug("ens4", "52:54:00:00:00:02");
     machine.write("sys/class/net/ens4/ifindex", "3\n");
     machine.write("run/udev/data/n3", "I:1\n");
-    // udevd is still at work, and a third card has no final name.
+    // udevd is still busy, and a third card lacks its final name.
     machine.write("run/udev/queue", "");
     machine.plug("eth0", "52:54:00:00:00:03");
     machine.write("sys/class/net/eth0/ifindex", "4\n");
@@ -141,7 +140,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     machine.plug("usb0", "02:00:00:00:00:01");
     machine.write("sys/class/net/usb0/ifindex", "9\n");
     machine.write("run/udev/data/n9", "I:1\n");
-    // Of lo there is nothing to say: its entry stays without a line.
+    // udev records nothing for lo: its entry is empty.
     std::fs::create_dir_all(machine.path("sys/class/net/lo")).unwrap();
     machine.write("sys/class/net/lo/ifindex", "1\n");
     machine.write("run/udev/data/n1", "");
@@ -159,7 +158,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert!(said.console.starts_with("nmgen: waiting for network cards\n"), "{said:?}");
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 
-    // The same without them: the machine is one of all.
+    // The same without them: the document for all machines applies.
     let machine =
         self::machine(LONG).host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
@@ -170,7 +169,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert_eq!(machine.profiles(EARLY), ["dummy0"]);
 }
 
-/// Not for each card anew: what is gone by then would be an error.
+/// Documents are read once, not for each card: a file removed meanwhile would be an error.
 #[test]
 fn the_directory_is_read_once() {
     let other = DOCUMENT.replace("52:54:00", "52:54:99");
@@ -220,7 +219,7 @@ fn one_that_never_comes_is_done_without() {
          nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
          from /etc/nmgen/worker-0.yml; eth0 is ens3\n"
     );
-    // Should it come after all, its profile is there, whatever it is called then.
+    // The profile exists for the case that the card comes later, under any name.
     let profile = machine.read(&format!("{EARLY}/eth1.nmconnection"));
     assert!(profile.contains("mac-address=52:54:00:00:00:02\n"), "{profile}");
     assert!(!profile.contains("interface-name="), "{profile}");

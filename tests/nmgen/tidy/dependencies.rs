@@ -1,4 +1,4 @@
-//! Dependencies: their licences and sources, as cargo-deny checks them too, where it is installed; the manifests.
+//! Dependencies: licences and sources, which cargo-deny also checks where it is installed; the manifests.
 
 use std::{collections::BTreeSet, fs, process::Command};
 
