@@ -61,7 +61,7 @@ fn fault(section: &Section, example: &Example) -> Option<String> {
     })
 }
 
-/// Rules that stay silent or weaker on a node, where the document may be right.
+/// Documents that may be right on a node, whatever is missing offline.
 const FOR_A_NODE: &[&str] = &[
     "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: eth9}]}",
     "routes: {config: [{state: absent, next-hop-interface: eth9}]}",

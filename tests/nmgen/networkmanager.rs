@@ -108,7 +108,7 @@ fn version() -> Option<Version> {
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
 }
 
-/// Looks the profile up by its id.
+/// Has NetworkManager read the profile and print it, by a change that sets the id to itself.
 fn read_back(profile: &Profile) -> Output {
     let mut child = Command::new("nmcli")
         .args(["--offline", "connection", "modify", "connection.id", &profile.id])

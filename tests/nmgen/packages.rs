@@ -14,7 +14,7 @@ use tests::tree::{Built, files, make};
 
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
-/// One typical file of each package.
+/// Typical files of each package.
 const OWNERS: [(&str, &str); 7] = [
     ("usr/bin/nmgen", "nmgen"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),

@@ -202,7 +202,7 @@ impl Known {
                     !value.chars().any(|c| c.is_control() && c != '\t'),
                     "{value:?} from {text}"
                 );
-                // These sections have names from the document.
+                // Keys of these sections come from the document.
                 let is_free = matches!(section.as_str(), "ovs-external-ids" | "ovs-other-config")
                     && key.starts_with("data.");
                 let is_feature = section == "ethtool" && key.starts_with("feature-");

@@ -373,7 +373,7 @@ fn no_damage_to_a_source_makes_it_panic() {
             let value = format!("{key}: {}", odd.next().unwrap());
             changed[index] = &value;
             let whole = changed.join("\n");
-            // The file truncated here, and the whole file.
+            // The file truncated after the change, and the whole file.
             for text in [&whole[..whole.len() - lines[index + 1..].join("\n").len()], &whole] {
                 fs::write(&path, text).unwrap();
                 drop(nmgen::diagnose(&load(&[&path])));

@@ -1,4 +1,4 @@
-//! A node with the agent: its documents, its profiles of day one, and what an attempt came to.
+//! A node with the agent: its documents, its day-one profiles, and the outcome of an attempt.
 
 mod configure_ovs;
 mod field;
@@ -24,7 +24,7 @@ pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 10);
 /// The same for IPv6.
 pub const ADDRESS6: std::net::Ipv6Addr =
     std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x10);
-/// What takes this long has failed.
+/// Bound on a wait for something that takes moments.
 pub const SOON: Duration = Duration::from_secs(10);
 /// The bound on one attempt of the agent, roll back included.
 pub const ATTEMPT: Duration = Duration::from_secs(60);
@@ -121,7 +121,7 @@ routes:
     /// With `from` replaced in the IP, name server and routes.
     ///
     /// # Panics
-    /// If `from` does not occur: the case would not state what it means to.
+    /// If `from` does not occur: a mistake in the case.
     #[must_use]
     pub fn with(mut self, from: &str, to: &str) -> Self {
         assert!(self.ip.contains(from) || self.rest.contains(from), "{from} is not there");
@@ -173,7 +173,7 @@ pub fn worker() -> Node {
     agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
 }
 
-/// Adds the agent, and kubelet's stand-in where the node has none: `node.field(..)` goes before.
+/// Adds the agent, and kubelet's stand-in unless the node has one: call `node.field(..)` before.
 #[must_use]
 pub fn agent(node: Node) -> Node {
     with_program(node, program::dayone())
@@ -196,16 +196,16 @@ pub fn with_program(node: Node, program: &std::path::Path) -> Node {
             &format!("/usr/lib/systemd/system/{unit}"),
         )
     });
-    // A node of the field has its own.
+    // A node of the field has its own kubelet.
     if node.has_unit("kubelet.service") { node } else { node.kubelet() }
 }
 
-/// How the agent's attempt ended, in its own words.
+/// Outcome of an attempt, as the agent reports it.
 #[derive(Debug)]
 pub struct Outcome {
     /// The entry of the journal.
     pub entry: Entry,
-    /// Exit code; 0 for a success. The service goes on after a failure: it is the attempt's.
+    /// Exit code of the attempt, 0 for a success; the service goes on after a failure.
     pub exit: i32,
 }
 
@@ -216,12 +216,12 @@ impl Outcome {
     }
 }
 
-/// A position in the journal: what comes after it is new.
+/// A position in the journal; later entries are new.
 #[derive(Debug, Clone)]
 pub struct Mark(String);
 
 impl Mark {
-    /// What makes journalctl show only what is new.
+    /// The argument that limits journalctl to new entries.
     pub fn argument(&self) -> &str {
         &self.0
     }
@@ -236,10 +236,10 @@ pub fn mark(inside: &Inside) -> Result<Mark> {
         .ok_or(Error::Output { program: "journalctl", problem: "no cursor".into() })
 }
 
-/// The boot goes on although the document failed.
+/// MESSAGE_ID of a boot that goes on although the document failed.
 pub const GOES_ON: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e08";
 
-/// Outcomes have ids of one family; a recovery and a boot that goes on are no outcomes of an attempt.
+/// MESSAGE_IDs of outcomes share a prefix; a recovery and a boot that goes on are not outcomes of an attempt.
 fn is_outcome(entry: &Entry) -> bool {
     let id = entry.field("MESSAGE_ID").unwrap_or_default();
     id.starts_with("6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0") && !id.ends_with("07") && !id.ends_with("08")
@@ -257,9 +257,9 @@ pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
     Ok(Outcome { entry, exit })
 }
 
-/// Starts kubelet's stand-in, and the agent with it as it is required. The mark is from before that.
+/// Starts kubelet's stand-in, and by its requirement the agent. Returns the mark from before the start.
 pub fn start(inside: &Inside) -> Result<Mark> {
-    // Otherwise the service's own next attempt could come in between.
+    // Otherwise the service's own next attempt could interfere.
     inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone-wait.service dayone.service; \
          systemctl reset-failed")?;
     let mark = mark(inside)?;
@@ -267,13 +267,13 @@ pub fn start(inside: &Inside) -> Result<Mark> {
     Ok(mark)
 }
 
-/// The same, to the end of the agent's attempt.
+/// The same; waits for the end of the agent's attempt.
 pub fn attempt(inside: &Inside) -> Result<Outcome> {
     let mark = start(inside)?;
     outcome(inside, Some(&mark))
 }
 
-/// Settings that make what fails fail soon, and that let one document fail often.
+/// Settings with short timeouts and many attempts for a document.
 pub const HASTE: &str = "\
 max-attempts = 0
 [wait]
@@ -292,8 +292,8 @@ pub const APISERVER: (&str, &str) = (
 );
 
 /// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
-/// What changes by itself (lifetimes, indices, NetworkManager's own profiles of lo and of a bridge's tun device, with routes of
-/// metric 450) is not in it: a bridge of the kernel's datapath has no tun device.
+/// Excluded, since they change by themselves: lifetimes, indices, and NetworkManager's own profiles of lo and of a bridge's tun
+/// device (userspace datapath only), with their routes of metric 450.
 pub fn picture(inside: &Inside) -> Result<String> {
     inside.sh(
         "cd /etc/NetworkManager/system-connections; \
@@ -306,13 +306,13 @@ pub fn picture(inside: &Inside) -> Result<String> {
     )
 }
 
-/// Waits until NetworkManager is done with its start-up: `boot` returns before.
+/// Waits for the end of NetworkManager's start-up; `boot` returns earlier.
 pub fn settle(inside: &Inside) -> Result<()> {
     inside.sh("nm-online --quiet --wait-for-startup --timeout=20")?;
     Ok(())
 }
 
-/// Whether kubelet's stand-in has ever run since the boot.
+/// Whether kubelet's stand-in has run since the boot.
 pub fn kubelet_ran(inside: &Inside) -> Result<bool> {
     Ok(inside.read("/run/lab-kubelet/started")?.is_some())
 }

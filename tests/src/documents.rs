@@ -1,10 +1,10 @@
-//! The NMState documents that suites run on: the project's fixtures, and those of others in the corpus.
+//! NMState documents for the suites: the project's fixtures, and the corpus of other projects' documents.
 
 use std::path::{Path, PathBuf};
 
 use crate::{program::root, skip};
 
-/// A document and the file that it came from.
+/// A document and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
     /// The file's name, without directories.
@@ -20,11 +20,11 @@ pub fn fixtures() -> Vec<Document> {
     found
 }
 
-/// Documents of others, from `$SHARED/corpus`, by default `../shared/corpus`. They are not in this repository: without
-/// them a line says so.
+/// Other projects' documents, from `$SHARED/corpus`, by default `../shared/corpus`. They are not in this repository: if they are
+/// missing, a line says so.
 ///
 /// # Panics
-/// Without them if `REQUIRE_LAB=1`.
+/// If they are missing and `REQUIRE_LAB=1`.
 pub fn corpus() -> Vec<Document> {
     let shared = std::env::var_os("SHARED").map(PathBuf::from);
     let directory = shared.unwrap_or_else(|| root().join("../shared")).join("corpus");
@@ -35,7 +35,7 @@ pub fn corpus() -> Vec<Document> {
     found
 }
 
-/// Both, fixtures first.
+/// All documents, fixtures first.
 pub fn all() -> Vec<Document> {
     let mut documents = fixtures();
     documents.extend(corpus());
@@ -69,7 +69,7 @@ pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
     nmgen::convert(nmgen::source::Hosts::document(&source))
 }
 
-/// The keyfiles and the files beside them, each with its text.
+/// The keyfiles and other files, each with its text.
 pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
     use nmgen::output::{Form, Output};
     let mut outcome = outcome.clone();

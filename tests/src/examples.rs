@@ -16,14 +16,14 @@ pub struct Section {
 /// A fenced block.
 #[derive(Debug)]
 pub struct Example {
-    /// The words behind the fence, e.g. `yaml bad directory`.
+    /// The words after the fence, e.g. `yaml bad directory`.
     pub info: Vec<String>,
-    /// What stands in it.
+    /// The content.
     pub text: String,
 }
 
 impl Example {
-    /// True when the words behind the fence have this one.
+    /// True when the words after the fence include this one.
     pub fn is(&self, word: &str) -> bool {
         self.info.iter().any(|info| info == word)
     }

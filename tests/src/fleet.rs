@@ -1,4 +1,4 @@
-//! Hosts made up for measurements: two NICs, a bond, a VLAN with static addresses of both families.
+//! Generated hosts for measurements: two NICs, a bond, a VLAN with static addresses of both families.
 
 use std::fs;
 use std::io;

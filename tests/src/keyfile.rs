@@ -1,6 +1,6 @@
-//! A plain reader of keyfiles, written apart from nmgen's own so that both would have to be wrong.
+//! A plain reader of keyfiles, independent of nmgen's own, so that one mistake cannot hide in both.
 
-/// Sections in their order, each with its keys and values in theirs; values as they stand in the text.
+/// Sections in order, each with its keys in order; values unparsed.
 pub type Sections = Vec<(String, Vec<(String, String)>)>;
 
 /// Reads a keyfile line by line.
@@ -23,7 +23,7 @@ pub fn parse(text: &str) -> Sections {
     sections
 }
 
-/// What GLib makes of a value (`g_key_file_parse_value_as_string`).
+/// A value as GLib decodes it (`g_key_file_parse_value_as_string`).
 pub fn unescape(value: &str) -> String {
     let mut text = String::new();
     let mut characters = value.trim_start_matches([' ', '\t']).chars();

@@ -1,6 +1,6 @@
 //! The lab: a node with real systemd, NetworkManager and Open vSwitch in a container, and a peer that is its gateway.
 //!
-//! [`Lab::run`] takes a [`Node`], a [`Peer`] and what is to happen; [`Machines::run`] a [`VirtualMachine`]. See
+//! [`Lab::run`] takes a [`Node`], a [`Peer`] and the steps of the case; [`Machines::run`] a [`VirtualMachine`]. See
 //! `tests/README.md`.
 
 mod case;
@@ -46,18 +46,18 @@ use self::{
 };
 use crate::skip;
 
-/// Left out if `LAB=off`.
+/// The name of this part if `LAB=off` skips it.
 const CONTAINERS: &str = "cases in containers (LAB=off)";
-/// For a look at the host.
+/// Bound on a query of the host.
 const CAN_RUN: Duration = Duration::from_secs(10);
-/// The lab may have to be built first.
+/// Bound on the preparation; the lab may have to be built first.
 const PREPARE: Duration = Duration::from_secs(1800);
-/// How long a case may take; one that is over its time loses its node, and fails by that.
+/// Bound on a case; past it the node is killed, and the case fails.
 const CASE: Duration = Duration::from_secs(240);
-/// The root file system that this process has prepared.
+/// The root file system prepared by this process.
 static PREPARED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Room for one container, held by one case of one process at a time. There is room for one a core.
+/// A place for one container, held by one case of one process at a time. There is one place a core.
 #[derive(Debug)]
 pub struct Lab {
     rootfs: PathBuf,
@@ -65,7 +65,7 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Waits for room and prepares the root file system. `None`, with a line on stderr, if `LAB=off`.
+    /// Waits for a place and prepares the root file system. `None`, with a line on stderr, if `LAB=off`.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where it cannot run.
@@ -73,7 +73,7 @@ impl Lab {
         unless_off(CONTAINERS, || Self::at(Place::wait(Kind::Container)?))
     }
 
-    /// The same, in the room of this name.
+    /// The same, at the place of this name.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where it cannot run.
@@ -92,7 +92,7 @@ impl Lab {
         Ok(Self { rootfs, place })
     }
 
-    /// The name of the room, for [`Self::open_named`].
+    /// The name of the place, for [`Self::open_named`].
     pub fn name(&self) -> &str {
         self.place.name()
     }
@@ -103,8 +103,8 @@ impl Lab {
         Case::new(self, node, peer)
     }
 
-    /// Runs a case: `test` gets the node switched off. On failure the node's journal goes to stderr. Afterwards nothing may be
-    /// left.
+    /// Runs a case: `test` gets the node switched off. On failure the node's journal goes to stderr. Leftovers of the case are an
+    /// error.
     pub fn run<E: From<Error>>(
         &self,
         node: Node,
@@ -117,15 +117,15 @@ impl Lab {
         run_case(&self.place, case, watchdog, test, Case::report)
     }
 
-    /// Checks that nothing of a case is left in this room.
+    /// Checks that nothing of a case is left at this place.
     ///
     /// # Errors
-    /// [`Error::Leftovers`] with what there is.
+    /// [`Error::Leftovers`] with a list of them.
     pub fn check_clean(&self) -> Result<()> {
         self.place.check_clean()
     }
 
-    /// The root file system for a node; one with another systemd is built when a node asks for it.
+    /// The root file system for a node; the one with systemd 252 is built on first use.
     pub(crate) fn rootfs(&self, node: &Node) -> Result<PathBuf> {
         if node.systemd252 { prepare(&["systemd252"]) } else { Ok(self.rootfs.clone()) }
     }
@@ -144,7 +144,7 @@ fn prepare(arguments: &[&str]) -> Result<PathBuf> {
         .map_err(|e| Error::Unavailable(e.to_string()))
 }
 
-/// Runs `test` under its watchdog. On failure what `report` tells goes to stderr; afterwards nothing may be left.
+/// Runs `test` under its watchdog. On failure the text of `report` goes to stderr; leftovers are an error.
 fn run_case<C, E: From<Error>>(
     place: &Place,
     mut case: C,

@@ -138,7 +138,7 @@ fn what_it_has_already_is_its_own() {
     assert_eq!(machine.read("sysroot/etc/hostname"), "worker-0\n");
 }
 
-/// An existing file keeps its name, whatever its content.
+/// An existing profile stays, whatever its content.
 #[test]
 fn a_profile_that_is_not_text_stays() {
     let machine = booted();

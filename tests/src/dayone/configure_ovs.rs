@@ -1,18 +1,18 @@
-//! What configure-ovs.sh and OVN leave on a node.
+//! Remains of configure-ovs.sh and OVN on a node.
 
 use crate::lab::{Inside, Node, Result};
 
-/// Directory of profiles that a reboot takes away.
+/// Directory of volatile profiles.
 const VOLATILE: &str = "/run/NetworkManager/system-connections";
 
-/// Profiles as configure-ovs.sh leaves them since 4.16 where it is told to keep them in `/etc`.
+/// Profiles of configure-ovs.sh since 4.16, if configured to be kept in `/etc`.
 #[must_use]
 pub fn configure_ovs(node: Node) -> Node {
     profiles().into_iter().fold(node, |node, (id, text)| node.keyfile(id, &text))
 }
 
-/// The same on a running node, in `/run`, and active: a reboot takes the profiles away, and leaves
-/// the bridge in Open vSwitch's database.
+/// The same on a running node, in `/run` and active: a reboot removes the profiles and leaves the bridge in Open vSwitch's
+/// database.
 pub fn configure_ovs_in_run(inside: &Inside) -> Result<()> {
     for (id, text) in profiles() {
         let path = format!("{VOLATILE}/{id}.nmconnection");
@@ -27,7 +27,7 @@ pub fn configure_ovs_in_run(inside: &Inside) -> Result<()> {
 /// Port on br-ex of the pair that OVN makes for a localnet.
 pub const PATCH: &str = "patch-br-ex_worker-0-to-br-int";
 
-/// What ovn-controller makes: its own bridge, and a pair of patch ports between it and br-ex.
+/// ovn-controller's bridge, and its pair of patch ports between that and br-ex.
 pub fn ovn(inside: &Inside) -> Result<()> {
     let peer = "patch-br-int-to-br-ex_worker-0";
     let port = |bridge: &str, port: &str, peer: &str, ofport: u16| {
@@ -48,8 +48,8 @@ pub fn ovn(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
-/// All bridges, ports and interfaces of Open vSwitch's database as `ovs-vsctl list` has them, without the uuids of rows,
-/// counters, and addresses that Open vSwitch makes up.
+/// All bridges, ports and interfaces of Open vSwitch's database as `ovs-vsctl list` prints them, without uuids of rows,
+/// counters, and generated addresses.
 pub fn ovs_rows(inside: &Inside) -> Result<String> {
     inside.sh(
         "for bridge in $(ovs-vsctl list-br | sort); do \

@@ -1,4 +1,4 @@
-//! What a node of the field must come to, whoever makes its network.
+//! Expectations of a node of the field, with the agent or without.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::lab::{Case, Error, Inside, Result};
 
 /// Bound on kubelet's start: nmstate and NetworkManager have checkpoints and waits of their own.
 const KUBELET: Duration = Duration::from_secs(60);
-/// Units that every boot runs, and what is left of them.
+/// Units of every boot, with their final states.
 const RUN: [(&str, &str); 8] = [
     ("nmstate.service", "active"),
     ("nodeip-configuration.service", "inactive"),

@@ -1,13 +1,13 @@
-//! How soon the agent is READY once the kernel has the network again.
+//! Time from the kernel's network to READY.
 
 use std::time::Duration;
 
 use super::SOON;
 use crate::lab::{Error, Inside, Result};
 
-/// Takes the default route away, has the agent wait for it, and gives it back: the time from just before the command that
-/// makes the kernel's event, so a little too long, to the unit's active state. A second listener's time of the event would be
-/// no better: the agent may be READY before it is woken.
+/// Removes the default route, has the agent wait for it, and adds it again. Returns the time from just before the command that
+/// causes the kernel's event, so slightly too long, to the unit's active state. A second listener would measure no better: the
+/// agent may be READY before the listener wakes.
 pub fn ready_after_network(inside: &Inside) -> Result<Duration> {
     inside.sh(
         "systemctl stop kubelet.service kubelet-dependencies.target dayone.service; ip route del default; \

@@ -19,10 +19,10 @@ use super::{
     peer::Peer,
 };
 
-/// How long a node may take to boot; 2 s is usual.
+/// Bound on a node's boot; 2 s is usual.
 const BOOT: Duration = Duration::from_secs(90);
 
-/// A node that can be booted, its disk and its peer. Everything goes when it is dropped.
+/// A bootable node, its disk and its peer. Dropping it removes all three.
 #[derive(Debug)]
 pub struct Case<'lab> {
     container: Option<Container>,
@@ -64,7 +64,7 @@ impl<'lab> Case<'lab> {
         Ok(start.elapsed())
     }
 
-    /// Powers the node on and returns while it starts up.
+    /// Powers the node on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
         self.network = None;
         let network = Netns::create(self.lab.place().node())?;
@@ -107,7 +107,7 @@ impl<'lab> Case<'lab> {
         self.boot()
     }
 
-    /// Cuts the power: nothing in the node gets to know. What was written to its disk stays.
+    /// Cuts the power: nothing in the node is notified. Data written to its disk stays.
     pub fn cut_power(&mut self) -> Result<()> {
         self.container.take().ok_or(Error::NotRunning)?.cut_power()?;
         self.power_off()
@@ -126,7 +126,7 @@ impl<'lab> Case<'lab> {
         &self.gateway
     }
 
-    /// The peer, to change what it does.
+    /// The peer, to change its behaviour.
     pub fn peer_mut(&mut self) -> &mut Gateway {
         &mut self.gateway
     }
@@ -146,7 +146,7 @@ impl<'lab> Case<'lab> {
         self.plugged.retain(|plugged| plugged.name != nic);
     }
 
-    /// What the node and its console said last, for whoever reads a failed case.
+    /// Journal, network and console of the node, for the report of a failed case.
     pub fn report(&self) -> String {
         let console = self.container.as_ref().map(Container::console).unwrap_or_default();
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=120; \
@@ -160,7 +160,7 @@ impl<'lab> Case<'lab> {
 
     fn power_off(&mut self) -> Result<()> {
         for nic in &self.plugged {
-            // At once; with the namespace they would go some time later.
+            // Removed at once; the kernel removes them with the namespace only some time later.
             self.gateway.unplug(&nic.name);
         }
         self.network = None;
@@ -179,9 +179,9 @@ impl Drop for Case<'_> {
     }
 }
 
-/// A network that containers' cards are ports of.
+/// A network: a bridge with the containers' cards as ports.
 fn add_bridge(netns: &Netns, name: &str) -> Result<()> {
-    // Ports forward at once, and no snooping decides who hears neighbour discovery.
+    // Ports forward at once, and no snooping filters neighbour discovery.
     let bridge =
         ["link", "add", name, "type", "bridge", "forward_delay", "0", "mcast_snooping", "0"];
     netns.ip(&bridge)?;

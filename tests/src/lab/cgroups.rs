@@ -1,4 +1,4 @@
-//! The cgroups that a container runs in.
+//! The cgroups of a container.
 
 use std::{
     fs, io,
@@ -24,7 +24,7 @@ pub(crate) fn paths(name: &str) -> Result<Vec<PathBuf>> {
     Ok(ours.collect())
 }
 
-/// The paths that exist.
+/// The existing paths.
 pub(crate) fn existing(name: &str) -> Result<Vec<PathBuf>> {
     Ok(paths(name)?.into_iter().filter(|path| path.exists()).collect())
 }
@@ -42,7 +42,7 @@ pub(crate) fn kill(name: &str) -> Result<()> {
 pub(crate) fn remove(name: &str) -> Result<()> {
     kill(name)?;
     for path in existing(name)? {
-        // A killed process leaves its cgroup only when it is reaped, and nothing tells.
+        // A killed process leaves its cgroup only when it is reaped, and no event reports that.
         wait_for(&format!("cgroup {} to empty", path.display()), Duration::from_secs(10), || {
             match remove_tree(&path) {
                 Ok(()) => Ok(Some(())),

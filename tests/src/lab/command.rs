@@ -17,25 +17,25 @@ use nix::{
 
 use super::error::{Error, Result};
 
-/// Interval of the few waits that have no event to wait for.
+/// Interval of the few waits without an event.
 pub(crate) const POLL: Duration = Duration::from_millis(20);
 
-/// What a program left.
+/// The result of a program.
 #[derive(Debug, Clone)]
 pub struct Output {
-    /// How it ended.
+    /// Its exit status.
     pub status: ExitStatus,
     /// Its standard output.
     pub stdout: String,
     /// Its standard error.
     pub stderr: String,
-    /// How long it ran.
+    /// Its run time.
     pub took: Duration,
     command: String,
 }
 
 impl Output {
-    /// What a program that is no process of the host left; `exit` as a shell counts it.
+    /// The result of a program inside a virtual machine; `exit` as a shell counts it.
     pub(crate) fn remote(
         command: String,
         exit: u8,
@@ -88,7 +88,7 @@ pub(crate) fn run_with_input(
         .spawn()
         .map_err(|source| Error::Spawn { program: line.clone(), source })?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read its input says why on its own.
+        // A program that does not read its input reports the reason itself.
         let _ = stdin.write_all(input.as_bytes());
     }
     let pid = pid_of(&child);
@@ -116,7 +116,7 @@ pub(crate) fn quick(program: &str, arguments: &[&str]) -> Result<String> {
     run(Command::new(program).args(arguments), Duration::from_secs(10))?.success()
 }
 
-/// Asks `probe` until it has an answer; for state that sends no event.
+/// Calls `probe` until it returns a value; for state without events.
 pub(crate) fn wait_for<T>(
     what: &str,
     limit: Duration,
@@ -125,7 +125,7 @@ pub(crate) fn wait_for<T>(
     wait_every(POLL, what, limit, probe)
 }
 
-/// The same, where an answer costs more than a look.
+/// The same with another interval, for expensive probes.
 pub(crate) fn wait_every<T>(
     interval: Duration,
     what: &str,
@@ -144,7 +144,7 @@ pub(crate) fn wait_every<T>(
     }
 }
 
-/// The process id in the form that `nix` takes.
+/// The process id as `nix` has it.
 pub(crate) fn pid_of(child: &std::process::Child) -> Pid {
     // Process ids fit: PID_MAX_LIMIT is 2^22.
     Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX))

@@ -1,4 +1,4 @@
-//! One boot of a node: systemd-nspawn and what runs in it.
+//! One boot of a node: systemd-nspawn and its container.
 
 use std::{
     fs::{self, File},
@@ -24,7 +24,7 @@ use super::{
     place::Place,
 };
 
-/// What a boot needs to know.
+/// Parameters of a boot.
 pub(crate) struct Boot<'a> {
     pub(crate) node: &'a Node,
     pub(crate) rootfs: &'a Path,
@@ -43,20 +43,20 @@ pub(crate) struct Container {
     console: PathBuf,
 }
 
-/// What systemd-nspawn says by sd_notify(3), read for as long as this exists: its PID 1 and then the node's block once some
-/// ten messages wait to be read.
+/// systemd-nspawn's messages by sd_notify(3). They are read for as long as this exists: with some ten unread messages nspawn and
+/// the node's PID 1 block.
 #[derive(Debug)]
 struct Notifications {
     socket: UnixDatagram,
     received: Receiver<Notification>,
 }
 
-/// What of it is of interest.
+/// The messages in use.
 #[derive(Debug, Clone, Copy)]
 enum Notification {
-    /// The node's PID 1, as the host counts.
+    /// The host's process id of the node's PID 1.
     Leader(Pid),
-    /// Every job of the node's start-up was run.
+    /// Every job of the node's start-up has run.
     Ready,
 }
 
@@ -74,7 +74,7 @@ impl Container {
             .map_err(Error::file("open", &console))?;
         let errors = log.try_clone().map_err(Error::file("duplicate", &console))?;
         let mut command = command(boot)?;
-        // The script kills the node when this end of its standard input is gone.
+        // The script kills the node when this end of its standard input closes.
         command.env("NOTIFY_SOCKET", &socket).stdin(Stdio::piped()).stdout(log).stderr(errors);
         let nspawn = command
             .spawn()
@@ -87,7 +87,7 @@ impl Container {
         Ok(container)
     }
 
-    /// PID 1 of the node, as the host counts.
+    /// The host's process id of the node's PID 1.
     pub(crate) fn leader(&self) -> Pid {
         self.leader
     }
@@ -106,10 +106,10 @@ impl Container {
         Ok(())
     }
 
-    /// Ends it as a power cut does: nothing inside gets to know.
+    /// Ends it like a power cut: nothing inside is notified.
     pub(crate) fn cut_power(&mut self) -> Result<()> {
         if self.leader.as_raw() != 0 {
-            // With PID 1 goes everything in its PID namespace.
+            // The kernel kills everything in the PID namespace with its PID 1.
             let _ = kill(self.leader, Signal::SIGKILL);
             if self.wait_end(Duration::from_secs(5)).is_ok() {
                 return Ok(());
@@ -125,7 +125,7 @@ impl Container {
         self.wait_end(Duration::from_secs(5))
     }
 
-    /// The end of what was printed on the console.
+    /// The end of the console's output.
     pub(crate) fn console(&self) -> String {
         let text = fs::read(&self.console).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
@@ -136,7 +136,7 @@ impl Container {
     fn receive(&mut self, what: &str, limit: Duration, done: impl Fn(&Self) -> bool) -> Result<()> {
         let start = Instant::now();
         while !done(self) {
-            // A container that has ended says nothing.
+            // A container that has ended sends no more messages.
             match self.notifications.received.recv_timeout(Duration::from_millis(100)) {
                 Ok(Notification::Leader(pid)) => self.leader = pid,
                 Ok(Notification::Ready) => self.ready = true,
@@ -185,7 +185,7 @@ fn read_all(socket: &UnixDatagram, sender: &Sender<Notification>) {
                 Some(("READY", "1")) => Some(Notification::Ready),
                 _ => None,
             };
-            // Nobody may be waiting any more; the socket is emptied all the same.
+            // The socket is emptied even if nobody waits any more.
             let _ = notification.map(|it| sender.send(it));
         }
     }

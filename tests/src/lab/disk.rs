@@ -1,4 +1,4 @@
-//! The node's disk: an upper layer over the root file system, which survives from boot to boot.
+//! The node's disk: an upper layer over the root file system, kept from boot to boot.
 
 use std::{
     fs,
@@ -11,7 +11,7 @@ use super::{
     node::{Content, Node},
 };
 
-/// One node at a time, so one identity does. A node without one would take every boot for its first.
+/// Constant, since one node runs at a time. Without a machine id every boot would count as the first.
 const MACHINE_ID: &str = "da701ab0000000000000000000000001\n";
 
 /// Makes an empty disk with the node's files under `state` and returns its directory.
@@ -49,7 +49,7 @@ fn write(upper: &Path, rootfs: &Path, path: &Path, content: &Content, mode: u32)
     fs::set_permissions(&target, permissions).map_err(Error::file("set mode of", &target))
 }
 
-/// A directory of the upper layer hides the mode and owner of the one below, so they are taken from there.
+/// Copies mode and owner from the lower layer's directory, which the upper layer's hides.
 fn make_parents(upper: &Path, rootfs: &Path, directory: &Path) -> Result<()> {
     let mut path = PathBuf::from("/");
     for component in directory.components() {

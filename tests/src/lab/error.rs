@@ -1,8 +1,8 @@
-//! What can go wrong in the lab itself, one variant per operation.
+//! Errors of the lab itself, one variant per operation.
 
 use std::{error::Error as _, fmt, io, path::PathBuf, time::Duration};
 
-/// A failure of the lab or of an expectation that a case states by a wait.
+/// A failure of the lab, or of a wait in a case.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -15,11 +15,11 @@ pub enum Error {
     /// A file or directory operation.
     #[error("{operation} {}", path.display())]
     File {
-        /// What was attempted, such as "write".
+        /// The operation, such as "write".
         operation: &'static str,
-        /// On which path.
+        /// The path.
         path: PathBuf,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// A program could not be started.
@@ -27,7 +27,7 @@ pub enum Error {
     Spawn {
         /// The program.
         program: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// A program ran and failed.
@@ -37,15 +37,15 @@ pub enum Error {
         command: String,
         /// Its exit status.
         status: String,
-        /// What it said.
+        /// Its message.
         stderr: String,
     },
-    /// Something awaited did not come.
+    /// A wait reached its limit.
     #[error("waited {:.1} s in vain for {what}", after.as_secs_f32())]
     Timeout {
-        /// What was awaited.
+        /// The awaited event.
         what: String,
-        /// How long.
+        /// The limit.
         after: Duration,
     },
     /// The container ended while it was needed.
@@ -59,15 +59,15 @@ pub enum Error {
     /// An action that needs a running node.
     #[error("the node is not running")]
     NotRunning,
-    /// An action that a virtual machine has no way for.
+    /// An action that virtual machines do not support.
     #[error("only a container's processes are processes of the host")]
     OnlyInContainers,
-    /// QEMU or the agent in a virtual machine was asked for something and refused.
+    /// QEMU or the guest agent refused a command.
     #[error("{command}: {problem}")]
     Qemu {
-        /// What it was asked for.
+        /// The command.
         command: String,
-        /// What it said.
+        /// Its message.
         problem: String,
     },
     /// The virtual machine ended while it was needed.
@@ -83,7 +83,7 @@ pub enum Error {
     Namespace {
         /// Name of the namespace.
         name: String,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// The peer's listener.
@@ -91,7 +91,7 @@ pub enum Error {
     Listen {
         /// TCP port.
         port: u16,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
     /// A process could not be signalled.
@@ -101,18 +101,18 @@ pub enum Error {
         signal: &'static str,
         /// The process.
         pid: i32,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// Output of a program that could not be understood.
+    /// A program's output could not be parsed.
     #[error("cannot read the output of {program}: {problem}")]
     Output {
         /// The program.
         program: &'static str,
-        /// What is wrong with it.
+        /// The fault in it.
         problem: String,
     },
-    /// Something of a case is still there after its end.
+    /// A case left something behind.
     #[error("left behind: {}", .0.join(", "))]
     Leftovers(Vec<String>),
 }
@@ -130,7 +130,7 @@ impl Error {
     }
 }
 
-/// The chain of messages in plain text: this is what a test that returns an error prints.
+/// The chain of messages in plain text: the test harness prints it for a returned error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")?;

@@ -1,5 +1,5 @@
-//! A node as OpenShift's machine-config-operator makes it: its whole graph of units, on premises, with stand-ins that do to the
-//! network, to files and to other units what the scripts of a release do, faults included.
+//! A node as OpenShift's machine-config-operator makes it: its whole graph of units, on premises, with stand-ins that have the
+//! same effects on network, files and other units as the scripts of a release, faults included.
 
 use std::{
     collections::BTreeSet,
@@ -17,7 +17,7 @@ pub enum Release {
     V4_16,
     /// The same.
     V4_19,
-    /// nmstate-configuration.sh applies at every boot: its comparison never holds.
+    /// nmstate-configuration.sh applies at every boot: its comparison is always false.
     V4_20,
     /// nmstate-configuration.sh applies each content once.
     V4_22,
@@ -27,7 +27,7 @@ impl Release {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::V4_16, Self::V4_19, Self::V4_20, Self::V4_22];
 
-    /// Directories with the files of this release, later ones over earlier ones.
+    /// Directories with the files of this release; later ones override earlier ones.
     fn layers(self) -> &'static [&'static str] {
         match self {
             Self::V4_16 | Self::V4_19 => &["common", "4.16"],
@@ -49,8 +49,8 @@ impl fmt::Display for Release {
 }
 
 impl Node {
-    /// Adds the units of the machine-config-operator, CRI-O and kubelet, without the agent. What kubelet saw when it started is
-    /// in `/run/lab-kubelet`. Tree: `tests/lab/field`.
+    /// Adds the units of the machine-config-operator, CRI-O and kubelet, without the agent. `/run/lab-kubelet` has the network's
+    /// state at kubelet's start. Tree: `tests/lab/field`.
     ///
     /// # Panics
     /// If a tree cannot be read, or `nmstatectl` cannot be built.
@@ -60,7 +60,7 @@ impl Node {
         node.bind(program::nmstatectl(), "/usr/bin/nmstatectl")
     }
 
-    /// Adds OVN-Kubernetes: from kubelet's start on, br-int and a patch port on br-ex, which stay in OVSDB across boots.
+    /// Adds OVN-Kubernetes: br-int and a patch port on br-ex, made after kubelet's start and kept in OVSDB across boots.
     ///
     /// # Panics
     /// If its tree cannot be read.
@@ -69,8 +69,8 @@ impl Node {
         self.layer("ovn")
     }
 
-    /// Makes the next boot the first: machine-config-daemon needs the network, and ends the boot by a power-off, where the
-    /// field's reboots.
+    /// Makes the next boot the first: machine-config-daemon needs the network, and ends the boot by a power-off (in the field: a
+    /// reboot).
     #[must_use]
     pub fn first_boot(self) -> Self {
         self.file("/etc/ignition-machine-config-encapsulated.json", "{}\n", 0o600)
@@ -94,7 +94,7 @@ impl Node {
     }
 }
 
-/// The links that `systemctl enable` makes for the units of a directory: path and target.
+/// Links of `systemctl enable` for the units of a directory: path and target.
 fn installed(units: &Path) -> Vec<(String, String)> {
     let entries = units.read_dir().into_iter().flatten().flatten();
     let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();

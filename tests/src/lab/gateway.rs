@@ -1,4 +1,4 @@
-//! The peer while it runs.
+//! The running peer.
 
 use std::{
     collections::BTreeSet,
@@ -18,12 +18,12 @@ use super::{
     peer::{Fault, LAN, Peer, ruleset},
 };
 
-/// A lease that the peer has given.
+/// A lease of the peer's DHCP server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     /// MAC address of the client.
     pub mac: String,
-    /// What it got.
+    /// The leased address.
     pub address: IpAddr,
     /// The client identifier, as dnsmasq writes it (`01:` and the MAC address, mostly).
     pub client_id: String,
@@ -32,7 +32,7 @@ pub struct Lease {
 /// The running peer.
 #[derive(Debug)]
 pub struct Gateway {
-    // Before the namespace, so that they end first.
+    // Declared before the namespace, so that they are dropped first.
     dnsmasq: Child,
     api: Option<Listener>,
     faults: BTreeSet<Fault>,
@@ -42,7 +42,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// Starts what the peer does in a namespace that has its segments.
+    /// Starts the peer's services in a namespace with its segments.
     pub(crate) fn start(netns: Netns, peer: &Peer, state: &Path) -> Result<Self> {
         let settings =
             "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
@@ -110,14 +110,14 @@ impl Gateway {
         self.netns.within(move || TcpStream::connect_timeout(&to, limit).is_ok())
     }
 
-    /// The leases that are in force.
+    /// The current leases.
     pub fn leases(&self) -> Result<Vec<Lease>> {
         let text = match fs::read_to_string(&self.leases) {
             Ok(text) => text,
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(e) => return Err(Error::file("read", &self.leases)(e)),
         };
-        // expiry, MAC, address, host name, client id; the lines of DHCPv6 follow after one that begins with "duid".
+        // expiry, MAC, address, host name, client id; DHCPv6's lines follow the line that begins with "duid".
         let leases = text.lines().take_while(|line| !line.starts_with("duid")).filter_map(|line| {
             let mut words = line.split_whitespace().skip(1);
             let mac = words.next()?.to_owned();
@@ -127,19 +127,19 @@ impl Gateway {
         Ok(leases.collect())
     }
 
-    /// How many connections the API has accepted.
+    /// The number of connections accepted by the API.
     pub fn api_connections(&self) -> usize {
         self.api.as_ref().map_or(0, Listener::accepted)
     }
 
-    /// Waits until the API has accepted so many: a client is through a moment before the listener knows.
+    /// Waits until the API has accepted this many connections: a client is connected a moment before the listener counts it.
     pub fn wait_api_connections(&self, count: usize, limit: Duration) -> Result<()> {
         wait_for(&format!("connection {count} to the API"), limit, || {
             Ok((self.api_connections() >= count).then_some(()))
         })
     }
 
-    /// Ends the API's listener: connections are refused from now on.
+    /// Stops the API's listener: further connections are refused.
     pub fn stop_api(&mut self) {
         self.api = None;
     }
@@ -168,10 +168,10 @@ impl Gateway {
         self.netns.command(program)
     }
 
-    /// Connects a card of the node that was just made.
+    /// Connects a newly made card of the node.
     pub(crate) fn plug(&self, node: &Netns, nic: &Nic) -> Result<()> {
         let port = port(&nic.name);
-        // A name that a namespace being dismantled still holds.
+        // The name may still be in use by a namespace under removal.
         let _ = self.netns.ip(&["link", "del", &port]);
         node.ip(&[
             "link",
@@ -187,7 +187,7 @@ impl Gateway {
             "netns",
             self.netns.name(),
         ])?;
-        // Packets would reach Open vSwitch's userspace datapath with checksums that are not filled in.
+        // Otherwise packets reach Open vSwitch's userspace datapath without checksums.
         run(
             self.netns.command("ethtool").args(["-K", &port, "tx", "off"]),
             Duration::from_secs(5),
@@ -197,7 +197,7 @@ impl Gateway {
         self.carrier(&nic.name, nic.carrier)
     }
 
-    /// Takes away what [`Self::plug`] made.
+    /// Undoes [`Self::plug`].
     pub(crate) fn unplug(&self, nic: &str) {
         let _ = self.netns.ip(&["link", "del", &port(nic)]);
     }
@@ -240,7 +240,7 @@ fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Resul
         "--log-facility=-".into(),
     ];
     if let Some((first, last)) = peer.dhcp {
-        // Without the three seconds that it would ping an address before it offers it.
+        // Without dnsmasq's ping of three seconds before an offer.
         arguments.extend(["--no-ping".into(), "--dhcp-authoritative".into()]);
         arguments.push(format!("--dhcp-range={first},{last},1h"));
     }

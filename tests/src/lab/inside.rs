@@ -1,4 +1,4 @@
-//! What can be done and seen inside a running node.
+//! Actions and observations inside a running node.
 
 use std::{
     io::{BufRead, BufReader},
@@ -23,7 +23,7 @@ pub struct Inside {
     way: Way,
 }
 
-/// How commands get into a node.
+/// The way of commands into a node.
 #[derive(Debug, Clone)]
 enum Way {
     /// The namespaces of a container's PID 1.
@@ -32,7 +32,7 @@ enum Way {
     Agent(GuestAgent),
 }
 
-/// State of a unit, as systemd tells it.
+/// State of a unit, from systemd.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     /// `active`, `inactive`, `activating`, `failed` …
@@ -41,11 +41,11 @@ pub struct Unit {
     pub sub_state: String,
     /// `success`, `exit-code`, `timeout` …
     pub result: String,
-    /// Exit status of the main process; 0 also when it has not ended.
+    /// Exit status of the main process; also 0 while it runs.
     pub exit_status: i32,
-    /// When its main process was started, on the host's monotonic clock; `None` if it never was.
+    /// Start of its main process, on the host's monotonic clock; `None` if it never started.
     pub exec_start: Option<Duration>,
-    /// When the unit became active, on the same clock.
+    /// Time when the unit became active, on the same clock.
     pub active_enter: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub struct Unit {
 pub struct Entry(Map<String, Value>);
 
 impl Entry {
-    /// A field, `MESSAGE_ID` say. Binary fields are not text and read as absent.
+    /// A field, such as `MESSAGE_ID`. Binary fields read as absent.
     pub fn field(&self, name: &str) -> Option<&str> {
         self.0.get(name).and_then(Value::as_str)
     }
@@ -64,7 +64,7 @@ impl Entry {
         self.field("MESSAGE").unwrap_or_default()
     }
 
-    /// When it was written, after the kernel's start.
+    /// Time since the kernel's start.
     pub fn moment(&self) -> Option<Duration> {
         let microseconds = self.field("__MONOTONIC_TIMESTAMP")?.parse().ok()?;
         Some(Duration::from_micros(microseconds))
@@ -86,10 +86,10 @@ impl Inside {
         Self { way: Way::Agent(agent) }
     }
 
-    /// A command that runs in a container as root, with the environment of a login and nothing of the host's.
+    /// A command in a container, as root, with a login's environment and nothing of the host's.
     ///
     /// # Errors
-    /// [`Error::OnlyInContainers`]: what runs in a virtual machine is no process of the host.
+    /// [`Error::OnlyInContainers`]: a program in a virtual machine is not a process of the host.
     pub fn command(&self, program: &str) -> Result<Command> {
         let Way::Namespaces(leader) = self.way else { return Err(Error::OnlyInContainers) };
         let mut command = Command::new("nsenter");
@@ -104,11 +104,11 @@ impl Inside {
         Ok(command)
     }
 
-    /// Runs a command to its end, at most 30 s, and five minutes in a virtual machine, where a long journal takes that much
-    /// longer to be told.
+    /// Runs a command to its end, for at most 30 s, or five minutes in a virtual machine, where printing a long journal takes that
+    /// much longer.
     ///
     /// # Errors
-    /// If it cannot be started or takes longer. How it ended is in the [`Output`].
+    /// If it cannot be started or takes longer. The exit status is in the [`Output`].
     pub fn run(&self, command: &[&str]) -> Result<Output> {
         let limit = match self.way {
             Way::Namespaces(_) => 30,
@@ -144,7 +144,7 @@ impl Inside {
         if output.status.code() == Some(66) {
             return Ok(None);
         }
-        // Not through success(), which trims.
+        // Not with success(), which trims.
         if output.status.success() { Ok(Some(output.stdout)) } else { output.success().map(Some) }
     }
 
@@ -164,7 +164,7 @@ impl Inside {
             let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix('='));
             line.unwrap_or_default().to_owned()
         };
-        // 0 is systemd's word for never.
+        // systemd prints 0 for never.
         let time = |key| value(key).parse().ok().filter(|t| *t != 0).map(Duration::from_micros);
         Ok(Unit {
             active_state: value("ActiveState"),
@@ -176,7 +176,7 @@ impl Inside {
         })
     }
 
-    /// How often to ask where nothing tells: each question takes a virtual machine's time, of which it has little.
+    /// Interval of queries without an event: long in a virtual machine, since each query takes its scarce processor time.
     fn poll(&self) -> Duration {
         match self.way {
             Way::Namespaces(_) => POLL,
@@ -184,7 +184,7 @@ impl Inside {
         }
     }
 
-    /// Waits until a unit is in this active state, `failed` say.
+    /// Waits until a unit is in this active state, such as `failed`.
     pub fn wait_unit(&self, name: &str, active_state: &str, limit: Duration) -> Result<Unit> {
         wait_every(self.poll(), &format!("{name} to be {active_state}"), limit, || {
             Ok(Some(self.unit(name)?).filter(|unit| unit.active_state == active_state))
@@ -205,16 +205,16 @@ impl Inside {
         Ok(())
     }
 
-    /// The entries of this boot that match, in the words of journalctl (`FIELD=value`, `--unit=`).
+    /// This boot's entries that match journalctl's arguments (`FIELD=value`, `--unit=`).
     pub fn journal(&self, matches: &[&str]) -> Result<Vec<Entry>> {
         let command = ["journalctl", "--boot", "--output=json", "--no-pager", "--quiet", "--all"];
         let output = self.run(&[&command, matches].concat())?;
-        // No match is an empty answer and a failure to journalctl.
+        // Without a match journalctl prints nothing and fails.
         output.stdout.lines().map(Entry::parse).collect()
     }
 
-    /// Waits for an entry, past or to come, that matches and for which `wanted` holds; from a container it returns the
-    /// moment it is written.
+    /// Waits for an entry, past or future, that matches and satisfies `wanted`; in a container it returns as soon as the entry is
+    /// written.
     pub fn wait_journal(
         &self,
         matches: &[&str],
@@ -258,7 +258,7 @@ impl Inside {
                 Err(_) => break Err(Error::Timeout { what, after: start.elapsed() }),
             }
         };
-        // The program that nsenter started is in the node's PID namespace and ends on its closed pipe or with the node.
+        // The program behind nsenter is in the node's PID namespace and ends with its pipe or with the node.
         let _ = follow.kill();
         let _ = follow.wait();
         found

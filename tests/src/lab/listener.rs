@@ -1,4 +1,4 @@
-//! A TCP listener that stands for the API.
+//! A TCP listener in place of the API.
 
 use std::{
     io,
@@ -44,7 +44,7 @@ impl Listener {
         Ok(Self { accepted, stop, thread: Some(thread) })
     }
 
-    /// How many connections came so far.
+    /// The number of connections so far.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::SeqCst)
     }
@@ -62,7 +62,7 @@ impl Drop for Listener {
 fn serve(listener: &TcpListener, accepted: &AtomicUsize, stop: &AtomicBool) {
     while !stop.load(Ordering::SeqCst) {
         let mut awaited = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
-        // The bound is how long a drop may take.
+        // The bound on a drop.
         if matches!(poll(&mut awaited, PollTimeout::from(50_u8)), Ok(1..))
             && listener.accept().is_ok()
         {

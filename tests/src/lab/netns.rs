@@ -47,7 +47,7 @@ impl Netns {
         command
     }
 
-    /// Runs `work` on a thread of its own inside: sockets it makes belong to the namespace for good.
+    /// Runs `work` inside, on a separate thread: its sockets stay in the namespace.
     pub(crate) fn within<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -75,17 +75,17 @@ pub(crate) fn exists(name: &str) -> bool {
     path_of(name).exists()
 }
 
-/// Removes it, if it is there.
+/// Removes it, if it exists.
 pub(crate) fn remove(name: &str) -> Result<()> {
     if exists(name) {
-        // A run that was killed could not end them.
+        // Processes of a killed run.
         end_processes(name)?;
         quick("ip", &["netns", "del", name])?;
     }
     Ok(())
 }
 
-/// Ends what runs in it: ours, by the name of the namespace.
+/// Kills the processes in it; by the namespace's name they belong to the lab.
 pub(crate) fn end_processes(name: &str) -> Result<()> {
     for pid in quick("ip", &["netns", "pids", name])?.split_whitespace() {
         if let Ok(pid) = pid.parse() {

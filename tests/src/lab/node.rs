@@ -1,4 +1,4 @@
-//! What a node is before it boots.
+//! Description of a node before its boot.
 
 use std::{
     os::unix::fs::PermissionsExt,
@@ -28,7 +28,7 @@ impl Nic {
         }
     }
 
-    /// One of those that the peer's switch holds together by LACP under this name; virtual machines only.
+    /// Makes the card a member of this LACP aggregate on the peer's switch; virtual machines only.
     #[must_use]
     pub fn aggregate(mut self, name: &str) -> Self {
         self.aggregate = Some(name.into());
@@ -40,7 +40,7 @@ impl Nic {
         format!("p-{}", self.name)
     }
 
-    /// On another network: a bridge of this name in the peer, without addresses unless the peer states some.
+    /// On another network: a bridge of this name in the peer, without addresses unless the peer adds some.
     #[must_use]
     pub fn segment(mut self, name: &str) -> Self {
         self.segment = name.into();
@@ -55,7 +55,7 @@ impl Nic {
     }
 }
 
-/// A file that is on the node's disk before its first boot.
+/// A file on the node's disk before its first boot.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeFile {
     pub(crate) path: PathBuf,
@@ -63,7 +63,7 @@ pub(crate) struct NodeFile {
     pub(crate) mode: u32,
 }
 
-/// What a path of the node holds.
+/// The content of a path of the node.
 #[derive(Debug, Clone)]
 pub(crate) enum Content {
     Text(String),
@@ -86,7 +86,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// A node with this host name and no network card. `localhost` is a node that does not know its name yet.
+    /// A node with this host name and no network card. `localhost`: a node without a host name.
     #[must_use]
     pub fn new(hostname: &str) -> Self {
         let node = Self {
@@ -134,7 +134,7 @@ impl Node {
         self
     }
 
-    /// Copies what is below a directory of the host, which mirrors the node's tree from `/` on.
+    /// Copies a directory of the host that mirrors the node's tree from `/` on.
     #[must_use]
     pub fn tree(mut self, from: impl AsRef<Path>) -> Self {
         let mut directories = vec![from.as_ref().to_owned()];
@@ -153,7 +153,7 @@ impl Node {
         self
     }
 
-    /// Adds a connection profile of NetworkManager, with the mode that it asks for.
+    /// Adds a connection profile of NetworkManager, with the required mode.
     #[must_use]
     pub fn keyfile(self, id: &str, content: &str) -> Self {
         let path = format!("/etc/NetworkManager/system-connections/{id}.nmconnection");
@@ -188,14 +188,14 @@ impl Node {
         self.link(&wants, &format!("/etc/systemd/system/{unit}"))
     }
 
-    /// Has `unit` required by another, `kubelet-dependencies.target` say, as `RequiredBy=` does.
+    /// Has `unit` required by another, such as `kubelet-dependencies.target`, like `RequiredBy=`.
     #[must_use]
     pub fn required_by(self, unit: &str, by: &str) -> Self {
         let requires = format!("/etc/systemd/system/{by}.requires/{unit}");
         self.link(&requires, &format!("/etc/systemd/system/{unit}"))
     }
 
-    /// Masks a unit, `openvswitch-switch.service` say.
+    /// Masks a unit, such as `openvswitch-switch.service`.
     #[must_use]
     pub fn mask(self, unit: &str) -> Self {
         self.link(&format!("/etc/systemd/system/{unit}"), "/dev/null")
@@ -215,21 +215,21 @@ impl Node {
         self.bind(path, &format!("/usr/bin/{name}"))
     }
 
-    /// Gives a directory a file system of its own with room for `size` (`64k`); what it holds does not outlive a boot.
+    /// Mounts a separate tmpfs of `size` (`64k`) on a directory; its content does not survive a boot.
     #[must_use]
     pub fn small_filesystem(mut self, path: &str, size: &str) -> Self {
         self.small.push((path.into(), size.into()));
         self
     }
 
-    /// Makes a directory read-only for everybody, before any service starts.
+    /// Makes a directory read-only for all processes, before any service starts.
     #[must_use]
     pub fn read_only(self, path: &str) -> Self {
-        // A superblock that is read-only: a flag of the mount alone could be lifted by a unit's ReadWritePaths=.
+        // A read-only superblock: a unit's ReadWritePaths= could lift a flag of the mount.
         self.early(&format!("mount -t overlay -o ro,lowerdir={path}:/lab overlay {path}"))
     }
 
-    /// Gives the machine a serial number and a UUID in `/sys/class/dmi/id`, where firmware puts them.
+    /// Gives the machine a serial number and a UUID in `/sys/class/dmi/id`, like firmware.
     #[must_use]
     pub fn dmi(self, serial: &str, uuid: &str) -> Self {
         let id = "/lab-dmi/dmi/id";

@@ -1,4 +1,4 @@
-//! What stands at the other end of the node's cables, before it is there.
+//! Description of the peer, at the other end of the node's cables.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +7,7 @@ use std::{
 
 use super::node::Nic;
 
-/// The network that cards are on unless they say otherwise.
+/// The default network of cards.
 pub(crate) const LAN: &str = "lan";
 
 /// Describes the peer: gateway, name server, DHCP server and API of the node.
@@ -30,7 +30,7 @@ impl Peer {
     pub const API: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 10);
     /// The same for IPv6.
     pub const API6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 0x10);
-    /// The name that the name server knows for the API.
+    /// The API's name in DNS.
     pub const API_NAME: &'static str = "api.lab.test";
 
     /// Gateway and name server at [`Self::GATEWAY`] and [`Self::GATEWAY6`], the API behind them, no DHCP.
@@ -56,21 +56,21 @@ impl Peer {
         self
     }
 
-    /// Announces the IPv6 prefix to hosts that configure themselves.
+    /// Announces the IPv6 prefix for autoconfiguration.
     #[must_use]
     pub fn router_advertisements(mut self) -> Self {
         self.router_advertisements = true;
         self
     }
 
-    /// The API at this address instead, 192.0.2.10 for one inside the subnet.
+    /// Moves the API to this address, which may be inside the subnet.
     #[must_use]
     pub fn api(mut self, address: IpAddr) -> Self {
         self.api = vec![address];
         self
     }
 
-    /// Makes `segment` a VLAN of the LAN, by this id; virtual machines only.
+    /// Makes `segment` a VLAN of the LAN with this id; virtual machines only.
     #[must_use]
     pub fn vlan(mut self, segment: &str, id: u16) -> Self {
         self.vlans.insert(segment.into(), id);
@@ -95,7 +95,7 @@ impl Peer {
         [LAN].into_iter().chain(all).collect()
     }
 
-    /// The id of a segment that is a VLAN.
+    /// The VLAN id of a segment.
     pub(crate) fn vlan_of(&self, segment: &str) -> Option<u16> {
         self.vlans.get(segment).copied()
     }
@@ -107,10 +107,10 @@ impl Default for Peer {
     }
 }
 
-/// What the peer does wrong; switched on and off while it runs.
+/// A fault of the peer, switched on and off while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// Answers for itself and forwards nothing: the API and all beyond the gateway is silent.
+    /// Answers for itself and forwards nothing: the API and everything beyond the gateway is silent.
     DropForwarded,
     /// Answers ARP and neighbour discovery and drops everything else that the node starts.
     DropTraffic,
@@ -126,7 +126,7 @@ pub enum Fault {
 
 /// The nftables rules that make these faults.
 pub(crate) fn ruleset(faults: &[Fault]) -> String {
-    // Adding before deleting makes the first call no special case; nft applies the whole as one.
+    // Adding before deleting covers the first call too; nft applies the whole atomically.
     let mut rules = String::from(
         "add table inet lab\ndelete table inet lab\nadd table inet lab\n\
          add chain inet lab input { type filter hook input priority 0; }\n\

@@ -1,4 +1,4 @@
-//! Places: the names that a case has on the host for itself, and what an aborted case left under them.
+//! Places: names on the host reserved for one case, and the removal of an aborted case's leftovers under them.
 
 use std::{
     fs::{self, File},
@@ -19,12 +19,12 @@ use super::{
     netns,
 };
 
-/// A tmpfs on every Linux, which overlayfs takes as its upper layer.
+/// A tmpfs on every Linux, usable as overlayfs's upper layer.
 const MEMORY: &str = "/dev/shm";
-/// How long the cases before may take.
+/// Bound on the wait for earlier cases.
 const TURN: Duration = Duration::from_secs(2400);
 
-/// What runs at a place.
+/// The kind of node at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A container, in a cgroup of the place's name.
@@ -45,7 +45,7 @@ impl Kind {
     }
 }
 
-/// Names that nothing else on the host bears, held by one case of one process at a time.
+/// Unique names on the host, held by one case of one process at a time.
 #[derive(Debug)]
 pub(crate) struct Place {
     name: String,
@@ -86,7 +86,7 @@ impl Place {
         &self.name
     }
 
-    /// Where the state of a case is.
+    /// The directory of a case's state.
     pub(crate) fn state(&self) -> &Path {
         &self.state
     }
@@ -101,13 +101,13 @@ impl Place {
         format!("{}-peer", self.name)
     }
 
-    /// Removes what an aborted run left and makes an empty state directory.
+    /// Removes leftovers of an aborted run and makes an empty state directory.
     pub(crate) fn begin(&self) -> Result<()> {
         self.sweep()?;
         fs::create_dir_all(&self.state).map_err(Error::file("create", &self.state))
     }
 
-    /// Removes what an aborted run left: when killed, it cannot clean up.
+    /// Removes leftovers of an aborted run, which could not clean up.
     pub(crate) fn sweep(&self) -> Result<()> {
         if self.kind == Kind::Container {
             cgroups::remove(&self.name)?;
@@ -120,10 +120,10 @@ impl Place {
     /// Checks that nothing of a case is left.
     ///
     /// # Errors
-    /// [`Error::Leftovers`] with what there is.
+    /// [`Error::Leftovers`] with a list of them.
     pub(crate) fn check_clean(&self) -> Result<()> {
         let mut left = Vec::new();
-        // A killed process may take a moment to be gone.
+        // A killed process may take a moment to end.
         let gone = wait_for("the end of the case", Duration::from_secs(2), || {
             left = self.leftovers()?;
             Ok(left.is_empty().then_some(()))
@@ -150,7 +150,7 @@ impl Place {
         if self.state.exists() {
             left.push(format!("directory {}", self.state.display()));
         }
-        // With the slash: another place's name may begin with this one's.
+        // With the slash, since another place's name may begin with this one's.
         let state = format!("{}/", self.state.display());
         let mounts = fs::read_to_string("/proc/self/mounts")
             .map_err(Error::file("read", "/proc/self/mounts"))?;
@@ -162,7 +162,7 @@ impl Place {
     }
 }
 
-/// Removes a directory and all below it, if it is there.
+/// Removes a directory tree, if it exists.
 pub(crate) fn remove(directory: &Path) -> Result<()> {
     match fs::remove_dir_all(directory) {
         Err(e) if e.kind() != std::io::ErrorKind::NotFound => {

@@ -9,8 +9,8 @@ macro_rules! stand_in {
 }
 
 impl Node {
-    /// Adds a `kubelet.service` that requires `kubelet-dependencies.target`, as in the field. Its view of the network at its
-    /// start is in `/run/lab-kubelet`.
+    /// Adds a `kubelet.service` that requires `kubelet-dependencies.target`, as in the field. `/run/lab-kubelet` has the network's
+    /// state at its start.
     #[must_use]
     pub fn kubelet(self) -> Self {
         self.unit("kubelet.service", stand_in!("kubelet.service"))
@@ -19,7 +19,7 @@ impl Node {
     }
 
     /// Adds `nmstate-configuration.service` and `ovs-configuration.service` of the machine-config-operator.
-    /// What each did is in `/run/lab-nmstate-configuration` and `/run/lab-ovs-configuration`.
+    /// Their actions are in `/run/lab-nmstate-configuration` and `/run/lab-ovs-configuration`.
     #[must_use]
     pub fn machine_config_operator(self) -> Self {
         self.unit("nmstate-configuration.service", stand_in!("nmstate-configuration.service"))
