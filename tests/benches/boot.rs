@@ -1,4 +1,4 @@
-//! The two-stage boot with a card that gets no lease: with and without that card, and with NetworkManager-wait-online in the chain.
+//! The two-stage boot: without a card that gets no lease, with it, and with NetworkManager-wait-online in the chain.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 

@@ -11,7 +11,7 @@ use tests::{
     program,
 };
 
-/// The least of so many runs: what disturbs a measurement only ever adds.
+/// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 const HOST_FILE: &str = tests::dayone::HOST_FILE;
@@ -35,7 +35,7 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
 
     let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside, &document)).collect::<Result<_, _>>()?;
     println!("phases of dayone's last run, in ms: {}", phases(&inside)?);
-    // The profiles of the last run are the floor's.
+    // NetworkManager's floor uses the profiles of the last run.
     inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
     let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
     let nmstate: Vec<_> = (0..RUNS).map(|_| nmstate(&inside)).collect::<Result<_, _>>()?;
@@ -48,7 +48,7 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
     println!("dayone / floor    {:.2} (at most 2)", agent.as_secs_f64() / floor.as_secs_f64());
     println!("dayone / nmstate  {:.2} (at most 0.33)", agent.as_secs_f64() / nmstate.as_secs_f64());
 
-    // In force, for a boot that waits for its network.
+    // In force, for the measurement of a second boot.
     self::agent(&inside, &document)?;
     let ready: Vec<_> =
         (0..RUNS).map(|_| ready_after_network(&inside)).collect::<Result<_, _>>()?;
@@ -67,7 +67,7 @@ fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// Back to day one: the card has the address, there is no bridge, and the agent has never run.
+/// Resets the node to day one: the card has the address, there is no bridge, and the agent has never run.
 fn reset(inside: &Inside) -> Result<(), tests::lab::Error> {
     inside.sh(&format!(
         "systemctl stop dayone.service; rm -rf /var/lib/dayone/* /etc/nmstate/openshift/*; rm -f {PROFILES}/*"
@@ -93,7 +93,7 @@ fn agent(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error>
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
 }
 
-/// Where the time of the run before went.
+/// The phases of the previous run.
 fn phases(inside: &Inside) -> Result<String, tests::lab::Error> {
     let text = inside.read("/run/dayone/status.json")?.unwrap_or_default();
     let status: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
@@ -111,8 +111,8 @@ fn phases(inside: &Inside) -> Result<String, tests::lab::Error> {
 /// From `nmcli connection reload` to the address on br-ex, with the same profiles in place.
 fn floor(inside: &Inside) -> Result<Duration, tests::lab::Error> {
     reset(inside)?;
-    // Only what brings the address: bridge and port come up with the interface. The card joins on its
-    // own account, and the agent is given no credit for having it there too.
+    // Only the interface with the address: bridge and port come up with it. The card joins by itself; the agent gets no credit
+    // for waiting for it too.
     inside.sh(&format!("cp -a /root/profiles/. {PROFILES}/"))?;
     nanoseconds(
         inside,
@@ -127,7 +127,7 @@ fn nanoseconds(inside: &Inside, script: &str) -> Result<Duration, tests::lab::Er
     Ok(Duration::from_nanos(text.lines().last().unwrap_or_default().parse().unwrap()))
 }
 
-/// The call alone, as the program that makes it measures it.
+/// The time of the call alone, measured by its program.
 fn nmstate(inside: &Inside) -> Result<Duration, tests::lab::Error> {
     reset(inside)?;
     let text = inside.sh("nmstate-apply </root/document.yml")?;

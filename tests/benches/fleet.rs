@@ -11,7 +11,7 @@ use tests::measure::{self, Cost};
 use tests::{fleet, program};
 
 const HOSTS: usize = 1_000;
-/// The least of so many runs: what disturbs a measurement only ever adds.
+/// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
 
 fn main() {

@@ -1,5 +1,5 @@
-//! 1,000 hosts, checked and generated in one call, against one process a host, and against `nmstatectl`
-//! where there is one. Prints ratios from one run; asserts nothing about time.
+//! 1,000 hosts, checked and generated in one call, against one process a host, and against `nmstatectl` if installed. Prints
+//! ratios from one run; asserts nothing about time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -11,12 +11,12 @@ use tests::measure::{self, Cost};
 use tests::{fleet, program};
 
 const HOSTS: usize = 1_000;
-/// The least of so many runs: what disturbs a measurement only ever adds.
+/// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
 
 fn main() {
     let nmgen = program::nmgen_release();
-    // Memory, so that the disk's speed is not what is measured.
+    // In memory, so that the disk's speed does not count.
     let memory = Path::new("/dev/shm");
     let base = if memory.is_dir() { memory } else { Path::new("/tmp") };
     let work = tempfile::tempdir_in(base).unwrap();

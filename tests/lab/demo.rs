@@ -66,7 +66,7 @@ fn tree(document: &str) {
     }
 }
 
-/// What the node and its peer see.
+/// Prints the network as seen by the node and its peer.
 fn told(case: &Case<'_>, inside: &Inside) -> Result<(), Error> {
     println!("\n$ dayone status");
     print!("{}", inside.run(&["dayone", "status"])?.stdout);

@@ -1,5 +1,5 @@
-//! `make demo-boot`: a virtual machine that knows nothing reaches its Ignition endpoint, pivots, gets its br-ex, and only
-//! then starts kubelet's stand-in.
+//! `make demo-boot`: a blank virtual machine reaches its Ignition endpoint, pivots, gets its br-ex, and only then starts
+//! kubelet's stand-in.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
@@ -75,7 +75,7 @@ fn show(machines: &Machines) -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What has been shown so far.
+/// The output shown so far.
 struct Seen {
     start: Instant,
     lines: usize,
@@ -83,7 +83,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Shows what is new on the console, and which addresses answer the peer.
+    /// Shows new lines of the console, and the addresses that answer the peer.
     fn look(&mut self, case: &VmCase<'_>) -> Result<(), Error> {
         let console = case.console();
         for line in console.lines().skip(self.lines) {
@@ -106,7 +106,7 @@ impl Seen {
     }
 }
 
-/// Whether the boot has come to its end; `false` while nothing in the machine can be asked.
+/// Whether the boot has ended; `false` while the machine does not answer commands.
 fn kubelet_runs(case: &mut VmCase<'_>) -> Result<bool, Error> {
     if !case.is_running(Duration::from_millis(100))? {
         return Ok(false);

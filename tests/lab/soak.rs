@@ -19,7 +19,7 @@ use tests::{
     lab::{Case, Error, Lab, Peer},
 };
 
-/// Boots of one container: a case has a bound of its own.
+/// Boots per case, since a case has a time limit.
 const BOOTS_A_CASE: u64 = 8;
 
 fn main() -> ExitCode {
@@ -69,18 +69,18 @@ fn soak(boots: u64, seed: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// One boot; printed as it is.
+/// One boot, in the printed form.
 #[derive(Debug)]
 struct Kind {
     #[allow(dead_code, reason = "printed")]
     number: u64,
-    /// After this long without a shutdown, in ms: in the middle of the boot before, or after it.
+    /// Time of the power cut in ms, during the previous boot or after it.
     cut: Option<u64>,
     load: bool,
 }
 
 impl Kind {
-    /// Each second one is after a power cut, each second pair under load.
+    /// Every second boot follows a power cut, every second pair runs under load.
     fn new(number: u64, random: &mut TestRng) -> Self {
         let moment = u64::from(random.next_u32() % 6000);
         Self { number, cut: (number % 2 == 1).then_some(moment), load: number % 4 >= 2 }
@@ -91,7 +91,7 @@ fn boot(case: &mut Case<'_>, kind: &Kind) -> Result<(), Error> {
     let load = kind.load.then(Load::start);
     match kind.cut {
         None => case.shut_down()?,
-        // Power comes, goes in the middle of the boot, and comes again.
+        // Power on, power cut during the boot, power on.
         Some(moment) => {
             case.cut_power()?;
             case.power_on()?;

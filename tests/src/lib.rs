@@ -1,4 +1,4 @@
-//! What the suites share.
+//! Shared code of the suites.
 
 pub mod dayone;
 pub mod documents;

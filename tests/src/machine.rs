@@ -1,5 +1,4 @@
-//! A machine as `nmgen boot` sees one: the files that an initramfs and a kernel would have, below a
-//! directory of their own.
+//! A machine as `nmgen boot` sees it: the files of an initramfs and a kernel, below a directory.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,14 +9,14 @@ use tempfile::TempDir;
 
 use crate::program;
 
-/// Where the initramfs's NetworkManager looks.
+/// Profiles of the initramfs's NetworkManager.
 pub const EARLY: &str = "run/NetworkManager/system-connections";
-/// Where the running system's profiles wait.
+/// The running system's profiles before the pivot.
 pub const STAGED: &str = "run/nmgen-boot/etc/NetworkManager/system-connections";
-/// Where they go.
+/// Their destination.
 pub const RUNNING: &str = "sysroot/etc/NetworkManager/system-connections";
 
-/// What nm-initrd-generator leaves where the kernel command line has no `ip=`.
+/// nm-initrd-generator's profile without `ip=` on the kernel command line.
 pub const DEFAULT_PROFILE: &str = "\
 [connection]
 id=Wired Connection
@@ -36,14 +35,14 @@ pub struct Machine {
     root: TempDir,
 }
 
-/// What a run said and how it ended.
+/// Output and exit code of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
     /// The exit code.
     pub code: Option<i32>,
     /// Standard error: what the console shows.
     pub console: String,
-    /// What this run has added to the kernel log.
+    /// This run's entries in the kernel log.
     pub kernel: String,
 }
 
@@ -54,7 +53,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A machine without network cards that has the default profile and nothing else.
+    /// A machine without network cards, with the default profile only.
     ///
     /// # Panics
     /// When its files cannot be written; the same goes for all below.
@@ -100,7 +99,7 @@ impl Machine {
         self.file("proc/cmdline", text)
     }
 
-    /// A network card comes.
+    /// Plugs a network card in.
     pub fn plug(&self, name: &str, mac: &str) {
         self.write(&format!("sys/class/net/{name}/device/uevent"), "");
         self.write(&format!("sys/class/net/{name}/address"), &format!("{mac}\n"));
@@ -124,12 +123,12 @@ impl Machine {
         fs::read_to_string(self.path(path)).unwrap_or_else(|error| format!("{path}: {error}"))
     }
 
-    /// True when there is something at the path.
+    /// True when the path exists.
     pub fn has(&self, path: &str) -> bool {
         self.path(path).exists()
     }
 
-    /// The files in a directory with their texts; none where it is not there.
+    /// The files in a directory with their texts; empty if it does not exist.
     pub fn files(&self, directory: &str) -> BTreeMap<String, String> {
         let entries = fs::read_dir(self.path(directory)).into_iter().flatten();
         let read = |entry: fs::DirEntry| {
@@ -148,7 +147,7 @@ impl Machine {
         names
     }
 
-    /// `nmgen boot`, ready to be started.
+    /// The command `nmgen boot`, not yet started.
     pub fn command(&self) -> Command {
         let mut command = Command::new(program::nmgen());
         command.args(["boot", "--root"]).arg(self.root.path());
@@ -165,7 +164,7 @@ impl Machine {
         self.run(self.command().arg("--persist"))
     }
 
-    /// Runs a command that says something in this machine's kernel log.
+    /// Runs a command that writes to this machine's kernel log.
     pub fn run(&self, command: &mut Command) -> Said {
         let before = self.read("dev/kmsg").len();
         let Ok(output) = command.output() else { unreachable!("{command:?} cannot be run") };
@@ -178,7 +177,7 @@ impl Machine {
         }
     }
 
-    /// True when the initramfs's own network goes ahead and nothing is left of ours.
+    /// True when the initramfs's own profile is in place and none of nmgen's is left.
     pub fn is_untouched(&self) -> bool {
         self.profiles(EARLY) == ["default_connection"] && !self.has("run/nmgen-boot")
     }

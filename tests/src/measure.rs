@@ -1,4 +1,4 @@
-//! What a program cost: CPU time and peak memory as the kernel counted them.
+//! The cost of a program: CPU time and peak memory, as counted by the kernel.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -9,9 +9,9 @@ use wait4::Wait4;
 /// The cost of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cost {
-    /// From start to end.
+    /// Wall-clock time.
     pub wall: Duration,
-    /// In user and kernel mode.
+    /// CPU time in user and kernel mode.
     pub cpu: Duration,
     /// Peak resident memory in bytes.
     pub peak_memory: u64,
@@ -21,11 +21,11 @@ pub struct Cost {
 
 /// Runs a command to its end with its output thrown away.
 ///
-/// Through GNU time, a small process: the kernel counts the memory of whoever starts a program into that program's peak
-/// (`exec_mmap` keeps `maxrss`), and a suite with many cases is larger than what it measures.
+/// Through GNU time, a small process: the kernel counts the parent's memory into a program's peak (`exec_mmap` keeps `maxrss`),
+/// and a suite with many cases is larger than the measured program.
 ///
 /// # Errors
-/// When it cannot be started or waited for, or GNU time is not there.
+/// When it cannot be started or waited for, or GNU time is missing.
 pub fn run(command: &mut Command) -> io::Result<Cost> {
     let report = tempfile::NamedTempFile::new()?;
     let mut timed = Command::new("/usr/bin/time");

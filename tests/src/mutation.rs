@@ -1,4 +1,4 @@
-//! Other values for a field: what somebody might have written there instead.
+//! Mutations: other plausible values for a field.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_yaml::Value;
 use crate::documents::Document;
 use crate::yaml::{self, Step};
 
-/// What a field of this name can be, as far as the documents do not show it.
+/// Values for fields of these names, in addition to those in documents.
 const VALUES: &[(&str, &[&str])] = &[
     ("state", &["up", "down", "present", "absent", "ignore"]),
     ("type", &["ethernet", "dummy", "linux-bridge", "bond", "tunnel", "transport"]),
@@ -89,11 +89,11 @@ const VALUES: &[(&str, &[&str])] = &[
     ("options", &["debug", "ndots:4"]),
 ];
 
-/// The values that fields of each name have in some documents.
+/// The values of fields in some documents, by name.
 pub struct Seen(BTreeMap<String, BTreeSet<String>>);
 
 impl Seen {
-    /// Gathers them.
+    /// Collects them.
     pub fn gather(documents: &[Document]) -> Self {
         let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for document in documents {
@@ -162,7 +162,7 @@ fn hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// The other interfaces of the document, where the value is the name of one.
+/// The document's other interfaces, if the value is the name of one.
 fn names_instead_of(document: &Value, text: &str) -> Vec<String> {
     let interfaces = document.get("interfaces").and_then(Value::as_sequence);
     let names =

@@ -27,7 +27,7 @@ pub fn nmgen_release() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmgen-release"))
 }
 
-/// `nmgen` as it goes into an initramfs: `make ramdisk`.
+/// `nmgen` for an initramfs: `make ramdisk`.
 ///
 /// # Panics
 /// When it cannot be built.
@@ -45,7 +45,7 @@ pub fn dayone() -> &'static Path {
     PROGRAM.get_or_init(|| build("dayone"))
 }
 
-/// `dayone` with its feature `fault-injection`: it can be made to stop in a phase.
+/// `dayone` with its feature `fault-injection`, which can hold it in a phase.
 ///
 /// # Panics
 /// When it cannot be built.
@@ -54,7 +54,7 @@ pub fn dayone_fault_injection() -> &'static Path {
     PROGRAM.get_or_init(|| build("dayone-fault-injection"))
 }
 
-/// `nmstatectl service`, which a node of the field runs beside the agent.
+/// `nmstatectl service`, which runs beside the agent on a node of the field.
 ///
 /// # Panics
 /// When it cannot be built.
@@ -72,7 +72,7 @@ pub fn nmstate_apply() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmstate-apply"))
 }
 
-/// `dayone` as nodes run it, and the program of nmstate's own `apply()` that it is measured against.
+/// `dayone` as nodes run it, and nmstate's own `apply()` as a program, for comparison.
 ///
 /// # Panics
 /// When they cannot be built.
@@ -96,7 +96,7 @@ pub fn write_manuals(directory: &Path) {
     }
 }
 
-/// Runs `tests/build`, which knows how each program is built and where it is.
+/// Runs `tests/build`, which builds a program and prints its path.
 fn build(program: &str) -> PathBuf {
     let mut build = Command::new(root().join("tests/build"));
     let output = build.arg(program).stderr(Stdio::inherit()).output();

@@ -10,7 +10,7 @@ fn is_set(name: &str, wanted: &str) -> bool {
     env::var_os(name).is_some_and(|value| value == wanted)
 }
 
-/// Whether `REQUIRE_LAB=1`, as CI sets it: everything has to run.
+/// Whether `REQUIRE_LAB=1`, as in CI: everything has to run.
 fn is_everything_required() -> bool {
     is_set("REQUIRE_LAB", "1")
 }
@@ -20,8 +20,7 @@ pub fn is_allowed() -> bool {
     is_set("LAB", "off") && !is_everything_required()
 }
 
-/// Says that a part is left out: on stderr, and as a line of the file `$NOT_TESTED`, from which `make check` takes its last
-/// line.
+/// Reports a part that is left out: on stderr, and as a line of the file `$NOT_TESTED`, the source of `make check`'s last line.
 ///
 /// # Panics
 /// When the file cannot be written.

@@ -1,4 +1,4 @@
-//! What the source tree keeps to.
+//! Rules of the source tree.
 
 pub mod imports;
 mod paths;

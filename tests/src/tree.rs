@@ -1,4 +1,4 @@
-//! Trees of files: what an installation made.
+//! Trees of installed files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use crate::program::{self, root};
 
-/// Everything below `directory` that is no directory, with its mode.
+/// All files and links below `directory`, with their modes.
 ///
 /// # Errors
-/// What reading a directory gives.
+/// If a directory cannot be read.
 pub fn files(directory: &Path) -> io::Result<BTreeMap<PathBuf, u32>> {
     let mut found = BTreeMap::new();
     let mut directories = vec![directory.to_owned()];
@@ -34,7 +34,7 @@ pub fn files(directory: &Path) -> io::Result<BTreeMap<PathBuf, u32>> {
 /// Runs make with these variables.
 ///
 /// # Errors
-/// Where make cannot be started.
+/// If make cannot be started.
 ///
 /// # Panics
 /// When it fails.
@@ -49,7 +49,7 @@ pub fn make(target: &str, variables: &[(&str, &Path)]) -> io::Result<()> {
     Ok(())
 }
 
-/// What `make install-built` installs, and the variables that tell make where it is.
+/// The input of `make install-built`, and the make variables with its paths.
 #[derive(Debug)]
 pub struct Built {
     programs: PathBuf,
@@ -59,10 +59,10 @@ pub struct Built {
 }
 
 impl Built {
-    /// Stand-ins for the programs, whose text is their name; the manuals are real.
+    /// Stand-ins for the programs, with their name as content; the manuals are real.
     ///
     /// # Errors
-    /// Where a file cannot be written.
+    /// If a file cannot be written.
     ///
     /// # Panics
     /// When the manuals cannot be built.
@@ -77,10 +77,10 @@ impl Built {
         Ok(Self { programs, ramdisk, manuals, _directory: Some(directory) })
     }
 
-    /// The programs as developers build them, the ramdisk's as it is.
+    /// Debug builds of the programs, and the real program of the ramdisk.
     ///
     /// # Errors
-    /// Where make cannot be started.
+    /// If make cannot be started.
     ///
     /// # Panics
     /// When one cannot be built.
@@ -105,7 +105,7 @@ impl Built {
     /// Installs it below `tree`.
     ///
     /// # Errors
-    /// Where make cannot be started.
+    /// If make cannot be started.
     pub fn install(&self, tree: &Path) -> io::Result<()> {
         make("install-built", &[&[("DESTDIR", tree)][..], &self.variables()].concat())
     }

@@ -1,4 +1,4 @@
-//! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and what has to come of them.
+//! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and expectations.
 
 use std::{
     collections::BTreeMap,
@@ -22,13 +22,13 @@ pub const NAME: &str = "worker-7";
 pub const MACS: [&str; 2] = ["52:54:00:00:00:71", "52:54:00:00:00:72"];
 /// Its address, untagged: on the bond first, then on br-ex.
 pub const ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 70);
-/// The VLAN over which it fetches its configuration.
+/// The VLAN to the server of its configuration.
 pub const VLAN: u16 = 100;
 /// Its address there.
 pub const ON_VLAN: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 70);
 /// The peer's address there, and Ignition's server.
 pub const SERVER: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
-/// How long a command over the network may take.
+/// Bound on a command over the network.
 pub const SOON: Duration = Duration::from_secs(120);
 
 /// A peer with the VLAN.
@@ -37,7 +37,7 @@ pub fn peer() -> Peer {
     Peer::new().vlan(segment, VLAN).address(segment, IpAddr::V4(SERVER), 24)
 }
 
-/// The document for the initramfs: a bond of two cards that it knows by address only, with a VLAN on it.
+/// The document for the initramfs: a bond of two cards, identified by MAC address only, with a VLAN on it.
 pub fn early_document(mode: &str) -> String {
     host_document(MACS, mode, ADDRESS, ON_VLAN)
 }
@@ -132,7 +132,7 @@ pub fn br_ex(port: &str, kind: &'static str, address: Ipv4Addr, gateway: Ipv4Add
         .text()
 }
 
-/// A document for one card that is known by its address: `ip` stands below it, `rest` beside it.
+/// A document for one card, identified by its MAC address: `ip` goes below the card, `rest` beside it.
 pub fn one_card(name: &str, mac: &str, ip: &str, rest: &str) -> String {
     format!(
         "\
@@ -147,15 +147,15 @@ interfaces:
     )
 }
 
-/// A static address as it stands below an interface.
+/// A static address, to go below an interface.
 pub fn static_address(address: Ipv4Addr) -> String {
-    // In one line: a continued one would lose what it begins with.
+    // One line: a continuation would lose the leading spaces.
     format!(
         "    ipv4:\n      enabled: true\n      dhcp: false\n      address:\n        - ip: {address}\n          prefix-length: 24\n"
     )
 }
 
-/// A default route as it stands beside the interfaces.
+/// A default route, to go beside the interfaces.
 pub fn default_route(gateway: Ipv4Addr, interface: &str) -> String {
     format!(
         "\
@@ -168,8 +168,8 @@ routes:
     )
 }
 
-/// The agent's settings: on a slow host an emulated machine takes a hundred times as long as a real one for what the agent
-/// bounds. Ends in the table `timeout`.
+/// The agent's settings, with long bounds: on a slow host an emulated machine is a hundred times slower than a real one. Ends
+/// in the table `timeout`.
 pub const PATIENCE: &str = "\
 [wait]
 network-manager = 600
@@ -184,7 +184,7 @@ verify = 600
 roll-back = 600
 ";
 
-/// Configuration for Ignition: files, and the units that a node has.
+/// Configuration for Ignition: files and units.
 #[derive(Debug, Clone, Default)]
 pub struct Ignition {
     files: Vec<Value>,
@@ -194,7 +194,7 @@ pub struct Ignition {
 }
 
 impl Ignition {
-    /// A host name, and nothing of the agent's.
+    /// A host name, without the agent.
     #[must_use]
     pub fn bare(hostname: &str) -> Self {
         let off = |name| json!({ "name": name, "enabled": false });
@@ -290,11 +290,10 @@ pub fn kubelet_last(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
-/// When something happened, in seconds after the kernel's start: the first entry of this boot's journal whose message
-/// contains `text`.
+/// The time, in seconds after the kernel's start, of this boot's first journal entry whose message contains `text`.
 ///
 /// # Errors
-/// Where there is none.
+/// If there is none.
 pub fn moment(inside: &Inside, text: &str) -> Result<f64> {
     let found = first(&inside.journal(&[])?, text, 0.0);
     found.ok_or(Error::Output {
@@ -303,7 +302,7 @@ pub fn moment(inside: &Inside, text: &str) -> Result<f64> {
     })
 }
 
-/// What happened in this boot, and when, in seconds after the kernel's start; what did not happen is not in it.
+/// Events of this boot with their times, in seconds after the kernel's start; missing events are left out.
 pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
     let entries = inside.journal(&[])?;
     let mut time = 0.0;
@@ -324,7 +323,7 @@ pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
         ("in force already", "dayone: in force already, nothing applied"),
         ("Started kubelet.service", "kubelet's stand-in starts"),
     ] {
-        // One after the other: NetworkManager starts twice.
+        // In order, since NetworkManager starts twice.
         if let Some(moment) = first(&entries, text, time) {
             time = moment;
             found.push((moment, what));
@@ -342,10 +341,10 @@ fn first(entries: &[Entry], text: &str, from: f64) -> Option<f64> {
     later.next()
 }
 
-/// Tells a boot's timeline.
+/// Prints a boot's timeline.
 ///
 /// # Errors
-/// Where the journal cannot be read.
+/// If the journal cannot be read.
 pub fn tell_timeline(inside: &Inside) -> Result<()> {
     for (moment, what) in timeline(inside)? {
         tell(&format!("{moment:8.1} s  {what}"));
@@ -353,22 +352,22 @@ pub fn tell_timeline(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
-/// A second card with DHCP, and no server for it, beside one with a static address on which br-ex is built.
+/// A second card with DHCP but without a server, beside a card with a static address and br-ex on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SilentCard {
     /// The machine has the first card only.
     Absent,
     /// It has both.
     Present,
-    /// It has both, and what builds br-ex waits for NetworkManager-wait-online, as units of the field do.
+    /// It has both, and the agent waits for NetworkManager-wait-online, like units of the field.
     WaitedFor,
 }
 
 impl SilentCard {
-    /// Seconds from NetworkManager's first start to the commit of br-ex, by a clock that does not tell how busy the host is.
+    /// Seconds from NetworkManager's first start to the commit of br-ex, by a clock independent of the host's load.
     ///
     /// # Errors
-    /// Where the boot does not come to that.
+    /// If the boot does not get that far.
     pub fn boot(self, machines: &Machines) -> Result<f64> {
         let gateway = Ipv4Addr::new(192, 0, 2, 1);
         let mut early = one_card("eth1", MACS[0], &static_address(ADDRESS), "");
@@ -405,7 +404,7 @@ impl SilentCard {
     }
 }
 
-/// A measurement, for whoever reads the run: past the test harness, which hides what passed.
+/// Prints a measurement past the test harness, which hides the output of passed tests.
 pub fn tell(text: &str) {
     let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("{text}\n"));
 }

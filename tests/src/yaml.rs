@@ -11,7 +11,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// Every scalar, null left out, with its path.
+/// Every scalar except null, with its path.
 pub fn leaves(value: &Value) -> Vec<(Vec<Step>, Value)> {
     let mut found = Vec::new();
     walk(value, &mut Vec::new(), &mut |path, value| {
@@ -64,7 +64,7 @@ pub fn replaced(document: &Value, path: &[Step], value: Value) -> Value {
     changed
 }
 
-/// The document with another value in every place that has this one.
+/// The document with every occurrence of a value replaced.
 pub fn renamed(document: &Value, value: &Value, other: &Value) -> Value {
     let mut changed = document.clone();
     for (path, found) in leaves(document) {
@@ -75,7 +75,7 @@ pub fn renamed(document: &Value, value: &Value, other: &Value) -> Value {
     changed
 }
 
-/// `interfaces[].ipv4.address[].ip`: positions in lists left out.
+/// The shape of a path, without positions in lists: `interfaces[].ipv4.address[].ip`.
 pub fn shape(path: &[Step]) -> String {
     let mut text = String::new();
     for step in path {

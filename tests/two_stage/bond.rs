@@ -1,4 +1,4 @@
-//! A bond and a VLAN, known by MAC addresses in the initramfs, become br-ex on the bond in the running system.
+//! A bond and a VLAN of cards identified by MAC address in the initramfs; br-ex on the bond in the running system.
 
 use tests::{
     lab::{Inside, Machines, VmCase},
@@ -10,12 +10,12 @@ use tests::{
 
 use crate::Result;
 
-/// Keeps how often the bond has lost its carrier when the agent begins.
+/// Records the bond's count of carrier losses at the agent's start.
 const BEFORE: &str = "[Service]\nExecStartPre=/bin/sh -c 'cat /sys/class/net/bond0/carrier_down_count >/run/lab-carrier'\n";
 
 fn configuration() -> String {
     let document = br_ex("bond0", "bond", ADDRESS, [192, 0, 2, 1].into());
-    // Two others, and one for whoever has none: none of them is this machine's.
+    // Two documents of other machines, and the default document: none applies here.
     let other = |name: &str| document.replace("name: br-ex", &format!("name: br-{name}"));
     Ignition::new(NAME)
         .drop_in(BEFORE)
@@ -26,7 +26,7 @@ fn configuration() -> String {
         .text()
 }
 
-/// What every boot must come to.
+/// Checks the result of every boot.
 fn in_force(case: &VmCase<'_>) -> Result<Inside> {
     let inside = case.inside()?;
     kubelet_last(&inside)?;
@@ -44,7 +44,7 @@ fn in_force(case: &VmCase<'_>) -> Result<Inside> {
     Ok(inside)
 }
 
-/// The profiles of the ramdisk are the running system's, by uuid and file.
+/// Checks that the running system uses the ramdisk's profiles, by uuid and file.
 fn profiles_survived(inside: &Inside) -> Result<()> {
     let active = inside.sh("nmcli -g NAME,UUID,DEVICE connection show --active")?;
     let kept = inside.sh("cd /etc/NetworkManager/system-connections; grep -H ^uuid= *")?;
@@ -54,16 +54,15 @@ fn profiles_survived(inside: &Inside) -> Result<()> {
                 && line.rsplit(':').next().is_some_and(|it| it.starts_with(device))
         });
         let uuid = line.and_then(|line| line.split(':').nth(1)).unwrap_or("none");
-        // nmgen's, by name: version 5. What NetworkManager or nmstate makes up is of version 4.
+        // nmgen's uuids are of version 5, derived from names; NetworkManager's and nmstate's are of version 4.
         assert_eq!(uuid.get(14..15), Some("5"), "{name} in {active}");
         assert!(kept.contains(&format!("uuid={uuid}")), "{name} in {kept}");
     }
     Ok(())
 }
 
-/// The bond loses its carrier with its making, before it has ports, and with each activation that makes it a port of the
-/// bridge: NetworkManager's own, and nmstate's where that finds the other one under way. Nothing else costs it its carrier, the
-/// pivot least of all.
+/// The bond loses its carrier when it is made, before it has ports, and with each activation as a port of the bridge:
+/// NetworkManager's, and nmstate's if it finds the first one in progress. Nothing else, such as the pivot, interrupts the carrier.
 fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     let counts = inside.sh("cat /run/lab-carrier /sys/class/net/bond0/carrier_down_count")?;
     let counts =
@@ -110,7 +109,7 @@ fn active_backup_and_a_second_boot() -> Result<()> {
         case.reboot()?;
         let inside = in_force(case)?;
         profiles_survived(&inside)?;
-        // Nothing was fetched, and nothing applied.
+        // Nothing was fetched or applied.
         assert_eq!(case.requests()?, requests);
         assert!(moment(&inside, "Ignition Debian").is_err());
         let applied = inside.sh("journalctl --boot --output=cat --identifier=dayone")?;

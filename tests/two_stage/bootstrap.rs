@@ -29,18 +29,18 @@ routes:
       next-hop-interface: eth0
 "
     );
-    // Any will do, as long as the first three bytes are those of the file.
+    // Any address with the file's first three bytes.
     let low = std::process::id().to_le_bytes();
     let mac = format!("52:54:00:{:02x}:{:02x}:{:02x}", low[0], low[1], low[2]);
     let config = Ignition::bare("bootstrap").text();
-    // The server is where only that route leads.
+    // Only the static route leads to the server.
     let machine = VirtualMachine::new()
         .nic(Nic::new("nic1", &mac))
         .early("/etc/nmgen/52-54-00.yml", &document)
         .ignition(&Peer::API.to_string(), &config);
     machines.run(&machine, &Peer::new(), |case| {
         case.power_on()?;
-        // There is no other way to the server than that route, and no other address.
+        // The machine has no other route to the server, and no other address.
         case.wait_requested("config.ign")?;
         let requests = case.requests()?;
         assert!(requests.contains(&ADDRESS.to_string()), "{requests}");

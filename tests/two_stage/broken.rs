@@ -1,4 +1,4 @@
-//! A document for br-ex that cuts the node off: taken back, with the network of the ramdisk, and no kubelet.
+//! A document for br-ex that cuts the node off: the roll back restores the ramdisk's network, and kubelet does not start.
 
 use tests::{
     dayone::{APPLIED, kubelet_ran},

@@ -1,4 +1,4 @@
-//! Where nmgen has nothing to say, or cannot say it, the boot goes on by DHCP, and one line says why.
+//! Without a usable document the boot goes on by DHCP, and one line gives the reason.
 
 use tests::{
     lab::{Machines, Nic, Peer, VirtualMachine, VmCase},
@@ -14,12 +14,12 @@ fn document() -> String {
 }
 
 fn machine() -> VirtualMachine {
-    // Without the agent: what this is about is the first stage.
+    // Without the agent: only the first stage matters here.
     let config = Ignition::bare("worker-7").text();
     VirtualMachine::new().nic(Nic::new("nic1", MAC)).ignition("192.0.2.1", &config)
 }
 
-/// Boots by a lease until Ignition has its configuration, and checks the one line that nmgen says.
+/// Boots by DHCP until Ignition has its configuration, and checks nmgen's only line.
 fn falls_back(
     machine: &VirtualMachine,
     expected: &str,
@@ -34,7 +34,7 @@ fn falls_back(
         assert_eq!(leases[0].mac, MAC);
         let requests = case.requests()?;
         assert!(requests.contains(&leases[0].address.to_string()), "{requests}");
-        // The unit's own, with its number; an error is there a second time, from the kernel's log.
+        // The unit's line, with its process id; an error appears a second time, from the kernel's log.
         let console = case.console();
         let is_said = |line: &&str| line.contains("nmgen[") && !line.contains("waiting for");
         let said: Vec<_> = console.lines().filter(is_said).collect();
@@ -71,6 +71,6 @@ fn broken_document() -> Result<()> {
 
 #[test]
 fn directory_that_cannot_be_read() -> Result<()> {
-    // A link that leads back to itself: root may read everything else.
+    // A link to itself: root can read any file.
     falls_back(&machine().early_link("/etc/nmgen", "/etc/nmgen"), "/etc/nmgen", |_| Ok(()))
 }

@@ -1,4 +1,4 @@
-//! Cards that come late: the initramfs waits for the one that it needs, and the agent for the one that it needs.
+//! Late cards: initramfs and agent each wait for the card of their own document.
 
 use std::{thread, time::Duration};
 
@@ -12,7 +12,7 @@ use tests::{
 
 use crate::Result;
 
-/// How much later than everything else.
+/// The delay of the card.
 const LATE: Duration = Duration::from_secs(10);
 
 #[test]

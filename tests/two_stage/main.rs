@@ -7,5 +7,5 @@ mod fallback;
 mod late;
 mod silent;
 
-/// The cases' own expectations fail by panics, the lab's by its errors.
+/// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

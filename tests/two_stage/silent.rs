@@ -1,4 +1,4 @@
-//! A second card with DHCP and no server for it: nobody waits.
+//! A second card with DHCP but without a server delays nothing.
 
 use std::thread;
 
@@ -7,15 +7,14 @@ use tests::{
     two_stage::{SilentCard, tell},
 };
 
-/// What a further card may cost, in seconds.
+/// Bound on the cost of a further card, in seconds.
 const MORE: f64 = 2.0;
 
 fn boot(card: SilentCard) -> Result<Option<f64>> {
     Machines::open()?.map(|machines| card.boot(&machines)).transpose()
 }
 
-/// What the card costs, by two boots at once: the machines count their time by their own instructions, so that neither sees
-/// the other.
+/// The card's cost, from two boots at once: the machines count time by their own instructions, independent of each other.
 fn cost() -> Result<Option<f64>> {
     let (without, with) = thread::scope(|scope| {
         let without = scope.spawn(|| boot(SilentCard::Absent));
@@ -31,7 +30,7 @@ fn cost() -> Result<Option<f64>> {
 fn nobody_waits_for_its_lease() -> Result<()> {
     let Some(first) = cost()? else { return Ok(()) };
     if first > MORE {
-        // Where a machine waits for its peer it is the host's time that counts: once more, before it is called slow.
+        // A wait for the peer counts the host's time: measure once more before failing.
         let second = cost()?;
         assert!(second.is_some_and(|second| second <= MORE), "{first}, then {second:?}");
     }

@@ -14,8 +14,8 @@ pub(crate) use self::agent::GuestAgent;
 pub use self::{case::VmCase, machines::Machines};
 use super::node::{Content, Nic};
 
-/// Describes a virtual machine; [`Machines::run`] makes it real. Its disk is that of any other one: what is
-/// particular about it comes by the initramfs, the kernel command line and Ignition.
+/// Describes a virtual machine; [`Machines::run`] makes it real. All machines have the same disk: differences come by the
+/// initramfs, the kernel command line and Ignition.
 #[derive(Debug, Clone, Default)]
 pub struct VirtualMachine {
     pub(crate) nics: Vec<Nic>,
@@ -26,10 +26,10 @@ pub struct VirtualMachine {
     pub(crate) clock: Clock,
 }
 
-/// What a machine's clock counts.
+/// The source of a machine's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// The host's time, all of the host's noise in it.
+    /// The host's time, with the host's noise.
     #[default]
     Host,
     /// Its own instructions while it works, and the host's time while it waits.
@@ -37,14 +37,14 @@ pub(crate) enum Clock {
 }
 
 impl VirtualMachine {
-    /// A machine without network cards, whose initramfs brings a network up.
+    /// A machine without network cards whose initramfs brings a network up.
     #[must_use]
     pub fn new() -> Self {
         Self::default().argument("rd.neednet=1")
     }
 
-    /// Adds a network card. The system names it by its slot: the first one is `enp0s16`, the next `enp0s17`; [`Nic`]'s name
-    /// is the lab's.
+    /// Adds a network card. The system names it by its slot: the first is `enp0s16`, the next `enp0s17`; [`Nic`]'s name is for
+    /// the lab only.
     #[must_use]
     pub fn nic(mut self, nic: Nic) -> Self {
         self.nics.push(nic);
@@ -86,9 +86,8 @@ impl VirtualMachine {
         self
     }
 
-    /// Counts two nanoseconds for each of its instructions, so that two boots can be compared, however busy the host is: work
-    /// takes what it takes on a machine with one core of 500 million instructions a second, waiting takes the host's time. It
-    /// runs at half the speed.
+    /// Counts two nanoseconds for each instruction, so that two boots are comparable on a busy host: work takes the time of a
+    /// core with 500 million instructions a second, waiting takes the host's time. The machine runs at half the speed.
     ///
     /// QEMU's manual, `-icount`.
     #[must_use]

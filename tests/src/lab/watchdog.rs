@@ -9,7 +9,7 @@ use std::{
 
 use super::error::Result;
 
-/// Kills the node by `kill` when `limit` is over, unless what is returned is dropped before.
+/// Kills the node by `kill` after `limit`, unless the returned guard is dropped before.
 pub(crate) fn start(
     limit: Duration,
     kill: impl FnOnce() -> Result<()> + Send + 'static,

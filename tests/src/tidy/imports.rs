@@ -1,4 +1,4 @@
-//! Which file of a crate imports which, and where imports run in a circle.
+//! Imports between the files of a crate, and circular imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::{fs, io};
 
 use super::paths::{Declared, Scan, scan};
 
-/// The name of a module from the crate's root: empty for the root itself.
+/// The path of a module from the crate's root: empty for the root itself.
 type Module = Vec<String>;
 
-/// The files of a crate's `src`, by their paths in it, and what each imports.
+/// The files of a crate's `src`, by relative path, and the imports of each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Imports {
     files: BTreeMap<String, Module>,
@@ -28,7 +28,7 @@ pub struct Circle {
 /// Reads every file below a crate's `src`.
 ///
 /// # Errors
-/// Where a directory or a file cannot be read, or a file is not Rust.
+/// If a directory or a file cannot be read, or a file is not Rust.
 pub fn read(src: &Path) -> io::Result<Imports> {
     let mut texts = BTreeMap::new();
     collect(src, src, &mut texts)?;
@@ -49,10 +49,10 @@ fn collect(root: &Path, directory: &Path, texts: &mut BTreeMap<String, String>) 
 }
 
 impl Imports {
-    /// Of files by their paths, with their texts. Modules that only tests have are left out.
+    /// From the texts of files, by path. Modules for tests only are left out.
     ///
     /// # Errors
-    /// The path of a file that is not Rust, and why.
+    /// The path of a file that is not Rust, and the cause.
     pub fn new(texts: &BTreeMap<String, String>) -> Result<Self, String> {
         let mut scans = BTreeMap::new();
         for (path, text) in texts {
@@ -79,7 +79,7 @@ impl Imports {
         Ok(Self { files, edges })
     }
 
-    /// What a file imports.
+    /// The imports of a file.
     pub fn of(&self, file: &str) -> Vec<&str> {
         self.edges.get(file).into_iter().flatten().map(String::as_str).collect()
     }
@@ -97,8 +97,8 @@ impl Imports {
         found
     }
 
-    /// Every circle of folders that lie beside each other. A file with the name of a folder belongs to it,
-    /// and a file without a folder is one by itself.
+    /// Every circle of folders with the same parent. A file with the name of a folder belongs to it; any other file counts as a
+    /// folder.
     pub fn circles_of_folders(&self) -> Vec<Circle> {
         let parents: BTreeSet<&[String]> =
             self.files.values().filter_map(|module| Some(module.split_last()?.1)).collect();
@@ -146,7 +146,7 @@ impl Imports {
     }
 }
 
-/// The module that each file is, by its path or by the `#[path]` of its declaration.
+/// The module of each file, by its path or by the `#[path]` of its declaration.
 fn modules(scans: &BTreeMap<String, Scan>) -> BTreeMap<String, Module> {
     let mut files: BTreeMap<String, Module> =
         scans.keys().map(|path| (path.clone(), module_of(path))).collect();
@@ -181,7 +181,7 @@ fn module_of(path: &str) -> Module {
     module
 }
 
-/// The files of the module that a path leads to, or to an item of which.
+/// The files of the module that a path names, or that contains the named item.
 fn resolve<'f>(
     module: &Module,
     segments: &[String],
@@ -228,7 +228,7 @@ struct Search<'e> {
 }
 
 impl<'e> Search<'e> {
-    /// The earliest member on the stack that is reached from here.
+    /// The earliest member on the stack reachable from here.
     fn visit(&mut self, member: &'e str) -> usize {
         let own = self.order.len();
         self.order.insert(member, own);

@@ -1,4 +1,4 @@
-//! The paths that a file of Rust names, and the modules that it declares.
+//! The paths in a file of Rust, and its declarations of modules.
 
 use std::str::FromStr;
 
@@ -8,13 +8,13 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Declared {
     pub(super) name: String,
-    /// Of a `#[path = "..."]`, relative to the directory of the file.
+    /// The value of `#[path = "..."]`, relative to the directory of the file.
     pub(super) path: Option<String>,
-    /// Behind `#[cfg(test)]`.
+    /// Has `#[cfg(test)]`.
     pub(super) is_test: bool,
 }
 
-/// What a file names.
+/// The paths and modules of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Scan {
     pub(super) declared: Vec<Declared>,
@@ -66,7 +66,7 @@ impl Scan {
                 }
                 TokenTree::Group(group) => {
                     self.tokens(group.stream());
-                    // An item's body, or the visibility before one: only then attributes are over.
+                    // An item's body, or its visibility: attributes end here.
                     if group.delimiter() == Delimiter::Brace {
                         attributes = Attributes::default();
                     }
@@ -82,7 +82,7 @@ impl Scan {
         }
     }
 
-    /// A path, or a tree of them as `use` has; returns how many tokens it takes.
+    /// A path, or a tree of paths as in `use`; returns its number of tokens.
     fn path(&mut self, tokens: &[TokenTree], before: &[String]) -> usize {
         let mut segments = before.to_vec();
         let mut at = 0;
@@ -123,7 +123,7 @@ impl Scan {
     }
 }
 
-/// The attributes before an item, as far as they matter here.
+/// The relevant attributes of an item.
 #[derive(Debug, Default)]
 struct Attributes {
     is_test: bool,
@@ -140,7 +140,7 @@ impl Attributes {
     }
 }
 
-/// The brackets of an outer or inner attribute that begins here.
+/// The brackets of the outer or inner attribute that starts here.
 fn attribute(tokens: &[TokenTree]) -> Option<&Group> {
     match tokens {
         [hash, TokenTree::Group(group), ..]

@@ -1,4 +1,4 @@
-//! Commands in a virtual machine, by way of the QEMU guest agent, which needs no network.
+//! Commands in a virtual machine through the QEMU guest agent, which needs no network.
 
 use std::{
     path::PathBuf,
@@ -14,12 +14,12 @@ use crate::lab::{
     error::{Error, Result},
 };
 
-/// How long the agent may take to answer anything: on a slow host a journal passes its virtual serial line slowly.
+/// Bound on an answer: on a slow host a journal passes the virtual serial line slowly.
 const ANSWER: Duration = Duration::from_secs(120);
-/// Each question takes the machine's time, of which it has little.
+/// Interval of queries: each takes the machine's scarce processor time.
 const POLL: Duration = Duration::from_millis(200);
 
-/// The agent of a running machine, or of one that is going to run.
+/// The guest agent of a machine, running or not yet.
 #[derive(Debug, Clone)]
 pub(crate) struct GuestAgent {
     socket: PathBuf,
@@ -62,7 +62,7 @@ impl GuestAgent {
             Ok((status["exited"] == json!(true)).then_some(status))
         })?;
         let exit = ended["exitcode"].as_u64().and_then(|code| u8::try_from(code).ok());
-        // As a shell says it: killed by a signal.
+        // Killed by a signal: the status that a shell gives.
         let exit = exit.or_else(|| u8::try_from(128 + ended["signal"].as_u64()?).ok());
         let output = [text(&ended["out-data"])?, text(&ended["err-data"])?];
         Ok(Output::remote(command, exit.unwrap_or(255), output, start.elapsed()))

@@ -27,7 +27,7 @@ use crate::lab::{
     place::Place,
 };
 
-/// The kernel's arguments in every boot. The last five leave out checks of the kernel of itself, a fifteenth of a boot's time.
+/// The kernel's arguments in every boot. The last five disable self-tests of the kernel, a fifteenth of a boot's time.
 const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off audit=0 \
                          lsm=landlock systemd.journald.forward_to_console=0 net.ifnames=1 \
                          init_on_alloc=0 init_on_free=0 hardened_usercopy=off kfence.sample_interval=0 \
@@ -35,13 +35,13 @@ const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 
 /// The path of Ignition's configuration on the peer's HTTP server.
 const CONFIG: &str = "config.ign";
 
-/// A machine that can be booted, its disk and its peer. Everything goes when it is dropped.
+/// A bootable machine, its disk and its peer. Dropping it removes all three.
 #[derive(Debug)]
 pub struct VmCase<'place> {
     qemu: Option<Qemu>,
     http: Http,
     switch: Switch,
-    // The namespace is the gateway's: last.
+    // Dropped last: the namespace is the gateway's.
     gateway: Gateway,
     hot: usize,
     machine: VirtualMachine,
@@ -51,8 +51,8 @@ pub struct VmCase<'place> {
 }
 
 impl<'place> VmCase<'place> {
-    /// How long a boot may take, or a change of the network in the machine; one or two minutes are usual, but the same host
-    /// has been seen to take six times as long.
+    /// Bound on a boot, or on a change of the network in the machine; one or two minutes are usual, but a host may take six
+    /// times as long.
     pub const BOOT: Duration = Duration::from_secs(1200);
 
     pub(crate) fn new(
@@ -91,12 +91,12 @@ impl<'place> VmCase<'place> {
         let start = Instant::now();
         self.power_on()?;
         self.wait_running()?;
-        // Its exit status tells of units that failed.
+        // The exit status reports failed units.
         self.inside()?.run_within(&["systemctl", "is-system-running", "--wait"], Self::BOOT)?;
         Ok(start.elapsed())
     }
 
-    /// Powers the machine on and returns while it starts up.
+    /// Powers the machine on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
         let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
         if let Some((address, _)) = &self.machine.ignition
@@ -116,10 +116,10 @@ impl<'place> VmCase<'place> {
         Ok(())
     }
 
-    /// Waits until the running system, after the pivot, can be asked.
+    /// Waits until the running system, after the pivot, answers commands.
     pub fn wait_running(&mut self) -> Result<()> {
         let start = Instant::now();
-        // In parts, so that a machine that has ended is no wait.
+        // In parts, so that a machine's end stops the wait.
         while !self.is_running(Duration::from_secs(10))? {
             if start.elapsed() > Self::BOOT {
                 let what = "the running system's guest agent".to_owned();
@@ -129,7 +129,7 @@ impl<'place> VmCase<'place> {
         Ok(())
     }
 
-    /// Whether the running system can be asked, within `limit`.
+    /// Whether the running system answers commands within `limit`.
     ///
     /// # Errors
     /// [`Error::MachineEnded`], [`Error::NotRunning`].
@@ -138,7 +138,7 @@ impl<'place> VmCase<'place> {
         qemu.check_running()?;
         match qemu.agent().wait(limit) {
             Ok(()) => {
-                // A first boot has Ignition behind it.
+                // Only a first boot fetches Ignition's configuration.
                 self.ignited = true;
                 Ok(true)
             }
@@ -149,7 +149,7 @@ impl<'place> VmCase<'place> {
 
     /// Shuts the machine down and boots it again from the same disk.
     pub fn reboot(&mut self) -> Result<Duration> {
-        // It ends the machine before it answers, often.
+        // The machine often ends before the answer.
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
         self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
         self.qemu = None;
@@ -170,7 +170,7 @@ impl<'place> VmCase<'place> {
         &self.gateway
     }
 
-    /// What the machine has printed on its serial console since it was powered on.
+    /// The output on the machine's serial console since power-on.
     pub fn console(&self) -> String {
         console(self.place.state())
     }
@@ -184,12 +184,12 @@ impl<'place> VmCase<'place> {
         })
     }
 
-    /// What the HTTP server was asked for: a line a request, with the client's address.
+    /// The HTTP server's requests: one a line, with the client's address.
     pub fn requests(&self) -> Result<String> {
         self.http.log()
     }
 
-    /// Waits until the HTTP server was asked for this.
+    /// Waits for this request to the HTTP server.
     pub fn wait_requested(&mut self, path: &str) -> Result<()> {
         let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
         wait_for(&format!("a request for {path}"), Self::BOOT, || {
@@ -198,7 +198,7 @@ impl<'place> VmCase<'place> {
         })
     }
 
-    /// What the switch knows of its partner in an aggregate.
+    /// The switch's view of its partner in an aggregate.
     pub fn lacp(&self, aggregate: &str) -> Result<String> {
         self.switch.lacp(self.gateway.netns(), aggregate)
     }
@@ -211,7 +211,7 @@ impl<'place> VmCase<'place> {
         Ok(())
     }
 
-    /// What the machine and its console said last, for whoever reads a failed case.
+    /// Journal, network and console of the machine, for the report of a failed case.
     pub fn report(&self) -> String {
         let console = last_lines(&self.console());
         let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=150; \

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::lab::error::{Error, Result};
 
-/// Never the same twice: a machine that begins to answer begins with what earlier connections have asked.
+/// Unique numbers: a machine that begins to answer first answers the questions of earlier connections.
 static SYNCHRONISATIONS: AtomicU64 = AtomicU64::new(1);
 
 /// One connection; QEMU serves one at a time.
@@ -32,7 +32,7 @@ impl Connection {
         Ok(Self { stream: BufReader::new(stream), line: Vec::new() })
     }
 
-    /// Asks and returns what comes back within `limit`.
+    /// Sends a command and returns the answer, within `limit`.
     pub(crate) fn ask(
         &mut self,
         command: &str,
@@ -54,8 +54,8 @@ impl Connection {
         }
     }
 
-    /// Gets in step with an agent that may have answers to an earlier connection left, or not run yet. It answers in order, so
-    /// that nothing is left before the answer to the last question.
+    /// Synchronises with an agent that may still have answers to an earlier connection, or not run yet. It answers in order, so
+    /// no older answer follows the answer to this question.
     pub(crate) fn synchronise(&mut self, limit: Duration) -> Result<()> {
         let end = Instant::now() + limit;
         loop {
@@ -86,7 +86,7 @@ impl Connection {
                 Ok(_) => {
                     let line = std::mem::take(&mut self.line);
                     let text = String::from_utf8_lossy(&line);
-                    // 0xff begins an answer that was asked to be told from noise.
+                    // 0xff marks the start of a delimited answer.
                     let text = text.trim_start_matches('\u{fffd}');
                     return serde_json::from_str(text).map_err(|e| Error::Qemu {
                         command: command.to_owned(),

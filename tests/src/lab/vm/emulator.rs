@@ -7,7 +7,7 @@ use std::{
 
 use crate::lab::{netns::Netns, scripts};
 
-/// The tree, and the image that its machines start from.
+/// The tree, and the base image of its machines.
 #[derive(Debug, Clone)]
 pub(crate) struct Emulator {
     pub(crate) tree: PathBuf,
@@ -15,11 +15,11 @@ pub(crate) struct Emulator {
 }
 
 impl Emulator {
-    /// Where the tree's programs see the image.
+    /// The image's path for the tree's programs.
     pub(crate) const IMAGE: &'static str = "/lab/image";
 
-    /// A program of the tree in the network of `netns`. It sees the host's /dev, and with it the state of a case, in the
-    /// host's place; it ends when its standard input does, if that is a pipe.
+    /// A program of the tree in the network of `netns`. It sees the host's /dev, and so a case's state, under the host's path;
+    /// if its standard input is a pipe, it ends with that.
     pub(crate) fn command(&self, netns: &Netns, program: &str) -> Command {
         let mut command = netns.command("unshare");
         command.args(["--mount", "--propagation", "private"]);

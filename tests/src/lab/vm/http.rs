@@ -1,4 +1,4 @@
-//! The peer's HTTP server, from which Ignition fetches its configuration.
+//! The peer's HTTP server, for Ignition's configuration.
 
 use std::{
     fs::{self, File},
@@ -20,7 +20,7 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Serves what is in `directory`, as it will be when it is asked for.
+    /// Serves the current files of `directory`.
     pub(crate) fn start(
         emulator: &Emulator,
         netns: &Netns,

@@ -1,4 +1,4 @@
-//! The initramfs of one case: the image's, with archives behind it that the kernel unpacks over it.
+//! The initramfs of one case: the image's, followed by archives that the kernel unpacks over it.
 
 use std::{
     fs::{self, File},
@@ -27,7 +27,7 @@ pub(crate) fn write(machine: &VirtualMachine, image: &Path, to: &Path, work: &Pa
         archives.push(pack(machine, work)?);
     }
     for archive in archives {
-        // The kernel looks for the next archive at a multiple of four.
+        // The kernel expects the next archive at a multiple of four.
         let length = file.metadata().map_err(failed("look at"))?.len();
         let padding = [0; 3];
         let odd = usize::try_from(length.next_multiple_of(4) - length).unwrap_or_default();

@@ -20,17 +20,17 @@ use crate::{
     tree::Built,
 };
 
-/// How long a case may take; one that is over its time loses its machine, and fails by that.
+/// Bound on a case; past it the machine is killed, and the case fails.
 const CASE: Duration = Duration::from_secs(2400);
 
-/// Left out if `LAB=off`.
+/// The name of this part if `LAB=off` skips it.
 const MACHINES: &str = "cases in virtual machines (LAB=off)";
 
-/// What this process has prepared.
+/// The emulator and image prepared by this process.
 static PREPARED: Mutex<Option<Emulator>> = Mutex::new(None);
 
-/// Room for one machine, held by one test of one process at a time. There is room for as many as the host has cores: each
-/// keeps one busy.
+/// A place for one machine, held by one test of one process at a time. There is one place a core, since a machine keeps one
+/// busy.
 #[derive(Debug)]
 pub struct Machines {
     emulator: Emulator,
@@ -38,8 +38,7 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Waits for room, and prepares the image with what `make install` installs. `None`, with a line on
-    /// stderr, if `LAB=off`.
+    /// Waits for a place, and prepares the image with the files of `make install`. `None`, with a line on stderr, if `LAB=off`.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where none can run.
@@ -60,8 +59,8 @@ impl Machines {
         Ok(Self { emulator, place })
     }
 
-    /// Runs a case: `test` gets the machine switched off. On failure its journal and console go to stderr; afterwards
-    /// nothing may be left.
+    /// Runs a case: `test` gets the machine switched off. On failure its journal and console go to stderr; leftovers are an
+    /// error.
     pub fn run<E: From<Error>>(
         &self,
         machine: &VirtualMachine,

@@ -17,13 +17,13 @@ use crate::lab::{
     node::Nic,
 };
 
-/// How long the monitor may take.
+/// Bound on the monitor's answers.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// The PCI slot of the first card, and with it its name: `enp0s16`.
+/// The PCI slot of the first card, which determines its name: `enp0s16`.
 const FIRST_SLOT: u8 = 16;
 
-/// What a boot needs to know.
+/// Parameters of a boot.
 pub(crate) struct Power<'a> {
     pub(crate) emulator: &'a Emulator,
     pub(crate) netns: &'a Netns,
@@ -32,7 +32,7 @@ pub(crate) struct Power<'a> {
     pub(crate) state: &'a Path,
 }
 
-/// A running machine; its power is cut on drop.
+/// A running machine; killed on drop.
 #[derive(Debug)]
 pub(crate) struct Qemu {
     child: Child,
@@ -67,12 +67,12 @@ impl Qemu {
         Ok(qemu)
     }
 
-    /// The agent inside, whether or not it runs yet.
+    /// The guest agent, running or not yet.
     pub(crate) fn agent(&self) -> GuestAgent {
         GuestAgent::new(self.state.join("agent"))
     }
 
-    /// What was printed on the serial console.
+    /// The output on the serial console.
     pub(crate) fn console(&self) -> String {
         console(&self.state)
     }
@@ -126,13 +126,13 @@ impl Drop for Qemu {
     }
 }
 
-/// What was printed on the serial console since the last start.
+/// The output on the serial console since the last start.
 pub(crate) fn console(state: &Path) -> String {
     let text = fs::read(state.join("console")).unwrap_or_default();
     String::from_utf8_lossy(&text).replace('\r', "")
 }
 
-/// What a failed case shows of it.
+/// Its end, for the report of a failed case.
 pub(crate) fn last_lines(console: &str) -> String {
     let lines: Vec<_> = console.lines().collect();
     lines[lines.len().saturating_sub(80)..].join("\n")
@@ -143,16 +143,16 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
     let image = Emulator::IMAGE;
     let clock: &[&str] = match power.machine.clock {
         Clock::Host => &[],
-        // The n-th power of two in nanoseconds; asleep, it follows the host's clock.
+        // shift=n: 2^n nanoseconds an instruction; an idle machine follows the host's clock.
         Clock::Instructions => &["-icount shift=1,sleep=on"],
     };
     let mut all: Vec<String> = [
-        // No KVM: tests mostly run in a virtual machine themselves. One core: on a busy host the clocks of two come apart, and
-        // the kernel waits for a timer for ever. The oldest processor of this architecture: emulating what later ones added
+        // No KVM: tests mostly run in a virtual machine themselves. One core: on a busy host the clocks of two cores diverge,
+        // and the kernel waits for a timer for ever. The oldest processor of this architecture: emulating later instructions
         // takes an eighth of a boot's time.
         "-M q35 -accel tcg -cpu qemu64 -smp 1 -m 2048 -nodefaults -display none -no-reboot",
         "-object rng-random,id=rng -device virtio-rng-pci,rng=rng",
-        // Where cards come that are plugged in later: the root bus takes none from a running machine's user.
+        // Ports for cards plugged in later: the root bus supports no hot plug.
         "-device pcie-root-port,id=hot0,chassis=1,slot=1,addr=8",
         "-device pcie-root-port,id=hot1,chassis=2,slot=2,addr=9",
         "-device virtio-serial -device virtserialport,chardev=agent,name=org.qemu.guest_agent.0",
@@ -174,7 +174,7 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
         let Nic { name, mac, .. } = nic;
         let port = nic.port();
         pair("-netdev", format!("tap,id={name},ifname={port},script=no,downscript=no"));
-        // Without a speed no LACP; with checksums left to the hardware no TCP through a switch in userspace.
+        // LACP needs a link speed; TCP through a switch in userspace needs checksums without offload.
         pair(
             "-device",
             format!(

@@ -1,5 +1,5 @@
-//! The switch that a virtual machine's cards are plugged into: Open vSwitch in userspace, since it knows LACP and tags and
-//! asks nothing of the host's kernel.
+//! The switch of a virtual machine's cards: Open vSwitch in userspace, since it supports LACP and VLAN tags without the host's
+//! kernel.
 
 use std::{
     fs,
@@ -29,7 +29,7 @@ pub(crate) struct Switch {
 }
 
 impl Switch {
-    /// Starts it with a network for each of the peer's segments, which are devices of these names in `netns`, up.
+    /// Starts it with a network for each of the peer's segments: devices of these names in `netns`, up.
     pub(crate) fn start(
         emulator: &Emulator,
         netns: &Netns,
@@ -72,7 +72,7 @@ impl Switch {
         )?;
         let switch = Self { daemon, database: server, emulator: emulator.clone(), directory };
         switch.vsctl(netns, &["--no-wait", "init"])?;
-        // The kernel sees what comes in on a port too, and would answer there for the segment's address.
+        // The kernel also receives packets of the port, and would answer there for the segment's address.
         let arp = "echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore";
         run(netns.command("sh").args(["-c", arp]), START)?.success()?;
         for segment in peer.segments(nics) {
@@ -81,8 +81,8 @@ impl Switch {
         Ok(switch)
     }
 
-    /// Plugs cards in: each one's tap, and those of one aggregate as one port that speaks LACP. A port carries the LAN
-    /// untagged and its VLANs tagged.
+    /// Plugs cards in: a port for each tap, and one port with LACP for each aggregate. A port carries the LAN untagged and its
+    /// VLANs tagged.
     pub(crate) fn plug(&self, netns: &Netns, nics: &[Nic]) -> Result<()> {
         for nic in nics {
             let port = nic.port();
@@ -107,7 +107,7 @@ impl Switch {
         Ok(())
     }
 
-    /// What the switch knows of an aggregate's partner.
+    /// The switch's view of an aggregate's partner.
     pub(crate) fn lacp(&self, netns: &Netns, aggregate: &str) -> Result<String> {
         let control = self.directory.join("switch.ctl");
         let target = format!("--target={}", control.display());
@@ -124,7 +124,7 @@ impl Switch {
             let netdev = ["--", "set", "bridge", name, "datapath_type=netdev"];
             self.vsctl(netns, &[&["add-br", name][..], &netdev].concat())?;
         }
-        // Packets would reach the userspace datapath with checksums that are not filled in.
+        // Otherwise packets reach the userspace datapath without checksums.
         run(netns.command("ethtool").args(["-K", name, "tx", "off"]), START)?.success()?;
         netns.ip(&["link", "set", name, "up"])?;
         Ok(())
