@@ -9,18 +9,18 @@ CARGO ?= cargo
 OUT ?= target/demo
 VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-# The host's own target, named so that the static flag touches no build script.
+# The host's own target, named explicitly: the static flag then does not apply to build scripts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
-# Where `all` and `manuals` leave what is installed.
+# The output directories of `all` and `manuals`.
 PROGRAMS := target/release
 MANUALS := target/manuals
-# Where Debian packages go.
+# The output directory of Debian packages.
 DEB := target/deb
 
 .PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test soak bench install install-built deb deb-built clean
 
-# One after the other: built together, nmgen would be linked with what only the agent needs.
+# Built separately: together, nmgen would be linked with features that only the agent needs.
 all: toolchain ## Build the programs
 	$(CARGO) build --locked --release -p nmgen
 	$(CARGO) build --locked --release -p agent
@@ -58,14 +58,14 @@ format:
 lint: format
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
 
-# What runs in an initramfs must not grow a D-Bus client or a runtime.
+# The initramfs's program must not gain a D-Bus client or an async runtime.
 tree:
 	@crates=$$($(CARGO) tree --locked -p nmgen -e normal --prefix none) || exit 1; \
 	for crate in tokio zbus nispor; do \
 	  if echo "$$crates" | grep -q "^$$crate "; then echo "nmgen depends on $$crate" >&2; exit 1; fi; done
 	@echo "nmgen: no tokio, zbus or nispor"
 
-# `make check` runs this where cargo-deny is installed; everywhere the suite nmgen checks licences and sources by itself.
+# `make check` runs this if cargo-deny is installed; the suite nmgen always checks licences and sources by itself.
 deny:
 	@# A debug build takes half of the time, and has little to do.
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
@@ -79,14 +79,14 @@ advisories:
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
 
-# Programs of the host that suites call.
+# The host's programs that suites call.
 packages:
 	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd time
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
 
-# REBOOTS= and SEED= say how many and which.
+# REBOOTS= sets the number of boots, SEED= repeats a run.
 soak: toolchain ## Boot a node in force 200 times, half of them after a power cut
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
 
@@ -98,7 +98,7 @@ bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the
 install: all ramdisk manuals ## Install below DESTDIR
 	@$(MAKE) --no-print-directory install-built
 
-# What was built before, so that whoever builds apart from installing (a package, a test) can.
+# Installs existing builds, for packages and tests, which build separately.
 install-built:
 	install -Dm755 $(PROGRAMS)/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
@@ -122,7 +122,7 @@ install-built:
 deb: all ramdisk manuals ## Build Debian packages in target/deb
 	@$(MAKE) --no-print-directory deb-built
 
-# Of what was built before, like install-built.
+# From existing builds, like install-built.
 deb-built:
 	./tests/install-packages build-essential debhelper
 	rm -rf $(DEB)

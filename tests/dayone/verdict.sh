@@ -1,5 +1,5 @@
-# Applies the document on standard input twice on this node, each time from nothing: with nmstate's own apply() and with
-# dayone. Prints a line for each: its exit status, and what it said last.
+# Applies the document on standard input twice on this node, each time from the same initial network: with nmstate's own apply()
+# and with dayone. Prints a line for each: its exit status and last message.
 cards='lo eth1 eth2 enp1s0 enp2s0 enp3s0 enp4s0'
 here=/etc/nmstate/openshift
 
@@ -44,7 +44,7 @@ reset
 verdict nmstate sh -c 'nmstate-apply </root/document.yml'
 reset
 mkdir -p $here
-# Not by the host name, which the document may change.
+# Independent of the host name, which the document may change.
 cp /root/document.yml $here/cluster.yml
 verdict dayone dayone apply
 verdict diff dayone diff

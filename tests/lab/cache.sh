@@ -1,5 +1,5 @@
-# The cache of what the lab is built from; sourced after lib.sh, never run.
-# Each part is named after the digest of the scripts that make it: a change there builds anew, and leaves the old one in place.
+# The cache of the lab's parts; sourced after lib.sh, never run.
+# Each part is named after the digest of the scripts that make it: a changed script builds a new part beside the old one.
 
 [ "$(id -u)" = 0 ] || die "must run as root"
 PATH=$PATH:/usr/sbin:/sbin
@@ -12,10 +12,10 @@ if ! flock -n 9; then
     say "another run is preparing the lab: waiting for it"
     flock -w 1800 9 || die "waited 30 minutes for the lock $cache/lock"
 fi
-# Also when the cache came from elsewhere: the host's own packages may still be absent.
+# Also with a copied cache, since the host's own packages may be missing.
 "$here/host-packages.sh" 9>&-
 
-# build DEST SCRIPT ARGUMENT... : into a temporary directory first, so that an aborted build is never taken for a whole one.
+# build DEST SCRIPT ARGUMENT... : builds in a temporary directory first, so that an aborted build never counts as complete.
 build() {
     dest=$1
     script=$2

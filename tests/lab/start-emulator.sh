@@ -1,13 +1,13 @@
 #!/bin/sh
 # start-emulator.sh TREE IMAGE PROGRAM ARGUMENT... : becomes a program of the emulator's tree.
-# The driver calls it by way of `unshare --mount`. Where standard input is a pipe the program runs for as long as somebody holds its other end.
+# The driver calls it through `unshare --mount`. If standard input is a pipe, the program runs until its other end is closed.
 set -eu
 tree=$1
 image=$2
 shift 2
 if [ -p /dev/stdin ]; then
     exec 3<&0 </dev/null
-    # $$ stays what the shell was: the program, once it has taken its place.
+    # $$ is the shell's process id, and after exec the program's.
     (
         cat <&3 >/dev/null
         kill -KILL $$

@@ -1,11 +1,11 @@
 #!/bin/sh
 # start-node.sh ROOTFS DISK CGROUP... -- NSPAWN-ARGUMENT... : becomes systemd-nspawn, in a mount namespace and cgroups of its own.
-# The driver calls it by way of `unshare --mount`, and holds the other end of its standard input for as long as the node may run.
+# The driver calls it through `unshare --mount`, and keeps the other end of its standard input open while the node may run.
 set -eu
 rootfs=$1
 disk=$2
 shift 2
-# Ends the node when the driver ends, however that comes about.
+# Ends the node when the driver ends, for any reason.
 exec 3<&0 </dev/null
 (
     cat <&3 >/dev/null
@@ -15,14 +15,14 @@ exec 3<&0 </dev/null
     done
 ) &
 exec 3<&-
-# nspawn makes cgroups of fixed names beside itself: in one that is ours they are found again.
+# nspawn makes cgroups of fixed names beside its own: a parent cgroup of the lab makes them easy to find.
 while [ "$1" != -- ]; do
     mkdir -p "$1"
     echo $$ >"$1/cgroup.procs"
     shift
 done
 shift
-# nspawn announces what it runs below /run/systemd; the host's own systemd has no part in this.
+# nspawn registers its machines below /run/systemd; the host's own systemd is not involved.
 mkdir -p /run/systemd
 mount -t tmpfs tmpfs /run/systemd
 mount -t overlay -o "lowerdir=$rootfs,upperdir=$disk/upper,workdir=$disk/work" overlay "$disk/root"

@@ -1,10 +1,10 @@
-# The stages of `make check`; called by the script beside it. A stage starts when those after its colon have ended.
-# Whatever cargo does in target/debug waits for a lock, so it is one after the other: build, lint, doc, unit.
+# The stages of `make check`; called by the script beside it. A stage starts when the stages after its colon have ended.
+# cargo locks target/debug, so its stages run one after the other: build, lint, doc, unit.
 
 CARGO ?= cargo
 export CARGO
 run := tests/stages/run
-# Suites and the lab come first where the cores do not suffice: what is behind them fills the gaps.
+# Suites and the lab have priority for the cores; the stages below them fill the gaps.
 later := nice -n 15
 
 .PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage

@@ -93,7 +93,7 @@ fn profiles() -> [(&'static str, String); 5] {
     ]
 }
 
-/// Any five will do, as long as they are the same in every place.
+/// An arbitrary uuid for an id, the same at every use.
 fn uuid(id: &str) -> String {
     let number = id.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31) + u64::from(byte));
     format!("0b6ba3d2-3ae1-4b37-8d5e-{:012x}", number & 0xffff_ffff_ffff)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# 4.16 to 4.19: once for good, whatever the document becomes; the marker is an empty file.
+# 4.16 to 4.19: only once, even if the document changes; the marker is an empty file.
 set -eu
 from=/etc/nmstate/openshift
 

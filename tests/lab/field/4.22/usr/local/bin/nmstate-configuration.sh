@@ -1,5 +1,5 @@
 #!/bin/bash
-# 4.22: once a content.
+# 4.22: once for each content.
 set -eu
 from=/etc/nmstate/openshift
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Forwards on the link that has the node's address at this moment; fails if none has.
+# Enables forwarding on the link that now has the node's address; fails without one.
 set -eu
 primary=$(cat /run/nodeip-configuration/primary-ip)
 link=$(ip -oneline address show to "$primary" | awk '{ print $2; exit }')

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes br-ex from the uplink, by profiles that last as long as the machine runs; with a document it only clears ovn-remote.
+# Makes br-ex from the uplink, by profiles in /run; with a document it only clears ovn-remote.
 # LAB_CARRIES_DNS_AND_LLDP=1: as 4.20. RETRY: the pause after a failure, empty for none.
 set -u
 
@@ -14,16 +14,16 @@ clone=-slave-ovs-clone
 hint=/var/lib/ovnk/iface_default_hint
 extra=/etc/ovnk/extra_bridge
 booted=/run/configure-ovs-boot-done
-# Bridges on a kernel without Open vSwitch.
+# For a kernel without Open vSwitch.
 datapath=()
 [ -e /sys/module/openvswitch ] || datapath=(ovs-bridge.datapath-type netdev)
 
-# value PROPERTY PROFILE : empty where there is no such profile.
+# value PROPERTY PROFILE : empty without such a profile.
 value() { nmcli --escape no --get-values "$1" connection show "$2" 2>/dev/null || :; }
 
 exists() { nmcli connection show "$1" >/dev/null 2>&1; }
 
-# files BRIDGE CARD DIRECTORY : the profiles of a bridge that are there, by the names of their files.
+# files BRIDGE CARD DIRECTORY : the existing profiles of a bridge, by file name.
 files() {
     local name
     for name in "$1" "ovs-if-$1" "ovs-port-$1" "ovs-if-$2" "ovs-port-$2"; do
@@ -33,7 +33,7 @@ files() {
     compgen -G "$3/*$clone*" || :
 }
 
-# remove BRIDGE CARD : the profiles, and the bridge, which NetworkManager leaves while it has OVN's patch port.
+# remove BRIDGE CARD : the profiles, and the bridge, which NetworkManager keeps while it has OVN's patch port.
 remove() {
     local directory file
     for directory in "$run" "$kept" "$etc"; do
@@ -45,7 +45,7 @@ remove() {
     ovs-vsctl --timeout=30 --if-exists del-br "$1"
 }
 
-# The network as it was before this script ever ran.
+# The network from before the first run of this script.
 roll_back() {
     local cards card i
     cards="$(value connection.interface-name ovs-if-phys0) $(value connection.interface-name ovs-if-phys1)"
@@ -68,14 +68,14 @@ roll_back() {
     done
 }
 
-# default_link FAMILY : of the first default route that has a gateway and nothing of the second bridge's.
+# default_link FAMILY : the link of the first default route with a gateway, the second bridge's excluded.
 default_link() {
     local not=br-ex1
     [ ! -e $extra ] || not="$not|$(cat $extra)"
     ip "$1" route show default | grep -vE "$not" | awk '$4 == "dev" { print $5; exit }'
 }
 
-# What the last choice was, if it can be one still.
+# The last choice, if it is still possible.
 valid_hint() {
     local link
     link=$(cat $hint 2>/dev/null) || return 0
@@ -123,7 +123,7 @@ uplink() {
 # add ID ARGUMENT... : a profile in /run that does not start by itself yet.
 add() { nmcli connection add save no con-name "$@" connection.autoconnect no; }
 
-# change ID ARGUMENT... : by way of its file, and loaded again.
+# change ID ARGUMENT... : edits the file and loads it again.
 change() {
     local file=$run/$1.nmconnection text
     shift
@@ -137,7 +137,7 @@ change() {
 make_bridge() {
     local link=$1 bridge=$2 card=$3 metric=$4 old mac mtu kind options='' cloned=1 args=() port id
     [ -n "$link" ] || { echo "no default route"; return 1; }
-    # Nothing is to be made where the bridge has the route.
+    # If the bridge already has the route, make nothing.
     [ "$link" != "$bridge" ] || return 0
     changed=1
     mac=$(cat "/sys/class/net/$link/address")
@@ -199,7 +199,7 @@ make_bridge() {
     exists "ovs-if-$bridge" || address_profile "$link" "$bridge" "$old" "$mac" "$mtu" "$metric"
 }
 
-# address_profile LINK BRIDGE OLD MAC MTU METRIC : what had the addresses, on the bridge.
+# address_profile LINK BRIDGE OLD MAC MTU METRIC : the old profile's addresses, on the bridge.
 address_profile() {
     local link=$1 bridge=$2 old=$3 mac=$4 mtu=$5 metric=$6 id=ovs-if-$2 port property given args
     port=$(value connection.uuid "ovs-port-$bridge")
@@ -208,7 +208,7 @@ address_profile() {
     ovs-vsctl --timeout=30 --if-exists destroy interface "$bridge"
     if [ "$(value ipv4.method "$old")" = manual ] || [ "$(value ipv6.method "$old")" = manual ] ||
         [ -n "$(value ipv4.addresses "$old")$(value ipv6.addresses "$old")" ]; then
-        # A copy of all that it says; the type is what nmcli cannot change.
+        # A copy of the whole file, since nmcli cannot change the type.
         nmcli connection clone --temporary "$old" "$id"
         sed -i '/^\[connection\]$/,/^\[/ s/^type=.*/type=ovs-interface/' "$run/$id.nmconnection"
         change "$id" "${args[@]}" connection.multi-connect "" connection.autoconnect no \
@@ -226,7 +226,7 @@ address_profile() {
         ipv4.method "$(value ipv4.method "$old")" ipv6.method "$(value ipv6.method "$old")" "${args[@]}"
 }
 
-# activate ID... : each in its turn; of a bond's ports one is enough.
+# activate ID... : in order; one of a bond's ports is enough.
 activate() {
     local id i bond came='' wanted=''
     for id; do
@@ -269,7 +269,7 @@ wait_for_ipv6() {
     return 1
 }
 
-# failed : keeps the profiles for whoever looks for the cause, and takes all back.
+# failed : keeps copies of the profiles for diagnosis, and undoes everything.
 failed() {
     local directory
     directory=$(mktemp -d "/tmp/configure-ovs-$(date +%Y-%m-%d-%H-%M-%S)-XXXXXXXXXX")
@@ -291,7 +291,7 @@ configure() {
         [ -z "$link" ] || echo "$link" >$hint
     fi
     if [ -e $hint ] && [ -e $extra ] && cmp -s $hint $extra; then rm -f $hint $booted; fi
-    # Every boot begins with what the profiles of the machine itself say.
+    # Every boot begins with the machine's own profiles.
     [ -e $booted ] || roll_back
     touch $booted
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets the MTU of what two profiles of configure-ovs.sh are for. A profile that is missing is a failure.
+# Sets the MTU in two profiles of configure-ovs.sh and on their devices. A missing profile is a failure.
 set -eu
 saved=/etc/cno/mtu-migration/mtu
 [ -n "${TARGET_MTU:-}" ] || exit 0
