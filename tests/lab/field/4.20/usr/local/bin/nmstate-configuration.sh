@@ -1,5 +1,5 @@
 #!/bin/bash
-# 4.20 and 4.21: at every boot, since the comparison fails: it runs the two digests as a command.
+# 4.20 and 4.21: at every boot, since the comparison lacks spaces and fails as an unknown command.
 set -eu
 from=/etc/nmstate/openshift
 

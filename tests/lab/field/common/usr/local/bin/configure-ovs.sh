@@ -208,7 +208,7 @@ address_profile() {
     ovs-vsctl --timeout=30 --if-exists destroy interface "$bridge"
     if [ "$(value ipv4.method "$old")" = manual ] || [ "$(value ipv6.method "$old")" = manual ] ||
         [ -n "$(value ipv4.addresses "$old")$(value ipv6.addresses "$old")" ]; then
-        # A copy of the whole file, since nmcli cannot change the type.
+        # A copy of the whole profile; its file is edited, since nmcli cannot change the type.
         nmcli connection clone --temporary "$old" "$id"
         sed -i '/^\[connection\]$/,/^\[/ s/^type=.*/type=ovs-interface/' "$run/$id.nmconnection"
         change "$id" "${args[@]}" connection.multi-connect "" connection.autoconnect no \

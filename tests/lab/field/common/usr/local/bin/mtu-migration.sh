@@ -1,5 +1,5 @@
 #!/bin/sh
-# Sets the MTU in two profiles of configure-ovs.sh and on their devices. A missing profile is a failure.
+# Sets the MTU of the devices of configure-ovs.sh's profiles. A missing profile of br-ex is a failure.
 set -eu
 saved=/etc/cno/mtu-migration/mtu
 [ -n "${TARGET_MTU:-}" ] || exit 0
