@@ -97,6 +97,20 @@ impl Attempt<'_> {
         Ok(checked?)
     }
 
+    /// A transaction of this attempt.
+    pub(super) fn transaction<'n>(
+        &'n self,
+        network: &'n RealNetwork<'n>,
+    ) -> Transaction<'n, RealNetwork<'n>> {
+        Transaction {
+            network,
+            paths: self.paths,
+            settings: self.settings,
+            progress: self.progress,
+            stop: self.stop.clone(),
+        }
+    }
+
     /// Applies the document, unless it failed too often.
     async fn transact(
         &self,
@@ -110,13 +124,7 @@ impl Attempt<'_> {
         }
         give_up(self.settings, &record, document)?;
         let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
-        let transaction = Transaction {
-            network: &network,
-            paths: self.paths,
-            settings: self.settings,
-            progress: self.progress,
-            stop: self.stop.clone(),
-        };
+        let transaction = self.transaction(&network);
         // Leftovers of an unreadable last good document stay; it must not stop a good document.
         let previous = last_good_state(self.paths).unwrap_or_else(|error| {
             tracing::warn!("{}", chain(&error));

@@ -18,7 +18,7 @@ use crate::{
     settings::Policy,
     state::Parsed,
     status::phase::Phase,
-    transaction::{Probed, Transaction},
+    transaction::Probed,
 };
 
 /// Whether the last good configuration works.
@@ -102,13 +102,7 @@ impl Attempt<'_> {
 
     async fn apply_last_good(&self, document: &Document, parsed: &Parsed) -> Result<(), Error> {
         let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
-        let transaction = Transaction {
-            network: &network,
-            paths: self.paths,
-            settings: self.settings,
-            progress: self.progress,
-            stop: self.stop.clone(),
-        };
+        let transaction = self.transaction(&network);
         let files = ServiceFiles::none_due(Record::load(self.paths).applied_service_files(&[]));
         Ok(transaction.run(document, parsed, &files, None, &mut Probed::default()).await?)
     }

@@ -3,7 +3,7 @@
 
 use std::{future::Future, time::Duration};
 
-use super::{adopt::Adopted, decide::Attempt, last_good::last_good_state};
+use super::{adopt::Adopted, decide::Attempt, last_good::last_good_state, signals::stopped};
 use nmgen::chain;
 
 use crate::{
@@ -95,17 +95,10 @@ impl Attempt<'_> {
         bound: Duration,
         work: impl Future<Output = Result<T, NetworkError>>,
     ) -> Result<Result<T, NetworkError>, Error> {
-        let mut stop = self.stop.clone();
-        let stopped = async move {
-            // Without a sender no stop can arrive.
-            if stop.wait_for(|stop| *stop).await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
         let start = self.progress.enter(phase, bound);
         let result = tokio::select! {
             biased;
-            () = stopped => {
+            () = stopped(self.stop.clone()) => {
                 let source = Box::new(PhaseError::Stopped);
                 Err(Error::Transaction(Failure::Untouched { phase, source }))
             }
