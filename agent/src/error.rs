@@ -29,13 +29,13 @@ pub(crate) enum Error {
     Check(#[from] CheckError),
     #[error("the state on disk cannot be used")]
     File(#[from] FileError),
-    #[error("the network cannot be looked at")]
+    #[error("cannot read the state of the network")]
     Network(#[from] NetworkError),
     #[error("states cannot be compared")]
     State(#[from] StateError),
-    #[error("another run is not over; nothing was done")]
+    #[error("another run is in progress; nothing was done")]
     Lock(#[from] LockError),
-    #[error("changed documents cannot be noticed")]
+    #[error("cannot watch for changed documents")]
     Inputs(#[from] WatchError),
     #[error("cannot watch {path}")]
     Watch { path: PathBuf, source: std::io::Error },
@@ -49,7 +49,7 @@ pub(crate) enum Error {
     Output(#[source] std::io::Error),
     #[error("the transaction was not committed")]
     Transaction(#[from] Failure),
-    #[error("what an earlier run left open cannot be undone ({phase})")]
+    #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
     Recover { phase: Phase, source: Box<PhaseError> },
     #[error(
         "document {digest} failed {count} times and is not tried again until it changes \

@@ -28,7 +28,7 @@ pub(crate) enum LockError {
     Lock { path: PathBuf, source: io::Error },
     #[error("cannot write {path}")]
     Write { path: PathBuf, source: io::Error },
-    #[error("it is the turn of {holder}, which has not ended within {seconds:.0} s")]
+    #[error("{holder} holds the lock and did not finish within {seconds:.0} s")]
     Taken { holder: Holder, seconds: f64 },
 }
 
@@ -156,9 +156,8 @@ mod tests {
             return Err("two turns at once".into());
         };
         let me = std::process::id();
-        let expected = format!(
-            "it is the turn of dayone apply (process {me}), which has not ended within 0 s"
-        );
+        let expected =
+            format!("dayone apply (process {me}) holds the lock and did not finish within 0 s");
         assert_eq!(error.to_string(), expected);
         Ok(())
     }

@@ -46,7 +46,7 @@ pub(crate) enum NetworkError {
     HostName(#[from] HostNameError),
     #[error("cannot watch {path}")]
     Watch { path: std::path::PathBuf, source: std::io::Error },
-    #[error("{what} did not come within {seconds:.0} s")]
+    #[error("timed out after {seconds:.0} s waiting for {what}")]
     NotReady { what: String, seconds: f64 },
     #[error("the current state still lacks: {subjects}")]
     Missing { subjects: String },
@@ -54,9 +54,9 @@ pub(crate) enum NetworkError {
     NoLease { links: String },
     #[error("the address {address} is already in use by another host")]
     Duplicate { address: OnLink },
-    #[error("no profile of the document is there to be activated")]
+    #[error("the document has no saved profile to activate")]
     NoProfile,
-    #[error("the old network is not back: {missing} missing")]
+    #[error("the old network was not restored: {missing} missing")]
     NotRestored { missing: String },
 }
 

@@ -35,7 +35,7 @@ pub(crate) enum Outcome {
     Adopted,
     /// This node has no document.
     Nothing,
-    /// The document in force is gone; its network stays.
+    /// The document in force was removed; its network stays.
     Removed,
     /// Failed before any change.
     Failed,

@@ -8,7 +8,10 @@ mod roll_back;
 
 use tokio::sync::watch;
 
-pub(crate) use self::failure::{Failure, PhaseError};
+pub(crate) use self::{
+    bounds::stopped,
+    failure::{Failure, PhaseError},
+};
 use nmgen::chain;
 
 use crate::{

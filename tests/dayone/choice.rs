@@ -77,7 +77,7 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
         let outcome = outcome(&inside, None)?;
         assert_eq!(outcome.exit, 0);
         assert!(
-            outcome.text().contains("nothing to do (no document is for this node)"),
+            outcome.text().contains("nothing to do (no document for this node)"),
             "{}",
             outcome.text()
         );
@@ -92,7 +92,7 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
-        assert!(status.stdout.contains("no document is for this node"), "{status}");
+        assert!(status.stdout.contains("no document for this node"), "{status}");
         Ok(())
     })
 }

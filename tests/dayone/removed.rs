@@ -23,7 +23,7 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         let inside = case.inside()?;
         let second = outcome(&inside, None)?;
         assert_eq!(second.exit, 0, "{}", second.text());
-        assert!(second.text().contains("is gone, its network stays"), "{}", second.text());
+        assert!(second.text().contains("was removed; its network stays"), "{}", second.text());
         inside.wait_unit("kubelet.service", "active", SOON)?;
         // configure-ovs would delete br-ex under the profiles in force. The mark holds it back, and with `applied` it does nothing.
         assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));

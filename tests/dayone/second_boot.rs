@@ -157,7 +157,7 @@ fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
         case.plug(Nic::new("eno1", MAC))?;
         let inside = came_back(case, "in force already")?;
         let status = inside.run(&["dayone", "status"])?;
-        assert!(!status.stdout.contains("did not come back"), "{status}");
+        assert!(!status.stdout.contains("did not return"), "{status}");
         Ok(())
     })
 }

@@ -69,7 +69,7 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
             assert_eq!(second.status.code(), Some(1), "{second}");
             let whose = format!("dayone apply (process {first})");
             assert!(second.stderr.contains(&format!("waiting for {whose}")), "{second}");
-            assert!(second.stderr.contains(&format!("it is the turn of {whose}")), "{second}");
+            assert!(second.stderr.contains(&format!("{whose} holds the lock")), "{second}");
         }
         // The transaction and its owner are unchanged.
         inside.sh("test -e /var/lib/dayone/transaction/journal.json")?;

@@ -328,18 +328,27 @@ impl Bus {
         }
     }
 
+    /// An active connection, read without a cache.
+    async fn active_connection(
+        &self,
+        path: OwnedObjectPath,
+    ) -> Result<ActiveConnectionProxy<'_>, BusError> {
+        let query = || call("the list of active connections");
+        ActiveConnectionProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path)
+            .map_err(query())?
+            .build()
+            .await
+            .map_err(query())
+    }
+
     /// Active connections that have a profile and a device.
     pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
         let query = || call("the list of active connections");
         let paths = self.manager.active_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Vec<Active>, BusError> {
-            let proxy = ActiveConnectionProxy::builder(&self.connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .path(path)
-                .map_err(query())?
-                .build()
-                .await
-                .map_err(query())?;
+            let proxy = self.active_connection(path).await?;
             // Skip an object that goes away meanwhile.
             let answers =
                 tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());

@@ -39,7 +39,7 @@ pub(crate) enum NetlinkError {
     Addresses { source: rtnetlink::Error },
     #[error("cannot list routes")]
     Routes { source: rtnetlink::Error },
-    #[error("cannot put the address {address} back")]
+    #[error("cannot restore the address {address}")]
     AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
     #[error("cannot list neighbours")]
     Neighbours { source: rtnetlink::Error },

@@ -116,7 +116,7 @@ impl Ovsdb {
         let update = json!({"op": "update", "table": "Bridge",
             "where": [["name", "==", bridge.name]], "row": row});
         let operations = vec![update, reconfigure()];
-        self.transact("the return of a bridge's settings", operations).await.map(|_| ())
+        self.transact("restoring a bridge's settings", operations).await.map(|_| ())
     }
 
     /// Adds ports to a bridge.

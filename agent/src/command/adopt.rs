@@ -52,7 +52,7 @@ impl Adopted {
             // A NetworkState resolves without the current state, and a working network must not
             // wait for it.
             Err(error) if !self.parsed.needs_current() => {
-                run.warn(&format!("drift is not known: {}", chain(&error)));
+                run.warn(&format!("drift unknown: {}", chain(&error)));
                 let netlink = Netlink::connect().map_err(NetworkError::from)?;
                 let uplinks = Uplinks::seen(&netlink, &self.wants, Vec::new()).await?;
                 (self.parsed.resolve(None)?, uplinks)

@@ -30,7 +30,7 @@ async fn checked(paths: &Paths) -> Result<(), Error> {
     }
     let Some(document) = chosen.document else {
         let gone = removed(paths, &record);
-        let gone = gone.map(|path| format!("; {} is gone, its network stays", path.display()));
+        let gone = gone.map(|path| format!("; {} was removed; its network stays", path.display()));
         return say(&format!("{}{}", chosen.reason, gone.unwrap_or_default()));
     };
     let files = service_files::read(paths, &chosen.hostname)?;

@@ -53,12 +53,12 @@ impl Attempt<'_> {
         if error.exit() != Exit::RollBackFailed {
             match self.unanswered().await {
                 Ok(None) => return Some(Standing::Carries(format!("{name} is in force"))),
-                Ok(Some(why)) => tracing::warn!("{name} does not carry the node: {why}"),
+                Ok(Some(why)) => tracing::warn!("{name} gives the node no working network: {why}"),
                 Err(error) => tracing::warn!("{}", chain(&error)),
             }
             // A machine error before the transaction would fail this document too.
             if error.exit() == Exit::Machine {
-                return Some(Standing::Lost(format!("{name} does not carry the node")));
+                return Some(Standing::Lost(format!("{name} gives the node no working network")));
             }
         }
         Some(match self.put_back(&document, &parsed).await {

@@ -3,7 +3,7 @@
 
 use std::{future::Future, time::Duration};
 
-use super::{adopt::Adopted, decide::Attempt, last_good::last_good_state, signals::stopped};
+use super::{adopt::Adopted, decide::Attempt, last_good::last_good_state};
 use nmgen::chain;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     network::{NetworkError, real::RealNetwork, uplinks::Uplinks},
     paths::Paths,
     status::{Outcome, phase::Phase},
-    transaction::{Failure, PhaseError},
+    transaction::{Failure, PhaseError, stopped},
     wants::Wants,
 };
 
@@ -73,15 +73,15 @@ impl Attempt<'_> {
         match activated.await? {
             Ok(()) => {
                 self.warn(
-                    "the network did not come back by itself: the document's profiles were activated",
+                    "the network did not return by itself: activated the document's profiles",
                 );
                 Ok(true)
             }
             Err(error) => {
                 tracing::warn!("{}", chain(&error));
                 self.warn(
-                    "the network did not come back: the document is applied again, and changes made \
-                     since its commit are gone",
+                    "the network did not return: applying the document again; changes made \
+                     since its commit are lost",
                 );
                 Ok(false)
             }

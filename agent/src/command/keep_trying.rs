@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::{
     attempt::{Ended, attempt},
     outcome, retry,
-    signals::{Signals, stopped},
+    signals::Signals,
 };
-use crate::{document::changes::Inputs, error::Error, paths::Paths};
+use crate::{document::changes::Inputs, error::Error, paths::Paths, transaction::stopped};
 
 /// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]

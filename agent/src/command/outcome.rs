@@ -131,7 +131,7 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
         Outcome::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
         Outcome::Adopted => (message_id::ADOPTED, "in force by another tool, recorded"),
         Outcome::Removed => {
-            (message_id::REMOVED, "the document in force is gone, its network stays")
+            (message_id::REMOVED, "the document in force was removed; its network stays")
         }
         Outcome::Nothing
         | Outcome::Running

@@ -24,8 +24,13 @@ pub(super) async fn stand_in(paths: &Paths) {
     if marks::is_undecided(paths) && !paths.ovs_config_executed().exists() {
         match tokio::time::timeout(OVSDB, forget_ovn_remote(paths)).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::info!("OVN's database is not forgotten: {}", chain(&error)),
-            Err(_) => tracing::warn!("OVN's database is not forgotten: OVSDB does not answer"),
+            Ok(Err(error)) => tracing::info!(
+                "the address of OVN's southbound database stays set: {}",
+                chain(&error)
+            ),
+            Err(_) => tracing::warn!(
+                "the address of OVN's southbound database stays set: OVSDB does not answer"
+            ),
         }
     }
 }
@@ -34,7 +39,7 @@ pub(super) async fn stand_in(paths: &Paths) {
 async fn forget_ovn_remote(paths: &Paths) -> Result<(), OvsdbError> {
     let mut ovsdb = Ovsdb::connect(&paths.ovsdb_socket()).await?;
     if ovsdb.forget_ovn_remote().await? {
-        tracing::info!("the address of OVN's southbound database is forgotten");
+        tracing::info!("cleared the address of OVN's southbound database");
     }
     // Other programs and the next call take this file as proof that configure-ovs.sh has run.
     if let Err(error) = durable::write(&paths.ovs_config_executed(), b"", 0o644) {
@@ -50,7 +55,7 @@ fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
     if !remains.exists() || mtu_migration_is_enabled(paths) {
         return Ok(());
     }
-    tracing::info!(path = %remains.display(), "remains of an MTU migration go");
+    tracing::info!(path = %remains.display(), "removing remains of an MTU migration");
     durable::remove(&remains)
 }
 

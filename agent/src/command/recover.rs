@@ -46,7 +46,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     // then removes its own ports from OVSDB, but keeps a bridge with foreign ports, such as OVN's.
     if let Err(error) = undo_bridges(paths, &journal).await {
         if bridges::must_return(&journal.before.bridges) {
-            tracing::warn!("{}; the bridges come back when the agent starts", chain(&error));
+            tracing::warn!("{}; the agent restores the bridges when it starts", chain(&error));
             return Ok(());
         }
         tracing::info!("{}; bridges stay as they are", chain(&error));
@@ -122,7 +122,7 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
         Ok(None) => Ok(Open::Nothing),
         Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),
         Err(error) if error.is_unusable() => {
-            tracing::error!("{}; what it was about is not undone", chain(&error));
+            tracing::error!("{}; its transaction is not undone", chain(&error));
             journal::abandon(paths)?;
             Ok(Open::Abandoned)
         }
@@ -138,7 +138,7 @@ fn note(paths: &Paths, journal: &Journal) {
         digest: journal.digest.clone(),
         mode: 0o600,
     };
-    let why = "the agent or the machine stopped in the middle";
+    let why = "the agent or the machine stopped during the transaction";
     if let Err(error) = Record::load(paths).failed(paths, &document, "interrupted", why) {
         tracing::warn!("the failure cannot be recorded: {}", chain(&error));
     }

@@ -7,7 +7,7 @@ use tokio::{
     sync::watch,
 };
 
-use crate::error::Error;
+use crate::{error::Error, transaction::stopped};
 
 /// The signals of a run.
 pub(super) struct Signals {
@@ -39,14 +39,6 @@ impl Signals {
     pub(super) async fn hangup(&mut self) {
         // The stream of signals does not end.
         while self.hangup.recv().await.is_none() {}
-    }
-}
-
-/// Returns at a stop signal.
-pub(super) async fn stopped(mut stop: watch::Receiver<bool>) {
-    // Without a sender no stop can arrive.
-    if stop.wait_for(|stop| *stop).await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 

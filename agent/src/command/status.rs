@@ -75,11 +75,11 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let why = if let Some(digest) = &report.pending {
         format!("it is pending, the next boot applies {digest}")
     } else if let Some(path) = &report.removed {
-        format!("{} is gone; its network stays", path.display())
+        format!("{} was removed; its network stays", path.display())
     } else if !report.in_force {
         not_in_force(&report.boot)
     } else if let Some(why) = &report.drift_unknown {
-        format!("drift is not known: {why}")
+        format!("drift unknown: {why}")
     } else if !report.drift.is_empty() {
         format!("the current state has drifted: {}", report.drift.join(", "))
     } else {
@@ -128,7 +128,7 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
         Outcome::Unchanged => "in force already, nothing done",
         Outcome::Adopted => "in force by another tool, recorded",
         Outcome::Nothing => "nothing to do",
-        Outcome::Removed => "the document in force is gone, its network stays",
+        Outcome::Removed => "the document in force was removed; its network stays",
         Outcome::Failed => "failed, nothing was changed",
         Outcome::RolledBack => "failed and rolled back",
         Outcome::RollBackFailed => "failed, and the roll back failed too",
@@ -170,7 +170,7 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
     let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
         (false, _, _) if boot.last_good_in_force => "no, the last good configuration is".to_owned(),
         (false, _, _) => "no".to_owned(),
-        (true, Some(why), _) => format!("committed; drift is not known: {why}"),
+        (true, Some(why), _) => format!("committed; drift unknown: {why}"),
         (true, None, true) => "yes".to_owned(),
         (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
     };

@@ -44,14 +44,14 @@ pub(crate) async fn choose(
             }
             None => {
                 let after = start.elapsed().as_secs_f64();
-                (hostname, format!("; no hostname came within {after:.1} s"))
+                (hostname, format!("; no hostname within {after:.1} s"))
             }
         };
         selection = select_for(paths, &hostname, &listing).await;
     }
     let (document, reason) = match &selection.choice {
         Some(choice) => (Some(Document::read(file(paths, &choice.name))?), select::reason(choice)),
-        None => (None, "no document is for this node".to_owned()),
+        None => (None, "no document for this node".to_owned()),
     };
     Ok(Chosen {
         document,

@@ -13,7 +13,7 @@ pub(crate) fn reason(choice: &Candidate) -> String {
             format!("host file for MAC address {}", mac.to_string().replace(':', "-"))
         }
         Reason::Dmi { value, .. } => format!("host file for DMI serial or UUID {value}"),
-        Reason::Cluster => "cluster.yml, as no host file is for this node".to_owned(),
+        Reason::Cluster => "cluster.yml, since no host file matches this node".to_owned(),
         // Only in the initramfs.
         Reason::KernelArgument => format!("the kernel command line names {}", choice.name),
         Reason::MacPrefix { prefix, .. } => format!("host file for MAC prefix {prefix}"),

@@ -144,7 +144,7 @@ fn note(paths: &Paths) {
     let outcome = if committed.adopted { "adopted" } else { "committed" };
     let noted = record::append(paths, &committed.digest, &committed.source, outcome, None);
     if let Err(error) = noted {
-        tracing::warn!("the history is not complete: {}", chain(&error));
+        tracing::warn!("the history is incomplete: {}", chain(&error));
     }
 }
 

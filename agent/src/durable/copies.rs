@@ -190,7 +190,7 @@ fn remove_new(
             file::remove(&path)?;
             touched.push(path);
         } else {
-            tracing::info!(path = %path.display(), "appeared meanwhile, and is not the document's");
+            tracing::info!(path = %path.display(), "appeared during the transaction and is not the document's");
         }
     }
     file::sync_dir(dir)

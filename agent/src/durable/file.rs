@@ -25,9 +25,9 @@ pub(crate) enum FileError {
     Remove { path: PathBuf, source: io::Error },
     #[error("cannot sync the directory {path}")]
     Sync { path: PathBuf, source: io::Error },
-    #[error("{path} is not what this version writes")]
+    #[error("{path} does not have this version's format")]
     Decode { path: PathBuf, source: serde_json::Error },
-    #[error("{path} has the layout {found}, of another version; this one knows {known}")]
+    #[error("{path} has format {found}; this version reads {known}")]
     Version { path: PathBuf, found: u32, known: u32 },
     #[error("cannot encode {path}")]
     Encode { path: PathBuf, source: serde_json::Error },

@@ -60,8 +60,8 @@ pub(crate) async fn return_ofports(ovsdb: &mut Ovsdb, before: &[Bridge]) -> Resu
     let now = ovsdb.bridges().await?;
     for (interface, ofport) in other_ofports(before, &now) {
         match ovsdb.set_ofport(interface, ofport, NUMBERED).await {
-            Ok(()) => tracing::info!(%interface, ofport, "the port has its number again"),
-            Err(error) => tracing::warn!("{error}; {interface} keeps another number"),
+            Ok(()) => tracing::info!(%interface, ofport, "restored the port's number"),
+            Err(error) => tracing::warn!("{error}; {interface} keeps its new port number"),
         }
     }
     Ok(())
@@ -117,12 +117,12 @@ async fn change(ovsdb: &mut Ovsdb, changes: &[Change<'_>]) -> Result<(), OvsdbEr
                 ovsdb.restore(bridge).await?;
             }
             Change::SetColumns(bridge) => {
-                tracing::info!(bridge = %bridge.name, "the bridge's settings come back");
+                tracing::info!(bridge = %bridge.name, "restoring the bridge's settings");
                 ovsdb.set_columns(bridge).await?;
             }
             Change::AddPorts(bridge, ports) => {
                 let names: Vec<&str> = ports.iter().map(|port| port.name()).collect();
-                tracing::info!(%bridge, ports = ?names, "the bridge's ports come back");
+                tracing::info!(%bridge, ports = ?names, "restoring the bridge's ports");
                 ovsdb.add_ports(bridge, ports).await?;
             }
         }

@@ -39,7 +39,7 @@ impl<'a> Clients<'a> {
             match self.bus.timeout_of(&checkpoint).await? {
                 Some(timeout) if timeout == before.checkpoint_seconds => own.push(checkpoint),
                 Some(_) => {
-                    tracing::info!(?checkpoint, "a checkpoint of someone else's is left alone");
+                    tracing::info!(?checkpoint, "leaving another program's checkpoint alone");
                 }
                 None => {}
             }

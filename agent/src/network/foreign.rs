@@ -70,7 +70,7 @@ pub(super) async fn put_back(net: &Clients<'_>, foreign: &[Address]) -> Result<(
     let now = net.netlink.addresses().await?;
     for address in foreign.iter().filter(|f| !now.iter().any(|a| a.on == f.on)) {
         net.netlink.put_back(address).await?;
-        tracing::info!(address = %address.on, "an address of someone else's was put back");
+        tracing::info!(address = %address.on, "restored an address of another program");
     }
     Ok(())
 }

@@ -51,7 +51,7 @@ pub(super) async fn ready(
     let needed = names.iter().map(|name| (name.clone(), true));
     // In parallel: each wait has the whole bound.
     let all = needed.chain(declared).map(|(name, must_exist)| async move {
-        let what = format!("NetworkManager to be done with {name}");
+        let what = format!("NetworkManager to finish with {name}");
         let done = settled(net, &name, must_exist);
         match awaited(&what, net.wait.device_settled, say, done).await {
             Ok(done) => done?,

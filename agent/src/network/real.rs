@@ -141,12 +141,12 @@ impl Network for RealNetwork<'_> {
 
     async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError> {
         for profile in &leftovers.profiles {
-            tracing::info!(profile = %profile.id, "taking over: the profile goes");
+            tracing::info!(profile = %profile.id, "taking over: removing the profile");
             self.0.bus.delete_profile(profile).await?;
         }
         if !leftovers.bridges.is_empty() {
             let names: Vec<&str> = leftovers.bridges.iter().map(|b| b.name.as_str()).collect();
-            tracing::info!(bridges = ?names, "taking over: the bridges go");
+            tracing::info!(bridges = ?names, "taking over: removing the bridges");
             bridges::take_over(&mut self.ovsdb().await?, &leftovers.bridges).await?;
         }
         Ok(())

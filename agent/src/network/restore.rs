@@ -69,7 +69,7 @@ pub(super) async fn bridges(
             }
             Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
             Err(error) => {
-                tracing::warn!("{error}; bridges cannot be looked at");
+                tracing::warn!("{error}; cannot read the bridges");
                 Ok(())
             }
         }
@@ -116,7 +116,7 @@ async fn patient(
             net.bus.network_manager().await?;
             match work().await {
                 Err(NetworkError::Bus(error)) if error.is_gone() => {
-                    tracing::info!("NetworkManager went away; waiting for it");
+                    tracing::info!("NetworkManager left the bus; waiting for its return");
                     // The bus name of a dead process may stay owned briefly.
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }

@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tokio::sync::watch;
+
 use super::{
     Transaction,
     failure::{PhaseError, Phased},
@@ -17,6 +19,14 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// Bound of the readiness phase; each of its waits has its own bound.
 pub(super) const LONG: Duration = Duration::from_secs(600);
 
+/// Returns at a stop signal.
+pub(crate) async fn stopped(mut stop: watch::Receiver<bool>) {
+    // Without a sender no stop can arrive.
+    if stop.wait_for(|stop| *stop).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
 impl<N: Network> Transaction<'_, N> {
     /// Runs a phase: bounded, stopped by signals.
     pub(super) async fn phase<T, E: Into<PhaseError>>(
@@ -25,17 +35,10 @@ impl<N: Network> Transaction<'_, N> {
         bound: Duration,
         work: impl Future<Output = Result<T, E>>,
     ) -> Phased<T> {
-        let mut stop = self.stop.clone();
-        let stopped = async move {
-            // Without a sender no stop can arrive.
-            if stop.wait_for(|stop| *stop).await.is_err() {
-                std::future::pending::<()>().await;
-            }
-        };
         let start = self.progress.enter(phase, bound);
         let result = tokio::select! {
             biased;
-            () = stopped => Err(PhaseError::Stopped),
+            () = stopped(self.stop.clone()) => Err(PhaseError::Stopped),
             result = bounded(bound, held(phase, work)) => result,
         };
         self.finish(phase, start, result)

@@ -3,7 +3,7 @@
 use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
-use super::{Bus, BusError, call, proxies::ActiveConnectionProxy};
+use super::{Bus, BusError, call};
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 const ACTIVATED: u32 = 2;
@@ -14,13 +14,7 @@ impl Bus {
         let query = || call("the list of active connections");
         let paths = self.manager.active_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
-            let proxy = ActiveConnectionProxy::builder(&self.connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .path(path)
-                .map_err(query())?
-                .build()
-                .await
-                .map_err(query())?;
+            let proxy = self.active_connection(path).await?;
             // Skip a connection that goes away meanwhile.
             let answers = tokio::try_join!(proxy.uuid(), proxy.state());
             Ok(answers.ok().filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))

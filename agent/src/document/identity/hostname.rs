@@ -18,7 +18,7 @@ pub(crate) enum HostNameError {
     Kernel { source: io::Error },
     #[error("cannot read {path}")]
     Read { path: PathBuf, source: io::Error },
-    #[error("cannot put the host name {name} back")]
+    #[error("cannot restore the host name {name}")]
     PutBack { name: String, source: nix::Error },
     #[error("cannot watch {path}")]
     Watch { path: PathBuf, source: io::Error },
