@@ -47,6 +47,17 @@ const TOPICS: &[(&[Rule], Check)] = &[
     (offline::RULES, offline::check),
 ];
 
+/// Rules that conclude from something absent.
+const FROM_ABSENCE: &[Rule] = &[
+    bond::BOND_WITHOUT_MODE,
+    bond::BOND_WITHOUT_PORTS,
+    dns_resolver::DNS_WITHOUT_INTERFACE,
+    ovs::OVS_BRIDGE_WITHOUT_INTERFACE,
+    ovs::OVS_INTERFACE_WITHOUT_BRIDGE,
+    route::ROUTE_WITHOUT_INTERFACE,
+    route::ROUTE_INTERFACE_UNDECLARED,
+];
+
 /// Every rule that concerns one document, or several hosts.
 pub(crate) fn rules() -> Vec<Rule> {
     let topics = TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied());
@@ -60,10 +71,19 @@ pub(crate) fn document(
     diagnostics: &mut Diagnostics,
 ) -> Option<State> {
     let subject = Subject::new(document, purpose);
-    let mut report = Report::new(document, diagnostics);
+    let mut found = Diagnostics::default();
+    let mut report = Report::new(document, &mut found);
     for (_, check) in TOPICS {
         check(&subject, &mut report);
     }
     let faults = report.into_faults();
-    schema::parse(document, faults, diagnostics)
+    let mut refused = Diagnostics::default();
+    let state = schema::parse(document, faults, &mut refused);
+    // A misplaced or misspelt key is told by itself, not also by what is absent because of it.
+    if refused.has_errors() {
+        found.retain(|diagnostic| !FROM_ABSENCE.contains(&diagnostic.rule));
+    }
+    diagnostics.extend(found);
+    diagnostics.extend(refused);
+    state
 }

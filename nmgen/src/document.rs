@@ -14,6 +14,7 @@ mod render;
 mod scalar;
 pub(crate) mod size;
 mod space;
+mod template;
 mod tree;
 
 pub(crate) use self::parse::parse;
@@ -24,5 +25,5 @@ use crate::diagnostic::Rule;
 
 /// Faults of a document as YAML.
 pub(crate) fn rules() -> Vec<Rule> {
-    [size::RULES, parse::RULES, space::RULES].concat()
+    [size::RULES, parse::RULES, space::RULES, template::RULES].concat()
 }

@@ -13,6 +13,7 @@ mod fleet;
 mod ignition;
 mod install;
 mod kargs;
+mod mistakes;
 mod networkmanager;
 mod nics;
 mod packages;

@@ -8,6 +8,7 @@ pub mod keyfile;
 pub mod lab;
 pub mod machine;
 pub mod measure;
+pub mod mistakes;
 pub mod mutation;
 pub mod program;
 pub mod skip;

@@ -6,8 +6,8 @@ use crate::document::Node;
 use crate::stack::{self, Role};
 
 rules! {
-    warning BOND_WITHOUT_PORTS = "bond-without-ports";
-    error BOND_WITHOUT_MODE = "bond-without-mode";
+    pub(super) warning BOND_WITHOUT_PORTS = "bond-without-ports";
+    pub(super) error BOND_WITHOUT_MODE = "bond-without-mode";
     error BOND_OPTION_REFUSED = "bond-option-refused";
     warning BOND_OPTION_IGNORED = "bond-option-ignored";
     warning BOND_PRIMARY_NOT_A_PORT = "bond-primary-not-a-port";

@@ -9,7 +9,7 @@ use crate::document::{Node, Path};
 
 rules! {
     error DNS_SERVER_SYNTAX = "dns-server-syntax";
-    error DNS_WITHOUT_INTERFACE = "dns-without-interface";
+    pub(super) error DNS_WITHOUT_INTERFACE = "dns-without-interface";
     warning DNS_TOO_MANY_SERVERS = "dns-too-many-servers";
 }
 

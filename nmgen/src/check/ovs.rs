@@ -10,8 +10,8 @@ use crate::stack;
 
 rules! {
     warning OVS_BRIDGE_ADDRESS = "ovs-bridge-address";
-    warning OVS_BRIDGE_WITHOUT_INTERFACE = "ovs-bridge-without-interface";
-    error OVS_INTERFACE_WITHOUT_BRIDGE = "ovs-interface-without-bridge";
+    pub(super) warning OVS_BRIDGE_WITHOUT_INTERFACE = "ovs-bridge-without-interface";
+    pub(super) error OVS_INTERFACE_WITHOUT_BRIDGE = "ovs-interface-without-bridge";
 }
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {

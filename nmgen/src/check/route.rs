@@ -10,8 +10,8 @@ use crate::document::{Node, Path};
 
 rules! {
     error ROUTE_SYNTAX = "route-syntax";
-    error ROUTE_WITHOUT_INTERFACE = "route-without-interface";
-    error ROUTE_INTERFACE_UNDECLARED = "route-interface-undeclared";
+    pub(super) error ROUTE_WITHOUT_INTERFACE = "route-without-interface";
+    pub(super) error ROUTE_INTERFACE_UNDECLARED = "route-interface-undeclared";
     error ROUTE_FAMILY_DISABLED = "route-family-disabled";
     warning GATEWAY_OUTSIDE_SUBNETS = "gateway-outside-subnets";
     error GATEWAY_IS_OWN_ADDRESS = "gateway-is-own-address";

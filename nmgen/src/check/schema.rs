@@ -3,20 +3,25 @@
 //! The place is found by running nmstate on parts of the document: a part is at fault when nmstate
 //! doesn't refuse the rest for the same reason. Nothing here knows NMState's schema.
 
+mod ignored;
 mod known;
 mod locate;
+mod misplaced;
 mod nearest;
+mod words;
 
 use self::known::missing_field;
-use self::locate::{Judge, guilty, is_missing_field, reason, remove};
+use self::locate::{Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::document::{Document, Node, Path, Step};
+use crate::spelling::is_alike;
 use crate::state::{Refusal, State};
 
 rules! {
     error UNKNOWN_FIELD = "unknown-field";
+    warning IGNORED_FIELD = "ignored-field";
     error MISSING_FIELD = "missing-field";
     error INVALID_VALUE = "invalid-value";
     error REFUSED = "refused-by-nmstate";
@@ -46,6 +51,7 @@ pub(super) fn parse(
             if state.is_empty() {
                 diagnostics.push(empty(document));
             }
+            ignored::check(document, |root| State::parse(root).map(drop), diagnostics);
             Some(state)
         }
         Err(first) => {
@@ -99,6 +105,10 @@ fn report_all(
     let mut faults = 0;
     while let Err(refusal) = verdict {
         let reason = reason(&refusal);
+        // A contradiction in what is left may come from the removals.
+        if faults > 0 && !is_schema(&reason) {
+            return;
+        }
         let path = up_to_field(guilty(&value, &reason, judge), &reason);
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
@@ -179,7 +189,10 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         let near = || field_of_interface(&document.root, path, judge);
         return match nearest(field, &expected).or_else(near) {
             Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),
-            None => diagnostic,
+            None => match misplaced::remedy(&document.root, path, judge) {
+                Some(remedy) => diagnostic.help(remedy),
+                None => diagnostic,
+            },
         };
     }
     if let Some((word, expected)) = unknown_variant(&text) {
@@ -200,6 +213,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         () => REFUSED,
     };
     let at = path.to_string();
+    let text = words::plain(&text);
     let message = match document.root.find(path).and_then(|node| node.text()) {
         Some(value) => format!("{at} cannot be \"{}\": {text}", value.escape_debug()),
         None if at.is_empty() || text.starts_with(&at) => text,
@@ -212,9 +226,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
 fn misspelt(document: &Document<'_>, path: &Path, text: &str) -> Option<Diagnostic> {
     let field = missing_field(text)?;
     let entries = document.root.find(path)?.entries();
-    let keys: Vec<&str> = entries.iter().map(|entry| &*entry.key).collect();
-    let key = nearest(field, &keys).filter(|key| key.eq_ignore_ascii_case(field))?;
-    let entry = entries.iter().find(|entry| entry.key == key)?;
+    let entry = entries.iter().find(|entry| is_alike(&entry.key, field))?;
     let message = format!("{path}: {text}");
     let diagnostic = Diagnostic::new(MISSING_FIELD, message, document.place(entry.key_span));
     Some(diagnostic.help(format!("did you mean \"{field}\"?")))

@@ -6,6 +6,7 @@ use super::name::name_problem;
 use super::subject::{Interface, Report, Subject};
 use crate::diagnostic::rules;
 use crate::document::Node;
+use crate::spelling::is_alike;
 
 rules! {
     warning INTERFACE_TWICE = "interface-twice";
@@ -122,6 +123,18 @@ fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
     }
 }
 
+/// The type that the word is for.
+fn type_help(kind: &str) -> String {
+    if kind.eq_ignore_ascii_case("bridge") {
+        return "write linux-bridge, or ovs-bridge for Open vSwitch".to_owned();
+    }
+    match TYPES.iter().find(|known| is_alike(kind, known)) {
+        Some(known) => format!("did you mean {known}?"),
+        None => "it would make one for any Ethernet card; leave the interface out of this document"
+            .to_owned(),
+    }
+}
+
 /// A profile that names no card applies to every card.
 fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
     if !TYPES.contains(&interface.kind) {
@@ -133,7 +146,7 @@ fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
                 interface.kind.escape_debug(),
                 interface.name
             ),
-            "it would make one for any Ethernet card; leave the interface out of this document",
+            &type_help(interface.kind),
         );
     }
     let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {

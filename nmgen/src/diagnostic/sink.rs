@@ -36,6 +36,11 @@ impl Diagnostics {
         result.map_err(|faults| self.extend(faults)).ok()
     }
 
+    /// Keeps the findings for which this is true.
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&Diagnostic) -> bool) {
+        self.0.retain(keep);
+    }
+
     /// Sorts by file, line and column.
     pub(crate) fn sort(&mut self) {
         self.0.sort_by_cached_key(Diagnostic::sort_key);

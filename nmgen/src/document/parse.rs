@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
-use super::{dialect, space};
+use super::{dialect, space, template};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
@@ -30,6 +30,8 @@ const HELP: &[(&str, &str)] = &[
         "it is indented like the '-' of a list: align it with the keys of the item above",
     ),
     ("did not find expected key", "its indentation matches no line above"),
+    ("simple key expect ':'", "a key ends in ': ', with a space; the line above may lack it"),
+    ("':' must be followed by", "write a space after the ':', not a tab"),
     (
         "mapping values are not allowed",
         "is this indented like the line above? text with ': ' in it needs quotes",
@@ -77,16 +79,23 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
             }
         }
         Err(fatal) => {
-            let fatal = space::instead_of(text, &fatal, &reader.lines).unwrap_or(*fatal);
+            let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
+            let template = is_text.then(|| template::instead_of(text, &reader.lines)).flatten();
+            let fatal = template
+                .or_else(|| space::instead_of(text, &fatal, &reader.lines))
+                .unwrap_or(*fatal);
             reader.faults.push(fatal);
         }
     }
     Err(reader.faults)
 }
 
-/// The fault of a document that nmstate's tools cannot read.
+/// The fault of a text that is no document yet, or that nmstate's tools cannot read.
 pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     let lines = &document.lines;
+    if let Some(template) = template::in_values(&lines.source().text, &document.root, lines) {
+        return Some(template);
+    }
     let (message, line, column) = dialect::refusal(&lines.source().text)?;
     let at = Position { line: line as u32, column: column as u32 };
     Some(Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at })))

@@ -92,23 +92,46 @@ impl Search<'_> {
         parent: &Path,
         steps: impl Iterator<Item = Step>,
     ) -> Option<Step> {
+        let is_relation = !is_schema(self.reason);
+        let mut candidates = Vec::new();
+        let mut changed = Vec::new();
         for step in steps {
             let mut without = value.clone();
             remove(&mut without, &parent.join(step.clone()));
-            let is_guilty = match self.ask(&without)? {
-                Ok(()) => true,
-                // After a missing field, removing another one only changes the name in the reason.
+            match self.ask(&without)? {
+                // Several values that contradict each other: each of them ends the refusal.
+                Ok(()) if is_relation && matches!(step, Step::Key(_)) => candidates.push(step),
+                Ok(()) => return Some(step),
                 Err(other) => {
                     let other = reason(&other);
-                    other != self.reason
-                        && !(is_missing_field(self.reason) && is_missing_field(&other))
+                    // After a missing field, removing another one only changes the name in the reason.
+                    let is_guilty = words(&other) != words(self.reason)
+                        && !(is_missing_field(self.reason) && is_missing_field(&other));
+                    if is_guilty && !is_relation {
+                        return Some(step);
+                    }
+                    changed.extend(is_guilty.then_some(step));
                 }
-            };
-            if is_guilty {
-                return Some(step);
             }
         }
-        None
+        if let [only] = &candidates[..] {
+            return Some(only.clone());
+        }
+        let is_named = |step: &&Step| matches!(step, Step::Key(key) if self.names(key));
+        let named = candidates.iter().find(is_named).cloned();
+        // Within an item of a list a removal may cause another refusal by itself.
+        let is_top = !parent.steps().iter().any(|step| matches!(step, Step::Index(_)));
+        let changed = match &changed[..] {
+            [only] => Some(only),
+            [first, ..] if is_top => Some(first),
+            _ => None,
+        };
+        named.or_else(|| changed.filter(|_| candidates.is_empty()).cloned())
+    }
+
+    /// True if the refusal has the key's words.
+    fn names(&self, key: &str) -> bool {
+        self.reason.to_lowercase().contains(&key.to_lowercase())
     }
 
     fn ask(&mut self, value: &Node<'_>) -> Option<Result<(), Refusal>> {
@@ -124,6 +147,28 @@ fn keep(value: &mut Node<'_>, list: &Path, range: std::ops::Range<usize>) {
     }
 }
 
+/// The refusal without what it quotes from the document, if it is a contradiction.
+fn words(reason: &str) -> &str {
+    if is_schema(reason) {
+        return reason;
+    }
+    reason.split(['\'', '"', ':']).next().unwrap_or(reason)
+}
+
+/// True for a refusal of a key or a value by itself; others are about several values that contradict each other.
+pub(super) fn is_schema(reason: &str) -> bool {
+    const SERDE: &[&str] = &[
+        "unknown field",
+        "unknown variant",
+        "missing field",
+        "duplicate field",
+        "invalid type",
+        "invalid value",
+        "invalid length",
+    ];
+    SERDE.iter().any(|words| reason.contains(words))
+}
+
 pub(super) fn is_missing_field(reason: &str) -> bool {
     reason.contains("missing field")
 }
@@ -135,7 +180,7 @@ pub(super) fn reason(refusal: &Refusal) -> String {
 }
 
 /// Keys that select the schema are removed last: without them nmstate accepts anything.
-const IDENTITY: &[&str] = &["name", "type", "state"];
+pub(super) const IDENTITY: &[&str] = &["name", "type", "state"];
 
 fn keys(node: &Node<'_>) -> Vec<String> {
     let mut keys: Vec<String> = node.entries().iter().map(|entry| entry.key.to_string()).collect();

@@ -1,0 +1,153 @@
+//! Keys that nmstate accepts and drops. Most of its sections refuse unknown keys, some do not: there a
+//! misspelt key is lost without a word, on a node too.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use super::IGNORED_FIELD;
+use super::locate::{IDENTITY, Judge};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::document::{Document, Entry, Node, Path, Step, Value};
+use crate::text::Span;
+
+/// A bound for documents of a stranger; NMState has some 400 kinds of keys.
+const MAX_QUESTIONS: usize = 1_000;
+
+/// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
+static ANSWERS: LazyLock<Mutex<HashMap<String, bool>>> = LazyLock::new(Mutex::default);
+
+/// Warns of each key that nmstate drops, in a document that it accepts.
+pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Diagnostics) {
+    let mut search = Search { document, judge, questions: 0, diagnostics };
+    for section in document.root.entries() {
+        let path = Path::default().key(&section.key);
+        search.section(&path, &section.node);
+        for entry in section.node.entries() {
+            let path = path.key(&entry.key);
+            match entry.node.items() {
+                [] => search.part(&path, &path, &entry.node),
+                _ => search.section(&path, &entry.node),
+            }
+        }
+    }
+}
+
+struct Search<'s, 't> {
+    document: &'s Document<'t>,
+    judge: Judge,
+    questions: usize,
+    diagnostics: &'s mut Diagnostics,
+}
+
+impl Search<'_, '_> {
+    /// Each mapping of a list, such as `interfaces` or `routes.config`, on its own.
+    fn section(&mut self, list: &Path, node: &Node<'_>) {
+        for (index, item) in node.items().iter().enumerate() {
+            if !item.entries().is_empty() {
+                self.part(list, &list.index(index), item);
+            }
+        }
+    }
+
+    /// A part that nmstate judges alone; `at` is its path in the document, `around` the keys above it.
+    fn part(&mut self, around: &Path, at: &Path, part: &Node<'_>) {
+        let kind = part.text_at("type").unwrap_or_default();
+        // nmstate learns the type of an interface without one on the node, and its fields with it.
+        if kind.is_empty() && *around == Path::default().key("interfaces") {
+            return;
+        }
+        let alone = |part: Node<'static>| alone(around, around != at, part);
+        let mut keys = Vec::new();
+        collect(part, &Path::default(), &format!("{around} {kind}"), &mut keys);
+        let mut is_accepted = None;
+        let mut dropped: Vec<Path> = Vec::new();
+        for Key { path, shape } in keys {
+            if dropped.iter().any(|above| path.starts_with(above)) {
+                continue;
+            }
+            let known = answers().get(&shape).copied();
+            let is_dropped = known.unwrap_or_else(|| {
+                let mut ask = |part: Node<'static>| {
+                    self.questions += 1;
+                    self.questions <= MAX_QUESTIONS && (self.judge)(&alone(part)).is_ok()
+                };
+                let part = part.clone().into_owned();
+                if !*is_accepted.get_or_insert_with(|| ask(part.clone())) {
+                    return false;
+                }
+                let is_dropped = absurd(part.span).into_iter().all(|value| {
+                    let mut part = part.clone();
+                    if let Some(node) = part.find_mut(&path) {
+                        node.value = value;
+                    }
+                    ask(part)
+                });
+                answers().insert(shape, is_dropped);
+                is_dropped
+            });
+            if is_dropped {
+                self.report(at, &path);
+                dropped.push(path);
+            }
+        }
+    }
+
+    fn report(&mut self, at: &Path, path: &Path) {
+        let Some((Step::Key(key), _)) = path.split_last() else { return };
+        let whole = path.steps().iter().cloned().fold(at.clone(), |path, step| path.join(step));
+        let place = match self.document.key_span(&whole) {
+            Some(span) => self.document.place(span),
+            None => self.document.place_at(&whole),
+        };
+        let above = whole.split_last().map(|(_, above)| above.to_string()).unwrap_or_default();
+        let message = format!("NMState has no field \"{key}\" in {above}, and nmstate ignores it");
+        let help = "correct its name, or remove it: it has no effect on a node either";
+        self.diagnostics.push(Diagnostic::new(IGNORED_FIELD, message, place).help(help));
+    }
+}
+
+fn answers() -> std::sync::MutexGuard<'static, HashMap<String, bool>> {
+    ANSWERS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A key in a part; keys of one shape have one meaning.
+struct Key {
+    path: Path,
+    shape: String,
+}
+
+/// The keys of a part, each before the keys below it. Without the keys that select the part's schema.
+fn collect(node: &Node<'_>, at: &Path, shape: &str, keys: &mut Vec<Key>) {
+    for entry in node.entries() {
+        let (path, shape) = (at.key(&entry.key), format!("{shape} {}", entry.key));
+        let is_identity = at.steps().is_empty() && IDENTITY.contains(&&*entry.key);
+        if !is_identity {
+            keys.push(Key { path: path.clone(), shape: shape.clone() });
+        }
+        collect(&entry.node, &path, &shape, keys);
+    }
+    for (index, item) in node.items().iter().enumerate() {
+        collect(item, &at.index(index), shape, keys);
+    }
+}
+
+/// A document with nothing but one part below these keys.
+fn alone(around: &Path, is_item: bool, part: Node<'static>) -> Node<'static> {
+    let span = part.span;
+    let list = |node| Node { span, value: Value::Sequence(vec![node]) };
+    let part = if is_item { list(part) } else { part };
+    around.steps().iter().rev().fold(part, |node, step| match step {
+        Step::Key(key) => {
+            let entry = Entry { key: key.to_string().into(), key_span: span, node };
+            Node { span, value: Value::Mapping(vec![entry]) }
+        }
+        Step::Index(_) => list(node),
+    })
+}
+
+/// Two values; no known field accepts both.
+fn absurd(span: Span) -> [Value<'static>; 2] {
+    let null = || Node { span, value: Value::Mapping(Vec::new()) };
+    let entry = Entry { key: "?".into(), key_span: span, node: null() };
+    [Value::Sequence(vec![null()]), Value::Mapping(vec![entry])]
+}

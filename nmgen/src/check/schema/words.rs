@@ -1,0 +1,66 @@
+//! serde's and Rust's words for a refusal in YAML's words.
+
+/// The refusal without names of Rust types.
+pub(super) fn plain(reason: &str) -> String {
+    if let Some((before, after)) = reason.split_once("invalid length ")
+        && after.contains("expected struct")
+    {
+        return format!("{before}a list, where a mapping is expected");
+    }
+    if let Some((before, after)) = reason.split_once("invalid type: ")
+        && let Some((found, expected)) = after.split_once(", expected ")
+    {
+        let found = match found {
+            "sequence" => "a list",
+            "map" => "a mapping",
+            "unit value" => "nothing",
+            other => other,
+        };
+        return format!("{before}{found}, where {} is expected", kind(expected));
+    }
+    reason.replace("invalid digit found in string", "not a number")
+}
+
+/// The kind of value that serde expects.
+fn kind(expected: &str) -> &str {
+    match expected {
+        "a map" => "a mapping",
+        "a sequence" => "a list",
+        "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" => "a number",
+        "unit" => "nothing",
+        other if other.starts_with("struct ") => "a mapping",
+        other if other.starts_with("enum ") => "a word",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn types_of_rust_do_not_show() {
+        for (reason, words) in [
+            (
+                "invalid length 0, expected struct Routes with 2 elements",
+                "a list, where a mapping is expected",
+            ),
+            ("invalid type: map, expected a sequence", "a mapping, where a list is expected"),
+            (
+                "invalid type: sequence, expected struct VlanConfig",
+                "a list, where a mapping is expected",
+            ),
+            (
+                "invalid type: string \"x\", expected u32",
+                "string \"x\", where a number is expected",
+            ),
+            ("invalid digit found in string", "not a number"),
+            (
+                "Autoconf without DHCP is not supported yet",
+                "Autoconf without DHCP is not supported yet",
+            ),
+        ] {
+            assert_eq!(plain(reason), words);
+        }
+    }
+}

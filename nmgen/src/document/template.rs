@@ -1,0 +1,46 @@
+//! Templates of Helm, Jinja and Open Cluster Management in place of a rendered document.
+
+use super::tree::{Node, Value};
+use crate::diagnostic::{Diagnostic, rules};
+use crate::text::lines::Lines;
+use crate::text::{Position, Span};
+
+rules! {
+    error TEMPLATE = "template";
+}
+
+const MARKS: &[&str] = &["{{", "{%"];
+
+/// The diagnostic to show instead of the syntax error that a template causes.
+pub(super) fn instead_of(text: &str, lines: &Lines) -> Option<Diagnostic> {
+    (1..).zip(text.lines()).find_map(|(number, line)| {
+        let line = line.split(" #").next().unwrap_or(line);
+        let at = MARKS.iter().filter_map(|mark| line.find(mark)).min()?;
+        let column = line[..at].chars().count() as u32 + 1;
+        let start = Position { line: number, column };
+        Some(diagnostic(Span { start, end: start }, lines))
+    })
+}
+
+/// The first quoted value with a template.
+pub(super) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+    // Most texts have none.
+    text.contains(MARKS[0]).then(|| value(root)).flatten().map(|span| diagnostic(span, lines))
+}
+
+fn value(node: &Node<'_>) -> Option<Span> {
+    match &node.value {
+        // A capture of nmstate's policies has the same braces.
+        Value::Scalar { text, .. } => text
+            .split_once(MARKS[0])
+            .filter(|(_, rest)| rest.contains("}}") && !rest.trim_start().starts_with("capture."))
+            .map(|_| node.span),
+        Value::Sequence(items) => items.iter().find_map(value),
+        Value::Mapping(entries) => entries.iter().find_map(|entry| value(&entry.node)),
+    }
+}
+
+fn diagnostic(span: Span, lines: &Lines) -> Diagnostic {
+    Diagnostic::new(TEMPLATE, "this is a template, not a document", lines.place(span))
+        .help("render it first, with `helm template` for example; hub templates are rendered by the hub cluster")
+}
