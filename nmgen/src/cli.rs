@@ -42,6 +42,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => show_command::run(&arguments),
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
         Command::Diff(arguments) => diff_command::run(&arguments),
+        Command::Further(command) => edition::run(&command),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
@@ -71,7 +72,8 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         | Command::Check(_)
         | Command::Show(_)
         | Command::Boot(_)
-        | Command::Diff(_) => Ok(()),
+        | Command::Diff(_)
+        | Command::Further(_) => Ok(()),
     };
     match verified {
         Ok(()) => Ok(command),

@@ -6,7 +6,7 @@ mod json;
 pub(crate) mod rule;
 mod sink;
 
-pub use self::display::{Style, render};
+pub use self::display::{Style, render, render_all};
 pub use self::finding::Diagnostic;
 pub use self::json::to_json;
 pub(crate) use self::rule::rules;

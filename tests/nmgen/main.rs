@@ -8,6 +8,7 @@ mod command_line;
 mod corpus;
 mod diff;
 mod drop_in;
+mod findings;
 mod fixtures;
 mod fleet;
 mod ignition;

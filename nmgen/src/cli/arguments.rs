@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::edition::{EXAMPLES, FormArguments, SOURCE, To};
+use super::edition::{EXAMPLES, FormArguments, Format, Further, SOURCE, To};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -88,6 +88,8 @@ pub(super) enum Command {
     /// Show the changes of each host between two sets of sources
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(DiffArguments),
+    #[command(flatten)]
+    Further(Further),
 }
 
 #[derive(Debug, Args)]
@@ -127,14 +129,6 @@ pub(super) struct CheckArguments {
     pub(super) deny_warnings: bool,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people, on standard error
-    Text,
-    /// One array, on standard output
-    Json,
 }
 
 #[derive(Debug, Args)]

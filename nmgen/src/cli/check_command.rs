@@ -1,18 +1,24 @@
 //! `nmgen check`.
 
-use super::arguments::{CheckArguments, Format};
+use super::arguments::CheckArguments;
 use super::done::{Done, verdict};
+use super::edition::{self, Format};
 use super::streams;
-use crate::diagnostic::to_json;
 use crate::error::Error;
+use crate::format::counted;
 use crate::{convert, source};
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
     let hosts = source::load(&arguments.sources)?;
     let diagnostics = convert::diagnose(&hosts);
-    match arguments.format {
-        Format::Text => streams::diagnostics(&diagnostics),
-        Format::Json => streams::text(&to_json(&diagnostics))?,
+    edition::findings(arguments.format, &diagnostics)?;
+    if diagnostics.is_empty() && arguments.format == Format::Text {
+        streams::note(&success(hosts.hosts.len(), &arguments.sources));
     }
     Ok(verdict(&diagnostics, arguments.deny_warnings))
+}
+
+/// The proof that the right thing was read.
+fn success(hosts: usize, sources: &[String]) -> String {
+    format!("{} in {}, no errors", counted(hosts, "host"), sources.join(", "))
 }

@@ -1,11 +1,23 @@
 //! The command line of the full program: every kind of source, every form of output.
 
+// Paths, since this file is a module of another name.
+#[path = "full/explain.rs"]
+mod explain;
+#[path = "full/github.rs"]
+mod github;
+#[path = "full/sarif.rs"]
+mod sarif;
+
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
+use self::explain::ExplainArguments;
+use super::done::Done;
+use super::streams;
+use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
 use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
@@ -149,5 +161,44 @@ fn read_bounded(path: &Path) -> io::Result<String> {
     match text.len() <= MAX_DOCUMENT_BYTES {
         true => Ok(text),
         false => Err(io::ErrorKind::FileTooLarge.into()),
+    }
+}
+
+/// The forms of findings by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, on standard error
+    Text,
+    /// One array, on standard output
+    Json,
+    /// SARIF 2.1.0 for code scanning, on standard output
+    Sarif,
+    /// Annotations of GitHub Actions, on standard output
+    Github,
+}
+
+/// Writes the findings.
+pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(), Error> {
+    match format {
+        Format::Text => {
+            streams::diagnostics(diagnostics);
+            Ok(())
+        }
+        Format::Json => streams::text(&to_json(diagnostics)),
+        Format::Sarif => streams::text(&sarif::log(diagnostics)),
+        Format::Github => streams::text(&github::annotations(diagnostics)),
+    }
+}
+
+/// Commands that an initramfs does not need.
+#[derive(Debug, Subcommand)]
+pub(super) enum Further {
+    /// Explain a rule of `check`, with examples
+    Explain(ExplainArguments),
+}
+
+pub(super) fn run(command: &Further) -> Result<Done, Error> {
+    match command {
+        Further::Explain(arguments) => explain::run(arguments),
     }
 }

@@ -1,7 +1,10 @@
 //! The command line of the initramfs program: documents and hosts directories in, profiles out.
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum};
 
+use super::done::Done;
+use super::streams;
+use crate::diagnostic::{Diagnostic, to_json};
 use crate::error::Error;
 use crate::output::{Form, Options};
 
@@ -47,4 +50,30 @@ impl FormArguments {
     pub(super) fn options(&self) -> Result<Options, Error> {
         Ok(Options::default())
     }
+}
+
+/// The forms of findings by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Format {
+    /// For people, on standard error
+    Text,
+    /// One array, on standard output
+    Json,
+}
+
+/// Writes the findings.
+pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(), Error> {
+    match format {
+        Format::Text => streams::diagnostics(diagnostics),
+        Format::Json => streams::text(&to_json(diagnostics))?,
+    }
+    Ok(())
+}
+
+/// No further commands.
+#[derive(Debug, Subcommand)]
+pub(super) enum Further {}
+
+pub(super) fn run(command: &Further) -> Result<Done, Error> {
+    match *command {}
 }

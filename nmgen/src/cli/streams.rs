@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::diagnostic::{Diagnostic, Style, render};
+use crate::diagnostic::{Diagnostic, Style, render_all};
 use crate::error::Error;
 use crate::format::{chain, counted};
 
@@ -26,7 +26,7 @@ pub(super) fn diagnostics(diagnostics: &[Diagnostic]) {
         return;
     }
     let style = style(io::stderr().is_terminal());
-    let mut text: String = diagnostics.iter().map(|d| render(d, style) + "\n").collect();
+    let mut text = render_all(diagnostics, style);
     text.push_str(&summary(diagnostics));
     // If standard error is closed, there is no place left to report it.
     let _ = io::stderr().lock().write_all(text.as_bytes());
@@ -41,6 +41,11 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
 /// Writes the chain of an error to standard error.
 pub(super) fn error(error: &Error) {
     let _ = io::stderr().lock().write_all(format!("nmgen: {}\n", chain(error)).as_bytes());
+}
+
+/// Writes a line about a success to standard error.
+pub(super) fn note(text: &str) {
+    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
 }
 
 /// Colours on a terminal, unless <https://no-color.org>'s variable is set.

@@ -1,5 +1,6 @@
 //! Diagnostics as text for people.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::finding::Diagnostic;
@@ -24,6 +25,49 @@ const RESET: &str = "\x1b[0m";
 
 /// A longer line is cut around the place, so that no input floods a console.
 const MAX_LINE: usize = 160;
+
+/// More findings with the same words are shown as one: a template's mistake is in all of its hosts.
+const MOST_ALIKE: usize = 3;
+
+/// All diagnostics as text for standard error, a blank line after each. Many with the same rule, message
+/// and help are shown once, with their number and the place of the second.
+pub fn render_all(diagnostics: &[Diagnostic], style: Style) -> String {
+    let mut alike: HashMap<Words<'_>, Vec<&Diagnostic>> = HashMap::new();
+    for diagnostic in diagnostics {
+        alike.entry(words(diagnostic)).or_default().push(diagnostic);
+    }
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let group = &alike[&words(diagnostic)];
+        if group.len() <= MOST_ALIKE {
+            text += &render(diagnostic, style);
+            text.push('\n');
+        } else if std::ptr::eq(group[0], diagnostic) {
+            text += &render(diagnostic, style);
+            let more = group.len() - 1;
+            let _ = writeln!(
+                text,
+                "  = and {more} more of the same, the next in {}\n",
+                short_place(group[1])
+            );
+        }
+    }
+    text
+}
+
+type Words<'d> = (&'static str, &'d str, Option<&'d str>);
+
+fn words(diagnostic: &Diagnostic) -> Words<'_> {
+    (diagnostic.rule.name, &diagnostic.message, diagnostic.help.as_deref())
+}
+
+fn short_place(diagnostic: &Diagnostic) -> String {
+    let file = printable(&diagnostic.place.file);
+    match &diagnostic.place.position {
+        Some(at) => format!("{file}:{}:{}", at.start.line, at.start.column),
+        None => file,
+    }
+}
 
 /// One diagnostic as text for standard error, ending in a line break.
 pub fn render(diagnostic: &Diagnostic, style: Style) -> String {

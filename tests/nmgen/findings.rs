@@ -1,0 +1,115 @@
+//! The forms of findings: for people, for programs, and the explanation of each rule.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tests::program;
+
+const WRONG: &str = "interfaces:\n- name: eno1\n  type: ethernet\n  fo,o: 100%\n";
+
+fn nmgen(arguments: &[&str]) -> Output {
+    Command::new(program::nmgen()).args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn check(form: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("worker 0.yml");
+    fs::write(&file, WRONG).unwrap();
+    let output = nmgen(&["check", "--format", form, file.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(output.stderr.is_empty());
+    text(&output.stdout).replace(directory.path().to_str().unwrap(), "/d")
+}
+
+#[test]
+fn json_has_the_end_of_the_fault() {
+    let value: Value = serde_json::from_str(&check("json")).unwrap();
+    let (line, column, end) = (&value[0]["line"], &value[0]["column"], &value[0]["end_column"]);
+    assert_eq!((line, column, end), (&Value::from(4), &Value::from(3), &Value::from(7)));
+}
+
+#[test]
+fn sarif_names_rule_file_and_region() {
+    let log: Value = serde_json::from_str(&check("sarif")).unwrap();
+    assert_eq!(log["version"], "2.1.0");
+    let run = &log["runs"][0];
+    assert_eq!(run["tool"]["driver"]["name"], "nmgen");
+    let result = &run["results"][0];
+    let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
+    let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+    assert_eq!(rules[index]["id"], result["ruleId"]);
+    assert_eq!(result["ruleId"], "unknown-field");
+    assert_eq!(result["level"], "error");
+    assert!(result["message"]["text"].as_str().unwrap().contains("fo,o"));
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "file:///d/worker%200.yml");
+    assert_eq!(place["region"]["startLine"], 4);
+    assert_eq!(place["region"]["startColumn"], 3);
+    assert_eq!(place["region"]["endColumn"], 7);
+}
+
+#[test]
+fn github_gets_an_escaped_annotation_a_line() {
+    let found = check("github");
+    let line = found.lines().next().unwrap();
+    assert!(
+        line.starts_with(
+            "::error file=/d/worker 0.yml,line=4,col=3,endColumn=7,title=unknown-field::NMState has no field \"fo,o\""
+        ),
+        "{line}"
+    );
+    assert_eq!(found.lines().count(), 1, "{found}");
+}
+
+#[test]
+fn without_a_finding_one_line_tells_what_was_read() {
+    let hosts = program::root().join("tests/fixtures/demo/bond-vlan.yml");
+    let hosts = hosts.to_str().unwrap();
+    let output = nmgen(&["check", hosts]);
+    assert!(output.stdout.is_empty());
+    let told = text(&output.stderr);
+    assert!(told.ends_with(&format!("in {hosts}, no errors\n")), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
+
+#[test]
+fn a_mistake_of_all_hosts_is_shown_once() {
+    let directory = tempfile::tempdir().unwrap();
+    for host in 0..50 {
+        let file = directory.path().join(format!("worker-{host:02}.yml"));
+        fs::write(file, WRONG).unwrap();
+    }
+    let path = directory.path().to_str().unwrap();
+    let output = nmgen(&["check", path]);
+    let told = text(&output.stderr);
+    assert_eq!(told.matches("error[unknown-field]").count(), 1, "{told}");
+    let more = format!("= and 49 more of the same, the next in {path}/worker-01.yml:4:3");
+    assert!(told.contains(&more), "{told}");
+    assert!(told.contains("50 errors, 0 warnings"), "{told}");
+    let json = nmgen(&["check", "--format", "json", path]);
+    let all: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 50, "programs get each of them");
+}
+
+#[test]
+fn every_rule_is_explained_with_its_section() {
+    let list = nmgen(&["explain"]);
+    for rule in nmgen::rules() {
+        assert!(text(&list.stdout).contains(rule.name), "{}", rule.name);
+        let output = nmgen(&["explain", rule.name]);
+        let section = text(&output.stdout);
+        assert!(section.starts_with(&format!("### {}\n", rule.name)), "{section}");
+        assert!(section.contains(" bad") && section.contains(" good"), "{section}");
+        assert_eq!(section.matches("\n### ").count(), 0, "{section}");
+    }
+    let misspelt = nmgen(&["explain", "[vlan-id-rnage]"]);
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(text(&misspelt.stderr).contains("did you mean vlan-id-range?"));
+}
