@@ -100,6 +100,30 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
     })
 }
 
+/// With the userspace datapath nmstate reads the settings of br-ex from a profile that NetworkManager generates for its tap.
+#[test]
+fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut document = Document::new();
+    document.ip = "  description: uplink\n  \
+                   ipv4: {enabled: true, dhcp: true, auto-route-metric: 48}\n  \
+                   ipv6: {enabled: true, dhcp: true, autoconf: true, auto-route-metric: 48}\n"
+        .into();
+    document.rest.clear();
+    let text = document.text();
+    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &text, 0o644);
+    lab.run(node, &Peer::new().dhcp().router_advertisements(), |case| {
+        case.boot()?;
+        let inside = in_force(case, &[], HOST_FILE, &text)?;
+        for family in ["-4", "-6"] {
+            let route = format!("ip {family} route show default dev br-ex | grep 'metric 48'");
+            inside.wait_sh(&route, SOON)?;
+        }
+        assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        Ok(())
+    })
+}
+
 #[test]
 fn dual_stack_from_cluster_yml() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };

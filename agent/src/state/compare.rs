@@ -7,6 +7,7 @@
 
 mod interface;
 mod routes;
+mod taps;
 mod value;
 
 use std::collections::HashSet;
@@ -24,7 +25,7 @@ pub(super) fn missing(
     let (mut desired, mut current) = (desired.clone(), current.clone());
     names::resolve(&mut desired, |mac| names::card(&current, mac));
     hide_patch_ports(&desired, &mut current);
-    enable_families_in_use(&desired, &mut current);
+    taps::take_settings_from(&desired, &mut current);
     // Without current routes and rules the difference has all desired ones, sanitized.
     let mut without_routes = current.clone();
     (without_routes.routes, without_routes.rules) = (Routes::default(), RouteRules::default());
@@ -75,26 +76,6 @@ fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
             && let Some(ports) = bridge.bridge.as_mut().and_then(|b| b.ports.as_mut())
         {
             ports.retain(|p| !patches.contains(&p.name) || wanted.contains(&p.name.as_str()));
-        }
-    }
-}
-
-/// Enables each family with addresses in the kernel, even if the profile disables it: with the
-/// userspace datapath NetworkManager shows the bridge's tap device a second time, with a profile
-/// generated before the addresses existed.
-fn enable_families_in_use(desired: &NetworkState, current: &mut NetworkState) {
-    for iface in current.interfaces.iter_mut() {
-        let Some(wanted) = desired.interfaces.get_iface(iface.name(), iface.iface_type()) else {
-            continue;
-        };
-        let (wanted, base) = (wanted.base_iface(), iface.base_iface_mut());
-        if let (Some(want), Some(have)) = (&wanted.ipv4, base.ipv4.as_mut()) {
-            let is_used = have.addresses.as_ref().is_some_and(|a| !a.is_empty());
-            have.enabled |= want.enabled && is_used;
-        }
-        if let (Some(want), Some(have)) = (&wanted.ipv6, base.ipv6.as_mut()) {
-            let is_used = have.addresses.as_ref().is_some_and(|a| !a.is_empty());
-            have.enabled |= want.enabled && is_used;
         }
     }
 }

@@ -103,6 +103,37 @@ fn patch_ports_of_ovn_are_no_difference() -> Result {
 }
 
 #[test]
+fn the_profile_of_a_tap_says_nothing_but_addresses_are_compared() -> Result {
+    let state = |options: &str, more: &str| {
+        format!(
+            "interfaces:\n\
+             - {{name: br-ex, type: ovs-bridge, state: up, bridge: {{{options}port: [{{name: br-ex}}]}}}}\n\
+             - {{name: br-ex, type: ovs-interface, state: up, {more}}}\n"
+        )
+    };
+    let desired = state(
+        "",
+        "description: uplink, profile-name: external, ipv4: {enabled: true, dhcp: true, auto-route-metric: 48}, \
+         ipv6: {enabled: true, dhcp: true, autoconf: true, auto-route-metric: 48}",
+    );
+    let generated = "ipv4: {enabled: true, dhcp: true, address: [{ip: 192.0.2.7, prefix-length: 24}]}, \
+         ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: '2001:db8::7', prefix-length: 64}]}";
+    let userspace = "options: {datapath: netdev}, ";
+    assert!(holds(&desired, &state(userspace, generated))?);
+    assert!(!holds(&desired, &state("options: {datapath: ''}, ", generated))?);
+    // Without an address, nothing is known.
+    assert!(!holds(&desired, &state(userspace, "ipv4: {enabled: true, dhcp: true}"))?);
+    let fixed = |address: &str| {
+        format!(
+            "ipv4: {{enabled: true, dhcp: false, address: [{{ip: {address}, prefix-length: 24}}]}}"
+        )
+    };
+    assert!(!holds(&state("", &fixed("192.0.2.8")), &state(userspace, generated))?);
+    assert!(holds(&state("", &fixed("192.0.2.7")), &state(userspace, generated))?);
+    Ok(())
+}
+
+#[test]
 fn a_card_by_its_mac_address_has_the_kernels_name() -> Result {
     let desired = "interfaces:\n\
          - {name: uplink, type: ethernet, state: up, identifier: mac-address, mac-address: '52:54:00:00:00:0a', \
