@@ -214,8 +214,8 @@ fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
     let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
     lab.run(node, &Peer::new(), |case| {
         let inside = in_force(case)?;
-        let after = ready_after_network(&inside)?;
-        println!("from the kernel's event to READY: {after:.1?}");
+        let ready = ready_after_network(&inside)?;
+        println!("READY: {ready:.1?}");
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())

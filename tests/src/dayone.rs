@@ -9,7 +9,7 @@ use std::time::Duration;
 pub use self::{
     configure_ovs::{PATCH, configure_ovs, configure_ovs_in_run, ovn, ovs_rows},
     field::{br_ex_works, finished, patch_port},
-    second_boot::ready_after_network,
+    second_boot::{Ready, ready_after_network},
 };
 
 use crate::{
