@@ -7,6 +7,7 @@
 mod card_names;
 mod chooser;
 mod command_line;
+mod components;
 mod detection;
 mod early;
 mod events;
@@ -22,6 +23,7 @@ mod permanent;
 mod persist;
 mod profiles;
 mod root;
+mod root_disk;
 mod sysroot;
 
 use std::time::Instant;
@@ -29,11 +31,13 @@ use std::time::Instant;
 use self::card_names::{Missing, Names};
 use self::chooser::{Choice, Chooser, shown};
 use self::command_line::CommandLine;
+use self::early::Bounds;
 use self::events::Events;
 pub(crate) use self::fault::Fault;
 pub(crate) use self::kernel_log::{Level, Log};
 use self::listing::HostsDirectory;
 use self::machine::Cards;
+use self::others::Other;
 pub(crate) use self::persist::persist;
 pub(crate) use self::root::Paths;
 use crate::convert;
@@ -52,8 +56,12 @@ const MAX_ADDRESSES: usize = 8;
 /// # Errors
 /// The reason why the machine gets no profiles.
 pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
-    let line = CommandLine::read(&paths.under("/proc/cmdline"));
+    let line = CommandLine::read(paths);
     line.faults.iter().for_each(|fault| log.say(Level::Warning, fault));
+    if line.is_off {
+        log.say(Level::Info, "nmgen=off: nothing to do");
+        return Ok(());
+    }
     let Some(directory) = HostsDirectory::find(paths, &line)? else {
         if let Some(name) = line.host {
             return Err(Fault::NoDirectory { name });
@@ -176,6 +184,7 @@ fn write(
         }
         names.apply(&mut document.root);
     }
+    let bounds = Bounds::new(line, host.document.as_ref().map(|document| &document.root));
     let outcome = convert::convert(Hosts { hosts: vec![host], diagnostics, ..Hosts::default() });
     if outcome.has_errors() {
         return Err(Fault::Document(outcome.diagnostics));
@@ -187,14 +196,26 @@ fn write(
         log.say(Level::Warning, &format!("and {more} more, see `nmgen check`"));
     }
     let configuration = outcome.hosts.into_iter().next().map(|host| host.configuration);
-    let configuration = configuration.unwrap_or_default();
+    let mut configuration = configuration.unwrap_or_default();
+    let carriers = profiles::carriers(paths, line)?;
+    let left_out = root_disk::leave_out(&mut configuration, &carriers, &names);
+    if !left_out.is_empty() {
+        let text = format!(
+            "the root disk is on the network: {} of {} left out, as {} carries it",
+            left_out.join(", "),
+            file.display(),
+            carriers.iter().map(Other::name).collect::<Vec<_>>().join(", ")
+        );
+        log.say(Level::Warning, &text);
+    }
     let (count, reason) = (configuration.profiles.len(), shown(&choice.reason));
     if configuration.profiles.is_empty() {
-        let text = format!("{} configures no network ({reason})", file.display());
+        let more = if left_out.is_empty() { "" } else { " besides" };
+        let text = format!("{} configures no network{more} ({reason})", file.display());
         log.say(Level::Info, &text);
         return Ok(());
     }
-    profiles::write(paths, &configuration, &names, line.dhcp_timeout, log)?;
+    let displaced = profiles::write(paths, &configuration, &names, &bounds, line, log)?;
     let renamed: Vec<String> =
         names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect();
     log.say(
@@ -207,6 +228,9 @@ fn write(
             renamed.concat()
         ),
     );
+    for path in displaced {
+        log.say(Level::Info, &format!("{} gives way to it", path.display()));
+    }
     Ok(())
 }
 

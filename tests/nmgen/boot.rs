@@ -2,11 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod arguments;
 mod choice;
 mod early;
 mod initrd;
 mod names;
 mod persist;
+mod root_disk;
 mod units;
 mod waiting;
 

@@ -1,12 +1,29 @@
-//! The kernel command line: proc_cmdline(5), bootparam(7).
+//! The kernel command line: proc_cmdline(5), bootparam(7), and the files that dracut reads with it.
 
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use super::root::Paths;
+
+/// dracut's order (`getcmdline`): of equal arguments the last one counts.
+const ETC_DIRECTORY: &str = "/etc/cmdline.d";
+const ETC: &str = "/etc/cmdline";
+const KERNEL: &str = "/proc/cmdline";
+const RUN_DIRECTORY: &str = "/run/initramfs/cmdline.d";
 
 /// Wait for network cards without `nmgen.timeout=`.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 /// The unit's TimeoutStartSec= leaves room for this much.
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+/// nm-initrd-generator's seconds for one attempt of DHCP, and its largest number.
+const DHCP_ATTEMPT: u32 = 90;
+const DHCP_MAX: u32 = i32::MAX.cast_unsigned();
+/// Values of `root=` that need the network after the pivot too: dracut.cmdline(7). A live
+/// image is loaded whole before it.
+const NETWORK_ROOTS: [&str; 10] =
+    ["iscsi:", "nbd:", "nfs:", "nfs4:", "cifs:", "nvmf", "fcoe", "dhcp", "/dev/nfs", "/dev/nbd"];
 
 /// The arguments that nmgen reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,24 +34,42 @@ pub(super) struct CommandLine {
     pub(super) directory: Option<String>,
     /// `nmgen.timeout=`: how long to wait for network cards.
     pub(super) timeout: Duration,
-    /// `rd.net.timeout.dhcp=`: dracut.cmdline(7).
+    /// `rd.net.timeout.dhcp=` times `rd.net.dhcp.retry=`, as nm-initrd-generator has it.
     pub(super) dhcp_timeout: Option<u32>,
+    /// `nmgen=off`.
+    pub(super) is_off: bool,
+    /// `nmgen.persist`: whether the running system gets profiles.
+    pub(super) persist: Option<bool>,
+    /// `ignition.firstboot`.
+    pub(super) is_first_boot: bool,
+    /// The root disk is reached over the network, after the pivot too.
+    pub(super) has_network_root: bool,
+    /// `ipv6.disable=1`.
+    pub(super) has_no_ipv6: bool,
     /// Messages for arguments that cannot be read.
     pub(super) faults: Vec<String>,
 }
 
 impl CommandLine {
-    /// An unreadable command line is one fault and no arguments.
-    pub(super) fn read(path: &Path) -> Self {
-        match std::fs::read(path) {
-            // Other arguments need not be UTF-8.
-            Ok(bytes) => Self::parse(&String::from_utf8_lossy(&bytes)),
-            Err(error) => {
-                let mut line = Self::parse("");
-                line.faults.push(format!("cannot read {}: {error}", path.display()));
-                line
+    /// Reads it from all its files; one that is missing counts as empty, but for the kernel's own. An
+    /// unreadable one is a fault.
+    pub(super) fn read(paths: &Paths) -> Self {
+        let mut faults = Vec::new();
+        let mut files = listed(&paths.under(ETC_DIRECTORY), &mut faults);
+        files.extend([ETC, KERNEL].map(|path| paths.under(path)));
+        files.extend(listed(&paths.under(RUN_DIRECTORY), &mut faults));
+        let mut text = String::new();
+        for path in files {
+            match fs::read(&path) {
+                // Other arguments need not be UTF-8.
+                Ok(bytes) => text.extend([&String::from_utf8_lossy(&bytes), "\n"]),
+                Err(error) if is_missing(&error) && path == paths.under(ETC) => {}
+                Err(error) => faults.push(format!("cannot read {}: {error}", path.display())),
             }
         }
+        let mut line = Self::parse(&text);
+        line.faults.splice(..0, faults);
+        line
     }
 
     /// The last of several equal arguments counts, as in the kernel and systemd; an empty one counts
@@ -45,14 +80,22 @@ impl CommandLine {
             directory: None,
             timeout: DEFAULT_TIMEOUT,
             dhcp_timeout: None,
+            is_off: false,
+            persist: None,
+            is_first_boot: false,
+            has_network_root: false,
+            has_no_ipv6: false,
             faults: Vec::new(),
         };
+        let (mut dhcp_timeout, mut dhcp_attempts) = (None, None);
         for word in words(text) {
-            let Some((name, value)) = word.split_once('=') else { continue };
+            let (name, value) = word.split_once('=').unwrap_or((&word, ""));
             let given = || (!value.is_empty()).then(|| value.to_owned());
             match name {
+                "nmgen" => parsed.is_off = !is_true(value),
                 "nmgen.host" => parsed.host = given(),
                 "nmgen.dir" => parsed.directory = given(),
+                "nmgen.persist" => parsed.persist = Some(is_true(value)),
                 "nmgen.timeout" => match value.parse().map(Duration::from_secs) {
                     Ok(timeout) => parsed.timeout = timeout.min(MAX_TIMEOUT),
                     Err(_) => parsed.faults.push(format!(
@@ -60,13 +103,66 @@ impl CommandLine {
                         DEFAULT_TIMEOUT.as_secs()
                     )),
                 },
+                "ignition.firstboot" => parsed.is_first_boot = true,
+                "ipv6.disable" => parsed.has_no_ipv6 = value == "1",
+                "netroot" => {
+                    parsed.has_network_root |= !value.is_empty() && !value.starts_with("live");
+                }
+                "root" => {
+                    parsed.has_network_root |= NETWORK_ROOTS.iter().any(|it| value.starts_with(it));
+                }
+                "rd.iscsi.firmware" => parsed.has_network_root |= is_true(value),
+                // rd.nvmf.nonbft and the like switch a source off.
+                _ if name.starts_with("rd.nvmf.") && !name.starts_with("rd.nvmf.no") => {
+                    parsed.has_network_root = true;
+                }
                 // An invalid number is dracut's to report.
-                "rd.net.timeout.dhcp" => parsed.dhcp_timeout = value.parse().ok(),
+                "rd.net.timeout.dhcp" => dhcp_timeout = seconds(value).or(dhcp_timeout),
+                "rd.net.dhcp.retry" => dhcp_attempts = number(value).or(dhcp_attempts),
                 _ => {}
             }
         }
+        if dhcp_timeout.is_some() || dhcp_attempts.is_some() {
+            let timeout = dhcp_timeout.unwrap_or(DHCP_ATTEMPT);
+            let whole = timeout.saturating_mul(dhcp_attempts.unwrap_or(1));
+            parsed.dhcp_timeout = Some(whole.min(DHCP_MAX));
+        }
         parsed
     }
+}
+
+/// The files `*.conf` of a directory, by name.
+fn listed(directory: &Path, faults: &mut Vec<String>) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if is_missing(&error) => return Vec::new(),
+        Err(error) => {
+            faults.push(format!("cannot list {}: {error}", directory.display()));
+            return Vec::new();
+        }
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|it| it == "conf") && path.is_file();
+    let mut paths: Vec<PathBuf> = paths.filter(is_one).collect();
+    paths.sort_unstable();
+    paths
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+/// dracut's and systemd's words for no; an argument without a value means yes.
+fn is_true(value: &str) -> bool {
+    !matches!(value.to_ascii_lowercase().as_str(), "0" | "no" | "n" | "false" | "f" | "off")
+}
+
+fn seconds(value: &str) -> Option<u32> {
+    if value == "infinity" { Some(DHCP_MAX) } else { number(value) }
+}
+
+fn number(value: &str) -> Option<u32> {
+    value.parse().ok().filter(|number| (1..=DHCP_MAX).contains(number))
 }
 
 /// Splits at white space outside double quotes, and removes the quotes.
@@ -97,8 +193,8 @@ mod tests {
         assert_eq!(line.directory.as_deref(), Some("/my hosts"));
         assert_eq!(line.timeout, DEFAULT_TIMEOUT);
         assert_eq!(CommandLine::parse("nmgen.host=a nmgen.host=").host, None);
-        let missing = CommandLine::read(Path::new("/nonexistent/cmdline"));
-        assert!(missing.faults[0].starts_with("cannot read /nonexistent/cmdline: "));
+        let missing = CommandLine::read(&Paths::new(Path::new("/nonexistent")));
+        assert!(missing.faults[0].starts_with("cannot read /nonexistent/proc/cmdline: "));
     }
 
     #[test]
@@ -113,5 +209,36 @@ mod tests {
                 vec!["nmgen.timeout=1m is not a number of seconds; using 60".to_owned()]
             )
         );
+    }
+
+    #[test]
+    fn dhcp_gets_the_time_that_networkmanagers_generator_gives_it() {
+        for (text, expected) in [
+            ("", None),
+            ("rd.net.timeout.dhcp=0", None),
+            ("rd.net.timeout.dhcp=7", Some(7)),
+            ("rd.net.dhcp.retry=2", Some(180)),
+            ("rd.net.dhcp.retry=3 rd.net.timeout.dhcp=40", Some(120)),
+            ("rd.net.timeout.dhcp=infinity rd.net.dhcp.retry=100", Some(DHCP_MAX)),
+        ] {
+            assert_eq!(CommandLine::parse(text).dhcp_timeout, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_root_disk_on_the_network_is_known_by_its_arguments() {
+        for (text, expected) in [
+            ("root=/dev/sda1", false),
+            ("root=live:https://example.org/rootfs.img", false),
+            ("netroot=iscsi:192.0.2.1::::iqn.2024-01.org.example:disk", true),
+            ("root=nbd:192.0.2.1:root", true),
+            ("root=nfs4:192.0.2.1:/srv", true),
+            ("rd.iscsi.firmware", true),
+            ("rd.iscsi.firmware=0", false),
+            ("rd.nvmf.discover=tcp,192.0.2.1", true),
+            ("rd.nvmf.nonbft netroot=live:https://example.org/rootfs.img", false),
+        ] {
+            assert_eq!(CommandLine::parse(text).has_network_root, expected, "{text}");
+        }
     }
 }

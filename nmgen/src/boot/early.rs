@@ -4,6 +4,10 @@
 //! waits for every profile. So timeouts are set here; beside a static default route nothing waits for
 //! dynamic addresses.
 
+use std::collections::BTreeSet;
+
+use super::command_line::CommandLine;
+use crate::document::Node;
 use crate::profile::{Keyfile, Profile};
 
 /// Seconds for a single dynamic profile: nm-initrd-generator's value.
@@ -16,8 +20,45 @@ const BESIDE: u32 = 10;
 
 const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
 
-/// The profiles for the initramfs, in the same order. `timeout`: seconds from `rd.net.timeout.dhcp=`.
-pub(super) fn profiles(profiles: &[Profile], timeout: Option<u32>) -> Vec<Profile> {
+/// What bounds the profiles, besides themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Bounds {
+    /// Seconds for DHCP, from the kernel command line.
+    timeout: Option<u32>,
+    /// The kernel has no IPv6.
+    has_no_ipv6: bool,
+    /// Interfaces for which the document disables IPv6; unlike one that does not mention it.
+    without_ipv6: BTreeSet<String>,
+}
+
+impl Bounds {
+    /// The bounds for a document with this machine's names.
+    pub(super) fn new(line: &CommandLine, root: Option<&Node<'_>>) -> Self {
+        let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
+        let is_without = |node: &&Node<'_>| {
+            let enabled = node.at(&["ipv6", "enabled"]).and_then(Node::text);
+            enabled.is_some_and(|it| {
+                matches!(it.to_ascii_lowercase().as_str(), "false" | "no" | "off")
+            })
+        };
+        let without = interfaces.unwrap_or_default().iter().filter(is_without);
+        Self {
+            timeout: line.dhcp_timeout,
+            has_no_ipv6: line.has_no_ipv6,
+            without_ipv6: without.filter_map(|it| it.text_at("name")).map(str::to_owned).collect(),
+        }
+    }
+
+    /// True when the interface may have a link-local address of IPv6.
+    fn allow_link_local(&self, keyfile: &Keyfile) -> bool {
+        let name = keyfile.get("connection", "interface-name").unwrap_or_default();
+        !self.has_no_ipv6 && !self.without_ipv6.contains(name)
+    }
+}
+
+/// The profiles for the initramfs, in the same order.
+pub(super) fn profiles(profiles: &[Profile], bounds: &Bounds) -> Vec<Profile> {
+    let timeout = bounds.timeout;
     let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
     let dynamic = profiles.iter().filter(|profile| is_dynamic(&profile.keyfile)).count();
     let wait = match dynamic {
@@ -25,7 +66,7 @@ pub(super) fn profiles(profiles: &[Profile], timeout: Option<u32>) -> Vec<Profil
         0 | 1 => Wait::For(timeout.unwrap_or(ONLY)),
         _ => Wait::For(timeout.unwrap_or(ONE_OF_SEVERAL)),
     };
-    profiles.iter().map(|profile| early(profile, wait, timeout)).collect()
+    profiles.iter().map(|profile| early(profile, wait, bounds)).collect()
 }
 
 /// How long the initramfs waits for dynamic addresses.
@@ -45,7 +86,7 @@ pub(super) fn stands_on_link_local(early: &Profile) -> bool {
         && keyfile.get("ipv6", "method") == Some("link-local")
 }
 
-fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
+fn early(profile: &Profile, wait: Wait, bounds: &Bounds) -> Profile {
     let mut early = profile.clone();
     let keyfile = &mut early.keyfile;
     // Wins over profiles of a generator or an image: nm-initrd-generator sets no higher priority.
@@ -57,7 +98,7 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
     keyfile.set("connection", "autoconnect-retries", "1");
     let seconds = match wait {
         Wait::For(seconds) => seconds,
-        Wait::Beside if can_go_on_alone(keyfile) => {
+        Wait::Beside if bounds.allow_link_local(keyfile) && can_go_on_alone(keyfile) => {
             // The link-local address is there at once (see `detection`) and activates the connection,
             // while DHCP goes on.
             keyfile.remove("ipv6");
@@ -75,7 +116,7 @@ fn early(profile: &Profile, wait: Wait, timeout: Option<u32>) -> Profile {
             BESIDE
         }
     };
-    let seconds = timeout.unwrap_or(seconds).to_string();
+    let seconds = bounds.timeout.unwrap_or(seconds).to_string();
     for (family, _) in FAMILIES {
         for key in ["dhcp-timeout", "ra-timeout"] {
             if keyfile.get(family, key).is_some() {

@@ -146,10 +146,11 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
 /// True when two profiles conflict: NetworkManager identifies profiles by uuid, and devices by name.
 fn is_same(profile: &Other, existing: &Other) -> bool {
     let same_file = profile.path.file_name() == existing.path.file_name();
-    let same_uuid = profile.uuid.is_some() && profile.uuid == existing.uuid;
+    let same_uuid = profile.uuid().is_some() && profile.uuid() == existing.uuid();
     let same_kind =
-        profile.kind == existing.kind || (profile.is_of_card() && existing.is_of_card());
-    let same_interface = profile.interface.is_some() && profile.interface == existing.interface;
+        profile.kind() == existing.kind() || (profile.is_of_card() && existing.is_of_card());
+    let same_interface =
+        profile.interface().is_some() && profile.interface() == existing.interface();
     same_file || same_uuid || (same_kind && same_interface)
 }
 

@@ -7,12 +7,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::card_names::Names;
+use super::command_line::CommandLine;
+use super::components::components;
 use super::detection;
-use super::early;
+use super::early::{self, Bounds};
 use super::fault::Fault;
 use super::kernel_log::{Level, Log};
 use super::others::{self, Other};
 use super::root::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
+use super::root_disk;
 use crate::format::chain;
 use crate::profile::{Configuration, Profile};
 use crate::write::{self, File};
@@ -24,16 +27,17 @@ const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
 /// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
 const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
 
-/// Writes all files of the first step, or none.
+/// Writes all files of the first step, or none. Returns the displaced profiles of others.
 pub(super) fn write(
     paths: &Paths,
     configuration: &Configuration,
     names: &Names,
-    dhcp_timeout: Option<u32>,
+    bounds: &Bounds,
+    line: &CommandLine,
     log: &Log,
-) -> Result<(), Fault> {
+) -> Result<Vec<PathBuf>, Fault> {
     forget(paths)?;
-    let written = put(paths, configuration, names, dhcp_timeout, log);
+    let written = put(paths, configuration, names, bounds, line, log);
     if written.is_err()
         && let Err(fault) = forget(paths)
     {
@@ -47,18 +51,21 @@ fn put(
     paths: &Paths,
     configuration: &Configuration,
     names: &Names,
-    dhcp_timeout: Option<u32>,
+    bounds: &Bounds,
+    line: &CommandLine,
     log: &Log,
-) -> Result<(), Fault> {
+) -> Result<Vec<PathBuf>, Fault> {
+    let carriers = carriers(paths, line)?;
+    let displaced = displaced(paths, configuration, names, line)?;
     stage(paths, configuration)?;
     // NetworkManager's own directories have mode 0755.
     write::directory(&paths.under("/run/NetworkManager/conf.d")).map_err(Fault::Machine)?;
     let settings = paths.under(RUN_SETTINGS);
-    write::write_file(&settings, settings_text(configuration, names).into_bytes())
+    write::write_file(&settings, settings_text(configuration, names, &carriers).into_bytes())
         .map_err(Fault::Machine)?;
     write::directory(&paths.under("/run/NetworkManager/initrd")).map_err(Fault::Machine)?;
     host_name(paths, configuration)?;
-    let early = early::profiles(&configuration.profiles, dhcp_timeout);
+    let early = early::profiles(&configuration.profiles, bounds);
     let files: Vec<File> = early.iter().map(|profile| file(profile, Vec::new())).collect();
     write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine)?;
     let alone = early.iter().filter(|profile| early::stands_on_link_local(profile));
@@ -70,13 +77,26 @@ fn put(
     }
     write::write_file(&paths.under(NEEDED), Vec::new()).map_err(Fault::Machine)?;
     // Last: the other profiles are the network until nmgen's are complete.
-    for other in displaced(paths, configuration, names)? {
-        if let Err(error) = fs::remove_file(&other.path) {
-            let text = format!("cannot remove {}: {error}", other.path.display());
-            log.say(Level::Warning, &text);
+    let mut done = Vec::new();
+    for other in displaced {
+        let is_replaced = files.iter().any(|file| other.path.ends_with(&file.name));
+        let removed = if is_replaced { Ok(()) } else { fs::remove_file(&other.path) };
+        match removed {
+            Ok(()) => done.push(other.path),
+            Err(error) => {
+                let text = format!("cannot remove {}: {error}", other.path.display());
+                log.say(Level::Warning, &text);
+            }
         }
     }
-    Ok(())
+    Ok(done)
+}
+
+/// The profiles of others for the root disk's cards.
+pub(super) fn carriers(paths: &Paths, line: &CommandLine) -> Result<Vec<Other>, Fault> {
+    let mut others = listed(paths.under(RUN_PROFILES))?;
+    others.retain(|other| root_disk::is_carried_by(other, line));
+    Ok(others)
 }
 
 /// Removes the files of an earlier run of the first step.
@@ -134,12 +154,15 @@ fn file(profile: &Profile, directories: Vec<String>) -> File {
 }
 
 /// NetworkManager brings every card up and waits for its carrier, ten seconds in dracut's initramfs.
-/// These settings exclude the cards that the document doesn't name.
-fn settings_text(configuration: &Configuration, names: &Names) -> String {
-    let matched: String = interfaces(configuration, names)
+/// These settings exclude the cards that neither the document nor the root disk needs.
+fn settings_text(configuration: &Configuration, names: &Names, carriers: &[Other]) -> String {
+    let mut matched: String = interfaces(configuration, names)
         .into_iter()
+        .chain(carriers.iter().filter_map(Other::interface))
         .map(|name| format!("except:interface-name:={name};"))
         .collect();
+    let macs = carriers.iter().filter_map(Other::mac);
+    matched.extend(macs.map(|mac| format!("except:mac:{mac};")));
     format!(
         "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
          [device-nmgen]\nmatch-device={matched}\ncarrier-wait-timeout=0\n"
@@ -168,11 +191,13 @@ fn host_name(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> 
 }
 
 /// Profiles of others for this boot that could take an interface of nmgen's: nm-initrd-generator's
-/// default profile, and those that name an interface or a card of the document.
+/// default profile, and those that name an interface or a card of the document; with a port, its whole
+/// bond. Those of the root disk's cards stay.
 fn displaced(
     paths: &Paths,
     configuration: &Configuration,
     names: &Names,
+    line: &CommandLine,
 ) -> Result<Vec<Other>, Fault> {
     let ours: Vec<String> = configuration.profiles.iter().map(Profile::file_name).collect();
     let interfaces = interfaces(configuration, names);
@@ -182,19 +207,30 @@ fn displaced(
         .filter_map(|it| it.keyfile.get("connection", "uuid"))
         .collect();
     let is_displaced = |other: &Other| {
+        // A file of the same name is written over.
         let name = other.path.file_name().map(|name| name.to_string_lossy());
         if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
-            return false;
-        }
-        // Of two profiles with one uuid NetworkManager loads one.
-        if other.uuid.as_deref().is_some_and(|uuid| uuids.contains(&uuid)) {
             return true;
         }
-        match (&other.interface, &other.mac) {
-            (Some(interface), _) => interfaces.contains(interface.as_str()),
-            (None, Some(mac)) => names.present.iter().any(|card| card.mac == *mac),
+        // Of two profiles with one uuid NetworkManager loads one.
+        if other.uuid().is_some_and(|uuid| uuids.contains(&uuid)) {
+            return true;
+        }
+        match (other.interface(), other.mac()) {
+            (Some(interface), _) => interfaces.contains(interface),
+            (None, Some(mac)) => names.present.iter().any(|card| card.mac == mac),
             (None, None) => other.is_of_card(),
         }
     };
-    Ok(listed(paths.under(RUN_PROFILES))?.into_iter().filter(is_displaced).collect())
+    let mut others = listed(paths.under(RUN_PROFILES))?;
+    others.retain(|other| !root_disk::is_carried_by(other, line));
+    let component = components(others.iter().map(|other| &other.keyfile));
+    let hit: BTreeSet<usize> = others
+        .iter()
+        .zip(&component)
+        .filter(|(other, _)| is_displaced(other))
+        .map(|(_, component)| *component)
+        .collect();
+    let all = others.into_iter().zip(component);
+    Ok(all.filter(|(_, component)| hit.contains(component)).map(|(other, _)| other).collect())
 }

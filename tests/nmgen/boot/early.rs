@@ -47,9 +47,12 @@ fn booted(document: &str, line: &str) -> Machine {
 
 #[test]
 fn addresses_from_the_network_are_not_waited_for_for_ever() {
-    for (others, line, expected) in
-        [("", "", "90"), ("- name: ens4\n", "", "45"), ("", "rd.net.timeout.dhcp=7", "7")]
-    {
+    for (others, line, expected) in [
+        ("", "", "90"),
+        ("- name: ens4\n", "", "45"),
+        ("", "rd.net.timeout.dhcp=7", "7"),
+        ("", "rd.net.timeout.dhcp=infinity rd.net.dhcp.retry=2", "2147483647"),
+    ] {
         let others = if others.is_empty() { String::new() } else { format!("{others}{DYNAMIC}") };
         let machine = booted(&format!("interfaces:\n- name: ens3\n{BOTH}{others}"), line);
         let early = profile(&machine, "ens3");
@@ -84,6 +87,19 @@ fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
     assert_eq!(get(&early, "ipv6", "method"), Some("auto"));
     assert_eq!(get(&early, "ipv6", "ra-timeout"), Some("10"));
     assert_eq!(get(&early, "ipv6", "may-fail"), Some("true"));
+}
+
+/// Hardening is nobody's to undo, and without IPv6 in the kernel a link-local address never comes.
+#[test]
+fn a_card_without_ipv6_has_none_in_the_initramfs_either() {
+    let disabled = format!("{DYNAMIC}  ipv6: {{enabled: false}}\n");
+    for (dynamic, line) in [(disabled.as_str(), ""), (BOTH, "ipv6.disable=1")] {
+        let machine = booted(&format!("{STATIC}- name: ens4\n{dynamic}"), line);
+        let early = profile(&machine, "ens4");
+        assert_ne!(get(&early, "ipv6", "method"), Some("link-local"), "{early:?}");
+        assert_eq!(get(&early, "ipv4", "dhcp-timeout"), Some("10"));
+        assert_eq!(get(&early, "ipv4", "may-fail"), Some("true"));
+    }
 }
 
 #[test]

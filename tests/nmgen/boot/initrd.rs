@@ -36,6 +36,9 @@ fn unpack(archive: &Path, machine: &Machine) {
     assert!(cpio.unwrap().success());
 }
 
+/// The default profile's line.
+const GIVES_WAY: &str = "nmgen: /run/NetworkManager/system-connections/default_connection.nmconnection gives way to it\n";
+
 /// Unpacks the source's archive into each machine, lets it boot, and compares. False without cpio.
 fn all_take_theirs(source: &Path, cases: &[Case]) -> bool {
     if Command::new("cpio").arg("--version").output().is_err() {
@@ -54,7 +57,7 @@ fn all_take_theirs(source: &Path, cases: &[Case]) -> bool {
         assert!(count > 0, "{source:?}: {host}");
         let line = format!(
             "nmgen: this machine is {host} ({reason}): {count} profile{plural} from \
-             /etc/nmgen/{host}.yml\n"
+             /etc/nmgen/{host}.yml\n{GIVES_WAY}"
         );
         assert_eq!((said.code, &said.console), (Some(0), &line), "{source:?}: {host}");
         assert_eq!(machine.files(STAGED), expected, "{source:?}: {host}");

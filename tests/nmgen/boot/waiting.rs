@@ -69,7 +69,8 @@ fn a_card_that_comes_late_is_waited_for() {
         said.console,
         "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
          nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
-         from /etc/nmgen/worker-0.yml; eth0 is ens3; eth1 is ens4\n"
+         from /etc/nmgen/worker-0.yml; eth0 is ens3; eth1 is ens4\n\
+         nmgen: /run/NetworkManager/system-connections/default_connection.nmconnection gives way to it\n"
     );
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
@@ -217,7 +218,8 @@ fn one_that_never_comes_is_done_without() {
         "nmgen: waiting for eth1 (52:54:00:00:00:02)\n\
          nmgen: eth1 (52:54:00:00:00:02) did not appear within 1 s; going on without it\n\
          nmgen: this machine is worker-0 (ens3 has the MAC address 52:54:00:00:00:01): 3 profiles \
-         from /etc/nmgen/worker-0.yml; eth0 is ens3\n"
+         from /etc/nmgen/worker-0.yml; eth0 is ens3\n\
+         nmgen: /run/NetworkManager/system-connections/default_connection.nmconnection gives way to it\n"
     );
     // The profile exists for the case that the card comes later, under any name.
     let profile = machine.read(&format!("{EARLY}/eth1.nmconnection"));
