@@ -118,7 +118,9 @@ fn seek(
         let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
         // Tries weaker matches only once no more cards are expected.
         let is_settled = is_over || cards.are_settled();
-        let choice = match chooser.certain(&cards)? {
+        let certain = chooser.certain(&cards)?;
+        chooser.warnings().iter().for_each(|warning| log.say(Level::Warning, warning));
+        let choice = match certain {
             None if is_settled => chooser.fallback(&cards)?,
             choice => choice,
         };

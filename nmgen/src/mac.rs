@@ -1,14 +1,19 @@
 //! MAC addresses in documents, file names and any text. Imports no other module.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// Bytes of an Ethernet address.
 const ETHERNET: usize = 6;
 /// Bytes of an InfiniBand address.
 const INFINIBAND: usize = 20;
+/// Bytes of an InfiniBand port's GUID, at the end of its address.
+const GUID: usize = 8;
 
-/// An address of 6 bytes (Ethernet) or 20 (InfiniBand).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// An address of 6 bytes (Ethernet) or 20 (InfiniBand). Two of InfiniBand are equal if they have the same
+/// GUID: the queue pair and the subnet before it change from boot to boot (`nm_utils_hwaddr_matches`).
+#[derive(Debug, Clone, Copy)]
 pub struct Mac {
     /// Zero beyond `length`.
     bytes: [u8; INFINIBAND],
@@ -35,6 +40,12 @@ impl Mac {
         &self.bytes[..self.length]
     }
 
+    /// The part that identifies the hardware.
+    fn identity(&self) -> &[u8] {
+        let bytes = self.as_bytes();
+        if self.is_infiniband() { &bytes[INFINIBAND - GUID..] } else { bytes }
+    }
+
     pub(crate) fn is_ethernet(&self) -> bool {
         self.length == ETHERNET
     }
@@ -51,6 +62,32 @@ impl Mac {
     /// True for all zeros, which the kernel reports for a device without an address.
     pub fn is_zero(&self) -> bool {
         self.as_bytes().iter().all(|byte| *byte == 0)
+    }
+}
+
+impl PartialEq for Mac {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity() == other.identity()
+    }
+}
+
+impl Eq for Mac {}
+
+impl PartialOrd for Mac {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Mac {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.identity().cmp(other.identity())
+    }
+}
+
+impl Hash for Mac {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.identity().hash(state);
     }
 }
 
@@ -83,12 +120,12 @@ impl MacPrefix {
 
     /// True when these are all bytes of the address.
     pub(crate) fn is_whole(&self, mac: &Mac) -> bool {
-        mac.as_bytes() == self.0
+        Mac::from_bytes(&self.0).is_some_and(|whole| whole == *mac)
     }
 
     /// True when these are the first bytes of the address, or all of them.
     pub(crate) fn matches(&self, mac: &Mac) -> bool {
-        mac.as_bytes().starts_with(&self.0)
+        mac.as_bytes().starts_with(&self.0) || self.is_whole(mac)
     }
 }
 
@@ -175,5 +212,19 @@ mod tests {
         let shown = |text: &str| Mac::parse(text).map(|mac| mac.to_string());
         assert_eq!(shown("52-54-0-A-B-C").as_deref(), Some("52:54:00:0a:0b:0c"));
         assert_eq!(shown("52:54:00:0a:0b"), None);
+    }
+
+    #[test]
+    fn infinibands_ports_are_known_by_their_guid() {
+        let mac = |queue: &str, guid: &str| {
+            Mac::parse(&format!(
+                "80:00:{queue}:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:0a:{guid}"
+            ))
+        };
+        assert!(mac("00:48", "6f").is_some());
+        assert_eq!(mac("00:48", "6f"), mac("02:08", "6f"));
+        assert_ne!(mac("00:48", "6f"), mac("00:48", "70"));
+        // The end of one is no address of Ethernet's.
+        assert_ne!(Mac::parse("c9:03:00:00:0a:6f"), mac("00:48", "6f"));
     }
 }

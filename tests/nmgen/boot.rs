@@ -5,10 +5,12 @@
 mod arguments;
 mod choice;
 mod early;
+mod infiniband;
 mod initrd;
 mod names;
 mod persist;
 mod root_disk;
+mod shared_address;
 mod units;
 mod waiting;
 

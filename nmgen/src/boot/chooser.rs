@@ -1,5 +1,7 @@
 //! Chooses this machine's document: gathers the input of [`node`](crate::node)'s decision.
 
+use std::collections::BTreeMap;
+
 use super::fault::Fault;
 use super::host_file::{addresses, bytes};
 use super::listing::HostsDirectory;
@@ -44,6 +46,8 @@ pub(super) struct Chooser<'d> {
     identity: Identity,
     /// Read once the first card is there.
     mentions: Option<Mentions<'d>>,
+    /// Warnings for addresses that several documents name; false once told.
+    shared: BTreeMap<Mac, (String, bool)>,
 }
 
 impl<'d> Chooser<'d> {
@@ -52,7 +56,7 @@ impl<'d> Chooser<'d> {
         host: Option<String>,
         identity: Identity,
     ) -> Self {
-        Self { directory, host, identity, mentions: None }
+        Self { directory, host, identity, mentions: None, shared: BTreeMap::new() }
     }
 
     /// The document that no later card can change; `None` if there is none yet.
@@ -62,8 +66,13 @@ impl<'d> Chooser<'d> {
     /// names a missing document. A candidate document cannot be read.
     pub(super) fn certain(&mut self, cards: &Cards) -> Result<Option<Choice>, Fault> {
         let Some(host) = &self.host else {
-            let mut candidates = self.matching(Tier::MacAddress, cards);
-            candidates.append(&mut self.by_mention(cards)?);
+            let mut candidates = Vec::new();
+            let by_name = self.matching(Tier::MacAddress, cards);
+            for card in &cards.list {
+                candidates.append(&mut self.of_card(card, &by_name)?);
+            }
+            // Whichever card came first.
+            candidates.sort_by(|one, other| one.name.cmp(&other.name));
             return self.only(candidates, cards);
         };
         let name = host.strip_suffix(".yml").unwrap_or(host);
@@ -121,32 +130,70 @@ impl<'d> Chooser<'d> {
         Ok(Some(choice))
     }
 
-    /// Documents that contain a MAC address of this machine as a `mac-address`.
-    fn by_mention(&mut self, cards: &Cards) -> Result<Vec<Candidate>, Fault> {
+    /// The documents that name a card's address: in the file's name (`by_name`) or as a `mac-address`.
+    /// Several texts mean an address that many machines have, such as that of a BMC's interface: it
+    /// identifies none of them, whichever cards come first.
+    fn of_card(&mut self, card: &Card, by_name: &[Candidate]) -> Result<Vec<Candidate>, Fault> {
+        let reason = Reason::MacAddress { mac: card.mac, card: card.name.clone() };
+        let named = by_name.iter().filter(|candidate| candidate.reason == reason).cloned();
         let mut found = Vec::new();
-        for name in self.mentioning(cards)? {
-            let addresses = addresses(&self.directory.file(name))?;
-            // An unreadable document may be meant for any card.
-            let is_meant =
-                |card: &&Card| addresses.as_ref().is_none_or(|all| all.contains(&card.mac));
-            if let Some(card) = cards.list.iter().find(is_meant) {
-                let reason = Reason::MacAddress { mac: card.mac, card: card.name.clone() };
-                found.push(Candidate { name: name.to_owned(), reason });
+        let mut first: Option<(String, Vec<u8>)> = None;
+        let mut mentioning = self.mentioning(card.mac)?.into_iter();
+        let mut named = named.map(|candidate| candidate.name);
+        loop {
+            let name = match named.next() {
+                Some(name) => name,
+                None => match mentioning.next() {
+                    Some(name) if self.is_for(name, card)? => name.to_owned(),
+                    Some(_) => continue,
+                    None => return Ok(found),
+                },
+            };
+            let document = self.directory.document(&name).to_owned();
+            let text = bytes(&self.directory.file(&document))?;
+            if node::is_empty(&text) {
+                continue;
             }
+            match &first {
+                None => first = Some((document, text)),
+                Some((_, known)) if *known == text => {}
+                Some((other, _)) => {
+                    let [one, two] =
+                        [other, &document].map(|it| self.directory.file(it).display().to_string());
+                    let warning = format!(
+                        "{} ({}) identifies no machine: {one} and {two} have this MAC address",
+                        card.mac, card.name
+                    );
+                    self.shared.entry(card.mac).or_insert((warning, true));
+                    return Ok(Vec::new());
+                }
+            }
+            found.push(Candidate { name, reason: reason.clone() });
         }
-        Ok(found)
     }
 
-    fn mentioning(&mut self, cards: &Cards) -> Result<Vec<&'d str>, Fault> {
-        let macs: Vec<Mac> = cards.list.iter().map(|card| card.mac).collect();
-        if macs.is_empty() {
-            return Ok(Vec::new());
-        }
+    /// The warnings that were not told yet.
+    pub(super) fn warnings(&mut self) -> Vec<String> {
+        let new = self.shared.values_mut().filter(|(_, is_new)| *is_new);
+        new.map(|(warning, is_new)| {
+            *is_new = false;
+            warning.clone()
+        })
+        .collect()
+    }
+
+    /// True when the document has the card's address; an unreadable one may be meant for any card.
+    fn is_for(&self, name: &str, card: &Card) -> Result<bool, Fault> {
+        let addresses = addresses(&self.directory.file(name))?;
+        Ok(addresses.is_none_or(|all| all.contains(&card.mac)))
+    }
+
+    fn mentioning(&mut self, mac: Mac) -> Result<Vec<&'d str>, Fault> {
         let mentions = match self.mentions.take() {
             Some(mentions) => mentions,
             None => Mentions::read(self.directory)?,
         };
-        self.mentions.insert(mentions).of(&macs)
+        self.mentions.insert(mentions).of(mac)
     }
 }
 

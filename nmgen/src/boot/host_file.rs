@@ -27,7 +27,7 @@ pub(super) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault
     }
 }
 
-/// The MAC addresses of the document's interfaces; `None` when it cannot be read as a document.
+/// The MAC addresses of the interfaces that the document brings up; `None` when it cannot be read as a document.
 pub(super) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     let host = match load("", path) {
         Ok((host, _)) => host,
@@ -36,9 +36,9 @@ pub(super) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     };
     let interfaces = host.document.as_ref().and_then(|document| document.root.get("interfaces"));
     let interfaces = interfaces.map(Node::items).unwrap_or_default().iter();
-    let kept = interfaces.filter(|node| node.text_at("state") != Some("absent"));
+    let up = interfaces.filter(|node| matches!(node.text_at("state"), None | Some("up")));
     Ok(Some(
-        kept.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
+        up.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
     ))
 }
 

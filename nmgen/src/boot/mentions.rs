@@ -44,20 +44,20 @@ impl<'d> Mentions<'d> {
         Ok(Self { directory, hosts })
     }
 
-    /// The names of hosts whose documents contain one of these addresses.
+    /// The names of hosts whose documents contain this address.
     ///
     /// # Errors
     /// A file that is read again cannot be read.
-    pub(super) fn of(&self, wanted: &[Mac]) -> Result<Vec<&'d str>, Fault> {
+    pub(super) fn of(&self, wanted: Mac) -> Result<Vec<&'d str>, Fault> {
         let mut found = Vec::new();
         let mut buffer = Vec::new();
         for (name, macs) in &self.hosts {
             let is_there = match macs {
-                Some(macs) => macs.iter().any(|mac| wanted.contains(mac)),
+                Some(macs) => macs.contains(&wanted),
                 None => {
                     buffer.resize(USUAL_BYTES.max(buffer.len()), 0);
                     let text = read(&self.directory.file(name), &mut buffer)?;
-                    mentioned(text).any(|mac| wanted.contains(&mac))
+                    mentioned(text).any(|mac| mac == wanted)
                 }
             };
             found.extend(is_there.then_some(*name));

@@ -85,16 +85,6 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
     let line = "nmgen.timeout=0\n";
     let cases = [
         (
-            [("a", with_mac("a0", FIRST)), ("b", with_mac("b0", FIRST))],
-            "/etc/nmgen/a.yml (ens3 has the MAC address 52:54:00:00:00:01) and \
-             /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",
-        ),
-        (
-            [("52-54-00-00-00-01", marked("a0")), ("b", with_mac("b0", FIRST))],
-            "/etc/nmgen/52-54-00-00-00-01.yml (ens3 has the MAC address 52:54:00:00:00:01) and \
-             /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",
-        ),
-        (
             [("a", with_mac("a0", SECOND)), ("b", with_mac("b0", FIRST))],
             "/etc/nmgen/a.yml (ens4 has the MAC address 52:54:00:00:00:02) and \
              /etc/nmgen/b.yml (ens3 has the MAC address 52:54:00:00:00:01)",

@@ -44,7 +44,9 @@ impl Facts {
         if is_absent {
             return;
         }
-        if let Some(node) = interface.get("mac-address")
+        // Cards that are left down, such as a BMC's, have the same address on many machines.
+        let is_up = matches!(interface.text_at("state"), None | Some("up"));
+        if let Some(node) = interface.get("mac-address").filter(|_| is_up)
             && let Some(mac) = node.text().and_then(Mac::parse)
         {
             self.add_mac(mac, || document.place(node.span));
