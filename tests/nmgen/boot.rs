@@ -9,10 +9,12 @@ mod infiniband;
 mod initrd;
 mod names;
 mod persist;
+mod release;
 mod root_disk;
 mod shared_address;
 mod units;
 mod waiting;
+mod whole_components;
 
 /// A document for any machine, identified by the name of its profile.
 fn marked(name: &str) -> String {

@@ -43,6 +43,8 @@ pub(crate) enum Fault {
     Remove { path: PathBuf, source: io::Error },
     #[error("cannot set {}", path.display())]
     Switch { path: PathBuf, source: io::Error },
+    #[error("cannot put {interface} back")]
+    Release { interface: String, source: io::Error },
     #[error("no root file system is mounted at {}", path.display())]
     NoRoot { path: PathBuf },
     #[error("{} leads out of its file system", path.display())]
@@ -71,6 +73,7 @@ impl Fault {
             | Self::NoCard { .. }
             | Self::Remove { .. }
             | Self::Switch { .. }
+            | Self::Release { .. }
             | Self::Machine(_) => false,
         }
     }

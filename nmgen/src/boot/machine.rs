@@ -10,7 +10,7 @@ use super::root::Paths;
 use crate::mac::Mac;
 use crate::node::{Card, Dmi, HostName};
 
-const CARDS: &str = "/sys/class/net";
+pub(super) const CARDS: &str = "/sys/class/net";
 /// Exists while udevd runs.
 const UDEV: &str = "/run/udev/control";
 /// Exists while udevd has pending events (`udev_queue_get_queue_is_empty`).

@@ -65,6 +65,11 @@ impl Other {
         self.connection("interface-name")
     }
 
+    /// The type of the controller that it is a port of.
+    pub(super) fn port_type(&self) -> Option<&str> {
+        self.connection("port-type").or_else(|| self.connection("slave-type"))
+    }
+
     pub(super) fn priority(&self) -> i32 {
         self.connection("autoconnect-priority").and_then(|it| it.parse().ok()).unwrap_or_default()
     }

@@ -4,19 +4,25 @@
 //! `/etc` (nms-keyfile-storage.c), so each boot would undo the running system's changes. So profiles
 //! go to `/etc`, once, and none stays in `/run`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::command_line::CommandLine;
+use super::components::components;
 use super::fault::Fault;
+use super::keep::keep;
 use super::kernel_log::{Level, Log};
-use super::machine::line;
+use super::machine::{Cards, line};
 use super::others::Other;
-use super::profiles::{forget, listed, staged};
+use super::own::{self, Given};
+use super::profiles::{forget, staged};
+use super::release::{self, Release};
 use super::root::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
 use super::sysroot::Sysroot;
 use crate::format::{chain, counted};
-use crate::node::HostName;
+use crate::node::{Card, HostName};
 use crate::write::{self, File};
 
 const LINKS: &str = "/etc/systemd/network";
@@ -38,76 +44,224 @@ z /etc/hostname
 ";
 
 /// Copies profiles, host name and .link files into the file system at `/sysroot`, unless it has its
-/// own.
+/// own. Records the interfaces that the running system gets no profile for.
 ///
 /// # Errors
-/// A file could not be written. Then the profiles stay in `/run` for this boot.
+/// The profiles could not be written. Then they last for this boot.
 pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     if !paths.under(STAGE).exists() {
         return Ok(());
     }
-    if paths.in_sysroot(PERSISTED).exists() {
-        log.say(Level::Info, "the running system got its profiles at an earlier boot");
-        return forget(paths);
-    }
+    let line = CommandLine::read(paths);
     let profiles = staged(paths)?;
-    let (done, files) = match missing(paths, &profiles, log) {
-        Ok((sysroot, files)) => (hand_over(paths, &sysroot, &files, log), files),
-        Err(fault) => (Err(fault), contents(profiles.iter())?),
+    let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.list;
+    let (kept, done) = match System::look(paths) {
+        Ok(system) => hand_over(paths, &system, &line, &profiles, &cards, log)
+            .unwrap_or_else(|fault| (Vec::new(), Err(fault))),
+        Err(fault) => (contents(profiles.iter())?, Err(fault)),
     };
-    let Err(fault) = done else { return forget(paths) };
-    // Keeps the full profiles, not those with the initramfs's bounds.
-    let kept = forget(paths)
-        .and_then(|()| write::write(&paths.under(RUN_PROFILES), &files).map_err(Fault::Machine));
-    if let Err(fault) = kept {
+    // The full profiles, not those with the initramfs's bounds.
+    if let Err(fault) = keep(paths, &kept) {
         log.say(Level::Error, &chain(&fault));
     }
-    if !is_read_only(&fault) {
-        return Err(fault);
+    forget(paths)?;
+    match done {
+        Err(fault) if is_read_only(&fault) => {
+            let text = "the root file system is read-only: the profiles last for this boot";
+            log.say(Level::Info, text);
+            Ok(())
+        }
+        done => done,
     }
-    let text = "the root file system is read-only: the profiles last for this boot";
-    log.say(Level::Info, text);
-    Ok(())
 }
 
-/// The running system, and the profiles that it lacks: its own must be neither replaced nor shadowed.
-fn missing(paths: &Paths, profiles: &[Other], log: &Log) -> Result<(Sysroot, Vec<File>), Fault> {
-    let sysroot = Sysroot::open(paths)?;
-    let existing = listed(sysroot.place(ETC_PROFILES)?)?;
-    let (kept, new): (Vec<&Other>, Vec<&Other>) =
-        profiles.iter().partition(|profile| existing.iter().any(|its| is_same(profile, its)));
-    if !kept.is_empty() {
-        let names: Vec<String> = kept.into_iter().map(Other::name).collect();
-        let text = format!("the running system has its own profiles for {}", names.join(", "));
-        log.say(Level::Info, &text);
-    }
-    let files = contents(new.into_iter())?;
-    Ok((sysroot, files))
+/// The running system before the pivot, and its own profiles.
+struct System {
+    root: Sysroot,
+    own: Vec<Other>,
 }
 
-/// Copies everything, and the mark last.
-fn hand_over(paths: &Paths, sysroot: &Sysroot, profiles: &[File], log: &Log) -> Result<(), Fault> {
-    let directory = sysroot.place(ETC_PROFILES)?;
-    parents(&directory)?;
-    write::write(&directory, profiles).map_err(Fault::Machine)?;
-    let stage = paths.under(STAGE);
-    if let Some(name) = content(&stage.join(HOST_NAME.trim_start_matches('/')))? {
-        let place = sysroot.place(HOST_NAME)?;
-        if line(&place).is_none_or(|name| HostName::new(&name).is_placeholder()) {
-            readable(&place, name)?;
+impl System {
+    fn look(paths: &Paths) -> Result<Self, Fault> {
+        let root = Sysroot::open(paths)?;
+        let own = own::list(&root)?;
+        Ok(Self { root, own })
+    }
+
+    /// The reason why the running system gets no profile at all.
+    fn refuses(&self, line: &CommandLine, profiles: &[Other]) -> Option<String> {
+        if self.root.has(PERSISTED) {
+            return Some("the running system got its profiles at an earlier boot".to_owned());
+        }
+        // One of nmgen's, after the mark was removed, is no network of the system's own.
+        let is_others = |own: &&Other| !profiles.iter().any(|it| own::is_same_uuid(it, own));
+        match line.persist {
+            Some(true) => None,
+            Some(false) => Some("nmgen.persist=0: the running system gets no profile".to_owned()),
+            None if line.is_first_boot => None,
+            None => self.own.iter().find(is_others).map(|own| {
+                format!(
+                    "the running system has its own network ({}), and this is no first boot: it gets no \
+                     profile without nmgen.persist=1",
+                    own.name()
+                )
+            }),
         }
     }
-    for (name, text) in links(&stage)? {
-        let place = sysroot.place(&format!("{LINKS}/{name}"))?;
-        if !place.exists() {
-            readable(&place, text)?;
+
+    /// The profiles that it lacks, in whole components: a part would be no network, or take its own one's
+    /// place.
+    fn lacks<'p>(&self, profiles: &'p [Other], cards: &[Card], log: &Log) -> Vec<&'p Other> {
+        let component = components(profiles.iter().map(|profile| &profile.keyfile));
+        let mut has_own = BTreeSet::new();
+        for (profile, component) in profiles.iter().zip(&component) {
+            let given = given(profile, cards);
+            // The same uuid is the same profile, which the system may have edited.
+            let is_other = |own: &&Other| {
+                let is_same_file = profile.path.file_name() == own.path.file_name();
+                !own::is_same_uuid(profile, own) && (is_same_file || given.is_for_same(own))
+            };
+            let Some(own) = self.own.iter().find(is_other) else { continue };
+            has_own.insert(*component);
+            if own::is_ignored(own) {
+                let text = format!(
+                    "{}: NetworkManager ignores this profile, as others than root may read it",
+                    own.path.display()
+                );
+                log.say(Level::Warning, &text);
+            }
         }
+        let all = profiles.iter().zip(component);
+        let is_there = |profile: &Other| self.own.iter().any(|own| own::is_same_uuid(profile, own));
+        let lacking = all.filter(|(it, component)| !has_own.contains(component) && !is_there(it));
+        lacking.map(|(profile, _)| profile).collect()
     }
-    readable(&paths.under(LABELS_FILE), LABELS.into())?;
-    readable(&sysroot.place(PERSISTED)?, MARK.into())?;
-    if !profiles.is_empty() {
-        let text = format!("the running system got {}", counted(profiles.len(), "profile"));
+
+    /// What becomes of the interfaces whose profiles the running system does not get.
+    fn releases(
+        &self,
+        line: &CommandLine,
+        rest: &[&Other],
+        cards: &[Card],
+        log: &Log,
+    ) -> Vec<Release> {
+        let mut releases = Vec::new();
+        for profile in rest {
+            let is_taken_over =
+                |own: &Other| own::is_same_uuid(profile, own) && own::is_alike(profile, own);
+            let given = given(profile, cards);
+            let Some(interface) = given.interface().map(str::to_owned) else { continue };
+            if self.own.iter().any(is_taken_over) {
+                continue;
+            }
+            if !line.has_network_root {
+                releases.push(Release::Down { interface });
+                continue;
+            }
+            let is_its = |own: &&Other| given.is_for_same(own) && own::is_alike(profile, own);
+            match self.own.iter().filter(is_its).find_map(Other::uuid) {
+                Some(uuid) => releases.push(Release::Adopt { interface, uuid: uuid.to_owned() }),
+                None => {
+                    let text = format!(
+                        "{interface} stays as the initramfs has it, since the root disk is on the \
+                         network; the running system has no profile for it"
+                    );
+                    log.say(Level::Warning, &text);
+                }
+            }
+        }
+        releases
+    }
+}
+
+fn given<'p>(profile: &'p Other, cards: &'p [Card]) -> Given<'p> {
+    let is_its = |card: &&Card| match profile.interface() {
+        Some(interface) => card.name == interface,
+        None => profile.mac() == Some(card.mac),
+    };
+    Given { profile, card: cards.iter().find(is_its) }
+}
+
+/// Writes what the running system lacks. Returns the profiles that could not be written, with the fault.
+fn hand_over(
+    paths: &Paths,
+    system: &System,
+    line: &CommandLine,
+    profiles: &[Other],
+    cards: &[Card],
+    log: &Log,
+) -> Result<(Vec<File>, Result<(), Fault>), Fault> {
+    let refused = system.refuses(line, profiles);
+    let lacking = match &refused {
+        Some(reason) => {
+            log.say(Level::Info, reason);
+            Vec::new()
+        }
+        None => system.lacks(profiles, cards, log),
+    };
+    let is_lacking = |profile: &&Other| lacking.iter().any(|it| it.path == profile.path);
+    let rest: Vec<&Other> = profiles.iter().filter(|it| !is_lacking(it)).collect();
+    if refused.is_none() && !rest.is_empty() {
+        let names: Vec<String> = rest.iter().map(|profile| profile.name()).collect();
+        let text = format!("the running system has its own network for {}", names.join(", "));
         log.say(Level::Info, &text);
+    }
+    // Without a profile of nmgen's in this boot, an interface is others'.
+    let early = paths.under(RUN_PROFILES);
+    let is_early = |it: &&&Other| it.path.file_name().is_some_and(|name| early.join(name).exists());
+    let active: Vec<&Other> = rest.iter().filter(is_early).copied().collect();
+    let releases = system.releases(line, &active, cards, log);
+    if let Err(fault) = release::record(paths, &releases) {
+        log.say(Level::Warning, &chain(&fault));
+    }
+    if refused.is_some() {
+        return Ok((Vec::new(), Ok(())));
+    }
+    let files = contents(lacking.into_iter())?;
+    let directory = system.root.place(ETC_PROFILES)?;
+    let written =
+        parents(&directory).and_then(|()| write::write(&directory, &files).map_err(Fault::Machine));
+    if written.is_err() {
+        // What is in /etc already must not be in /run too, where NetworkManager prefers it.
+        let is_there = |file: &File| {
+            fs::read(directory.join(&file.name)).is_ok_and(|content| content == file.content)
+        };
+        let kept = files.into_iter().filter(|file| !is_there(file)).collect();
+        return Ok((kept, written));
+    }
+    if !files.is_empty() {
+        let text = format!("the running system got {}", counted(files.len(), "profile"));
+        log.say(Level::Info, &text);
+    }
+    // The network is there: the rest is no reason to lose it.
+    for done in [
+        host_name(paths, &system.root),
+        link_files(paths, &system.root),
+        readable(&paths.under(LABELS_FILE), LABELS.into()),
+        system.root.place(PERSISTED).and_then(|mark| readable(&mark, MARK.into())),
+    ] {
+        done.unwrap_or_else(|fault| log.say(Level::Warning, &chain(&fault)));
+    }
+    Ok((Vec::new(), Ok(())))
+}
+
+fn host_name(paths: &Paths, root: &Sysroot) -> Result<(), Fault> {
+    let Some(name) = content(&paths.under(STAGE).join(HOST_NAME.trim_start_matches('/')))? else {
+        return Ok(());
+    };
+    let place = root.place(HOST_NAME)?;
+    // A link is the system's own; an absolute one leads into the initramfs.
+    let is_own = place.is_symlink()
+        || line(&place).is_some_and(|name| !HostName::new(&name).is_placeholder());
+    if is_own { Ok(()) } else { readable(&place, name) }
+}
+
+fn link_files(paths: &Paths, root: &Sysroot) -> Result<(), Fault> {
+    for (name, text) in links(&paths.under(STAGE))? {
+        let path = format!("{LINKS}/{name}");
+        if !root.has(&path) {
+            readable(&root.place(&path)?, text)?;
+        }
     }
     Ok(())
 }
@@ -141,17 +295,6 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
         found.extend(text.map(|text| (name, text)));
     }
     Ok(found)
-}
-
-/// True when two profiles conflict: NetworkManager identifies profiles by uuid, and devices by name.
-fn is_same(profile: &Other, existing: &Other) -> bool {
-    let same_file = profile.path.file_name() == existing.path.file_name();
-    let same_uuid = profile.uuid().is_some() && profile.uuid() == existing.uuid();
-    let same_kind =
-        profile.kind() == existing.kind() || (profile.is_of_card() && existing.is_of_card());
-    let same_interface =
-        profile.interface().is_some() && profile.interface() == existing.interface();
-    same_file || same_uuid || (same_kind && same_interface)
 }
 
 fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, Fault> {

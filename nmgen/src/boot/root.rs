@@ -32,9 +32,4 @@ impl Paths {
     pub(crate) fn under(&self, path: &str) -> PathBuf {
         self.0.join(path.trim_start_matches('/'))
     }
-
-    /// An absolute path, below the root file system at `/sysroot`.
-    pub(super) fn in_sysroot(&self, path: &str) -> PathBuf {
-        self.under("/sysroot").join(path.trim_start_matches('/'))
-    }
 }

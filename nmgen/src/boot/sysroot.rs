@@ -23,6 +23,20 @@ impl Sysroot {
         }
     }
 
+    /// True when something is at this path, a link too: an absolute one leads into the initramfs.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.place(path).is_ok_and(|place| place.symlink_metadata().is_ok())
+    }
+
+    /// A directory below this root, which is no link out of it either.
+    ///
+    /// # Errors
+    /// [`Fault::OutsideRoot`].
+    pub(super) fn directory(&self, path: &str) -> Result<PathBuf, Fault> {
+        self.place(&format!("{path}/file"))?;
+        self.place(path)
+    }
+
     /// An absolute path, below this root.
     ///
     /// # Errors
@@ -42,5 +56,6 @@ impl Sysroot {
 
 /// True for a missing file; a dangling link is not missing.
 fn is_missing(error: &io::Error, path: &Path) -> bool {
-    error.kind() == io::ErrorKind::NotFound && path.symlink_metadata().is_err()
+    let is_absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
+    is_absent && path.symlink_metadata().is_err()
 }

@@ -142,6 +142,10 @@ pub(super) struct BootArguments {
     /// Before the pivot: give /sysroot the profiles of the first step
     #[arg(long)]
     pub(super) persist: bool,
+    /// After NetworkManager: put back what the running system has its own
+    /// profiles for
+    #[arg(long, conflicts_with = "persist", verbatim_doc_comment)]
+    pub(super) release: bool,
     /// Read and write everything below this directory
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(super) root: PathBuf,

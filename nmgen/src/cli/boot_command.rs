@@ -10,9 +10,12 @@ pub(super) fn run(arguments: &BootArguments) -> Done {
     let paths = Paths::new(&arguments.root);
     Log::open(&paths).say_panics();
     let log = Log::open(&paths);
-    let (done, outcome) = match arguments.persist {
-        false => (boot::prepare(&paths, &log), "the boot goes on with the initramfs's own network"),
-        true => (boot::persist(&paths, &log), "the running system may lack profiles"),
+    let (done, outcome) = if arguments.release {
+        (boot::release(&paths, &log), "interfaces stay as the initramfs has them")
+    } else if arguments.persist {
+        (boot::persist(&paths, &log), "the running system may lack profiles")
+    } else {
+        (boot::prepare(&paths, &log), "the boot goes on with the initramfs's own network")
     };
     match done {
         Ok(()) => Done::Success,

@@ -16,12 +16,36 @@ interfaces:
   ipv4: {enabled: true, dhcp: true}
 ";
 const MARK: &str = "sysroot/etc/nmgen/persisted";
+/// Profiles for this boot, and how they get to NetworkManager.
+const KEPT: &str = "run/nmgen-profiles";
+const PLACES: &str = "run/tmpfiles.d/nmgen-profiles.conf";
+const FIRST_BOOT: &str = "nmgen.timeout=0 ignition.firstboot\n";
 
 fn booted() -> Machine {
     let machine = Machine::with_card().host("worker-0", DOCUMENT);
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
     machine
+}
+
+/// Adds a profile of the running system's, as NetworkManager wants it: for root alone.
+fn own(machine: &Machine, name: &str, text: &str) {
+    let path = format!("{RUNNING}/{name}.nmconnection");
+    machine.write(&path, text);
+    std::fs::set_permissions(machine.path(&path), std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// Profiles for this boot are where nothing removes them, and systemd-tmpfiles brings each to NetworkManager.
+fn are_kept(machine: &Machine, names: &[&str]) {
+    assert_eq!(machine.profiles(KEPT), names);
+    assert!(machine.profiles(EARLY).is_empty());
+    let places = machine.read(PLACES);
+    for name in names {
+        let line = format!(
+            "\nC \"/{EARLY}/{name}.nmconnection\" 0600 root root - /{KEPT}/{name}.nmconnection\n"
+        );
+        assert!(places.contains(&line), "{places}");
+    }
 }
 
 fn mode(machine: &Machine, path: &str) -> u32 {
@@ -110,23 +134,30 @@ fn later_boots_leave_it_alone() {
 fn what_it_has_already_is_its_own() {
     let uuid = "uuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\n";
     let cases = [
-        format!("[connection]\nid=other\n{uuid}type=ethernet\n"),
-        "[connection]\nid=other\ntype=ethernet\ninterface-name=ens3\n".to_owned(),
+        // The same profile under another name: the rest of its network is missing.
+        (
+            format!("[connection]\nid=other\n{uuid}type=ethernet\n"),
+            &["ens3.100", "other"][..],
+            "nmgen: the running system has its own network for ens3\n\
+             nmgen: the running system got 1 profile\n",
+        ),
+        (
+            "[connection]\nid=other\ntype=ethernet\ninterface-name=ens3\n".to_owned(),
+            &["other"],
+            "nmgen: the running system has its own network for ens3.100, ens3\n",
+        ),
     ];
-    for existing in cases {
+    for (existing, profiles, console) in cases {
         let machine = booted()
-            .file(&format!("{RUNNING}/other.nmconnection"), &existing)
+            .command_line(FIRST_BOOT)
             .file("sysroot/etc/hostname", "chosen-by-ignition\n")
             .file("sysroot/etc/systemd/network/70-ens3.link", "[Match]\n");
+        own(&machine, "other", &existing);
         assert!(machine.read(&format!("{STAGED}/ens3.nmconnection")).contains(uuid));
         let said = machine.persist();
         assert_eq!(said.code, Some(0));
-        assert_eq!(
-            said.console,
-            "nmgen: the running system has its own profiles for ens3\n\
-             nmgen: the running system got 1 profile\n"
-        );
-        assert_eq!(machine.profiles(RUNNING), ["ens3.100", "other"]);
+        assert_eq!(said.console, console);
+        assert_eq!(machine.profiles(RUNNING), profiles);
         assert_eq!(machine.read(&format!("{RUNNING}/other.nmconnection")), existing);
         assert_eq!(machine.read("sysroot/etc/hostname"), "chosen-by-ignition\n");
         assert_eq!(machine.read("sysroot/etc/systemd/network/70-ens3.link"), "[Match]\n");
@@ -161,9 +192,8 @@ fn without_a_root_they_are_kept_for_this_boot() {
         assert_eq!(said.code, Some(1));
         let expected = "nmgen: no root file system is mounted at /sysroot; the running system may lack profiles\n";
         assert_eq!(said.console, expected);
-        assert!(
-            staged.iter().all(|(name, text)| machine.read(&format!("{EARLY}/{name}")) == *text)
-        );
+        assert!(staged.iter().all(|(name, text)| machine.read(&format!("{KEPT}/{name}")) == *text));
+        are_kept(&machine, &["ens3", "ens3.100"]);
         assert!(!machine.has("sysroot/etc") && !machine.has("run/nmgen-boot"));
     }
 }
@@ -183,7 +213,7 @@ fn a_link_out_of_the_root_is_not_followed() {
         assert_eq!(said.code, Some(1), "{said:?}");
         assert!(said.console.contains(&format!("/{link} ")), "{link}: {said:?}");
         assert_eq!(machine.files("elsewhere").into_keys().collect::<Vec<_>>(), ["kept"], "{link}");
-        assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"], "{link}");
+        are_kept(&machine, &["ens3", "ens3.100"]);
     }
 }
 
@@ -217,14 +247,8 @@ fn a_read_only_root_keeps_them_for_this_boot() {
         "nmgen: the root file system is read-only: the profiles last for this boot\n"
     );
     // The document's own time limits, without the initramfs's bounds.
-    assert_eq!(
-        machine
-            .files(EARLY)
-            .into_iter()
-            .filter(|(name, _)| staged.contains_key(name))
-            .collect::<std::collections::BTreeMap<_, _>>(),
-        staged
-    );
+    assert_eq!(machine.files(KEPT), staged);
+    are_kept(&machine, &["ens3", "ens3.100"]);
     assert!(!machine.has(RUNNING) && !machine.has(MARK));
 }
 
@@ -235,14 +259,33 @@ fn a_root_that_cannot_be_written_is_said_and_keeps_them_too() {
     assert_eq!(said.code, Some(1));
     assert!(said.kernel.starts_with("<3>nmgen: cannot "), "{said:?}");
     assert!(said.kernel.ends_with("; the running system may lack profiles\n"), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100"]);
+    are_kept(&machine, &["ens3", "ens3.100"]);
+}
 
-    // Profiles in /run do not shadow the running system's own.
-    let own = "[connection]\nid=own\ntype=ethernet\ninterface-name=ens3\n";
-    let machine = booted()
-        .file(&format!("{RUNNING}/own.nmconnection"), own)
-        .file("sysroot/etc/nmgen", "not a directory");
+/// Each in `/etc` or for this boot, never both: NetworkManager prefers the one in `/run`.
+#[test]
+fn profiles_that_are_there_are_not_kept_too() {
+    // The mark, the host name and the links of the running system, each in the way.
+    for path in ["sysroot/etc/nmgen", "sysroot/etc/systemd", "sysroot/etc/hostname/directory"] {
+        let machine = booted().file(path, "not a directory");
+        let staged = machine.files(STAGED);
+        let said = machine.persist();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(machine.files(RUNNING), staged, "{path}");
+        assert!(machine.profiles(EARLY).is_empty() && !machine.has(KEPT), "{path}");
+        assert_eq!(said.kernel.matches("<4>").count(), 1, "{said:?}");
+        assert!(
+            said.kernel.starts_with("<6>nmgen: the running system got 2 profiles\n"),
+            "{said:?}"
+        );
+        assert_eq!(machine.has(MARK), path != "sysroot/etc/nmgen");
+    }
+    // One profile's place is taken by a directory.
+    let machine = booted().file(&format!("{RUNNING}/ens3.100.nmconnection/x"), "");
     let said = machine.persist();
     assert_eq!(said.code, Some(1), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["ens3.100"]);
+    let placed = machine.profiles(RUNNING);
+    let kept = machine.profiles(KEPT);
+    assert!(placed.iter().all(|name| !kept.contains(name)), "{placed:?} {kept:?}");
+    assert_eq!([placed, kept].concat(), ["ens3", "ens3.100"]);
 }

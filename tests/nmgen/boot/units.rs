@@ -35,6 +35,31 @@ fn the_units_ignore_exit_codes_and_have_an_end() {
     }
 }
 
+/// In kdump's initramfs `/sysroot` is the crashed system.
+#[test]
+fn no_unit_runs_in_kdump() {
+    for unit in ["nmgen.service", "nmgen-persist.service"] {
+        let text = std::fs::read_to_string(program::root().join(MODULE).join(unit)).unwrap();
+        assert!(text.contains("\nConditionPathExists=!/proc/vmcore\n"), "{unit}");
+    }
+}
+
+/// What the running system has of its own is released once NetworkManager has stopped: units stop in the inverse order.
+#[test]
+fn interfaces_are_released_after_networkmanager_and_before_the_switch() {
+    let text = std::fs::read_to_string(program::root().join(MODULE).join("nmgen.service")).unwrap();
+    for line in [
+        "ExecStop=-/usr/bin/nmgen boot --release",
+        "RemainAfterExit=yes",
+        "Before=nm-initrd.service NetworkManager-initrd.service",
+        "Conflicts=initrd-switch-root.target",
+        "Before=initrd-switch-root.target",
+        "PartOf=NetworkManager-config-initrd.service",
+    ] {
+        assert!(text.lines().any(|it| it == line), "{line}");
+    }
+}
+
 /// The module's calls to dracut.
 #[test]
 fn dracut_gets_the_program_the_units_and_the_documents() {
@@ -50,7 +75,8 @@ fn dracut_gets_the_program_the_units_and_the_documents() {
         let script = format!(
             "moddir=/m systemdsystemunitdir=/u initdir=/i SYSTEMCTL='echo systemctl'\n\
              inst_binary() {{ echo binary \"$@\"; }}; inst_simple() {{ echo file \"$@\"; }}\n\
-             instmods() {{ echo modules; }}\n{before}\n. ./module-setup.sh; {function}"
+             instmods() {{ echo modules; }}\n\
+             dracut_module_included() {{ [[ \" ${{mods_to_load-}} \" == *\" $1 \"* ]]; }}\n{before}\n. ./module-setup.sh; {function}"
         );
         let output = Command::new("bash")
             .current_dir(program::root().join(MODULE))
@@ -74,6 +100,13 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     assert_eq!(run("nmgen_hosts=", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("nmgen_hosts=/nowhere", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("", "depends").1, "systemd network-manager\n");
+    assert_eq!(run("", "installkernel").1, "modules\n");
+    // kdump's initramfs gets nothing, whether dracut has come as far as its module or not.
+    for kdump in ["mods_to_load='base kdumpbase nmgen'", "add_dracutmodules=' nmgen kdumpbase '"] {
+        for function in ["install", "installkernel", "depends"] {
+            assert_eq!(run(kdump, function), (Some(0), String::new()), "{kdump}");
+        }
+    }
     // The module is opt-in, and needs the program.
     assert_eq!(run("", "check"), (Some(255), String::new()));
     std::fs::remove_file(path("usr/libexec/nmgen/nmgen")).unwrap();

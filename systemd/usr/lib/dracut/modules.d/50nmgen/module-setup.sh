@@ -12,13 +12,21 @@ check() {
     return 255
 }
 
+# True for kdump's initramfs, which reads the same dracut.conf.d and has little memory: its network is what kdump
+# configured. The module list is complete only at the end; before, mkdumprd's --add tells.
+is_for_kdump() {
+    dracut_module_included kdumpbase || [[ " ${add_dracutmodules-} ${force_add_dracutmodules-} " == *" kdumpbase "* ]]
+}
+
 # called by dracut
 depends() {
+    is_for_kdump && return 0
     echo systemd network-manager
 }
 
 # called by dracut
 installkernel() {
+    is_for_kdump && return 0
     # Drivers that documents may need and dracut's network modules leave out. Built-in and missing ones
     # are no failure.
     hostonly='' instmods bonding 8021q bridge dummy veth vrf vxlan macvlan macvtap ipvlan macsec
@@ -28,6 +36,7 @@ installkernel() {
 install() {
     local root=${dracutsysrootdir-} hosts=${nmgen_hosts-/etc/nmgen} document unit
 
+    is_for_kdump && return 0
     inst_binary /usr/libexec/nmgen/nmgen /usr/bin/nmgen
     for unit in nmgen.service nmgen-persist.service; do
         inst_simple "$moddir/$unit" "$systemdsystemunitdir/$unit"

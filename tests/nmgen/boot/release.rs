@@ -1,0 +1,138 @@
+//! Interfaces whose early profile the running system does not get: its NetworkManager would show them as "connected
+//! (externally)".
+
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use tests::machine::{Machine, RUNNING};
+use tests::{program, skip};
+
+const DOCUMENT: &str = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- name: eth0.100
+  type: vlan
+  vlan: {base-iface: eth0, id: 100}
+  ipv4: {enabled: true, address: [{ip: 192.0.2.70, prefix-length: 24}]}
+- name: eth1
+  type: ethernet
+  mac-address: 52:54:00:00:00:02
+  ipv4: {enabled: true, address: [{ip: 198.51.100.70, prefix-length: 24}]}
+";
+const OWN_UUID: &str = "1b671a64-40d5-491e-99b0-da01ff1f3341";
+const RECORD: &str = "run/nmgen-release";
+/// NetworkManager's state file of a device.
+const STATE: &str =
+    "[device]\nmanaged=true\nconnection-uuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\n";
+
+fn own(machine: &Machine, name: &str, keys: &str) {
+    let path = format!("{RUNNING}/{name}.nmconnection");
+    machine.write(&path, &format!("[connection]\nid={name}\n{keys}"));
+    std::fs::set_permissions(machine.path(&path), std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// A machine whose initramfs has brought three interfaces up, with their states.
+fn booted(line: &str) -> Machine {
+    let machine = Machine::with_card()
+        .card("ens4", "52:54:00:00:00:02")
+        .command_line(&format!("nmgen.timeout=0 {line}\n"))
+        .host("worker-0", DOCUMENT);
+    assert_eq!(machine.boot().code, Some(0));
+    for (index, name) in ["ens3", "ens3.100", "ens4"].iter().enumerate() {
+        machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+        machine.write(&format!("run/NetworkManager/devices/{index}"), STATE);
+    }
+    machine
+}
+
+/// The interfaces whose state is gone after NetworkManager stopped.
+fn released(machine: &Machine) -> Vec<&'static str> {
+    assert_eq!(machine.persist().code, Some(0));
+    let said = machine.run(machine.command().arg("--release"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!machine.has(RECORD));
+    let names = ["ens3", "ens3.100", "ens4"].into_iter().enumerate();
+    names
+        .filter(|(index, _)| !machine.has(&format!("run/NetworkManager/devices/{index}")))
+        .map(|(_, name)| name)
+        .collect()
+}
+
+#[test]
+fn a_card_with_a_profile_of_its_own_is_released_and_all_that_is_connected() {
+    let machine = booted("ignition.firstboot");
+    own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens3\n"));
+    assert_eq!(released(&machine), ["ens3", "ens3.100"]);
+    assert_eq!(machine.profiles(RUNNING), ["ens4", "own"]);
+    // A second stop, and a boot that has nothing to release.
+    assert_eq!(machine.run(machine.command().arg("--release")).console, "");
+}
+
+#[test]
+fn nothing_is_released_where_the_system_gets_or_has_the_profile() {
+    let machine = booted("ignition.firstboot");
+    assert_eq!(released(&machine), [""; 0]);
+    // A later boot: the mark is there, and the profiles with their uuids.
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(released(&machine), [""; 0]);
+}
+
+/// Every later boot with `rd.neednet=1`, after somebody replaced a profile, removed one, or made a port of it.
+#[test]
+fn at_later_boots_what_the_system_has_replaced_is_released() {
+    let machine = booted("ignition.firstboot");
+    assert_eq!(released(&machine), [""; 0]);
+    let path = |name: &str| machine.path(&format!("{RUNNING}/{name}.nmconnection"));
+    std::fs::remove_file(path("ens3.100")).unwrap();
+    std::fs::remove_file(path("ens4")).unwrap();
+    own(&machine, "other", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(released(&machine), ["ens3.100", "ens4"]);
+
+    let machine = booted("ignition.firstboot");
+    assert_eq!(released(&machine), [""; 0]);
+    let port = machine.read(&format!("{RUNNING}/ens4.nmconnection"));
+    let port = port.replace("[connection]\n", "[connection]\nmaster=br-ex\nslave-type=ovs-port\n");
+    machine.write(&format!("{RUNNING}/ens4.nmconnection"), &port);
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(released(&machine), ["ens4"]);
+}
+
+/// The root disk is on the document's network: its card stays up, under the system's own profile.
+#[test]
+fn a_card_that_carries_the_root_disk_is_handed_to_the_systems_own_profile() {
+    let machine = booted("ignition.firstboot root=nfs:192.0.2.1:/srv");
+    own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
+    assert_eq!(released(&machine), [""; 0]);
+    let state = machine.read("run/NetworkManager/devices/2");
+    assert!(
+        state.contains(&format!("connection-uuid={OWN_UUID}\n"))
+            && state.contains("managed=true\n"),
+        "{state}"
+    );
+    assert_eq!(machine.read("run/NetworkManager/devices/0"), STATE);
+}
+
+/// The kernel's part, in a network namespace with a `/sys` and a `/run` of its own.
+#[test]
+fn a_virtual_device_goes() {
+    let script = "\
+mount -t sysfs sysfs /sys && mount -t tmpfs tmpfs /run || exit 77
+ip link add lab0 type veth peer name lab1 && ip link set lab0 up && ip address add 192.0.2.70/24 dev lab0 || exit 77
+echo lab0 >/run/nmgen-release
+mkdir -p /run/NetworkManager/devices
+echo x >\"/run/NetworkManager/devices/$(cat /sys/class/net/lab0/ifindex)\"
+\"$0\" boot --release
+[ ! -e /sys/class/net/lab0 ] && [ -z \"$(ls /run/NetworkManager/devices)\" ] && [ ! -e /run/nmgen-release ]
+";
+    let mut command = Command::new("unshare");
+    command.args(["--net", "--mount", "--propagation", "private", "sh", "-c", script]);
+    let output = command.arg(program::nmgen()).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.code() == Some(77) || said.contains("unshare: ") {
+        skip::part(&format!("the kernel's devices: {said}"));
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said, "nmgen: lab0 is the running system's\n");
+}

@@ -1,0 +1,132 @@
+//! The running system gets a whole network or nothing of it: its own is neither doubled nor competed with.
+
+use std::os::unix::fs::PermissionsExt;
+
+use tests::machine::{EARLY, Machine, RUNNING};
+
+const BOND: &str = "\
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: bond0}]}
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- name: bond0
+  type: bond
+  link-aggregation: {mode: active-backup, port: [eth0, eth1]}
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+- name: eth2
+  type: ethernet
+  mac-address: 52:54:00:00:00:03
+  ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}
+";
+const FIRST_BOOT: &str = "nmgen.timeout=0 ignition.firstboot\n";
+const ALL: [&str; 4] = ["bond0", "ens3", "ens4", "ens5"];
+
+fn machine(line: &str) -> Machine {
+    Machine::with_card()
+        .card("ens4", "52:54:00:00:00:02")
+        .card("ens5", "52:54:00:00:00:03")
+        .command_line(line)
+        .host("worker-0", BOND)
+}
+
+fn profile(keys: &str) -> String {
+    format!("[connection]\nid=own\nuuid=1b671a64-40d5-491e-99b0-da01ff1f3341\n{keys}")
+}
+
+/// The profiles of the running system, and what was said; `own` are its own files.
+fn given(line: &str, own: &[(&str, String)]) -> (Vec<String>, String) {
+    let machine = machine(line);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    for (path, text) in own {
+        let path = format!("sysroot/{path}");
+        machine.write(&path, text);
+        std::fs::set_permissions(machine.path(&path), std::fs::Permissions::from_mode(0o600))
+            .unwrap();
+    }
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(machine.profiles(EARLY).is_empty());
+    let mut names = machine.profiles(RUNNING);
+    names.retain(|name| name != "own");
+    (names, said.kernel)
+}
+
+const OWN: &str = "etc/NetworkManager/system-connections/own.nmconnection";
+
+#[test]
+fn a_bond_is_not_given_without_its_ports() {
+    for keys in [
+        "type=ethernet\ninterface-name=ens3\n",
+        "type=ethernet\n[ethernet]\nmac-address=52:54:00:00:00:02\n",
+        "type=ethernet\n[match]\ninterface-name=ens[34];!ens5;\n",
+        "type=ethernet\n[match]\ninterface-name=ens4\n",
+        "type=bond\ninterface-name=bond0\n",
+        "type=vlan\ninterface-name=bond0.7\n[vlan]\nparent=bond0\nid=7\n",
+    ] {
+        let (names, said) = given(FIRST_BOOT, &[(OWN, profile(keys))]);
+        assert_eq!(names, ["ens5"], "{keys}");
+        assert!(said.contains("has its own network for bond0, ens3, ens4\n"), "{said}");
+    }
+    // Of the image, and in ifcfg files.
+    for (path, text) in [
+        (
+            "usr/lib/NetworkManager/system-connections/own.nmconnection",
+            profile("type=ethernet\ninterface-name=ens3\n"),
+        ),
+        (
+            "etc/sysconfig/network-scripts/ifcfg-uplink",
+            "DEVICE=\"ens4\"\nBOOTPROTO=dhcp\n".to_owned(),
+        ),
+        ("etc/sysconfig/network-scripts/ifcfg-uplink", "HWADDR=52:54:00:00:00:01\n".to_owned()),
+        ("etc/sysconfig/network-scripts/ifcfg-ens3", "ONBOOT=yes\n".to_owned()),
+    ] {
+        assert_eq!(given(FIRST_BOOT, &[(path, text)]).0, ["ens5"], "{path}");
+    }
+}
+
+#[test]
+fn a_profile_for_any_card_is_for_every_one() {
+    let own = [(OWN, profile("type=ethernet\n[ipv4]\nmethod=auto\n"))];
+    assert_eq!(given(FIRST_BOOT, &own).0, [""; 0]);
+    // But for a default that gives way to each other profile, and files that NetworkManager passes over.
+    for (path, text) in [
+        (OWN, profile("type=ethernet\nautoconnect-priority=-100\n")),
+        (OWN, profile("type=ethernet\nmulti-connect=3\n")),
+        (OWN, profile("type=wifi\n")),
+        (OWN, profile("type=ethernet\ninterface-name=ens9\n")),
+        (OWN, profile("type=ethernet\n[match]\ninterface-name=!ens*\n")),
+        ("etc/sysconfig/network-scripts/ifcfg-lo", "DEVICE=lo\n".to_owned()),
+        ("etc/sysconfig/network-scripts/ifcfg-ens3.rpmsave", "DEVICE=ens3\n".to_owned()),
+        ("etc/sysconfig/network-scripts/readme-ifcfg-rh.txt", "DEVICE=ens3\n".to_owned()),
+    ] {
+        assert_eq!(given(FIRST_BOOT, &[(path, text.clone())]).0, ALL, "{path} {text}");
+    }
+}
+
+/// A node that has run for long, and gets an initramfs with nmgen.
+#[test]
+fn a_later_boot_gives_a_configured_system_nothing_unless_it_is_asked_for() {
+    let other = [(OWN, profile("type=ethernet\ninterface-name=ens9\n"))];
+    let (names, said) = given("nmgen.timeout=0\n", &other);
+    assert_eq!(names, [""; 0]);
+    assert!(said.contains("its own network (ens9), and this is no first boot"), "{said}");
+    assert_eq!(given("nmgen.timeout=0 nmgen.persist=1\n", &other).0, ALL);
+    assert_eq!(given(FIRST_BOOT, &other).0, ALL);
+    assert_eq!(given("nmgen.timeout=0\n", &[]).0, ALL);
+    assert_eq!(given("nmgen.timeout=0 ignition.firstboot nmgen.persist=0\n", &[]).0, [""; 0]);
+}
+
+/// The lab's own mistake, and many people's.
+#[test]
+fn a_profile_that_networkmanager_ignores_is_said() {
+    let machine = machine(FIRST_BOOT);
+    assert_eq!(machine.boot().code, Some(0));
+    machine.write(
+        &format!("{RUNNING}/own.nmconnection"),
+        &profile("type=ethernet\ninterface-name=ens5\n"),
+    );
+    let said = machine.persist();
+    let line = format!("/{RUNNING}/own.nmconnection: NetworkManager ignores this profile");
+    assert!(said.kernel.contains(&line), "{said:?}");
+}
