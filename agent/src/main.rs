@@ -2,9 +2,13 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+#[allow(dead_code, reason = "types ahead of their users")]
+mod bridge;
 mod cli;
 mod client;
 mod command;
+#[allow(dead_code, reason = "types ahead of their users")]
+mod connection;
 mod document;
 mod durable;
 mod error;

@@ -1,0 +1,133 @@
+//! NetworkManager's connection settings in plain types: sections of properties, whose values keep
+//! their D-Bus type. Imports no other module.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// A value of a property, by its D-Bus type. As JSON it has busctl's form:
+/// `{"type": "u", "data": 1500}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "data")]
+pub(crate) enum Value {
+    #[serde(rename = "b")]
+    Bool(bool),
+    #[serde(rename = "y")]
+    U8(u8),
+    #[serde(rename = "q")]
+    U16(u16),
+    #[serde(rename = "i")]
+    I32(i32),
+    #[serde(rename = "u")]
+    U32(u32),
+    #[serde(rename = "x")]
+    I64(i64),
+    #[serde(rename = "t")]
+    U64(u64),
+    #[serde(rename = "s")]
+    Text(String),
+    #[serde(rename = "ay")]
+    Bytes(Vec<u8>),
+    #[serde(rename = "as")]
+    Texts(Vec<String>),
+    #[serde(rename = "au")]
+    U32s(Vec<u32>),
+    #[serde(rename = "aay")]
+    ByteArrays(Vec<Vec<u8>>),
+    #[serde(rename = "a{ss}")]
+    TextMap(BTreeMap<String, String>),
+    #[serde(rename = "a{sv}")]
+    Record(Record),
+    #[serde(rename = "aa{sv}")]
+    Records(Vec<Record>),
+    /// A type that is not above; its content is not kept.
+    #[serde(rename = "unsupported")]
+    Unsupported(String),
+}
+
+/// Values by name: an entry of `address-data`, `route-data`, `routing-rules`, …
+pub(crate) type Record = BTreeMap<String, Value>;
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::I32(value)
+    }
+}
+
+impl From<u32> for Value {
+    fn from(value: u32) -> Self {
+        Self::U32(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::I64(value)
+    }
+}
+
+/// The settings of a connection, as in `GetSettings` and `AddConnection2`: `a{sa{sv}}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct ConnectionSettings(BTreeMap<String, Record>);
+
+impl ConnectionSettings {
+    /// A property.
+    pub(crate) fn get(&self, section: &str, property: &str) -> Option<&Value> {
+        self.0.get(section)?.get(property)
+    }
+
+    /// A property that is text; `None` also for empty text, which NetworkManager takes for unset.
+    pub(crate) fn text(&self, section: &str, property: &str) -> Option<&str> {
+        let Value::Text(text) = self.get(section, property)? else { return None };
+        Some(text.as_str()).filter(|text| !text.is_empty())
+    }
+
+    /// A section.
+    pub(crate) fn section(&self, name: &str) -> Option<&Record> {
+        self.0.get(name)
+    }
+
+    /// All sections, by name.
+    pub(crate) fn sections(&self) -> impl Iterator<Item = (&str, &Record)> {
+        self.0.iter().map(|(name, section)| (name.as_str(), section))
+    }
+
+    /// Sets a property, and makes its section.
+    pub(crate) fn set(&mut self, section: &str, property: &str, value: impl Into<Value>) {
+        self.section_mut(section).insert(property.to_owned(), value.into());
+    }
+
+    /// A section to write to; empty if new. An empty section counts: `ovs-bridge` marks a type.
+    pub(crate) fn section_mut(&mut self, name: &str) -> &mut Record {
+        self.0.entry(name.to_owned()).or_default()
+    }
+
+    /// Unsets a property.
+    pub(crate) fn unset(&mut self, section: &str, property: &str) -> Option<Value> {
+        self.0.get_mut(section)?.remove(property)
+    }
+
+    /// Drops a section.
+    pub(crate) fn drop_section(&mut self, name: &str) -> Option<Record> {
+        self.0.remove(name)
+    }
+}
