@@ -48,6 +48,59 @@ pub(crate) enum Value {
 /// Values by name: an entry of `address-data`, `route-data`, `routing-rules`, …
 pub(crate) type Record = BTreeMap<String, Value>;
 
+impl Value {
+    /// Whether this is empty text, an empty list or an empty map: unset, to NetworkManager.
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(text) => text.is_empty(),
+            Self::Bytes(bytes) => bytes.is_empty(),
+            Self::Texts(texts) => texts.is_empty(),
+            Self::U32s(numbers) => numbers.is_empty(),
+            Self::ByteArrays(arrays) => arrays.is_empty(),
+            Self::TextMap(map) => map.is_empty(),
+            Self::Record(record) => record.is_empty(),
+            Self::Records(records) => records.is_empty(),
+            Self::Bool(_)
+            | Self::U8(_)
+            | Self::U16(_)
+            | Self::I32(_)
+            | Self::U32(_)
+            | Self::I64(_)
+            | Self::U64(_)
+            | Self::Unsupported(_) => false,
+        }
+    }
+
+    /// A number of any width.
+    pub(crate) fn number(&self) -> Option<i64> {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "the others are no numbers")]
+        match self {
+            Self::U8(number) => Some(i64::from(*number)),
+            Self::U16(number) => Some(i64::from(*number)),
+            Self::I32(number) => Some(i64::from(*number)),
+            Self::U32(number) => Some(i64::from(*number)),
+            Self::I64(number) => Some(*number),
+            Self::U64(number) => i64::try_from(*number).ok(),
+            _ => None,
+        }
+    }
+
+    /// Text.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The entries of a list of records.
+    pub(crate) fn records(&self) -> &[Record] {
+        if let Self::Records(records) = self { records } else { &[] }
+    }
+
+    /// The entries of a list of texts.
+    pub(crate) fn texts(&self) -> &[String] {
+        if let Self::Texts(texts) = self { texts } else { &[] }
+    }
+}
+
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::Text(text.to_owned())
@@ -97,8 +150,18 @@ impl ConnectionSettings {
 
     /// A property that is text; `None` also for empty text, which NetworkManager takes for unset.
     pub(crate) fn text(&self, section: &str, property: &str) -> Option<&str> {
-        let Value::Text(text) = self.get(section, property)? else { return None };
-        Some(text.as_str()).filter(|text| !text.is_empty())
+        self.get(section, property)?.text().filter(|text| !text.is_empty())
+    }
+
+    /// A property that is a number, of any width.
+    pub(crate) fn number(&self, section: &str, property: &str) -> Option<i64> {
+        self.get(section, property)?.number()
+    }
+
+    /// Whether a property is on; `None` if it is unset.
+    pub(crate) fn flag(&self, section: &str, property: &str) -> Option<bool> {
+        let Value::Bool(flag) = self.get(section, property)? else { return None };
+        Some(*flag)
     }
 
     /// A section.
@@ -124,6 +187,13 @@ impl ConnectionSettings {
     /// Unsets a property.
     pub(crate) fn unset(&mut self, section: &str, property: &str) -> Option<Value> {
         self.0.get_mut(section)?.remove(property)
+    }
+
+    /// Drops values of an unsupported type, which cannot be written.
+    pub(crate) fn drop_unsupported(&mut self) {
+        for section in self.0.values_mut() {
+            section.retain(|_, value| !matches!(value, Value::Unsupported(_)));
+        }
     }
 
     /// Drops a section.

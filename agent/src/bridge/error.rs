@@ -55,6 +55,10 @@ pub(crate) enum BridgeError {
     )]
     NoProfile { link: String },
     #[error(
+        "{link} is a port of the bridge {bridge}: choose another uplink, or take it out of {bridge}"
+    )]
+    InOtherBridge { link: String, bridge: String },
+    #[error(
         "the profile {id} of {link} has no {property}: correct the profile (nmcli connection modify {id} …)"
     )]
     Incomplete { link: String, id: String, property: &'static str },

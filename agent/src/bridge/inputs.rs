@@ -28,6 +28,18 @@ pub(crate) struct Inputs {
     pub(crate) options: Options,
 }
 
+impl Inputs {
+    /// A network device.
+    pub(crate) fn link(&self, name: &str) -> Option<&Link> {
+        self.links.iter().find(|link| link.name == name)
+    }
+
+    /// A profile.
+    pub(crate) fn profile(&self, uuid: &str) -> Option<&Profile> {
+        self.profiles.iter().find(|profile| profile.uuid() == uuid)
+    }
+}
+
 /// A network device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]

@@ -72,9 +72,9 @@ pub(crate) fn is_copy(id: &str) -> bool {
     id.ends_with(COPY)
 }
 
-/// Id of the copy of a port's profile.
+/// Id of the copy of a port's profile; a copy of a copy has the same.
 pub(crate) fn copy_id(id: &str) -> String {
-    format!("{id}{COPY}")
+    format!("{}{COPY}", id.strip_suffix(COPY).unwrap_or(id))
 }
 
 /// The UUID of dayone's profile with this id, the same on each boot: NetworkManager finds the rows

@@ -23,6 +23,10 @@ pub(crate) struct BridgePlan {
     pub(crate) order: Vec<Activation>,
     /// What goes before the profiles are made.
     pub(crate) remove: Removal,
+    /// The uplink's own profile, to be saved on disk: a document that is gone has made it a port of
+    /// its bridge, and the next boot would find no uplink. It has the addresses again, and does not
+    /// start while the bridge is up.
+    pub(crate) own: Option<PlannedProfile>,
     /// What becomes of the hint, `/var/lib/ovnk/iface_default_hint`, after the commit.
     pub(crate) hint: Hint,
     /// Links that get `allmulticast on`, at each run: vmxnet3 drops multicast otherwise.
@@ -73,6 +77,8 @@ pub(crate) enum Role {
     Uplink,
     /// The local interface, which has the addresses.
     Local,
+    /// The uplink's own profile, for the next boot.
+    Own,
     /// A copy of the profile of a port of the uplink (bond, team, Linux bridge).
     Port {
         /// UUID of the profile that is copied.

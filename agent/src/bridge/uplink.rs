@@ -5,6 +5,17 @@ use std::{fmt, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
+use super::{
+    error::BridgeError,
+    inputs::{DefaultRoute, Inputs},
+    names::{ALL, BR_EX, BR_EX1},
+};
+
+/// The file that names the uplink.
+pub(crate) const DEFAULT_BRIDGE: &str = "/etc/ovnk/default_bridge";
+/// The file that names the uplink of br-ex1.
+pub(crate) const EXTRA_BRIDGE: &str = "/etc/ovnk/extra_bridge";
+
 /// The uplink of br-ex.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -43,15 +54,24 @@ pub(crate) enum Below {
     Hint,
 }
 
-/// A choice, or what is still missing for one.
+/// A choice, or the event to wait for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Choice {
     /// The uplink.
     Decided(Uplink),
-    /// No default route counts yet.
-    WaitForRoute,
-    /// `hint` was the uplink before and has no default route yet; `otherwise` has one, if any.
-    WaitForHint { hint: String, otherwise: Option<Uplink> },
+    /// Not before the event, or before the bound.
+    Wait(Awaited),
+}
+
+/// The event that a choice waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    /// A default route that counts.
+    DefaultRoute,
+    /// A default route of this link, which was the uplink before.
+    DefaultRouteOf(String),
+    /// A link that a file names.
+    Link { file: &'static str, link: String },
 }
 
 /// Whether there is still time to wait for a default route.
@@ -61,6 +81,129 @@ pub(crate) enum Patience {
     Left,
     /// Past the bound: decide with what is there.
     Over,
+}
+
+/// Chooses the uplink of br-ex.
+pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice, BridgeError> {
+    if let Some(link) = &inputs.files.default_bridge {
+        return by_default_bridge(inputs, link, patience);
+    }
+    if let Some((link, ip)) = with_primary_ip(inputs) {
+        return decided(inputs, link, Reason::PrimaryIp(ip));
+    }
+    let first = inputs.default_routes.iter().find(|route| counts(inputs, route));
+    let decide =
+        |route: &DefaultRoute| decided(inputs, &route.link, Reason::DefaultRoute(route.gateway));
+    // The bridge of an earlier run: no other hint is asked for.
+    if let Some(route) = first.filter(|route| route.link == BR_EX.bridge) {
+        return decide(route);
+    }
+    if let Some(hint) = hint(inputs).filter(|hint| first.is_none_or(|route| route.link != *hint)) {
+        let of_hint = |route: &&DefaultRoute| route.link == hint;
+        if let Some(route) = inputs.default_routes.iter().find(of_hint) {
+            return decided(inputs, hint, Reason::Hint(route.gateway));
+        }
+        if patience == Patience::Left {
+            return Ok(Choice::Wait(Awaited::DefaultRouteOf(hint.to_owned())));
+        }
+    }
+    match (first, patience) {
+        (Some(route), _) => decide(route),
+        (None, Patience::Left) => Ok(Choice::Wait(Awaited::DefaultRoute)),
+        (None, Patience::Over) => Err(BridgeError::NoDefaultRoute),
+    }
+}
+
+/// The uplink before this boot, if it may be one again: the hint file's, else that of the profile
+/// which configure-ovs.sh kept.
+pub(crate) fn hint(inputs: &Inputs) -> Option<&str> {
+    let is_valid =
+        |link: &&str| !ALL.iter().any(|names| names.bridge == *link) && inputs.link(link).is_some();
+    let of_file = inputs.files.hint.as_deref().filter(is_valid);
+    let hint = of_file.or_else(|| kept_uplink(inputs).filter(is_valid))?;
+    (inputs.files.extra_bridge.as_deref() != Some(hint)).then_some(hint)
+}
+
+fn by_default_bridge(
+    inputs: &Inputs,
+    link: &str,
+    patience: Patience,
+) -> Result<Choice, BridgeError> {
+    let (file, link) = (DEFAULT_BRIDGE, link.to_owned());
+    if link.is_empty() {
+        return Err(BridgeError::EmptyDefaultBridge);
+    }
+    if ALL.iter().any(|names| names.bridge == link) {
+        return Err(BridgeError::NamesBridge { file, link });
+    }
+    match (inputs.link(&link), patience) {
+        (Some(_), _) => {
+            Ok(Choice::Decided(Uplink { link, reason: Reason::DefaultBridge, below: None }))
+        }
+        (None, Patience::Left) => Ok(Choice::Wait(Awaited::Link { file, link })),
+        (None, Patience::Over) => Err(BridgeError::NoLink { file, link }),
+    }
+}
+
+/// The first link with the node IP, which nodeip-configuration.service has found.
+fn with_primary_ip(inputs: &Inputs) -> Option<(&str, IpAddr)> {
+    let ip = inputs.files.primary_ip.as_deref()?.trim().parse().ok()?;
+    let has = |link: &&str| may_be_uplink(inputs, link);
+    let links = inputs.addresses.iter().filter(|it| it.ip == ip).map(|it| it.link.as_str());
+    links.into_iter().find(has).map(|link| (link, ip))
+}
+
+fn may_be_uplink(inputs: &Inputs, link: &str) -> bool {
+    link != BR_EX1.bridge && inputs.files.extra_bridge.as_deref() != Some(link)
+}
+
+/// Whether configure-ovs.sh would see this default route: it passes over a gateway of the other
+/// family.
+fn counts(inputs: &Inputs, route: &DefaultRoute) -> bool {
+    may_be_uplink(inputs, &route.link) && route.gateway.is_ipv4() == route.is_v4
+}
+
+/// `link` as the uplink, or the link below it if it is br-ex.
+fn decided(inputs: &Inputs, link: &str, reason: Reason) -> Result<Choice, BridgeError> {
+    if link != BR_EX.bridge {
+        return Ok(Choice::Decided(Uplink { link: link.to_owned(), reason, below: None }));
+    }
+    let (link, below) = below_bridge(inputs).ok_or(BridgeError::UnknownUplink)?;
+    Ok(Choice::Decided(Uplink { link: link.to_owned(), reason, below: Some(below) }))
+}
+
+/// The uplink of the br-ex that exists.
+fn below_bridge(inputs: &Inputs) -> Option<(&str, Below)> {
+    let exists = |link: &&str| *link != BR_EX.bridge && inputs.link(link).is_some();
+    let of_ovsdb = inputs.bridges.iter().find(|bridge| bridge.name == BR_EX.bridge);
+    let mut ports = of_ovsdb
+        .into_iter()
+        .flat_map(|bridge| bridge.system_interfaces.iter().map(String::as_str))
+        .filter(exists);
+    let sources = [
+        (kept_uplink(inputs).filter(exists), Below::Profile),
+        (ports.next(), Below::Ovsdb),
+        (hint(inputs), Below::Hint),
+    ];
+    sources.into_iter().find_map(|(link, below)| Some((link?, below)))
+}
+
+/// The interface of the profile `ovs-if-phys0`.
+pub(super) fn kept_uplink(inputs: &Inputs) -> Option<&str> {
+    let id = BR_EX.physical_id();
+    inputs.profiles.iter().find(|profile| profile.id() == id)?.interface_name()
+}
+
+impl fmt::Display for Awaited {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DefaultRoute => f.write_str("a default route with a gateway"),
+            Self::DefaultRouteOf(link) => {
+                write!(f, "a default route of {link}, the uplink before this boot")
+            }
+            Self::Link { file, link } => write!(f, "{link}, which {file} names"),
+        }
+    }
 }
 
 impl fmt::Display for Uplink {

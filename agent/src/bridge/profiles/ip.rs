@@ -1,0 +1,66 @@
+//! IP settings, from one profile to another.
+
+use crate::{
+    bridge::inputs::{Inputs, Link, Scope},
+    connection::{ConnectionSettings, Record, Value},
+};
+
+/// Sections of the IP side of a profile.
+pub(super) const SECTIONS: [&str; 5] = ["hostname", "ipv4", "ipv6", "proxy", "user"];
+
+/// Copies the IP side of a profile.
+pub(super) fn copy(from: &ConnectionSettings, to: &mut ConnectionSettings) {
+    for name in SECTIONS {
+        if let Some(section) = from.section(name) {
+            *to.section_mut(name) = tidied(section);
+        }
+    }
+}
+
+/// Without the older spellings of a property that is there in the newer one, and without empty
+/// lists: NetworkManager reports both.
+fn tidied(section: &Record) -> Record {
+    let is_old = |property: &str| match property {
+        "addresses" => section.contains_key("address-data"),
+        "routes" => section.contains_key("route-data"),
+        "dns" => section.contains_key("dns-data"),
+        _ => false,
+    };
+    let stays = |(property, value): &(&String, &Value)| !is_old(property) && !value.is_empty();
+    let kept = section.iter().filter(stays);
+    kept.map(|(property, value)| (property.clone(), value.clone())).collect()
+}
+
+/// Whether a profile has addresses of its own, beside DHCP or without it.
+pub(super) fn is_static(settings: &ConnectionSettings) -> bool {
+    ["ipv4", "ipv6"].into_iter().any(|family| {
+        let has = |property| settings.get(family, property).is_some_and(|it| !it.is_empty());
+        settings.text(family, "method") == Some("manual") || has("address-data")
+    })
+}
+
+/// `may-fail` of a profile without addresses of its own: a family that works now has to work
+/// afterwards.
+pub(super) fn set_may_fail(settings: &mut ConnectionSettings, inputs: &Inputs, holder: &str) {
+    let on = || inputs.addresses.iter().filter(|address| address.link == holder);
+    let works = [
+        ("ipv4", on().any(|address| address.ip.is_ipv4())),
+        ("ipv6", on().any(|address| address.ip.is_ipv6() && address.scope != Scope::Link)),
+    ];
+    for (family, works) in works {
+        settings.unset(family, "may-fail");
+        if works {
+            settings.set(family, "may-fail", false);
+        }
+    }
+}
+
+/// An id of the permanent MAC address in words: br-ex has no permanent address.
+pub(super) fn keep_permanent_mac(settings: &mut ConnectionSettings, link: &Link) {
+    if settings.text("ipv4", "dhcp-client-id") == Some("perm-mac")
+        && let Some(mac) = &link.permanent_mac
+    {
+        // 1 is the hardware type of Ethernet.
+        settings.set("ipv4", "dhcp-client-id", format!("01:{mac}"));
+    }
+}

@@ -1,0 +1,49 @@
+//! What goes before the profiles of a plan are made.
+
+use super::{
+    inputs::{Inputs, Profile},
+    names,
+    plan::{Leftover, PlannedProfile, Removal},
+};
+
+/// Profiles and bridges that are in the way of `planned`.
+pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
+    let is_planned = |uuid: &str| planned.iter().any(|profile| profile.uuid == uuid);
+    let goes = |profile: &&Profile| {
+        !is_planned(profile.uuid())
+            && (names::is_automatic(profile.id()) || is_of_other_bridge(inputs, profile))
+    };
+    let leftover = |profile: &Profile| Leftover {
+        path: profile.path.clone(),
+        id: profile.id().to_owned(),
+        uuid: profile.uuid().to_owned(),
+    };
+    // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one
+    // that has a port of somebody else.
+    let bridge_goes = |name: &str, profile: Option<&str>| {
+        names::ALL.iter().any(|names| names.bridge == name) && !profile.is_some_and(is_planned)
+    };
+    Removal {
+        profiles: inputs.profiles.iter().filter(goes).map(leftover).collect(),
+        bridges: inputs
+            .bridges
+            .iter()
+            .filter(|bridge| bridge_goes(&bridge.name, bridge.profile.as_deref()))
+            .map(|bridge| bridge.name.clone())
+            .collect(),
+    }
+}
+
+/// Whether a profile makes a bridge of the same name, or a port of such a bridge: a document that is
+/// gone has left it.
+fn is_of_other_bridge(inputs: &Inputs, profile: &Profile) -> bool {
+    let is_name = |name: &str| names::ALL.iter().any(|names| names.bridge == name);
+    match profile.kind() {
+        "ovs-bridge" | "ovs-interface" => profile.interface_name().is_some_and(is_name),
+        "ovs-port" => profile.controller().is_some_and(|controller| {
+            let of_uuid = inputs.profile(controller).and_then(Profile::interface_name);
+            is_name(of_uuid.unwrap_or(controller))
+        }),
+        _ => false,
+    }
+}
