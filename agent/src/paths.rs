@@ -154,6 +154,26 @@ impl Paths {
         self.under("/run/ovs-config-executed")
     }
 
+    /// Files of OpenShift that name uplinks.
+    pub(crate) fn uplinks(&self) -> PathBuf {
+        self.under("/etc/ovnk")
+    }
+
+    /// The node IP, from nodeip-configuration.service.
+    pub(crate) fn primary_ip(&self) -> PathBuf {
+        self.under("/run/nodeip-configuration/primary-ip")
+    }
+
+    /// The uplink of the last automatic bridge; read and written by configure-ovs.sh too.
+    pub(crate) fn hint(&self) -> PathBuf {
+        self.under("/var/lib/ovnk/iface_default_hint")
+    }
+
+    /// Mark of configure-ovs.sh: a bridge was made in this boot.
+    pub(crate) fn boot_done(&self) -> PathBuf {
+        self.under("/run/configure-ovs-boot-done")
+    }
+
     /// Links that enable units.
     pub(crate) fn units(&self) -> PathBuf {
         self.under("/etc/systemd/system")

@@ -79,6 +79,8 @@ pub(crate) struct Settings {
     pub(crate) on_failure: OnFailure,
     /// Failures after which a document is not tried again; 0 means never give up. Default 3.
     pub(crate) max_attempts: u32,
+    /// The automatic bridge.
+    pub(crate) bridge: Bridge,
     /// Bounds of the waits.
     pub(crate) wait: Wait,
     /// Bounds of the phases.
@@ -92,11 +94,20 @@ impl Default for Settings {
         Self {
             on_failure: OnFailure::default(),
             max_attempts: 3,
+            bridge: Bridge::default(),
             wait: Wait::default(),
             timeout: Timeouts::default(),
             probe: Probes::default(),
         }
     }
+}
+
+/// The automatic bridge.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Bridge {
+    /// Datapath of Open vSwitch, such as `netdev`. Default: the kernel's.
+    pub(crate) datapath_type: Option<String>,
 }
 
 /// Bounds of the waits before the transaction, in seconds.

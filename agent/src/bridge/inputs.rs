@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use crate::client::netlink::{Lacp, Layer, Scope};
 use crate::connection::ConnectionSettings;
 
 /// A node without its automatic bridge, or with one of an earlier run.
@@ -60,30 +61,8 @@ pub(crate) struct Link {
     pub(crate) controller: Option<String>,
     /// Whether the link is up and has a carrier.
     pub(crate) has_carrier: bool,
-    /// For a port of a bond with LACP: whether both sides collect and distribute.
+    /// For a port of a bond with LACP.
     pub(crate) lacp: Option<Lacp>,
-}
-
-/// What is below IP on a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Layer {
-    #[default]
-    Ethernet,
-    Infiniband,
-    Loopback,
-    /// Any other, such as PPP or a tunnel: never a port of a bridge.
-    Other,
-}
-
-/// The state of a bond's port in LACP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Lacp {
-    /// Both sides collect and distribute.
-    Settled,
-    /// Negotiation is not over.
-    Settling,
 }
 
 /// An address.
@@ -98,17 +77,6 @@ pub(crate) struct Address {
     pub(crate) tentative: bool,
     /// From the network, so with a limited lifetime.
     pub(crate) dynamic: bool,
-}
-
-/// The scope of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
-    Global,
-    /// `site` and any number of an administrator's.
-    Site,
-    Link,
-    Host,
 }
 
 /// A default route with one gateway. Routes without a gateway and those with several next hops are
@@ -129,8 +97,6 @@ pub(crate) struct DefaultRoute {
 pub(crate) struct Profile {
     /// Path of its D-Bus object.
     pub(crate) path: String,
-    /// Its file, if it has one.
-    pub(crate) file: Option<String>,
     /// Everything but secrets.
     pub(crate) settings: ConnectionSettings,
 }

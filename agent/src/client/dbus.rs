@@ -2,6 +2,7 @@
 //! NetworkManager's D-Bus API reference.
 
 mod activated;
+mod connections;
 mod proxies;
 mod reapply;
 
@@ -9,11 +10,9 @@ use std::{collections::HashMap, net::IpAddr};
 
 use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
 use thiserror::Error;
-use zbus::{
-    Connection,
-    zvariant::{ObjectPath, OwnedObjectPath, OwnedValue},
-};
+use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
 
+pub(crate) use self::connections::Connection;
 use self::proxies::{
     ActiveConnectionProxy, CheckpointProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
     SettingsConnectionProxy,
@@ -130,7 +129,7 @@ fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
 /// NetworkManager.
 #[derive(Clone)]
 pub(crate) struct Bus {
-    connection: Connection,
+    connection: zbus::Connection,
     manager: ManagerProxy<'static>,
     settings: ConnectionSettingsProxy<'static>,
 }
@@ -139,7 +138,7 @@ impl Bus {
     /// Connects to the system bus; NetworkManager need not be there yet.
     pub(crate) async fn connect() -> Result<Self, BusError> {
         let connect = |e| BusError::Connect { source: Box::new(e) };
-        let connection = Connection::system().await.map_err(connect)?;
+        let connection = zbus::Connection::system().await.map_err(connect)?;
         Ok(Self {
             manager: ManagerProxy::builder(&connection)
                 .cache_properties(zbus::proxy::CacheProperties::No)
@@ -183,7 +182,7 @@ impl Bus {
     /// replies to calls.
     pub(crate) async fn signals(&self) -> Result<Signals, BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
-        let connection = Connection::system().await.map_err(watch)?;
+        let connection = zbus::Connection::system().await.map_err(watch)?;
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
             .sender(NM)

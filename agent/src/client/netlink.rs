@@ -1,6 +1,7 @@
 //! Links, addresses, default routes, neighbours and events over rtnetlink, which only this file
 //! uses.
 
+mod links;
 mod routes;
 
 use std::{net::IpAddr, sync::Arc};
@@ -14,7 +15,7 @@ use rtnetlink::{
         address::{
             AddressAttribute, AddressFlags, AddressHeaderFlags, AddressMessage, AddressScope,
         },
-        link::{InfoKind, LinkAttribute, LinkFlags, LinkInfo, LinkLayerType, LinkMessage, Prop},
+        link::LinkMessage,
         neighbour::{
             NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState,
         },
@@ -22,11 +23,15 @@ use rtnetlink::{
     },
     sys::SocketAddr,
 };
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
-pub(crate) use self::routes::DefaultRoute;
-use crate::wants::{LinkRef, OnLink};
+pub(crate) use self::{
+    links::{Lacp, Layer, Link},
+    routes::DefaultRoute,
+};
+use crate::wants::OnLink;
 
 /// A failed operation of the kernel.
 #[derive(Debug, Error)]
@@ -49,36 +54,6 @@ pub(crate) enum NetlinkError {
     EventsEnded,
 }
 
-/// A network device.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Link {
-    pub(crate) index: u32,
-    pub(crate) name: String,
-    pub(crate) alt_names: Vec<String>,
-    pub(crate) mac: Option<String>,
-    pub(crate) permanent_mac: Option<String>,
-    /// Whether this is a physical NIC to the kernel (NMState also counts a veth as Ethernet).
-    pub(crate) physical: bool,
-}
-
-impl Link {
-    /// Whether this is the NIC's permanent MAC address, independent of the current one.
-    pub(crate) fn is_permanent(&self, mac: &str) -> bool {
-        self.permanent_mac.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(mac))
-    }
-
-    /// Whether the document's reference matches this link.
-    pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
-        match wanted {
-            LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
-            LinkRef::Mac(mac) => [&self.permanent_mac, &self.mac]
-                .into_iter()
-                .flatten()
-                .any(|m| m.eq_ignore_ascii_case(mac)),
-        }
-    }
-}
-
 /// An address in the kernel, complete enough to be restored.
 #[derive(Clone, Debug)]
 pub(crate) struct Address {
@@ -89,9 +64,26 @@ pub(crate) struct Address {
     pub(crate) duplicate: bool,
     /// From the network, so with a limited lifetime.
     pub(crate) dynamic: bool,
-    /// Whether the scope is global; host and link scopes are not configuration.
-    pub(crate) global: bool,
+    pub(crate) scope: Scope,
     message: AddressMessage,
+}
+
+impl Address {
+    /// Whether the scope is global; host and link scopes are not configuration.
+    pub(crate) fn is_global(&self) -> bool {
+        self.scope == Scope::Global
+    }
+}
+
+/// The scope of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scope {
+    Global,
+    /// `site`, and any number of an administrator's.
+    Site,
+    Link,
+    Host,
 }
 
 /// State of a neighbour entry, reduced to the needs of a probe.
@@ -172,7 +164,7 @@ impl Netlink {
             .try_collect()
             .await
             .map_err(|source| NetlinkError::Links { source })?;
-        Ok(messages.into_iter().map(link).collect())
+        Ok(links::links(messages))
     }
 
     /// All addresses, of both families.
@@ -296,41 +288,6 @@ impl Netlink {
     }
 }
 
-fn link(message: LinkMessage) -> Link {
-    let mut link = Link { index: message.header.index, ..Link::default() };
-    let mut kind = None;
-    for attribute in message.attributes {
-        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
-        match attribute {
-            LinkAttribute::IfName(name) => link.name = name,
-            LinkAttribute::Address(mac) => link.mac = mac_text(&mac),
-            LinkAttribute::PermAddress(mac) => link.permanent_mac = mac_text(&mac),
-            LinkAttribute::PropList(props) => {
-                link.alt_names.extend(props.into_iter().filter_map(|p| match p {
-                    Prop::AltIfName(name) => Some(name),
-                    _ => None,
-                }));
-            }
-            LinkAttribute::LinkInfo(infos) => {
-                kind = infos.into_iter().find_map(|i| match i {
-                    LinkInfo::Kind(kind) => Some(kind),
-                    _ => None,
-                });
-            }
-            _ => {}
-        }
-    }
-    link.physical = message.header.link_layer_type == LinkLayerType::Ether
-        && !message.header.flags.contains(LinkFlags::Loopback)
-        && matches!(kind, None | Some(InfoKind::Veth));
-    link
-}
-
-fn mac_text(bytes: &[u8]) -> Option<String> {
-    let known = bytes.len() == 6 && bytes.iter().any(|b| *b != 0);
-    known.then(|| bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"))
-}
-
 fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
     let header = &message.header;
     let link = links.iter().find(|l| l.index == header.index)?.name.clone();
@@ -352,7 +309,17 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
         tentative: flags.contains(AddressFlags::Tentative),
         duplicate: flags.contains(AddressFlags::Dadfailed),
         dynamic: !header.flags.contains(AddressHeaderFlags::Permanent),
-        global: header.scope == AddressScope::Universe,
+        scope: scope(header.scope),
         message,
     })
+}
+
+fn scope(scope: AddressScope) -> Scope {
+    #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+    match scope {
+        AddressScope::Universe => Scope::Global,
+        AddressScope::Link => Scope::Link,
+        AddressScope::Host => Scope::Host,
+        _ => Scope::Site,
+    }
 }

@@ -28,7 +28,7 @@ pub(super) async fn find(
     for link in links {
         let candidates = all.iter().filter(|a| {
             a.on.link == *link
-                && a.global
+                && a.is_global()
                 && !a.dynamic
                 && with_ip.contains(&(link, a.on.ip.is_ipv4()))
                 && !wants.addresses.contains(&a.on)

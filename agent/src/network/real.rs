@@ -98,7 +98,7 @@ impl Network for RealNetwork<'_> {
             tokio::try_join!(bridges, kernel, manager)?;
         let foreign = foreign::find(&self.0, wants, &addresses).await?;
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
-            addresses.into_iter().filter(|a| a.global).partition(|a| a.dynamic);
+            addresses.into_iter().filter(|a| a.is_global()).partition(|a| a.dynamic);
         // Temporary IPv6 addresses change by themselves.
         let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
         let mut leased: Vec<String> = leases.map(|a| a.on.link).collect();

@@ -226,7 +226,9 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
         })
         .map(|b| format!("the default route by {}", b.ip));
     let has_lease = |link: &String| {
-        addresses.iter().any(|a| a.on.link == *link && a.dynamic && a.global && a.on.ip.is_ipv4())
+        addresses
+            .iter()
+            .any(|a| a.on.link == *link && a.dynamic && a.is_global() && a.on.ip.is_ipv4())
     };
     let leases = before.leased.iter().filter(|link| !has_lease(link));
     let leases = leases.map(|link| format!("an address from DHCP on {link}"));

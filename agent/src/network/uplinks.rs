@@ -66,7 +66,7 @@ struct Kernel {
 impl Kernel {
     async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
         let addresses = netlink.addresses().await?.into_iter();
-        let usable = addresses.filter(|a| a.global && !a.tentative && !a.duplicate);
+        let usable = addresses.filter(|a| a.is_global() && !a.tentative && !a.duplicate);
         let routes = netlink.default_routes().await?.into_iter();
         Ok(Self {
             addresses: usable.map(|a| (a.on.link, Family::of(a.on.ip))).collect(),

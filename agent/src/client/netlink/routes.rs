@@ -18,6 +18,10 @@ pub(crate) struct DefaultRoute {
     pub(crate) is_v4: bool,
     pub(crate) index: u32,
     pub(crate) link: String,
+    /// 0 if the route has none.
+    pub(crate) metric: u32,
+    /// Whether the route has other next hops too.
+    pub(crate) is_multipath: bool,
 }
 
 /// The next hops of `route`, if it is a default route of the main table.
@@ -30,9 +34,11 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Defaul
         return Vec::new();
     }
     let is_v4 = header.address_family == rtnetlink::packet_route::AddressFamily::Inet;
+    let metric = route.attributes.iter().find_map(metric).unwrap_or_default();
+    let is_multipath = route.attributes.iter().any(|a| matches!(a, RouteAttribute::MultiPath(_)));
     let hop = |gateway: Option<IpAddr>, index: u32| {
         let link = links.iter().find(|l| l.index == index)?.name.clone();
-        Some(DefaultRoute { gateway: gateway?, is_v4, index, link })
+        Some(DefaultRoute { gateway: gateway?, is_v4, index, link, metric, is_multipath })
     };
     let mut found = Vec::new();
     let mut index = None;
@@ -60,6 +66,10 @@ fn table(route: &RouteMessage) -> u32 {
         _ => None,
     });
     attribute.unwrap_or_else(|| u32::from(route.header.table))
+}
+
+fn metric(attribute: &RouteAttribute) -> Option<u32> {
+    if let RouteAttribute::Priority(metric) = attribute { Some(*metric) } else { None }
 }
 
 fn gateway(attributes: &[RouteAttribute]) -> Option<IpAddr> {

@@ -200,6 +200,17 @@ impl Bridge {
         interfaces.filter_map(|i| Some((text(i, "name"), i.get("ofport")?.as_u64()?)))
     }
 
+    /// Names of its interfaces that are devices of the system.
+    pub(crate) fn system_interfaces(&self) -> impl Iterator<Item = &str> {
+        let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
+        interfaces.filter(|i| ["", "system"].contains(&text(i, "type"))).map(|i| text(i, "name"))
+    }
+
+    /// Names of its patch ports.
+    pub(crate) fn patch_ports(&self) -> impl Iterator<Item = &str> {
+        self.ports.iter().filter(|port| port.is_patch()).map(Port::name)
+    }
+
     /// Whether the bridge has a port of this name.
     pub(crate) fn has_port(&self, name: &str) -> bool {
         self.ports.iter().any(|port| port.name() == name)

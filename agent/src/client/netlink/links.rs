@@ -1,0 +1,172 @@
+//! Network devices.
+
+use rtnetlink::packet_route::link::{
+    InfoBondPort, InfoKind, InfoPortData, LacpState, LinkAttribute, LinkFlags, LinkInfo,
+    LinkLayerType, LinkMessage, Prop, State,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::wants::LinkRef;
+
+/// A network device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Link {
+    pub(crate) index: u32,
+    pub(crate) name: String,
+    pub(crate) alt_names: Vec<String>,
+    pub(crate) mac: Option<String>,
+    pub(crate) permanent_mac: Option<String>,
+    /// Whether this is a physical NIC to the kernel (NMState also counts a veth as Ethernet).
+    pub(crate) physical: bool,
+    pub(crate) mtu: Option<u32>,
+    pub(crate) layer: Layer,
+    /// The kernel's kind of a virtual device: `bond`, `vlan`, …
+    pub(crate) kind: Option<String>,
+    /// Name of the controller; that of a device in another namespace is unknown.
+    pub(crate) controller: Option<String>,
+    /// Whether the link is up and has a carrier.
+    pub(crate) has_carrier: bool,
+    /// For a port of a bond with LACP.
+    pub(crate) lacp: Option<Lacp>,
+}
+
+/// What is below IP on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Layer {
+    #[default]
+    Ethernet,
+    Infiniband,
+    Loopback,
+    /// Any other, such as PPP or a tunnel: never a port of a bridge.
+    Other,
+}
+
+/// The state of a bond's port in LACP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Lacp {
+    /// Both sides collect and distribute.
+    Settled,
+    /// Negotiation is not over.
+    Settling,
+}
+
+impl Link {
+    /// Whether this is the NIC's permanent MAC address, independent of the current one.
+    pub(crate) fn is_permanent(&self, mac: &str) -> bool {
+        self.permanent_mac.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(mac))
+    }
+
+    /// Whether the document's reference matches this link.
+    pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
+        match wanted {
+            LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
+            LinkRef::Mac(mac) => [&self.permanent_mac, &self.mac]
+                .into_iter()
+                .flatten()
+                .any(|m| m.eq_ignore_ascii_case(mac)),
+        }
+    }
+}
+
+/// All links of a dump.
+pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
+    let mut links = Vec::new();
+    let mut controllers = Vec::new();
+    for message in messages {
+        controllers.push(controller(&message));
+        links.push(link(message));
+    }
+    let names: Vec<Option<String>> = controllers
+        .into_iter()
+        .map(|index| links.iter().find(|it| Some(it.index) == index).map(|it| it.name.clone()))
+        .collect();
+    for (link, name) in links.iter_mut().zip(names) {
+        link.controller = name;
+    }
+    links
+}
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+fn controller(message: &LinkMessage) -> Option<u32> {
+    message.attributes.iter().find_map(|attribute| match attribute {
+        LinkAttribute::Controller(index) => Some(*index),
+        _ => None,
+    })
+}
+
+fn link(message: LinkMessage) -> Link {
+    let mut link = Link { index: message.header.index, ..Link::default() };
+    let mut kind = None;
+    let mut is_up = false;
+    for attribute in message.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            LinkAttribute::IfName(name) => link.name = name,
+            LinkAttribute::Address(mac) => link.mac = mac_text(&mac),
+            LinkAttribute::PermAddress(mac) => link.permanent_mac = mac_text(&mac),
+            LinkAttribute::Mtu(mtu) => link.mtu = Some(mtu),
+            // Without a carrier to report, the kernel says "unknown".
+            LinkAttribute::OperState(state) => is_up = matches!(state, State::Up | State::Unknown),
+            LinkAttribute::PropList(props) => {
+                link.alt_names.extend(props.into_iter().filter_map(|p| match p {
+                    Prop::AltIfName(name) => Some(name),
+                    _ => None,
+                }));
+            }
+            LinkAttribute::LinkInfo(infos) => {
+                for info in infos {
+                    match info {
+                        LinkInfo::Kind(found) => kind = Some(found),
+                        LinkInfo::PortData(InfoPortData::BondPort(port)) => link.lacp = lacp(&port),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let header = &message.header;
+    link.has_carrier = is_up && header.flags.contains(LinkFlags::Up);
+    link.layer = layer(header.link_layer_type);
+    link.physical = header.link_layer_type == LinkLayerType::Ether
+        && !header.flags.contains(LinkFlags::Loopback)
+        && matches!(kind, None | Some(InfoKind::Veth));
+    link.kind = kind.map(|kind| kind.to_string());
+    link
+}
+
+#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+fn layer(kind: LinkLayerType) -> Layer {
+    match kind {
+        LinkLayerType::Ether => Layer::Ethernet,
+        LinkLayerType::Infiniband => Layer::Infiniband,
+        LinkLayerType::Loopback => Layer::Loopback,
+        _ => Layer::Other,
+    }
+}
+
+/// A port of a bond in another mode has no aggregator, or 0.
+fn lacp(port: &[InfoBondPort]) -> Option<Lacp> {
+    let forwards =
+        |state: &LacpState| state.contains(LacpState::COLLECTING | LacpState::DISTRIBUTING);
+    let mut has_aggregator = false;
+    let mut states = Vec::new();
+    for attribute in port {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            InfoBondPort::AdAggregatorId(id) => has_aggregator = *id != 0,
+            InfoBondPort::AdActorOperPortState(state)
+            | InfoBondPort::AdPartnerOperPortState(state) => states.push(forwards(state)),
+            _ => {}
+        }
+    }
+    let is_settled = states.len() == 2 && states.iter().all(|forwards| *forwards);
+    has_aggregator.then_some(if is_settled { Lacp::Settled } else { Lacp::Settling })
+}
+
+fn mac_text(bytes: &[u8]) -> Option<String> {
+    let known = bytes.len() == 6 && bytes.iter().any(|b| *b != 0);
+    known.then(|| bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"))
+}
