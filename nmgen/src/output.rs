@@ -19,7 +19,7 @@ mod to_keyfiles;
 
 pub use self::delivery::Delivery;
 pub use self::form::Form;
-pub use self::options::{Agent, IgnitionVersion, Options};
+pub use self::options::{Agent, IgnitionVersion, Layout, Options, Program};
 pub use self::rendered::Output;
 use crate::diagnostic::Rule;
 pub use crate::write::File;

@@ -8,6 +8,8 @@ mod fleet;
 mod fleet;
 mod host;
 mod hosts_directory;
+#[cfg(feature = "pipelines")]
+mod mac_addresses;
 mod nic;
 mod read_file;
 

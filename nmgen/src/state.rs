@@ -64,6 +64,14 @@ impl State {
         self.0.hostname.as_ref()?.config.as_deref().filter(|name| !name.is_empty())
     }
 
+    /// True with a password or a key that nmstate hides in output.
+    #[cfg(feature = "pipelines")]
+    pub(crate) fn has_secrets(&self) -> bool {
+        let mut hidden = self.0.clone();
+        hidden.hide_secrets();
+        hidden != self.0
+    }
+
     /// The number of route rules to add, counting equal ones once.
     pub(crate) fn route_rule_count(&self) -> usize {
         let rules = self.0.rules.config.iter().flatten().filter(|rule| rule.state.is_none());

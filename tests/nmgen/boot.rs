@@ -10,6 +10,7 @@ mod initrd;
 mod names;
 mod persist;
 mod release;
+mod program;
 mod root_disk;
 mod shared_address;
 mod units;

@@ -20,7 +20,7 @@ use super::streams;
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
-use crate::output::{Agent, Delivery, Form, IgnitionVersion, Options};
+use crate::output::{Agent, Delivery, Form, IgnitionVersion, Layout, Options, Program};
 
 /// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
@@ -102,8 +102,17 @@ pub(super) struct FormArguments {
     /// For nmstateconfig: a label for an InfraEnv to select; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = label, help_heading = TARGETS)]
     label: Vec<(String, String)>,
+    /// For initrd: the static program and its units too
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    with_program: Option<PathBuf>,
+    /// For initrd: two images as in a minimal ISO of assisted-image-service
+    #[arg(long, value_enum, value_name = "LAYOUT", help_heading = TARGETS)]
+    #[arg(requires = "with_program")]
+    layout: Option<Layout>,
 }
 
+/// Far above the size of a static program.
+const MAX_PROGRAM_BYTES: usize = 64 << 20;
 const TARGETS: &str = "Options of single targets";
 
 fn label(text: &str) -> Result<(String, String), &'static str> {
@@ -129,6 +138,7 @@ impl FormArguments {
             ("--agent-config", self.agent_config.is_some() && !is_machine_config),
             ("--namespace", self.namespace.is_some() && !with_namespace),
             ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
+            ("--with-program", self.with_program.is_some() && to != To::Initrd),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             None => Ok(()),
@@ -138,11 +148,15 @@ impl FormArguments {
 
     /// Reads the agent's configuration, if given.
     pub(super) fn options(&self) -> Result<Options, Error> {
-        let read = |path: &PathBuf| {
-            let path_shown = || path.display().to_string();
-            read_bounded(path).map_err(|source| Error::ReadFile { path: path_shown(), source })
+        let configuration =
+            self.agent_config.as_ref().map(|path| configuration(path)).transpose()?;
+        let program = |path: &PathBuf| {
+            Ok(Program {
+                path: path.display().to_string(),
+                content: read_bounded(path, MAX_PROGRAM_BYTES)?,
+                layout: self.layout.unwrap_or_default(),
+            })
         };
-        let configuration = self.agent_config.as_ref().map(read).transpose()?;
         let has_agent = self.agent || configuration.is_some();
         Ok(Options {
             ignition_version: self.ignition_version.unwrap_or_default(),
@@ -150,18 +164,27 @@ impl FormArguments {
             agent: has_agent.then_some(Agent { configuration }),
             namespace: self.namespace.clone(),
             labels: self.label.clone(),
+            program: self.with_program.as_ref().map(program).transpose()?,
         })
     }
 }
 
-/// Reads at most the largest size of a document.
-fn read_bounded(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    fs::File::open(path)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_string(&mut text)?;
-    match text.len() <= MAX_DOCUMENT_BYTES {
-        true => Ok(text),
-        false => Err(io::ErrorKind::FileTooLarge.into()),
-    }
+/// The agent's configuration.
+fn configuration(path: &Path) -> Result<String, Error> {
+    let bytes = read_bounded(path, MAX_DOCUMENT_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| Error::ReadFile {
+        path: path.display().to_string(),
+        source: io::ErrorKind::InvalidData.into(),
+    })
+}
+
+fn read_bounded(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
+    let read = || {
+        let mut bytes = Vec::new();
+        fs::File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() <= limit { Ok(bytes) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+    };
+    read().map_err(|source| Error::ReadFile { path: path.display().to_string(), source })
 }
 
 /// The forms of findings by their names on the command line.

@@ -33,6 +33,14 @@ impl<'t> Document<'t> {
         }
     }
 
+    /// The kernel interface with this name, and its index.
+    pub(crate) fn interface(&self, name: &str) -> Option<(usize, &Node<'t>)> {
+        let nodes = self.root.get("interfaces")?.items().iter().enumerate();
+        let mut named = nodes.filter(|(_, node)| node.text_at("name") == Some(name));
+        // An ovs-bridge may share another interface's name.
+        named.find(|(_, node)| node.text_at("type") != Some("ovs-bridge"))
+    }
+
     /// The text that contains the document; its name is the file's.
     pub(crate) fn source(&self) -> &Source {
         self.lines.source()

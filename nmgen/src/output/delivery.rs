@@ -1,6 +1,7 @@
 //! Forms that other programs deliver to the nodes.
 
 mod cards;
+mod compress;
 mod cpio;
 mod host_name;
 mod kargs_loss;
@@ -29,6 +30,7 @@ pub(super) fn rules() -> Vec<Rule> {
         to_machine_config::RULES,
         to_nmstateconfig::RULES,
         kargs_loss::RULES,
+        &to_initrd::rules(),
     ]
     .concat()
 }
@@ -113,7 +115,7 @@ impl Delivery {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
             }
             Self::Kargs => to_kargs::render(hosts, diagnostics),
-            Self::Initrd => Ok(Output::File(to_initrd::render(hosts))),
+            Self::Initrd => to_initrd::render(hosts, options, diagnostics),
         }
     }
 }

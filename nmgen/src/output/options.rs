@@ -13,6 +13,29 @@ pub struct Options {
     pub namespace: Option<String>,
     /// Labels of NMStateConfigs, by which an InfraEnv selects them.
     pub labels: Vec<(String, String)>,
+    /// The program in an archive for an initramfs.
+    pub program: Option<Program>,
+}
+
+/// The program in an archive for an initramfs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Program {
+    /// Its path, for messages.
+    pub path: String,
+    /// The static program.
+    pub content: Vec<u8>,
+    /// The archives.
+    pub layout: Layout,
+}
+
+/// How documents and program are delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Layout {
+    /// In one archive.
+    #[default]
+    One,
+    /// As the two compressed images of a minimal ISO of assisted-image-service.
+    Assisted,
 }
 
 /// The agent in a MachineConfig.

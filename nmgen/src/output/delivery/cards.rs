@@ -2,11 +2,9 @@
 
 use crate::convert::Converted;
 use crate::diagnostic::Place;
-use crate::document::{Document, Entry, Node, Path, Value};
+use crate::document::{Document, Path};
 use crate::mac::Mac;
-use crate::output::nic_map::interface;
 use crate::source::Host;
-use crate::text::Span;
 
 /// A card that the document configures.
 pub(super) struct Card {
@@ -31,7 +29,7 @@ pub(super) fn cards(converted: &Converted) -> Vec<Card> {
             let by_id = || named_by_profile(document, &profile.id);
             let name = profile.keyfile.get("connection", "interface-name").or_else(by_id);
             let name = name.unwrap_or(&profile.id).to_owned();
-            let found = interface(document, &name);
+            let found = document.interface(&name);
             let place = found.map_or_else(
                 || host.place.clone(),
                 |(index, _)| {
@@ -58,30 +56,4 @@ fn mapped(host: &Host, name: &str) -> Option<Mac> {
 fn named_by_profile<'d>(document: &'d Document<'_>, id: &str) -> Option<&'d str> {
     let nodes = document.root.get("interfaces")?.items().iter();
     nodes.filter(|node| node.text_at("profile-name") == Some(id)).find_map(|n| n.text_at("name"))
-}
-
-/// The document, with the source's MAC addresses added to interfaces without one.
-pub(super) fn with_mac_addresses(host: &Host) -> Option<Document<'static>> {
-    let document = host.document.as_ref()?;
-    let mut root = document.root.clone();
-    let mut is_changed = false;
-    for nic in &host.nics {
-        let Some(name) = &nic.name else { continue };
-        let Some((index, node)) = interface(document, name) else { continue };
-        if node.get("mac-address").is_some() {
-            continue;
-        }
-        let path = Path::default().key("interfaces").index(index);
-        if let Some(Node { value: Value::Mapping(entries), span }) = root.find_mut(&path) {
-            entries.retain(|entry| entry.key != "mac-address");
-            entries.push(entry("mac-address", nic.mac_address.to_string(), *span));
-            is_changed = true;
-        }
-    }
-    Some(if is_changed { document.part(root) } else { document.clone() })
-}
-
-fn entry(key: &'static str, value: String, span: Span) -> Entry<'static> {
-    let value = Value::Scalar { text: value.into(), plain: false };
-    Entry { key: key.into(), key_span: span, node: Node { span, value } }
 }

@@ -3,8 +3,7 @@
 use std::io::Write;
 
 const DIRECTORY: u32 = 0o040_755;
-/// Documents may hold secrets (802.1X).
-const FILE: u32 = 0o100_600;
+const FILE: u32 = 0o100_000;
 const LINK: u32 = 0o120_777;
 /// The alignment of cpio(1), so that another archive can follow.
 const BLOCK: usize = 512;
@@ -22,9 +21,9 @@ impl Archive {
         self.entry(path, self.entries, DIRECTORY, 2, &[]);
     }
 
-    pub(super) fn file(&mut self, path: &str, content: &[u8]) {
+    pub(super) fn file(&mut self, path: &str, permissions: u32, content: &[u8]) {
         self.entries += 1;
-        self.entry(path, self.entries, FILE, 1, content);
+        self.entry(path, self.entries, FILE | permissions, 1, content);
     }
 
     /// A symbolic link; the target is its content.
@@ -40,7 +39,7 @@ impl Archive {
     }
 
     fn entry(&mut self, path: &str, inode: u32, mode: u32, links: u32, content: &[u8]) {
-        // Documents are far smaller than 4 GiB.
+        // Documents and programs are far smaller than 4 GiB.
         let (size, name_size) = (content.len() as u32, path.len() as u32 + 1);
         let (owner, group, time, major, minor, check) = (0, 0, 0, 0, 0, 0);
         let fields = [

@@ -1,14 +1,12 @@
 //! MachineConfigs: each holds the documents of all nodes of a role, and each node selects its own.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
+use super::compress::gzip;
 use super::host_name::document_name;
 use super::kubernetes_object::{self, yaml};
 use super::to_ignition;
@@ -117,7 +115,7 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
 /// Compressed if that is smaller.
 fn file(path: &str, text: &str) -> Result<Value, Error> {
     let plain = format!("data:text/plain;charset=utf-8;base64,{}", STANDARD.encode(text));
-    let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text)?));
+    let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text.as_bytes())?));
     const GZIP: &str = "compression: gzip";
     let contents = if packed.len() + GZIP.len() < plain.len() {
         json!({ "compression": "gzip", "source": packed })
@@ -125,15 +123,6 @@ fn file(path: &str, text: &str) -> Result<Value, Error> {
         json!({ "source": plain })
     };
     Ok(json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path }))
-}
-
-/// Without time and name, so that equal text gives equal bytes.
-fn gzip(text: &str) -> Result<Vec<u8>, Error> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder
-        .write_all(text.as_bytes())
-        .and_then(|()| encoder.finish())
-        .map_err(|source| Error::Compress { source })
 }
 
 fn size(name: &str, bytes: usize, place: Place) -> Option<Diagnostic> {
