@@ -182,20 +182,9 @@ pub fn agent(node: Node) -> Node {
 /// Adds another build of the agent, and kubelet's stand-in.
 #[must_use]
 pub fn with_program(node: Node, program: &std::path::Path) -> Node {
-    let installed = [
-        ("kubelet-dependencies.target.requires", "dayone-wait.service"),
-        ("kubelet.service.requires", "dayone-wait.service"),
-        ("multi-user.target.wants", "dayone.service"),
-        ("multi-user.target.wants", "dayone-pending.path"),
-        ("sysinit.target.wants", "dayone-recover.service"),
-    ];
-    let node = node.bind(program, "/usr/bin/dayone").tree(program::root().join("systemd"));
-    let node = installed.iter().fold(node, |node, (directory, unit)| {
-        node.link(
-            &format!("/etc/systemd/system/{directory}/{unit}"),
-            &format!("/usr/lib/systemd/system/{unit}"),
-        )
-    });
+    let node = node
+        .bind(program, "/usr/bin/dayone")
+        .installed(program::dayone_units(), "/usr/lib/systemd/system");
     // A node of the field has its own kubelet.
     if node.has_unit("kubelet.service") { node } else { node.kubelet() }
 }
@@ -259,9 +248,12 @@ pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
 
 /// Starts kubelet's stand-in, and by its requirement the agent. Returns the mark from before the start.
 pub fn start(inside: &Inside) -> Result<Mark> {
-    // Otherwise the service's own next attempt could interfere.
-    inside.sh("systemctl stop kubelet.service kubelet-dependencies.target dayone-wait.service dayone.service; \
-         systemctl reset-failed")?;
+    // Otherwise the service's own next attempt could interfere. A pattern may match no unit: another build of the agent may have
+    // no dayone-wait.service.
+    inside.sh(
+        "systemctl stop kubelet.service kubelet-dependencies.target 'dayone-wait*' dayone.service; \
+         systemctl reset-failed",
+    )?;
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block kubelet.service")?;
     Ok(mark)

@@ -1,5 +1,6 @@
 //! The programs under test, built at most once a test run.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -36,22 +37,41 @@ pub fn nmgen_ramdisk() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmgen-ramdisk"))
 }
 
-/// `dayone` as developers build it.
+/// `dayone` as developers build it, unless `DAYONE_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn dayone() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("dayone"))
+    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone")))
 }
 
-/// `dayone` with its feature `fault-injection`, which can hold it in a phase.
+/// The agent's units, in a tree that mirrors the node's, unless `DAYONE_UNITS` names another one.
+///
+/// # Panics
+/// When that does not exist.
+pub fn dayone_units() -> &'static Path {
+    static TREE: OnceLock<PathBuf> = OnceLock::new();
+    TREE.get_or_init(|| other("DAYONE_UNITS").unwrap_or_else(|| root().join("systemd")))
+}
+
+/// What the environment names in place of this tree's own, with a line on stderr.
+fn other(variable: &str) -> Option<PathBuf> {
+    let path = PathBuf::from(std::env::var_os(variable)?);
+    assert!(path.exists(), "{variable}: {} does not exist", path.display());
+    let text = format!("the agent under test is another one: {variable}={}\n", path.display());
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    Some(path)
+}
+
+/// `dayone` with its feature `fault-injection`, which can hold it in a phase, unless `DAYONE_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn dayone_fault_injection() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("dayone-fault-injection"))
+    PROGRAM
+        .get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone-fault-injection")))
 }
 
 /// `nmstatectl service`, which runs beside the agent on a node of the field.

@@ -1,11 +1,7 @@
 //! A node as OpenShift's machine-config-operator makes it: its whole graph of units, on premises, with stand-ins that have the
 //! same effects on network, files and other units as the scripts of a release, faults included.
 
-use std::{
-    collections::BTreeSet,
-    fmt, fs,
-    path::{Path, PathBuf},
-};
+use std::fmt;
 
 use super::node::Node;
 use crate::program;
@@ -85,34 +81,8 @@ impl Node {
         )
     }
 
-    /// Adds a tree, with its units enabled as their `[Install]` sections say.
+    /// Adds a directory of `tests/lab/field`.
     fn layer(self, name: &str) -> Self {
-        let tree = super::scripts().join("field").join(name);
-        assert!(tree.is_dir(), "{} is no directory", tree.display());
-        let links = installed(&tree.join("etc/systemd/system"));
-        links.iter().fold(self.tree(&tree), |node, (link, unit)| node.link(link, unit))
+        self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system")
     }
-}
-
-/// Links of `systemctl enable` for the units of a directory: path and target.
-fn installed(units: &Path) -> Vec<(String, String)> {
-    let entries = units.read_dir().into_iter().flatten().flatten();
-    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
-    let files = paths.iter().filter(|path| path.is_file());
-    files.flat_map(|path| links(path)).collect()
-}
-
-fn links(unit: &Path) -> Vec<(String, String)> {
-    let name = unit.file_name().unwrap_or_default().to_string_lossy();
-    let text = fs::read_to_string(unit).unwrap_or_default();
-    let install = text.split("\n[Install]\n").nth(1).unwrap_or_default();
-    let mut links = Vec::new();
-    for (key, directory) in [("WantedBy=", "wants"), ("RequiredBy=", "requires")] {
-        let by = install.lines().filter_map(|line| line.strip_prefix(key));
-        links.extend(by.flat_map(str::split_whitespace).map(|by| {
-            let link = format!("/etc/systemd/system/{by}.{directory}/{name}");
-            (link, format!("/etc/systemd/system/{name}"))
-        }));
-    }
-    links
 }

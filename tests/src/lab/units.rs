@@ -1,4 +1,10 @@
-//! Stand-ins for the units of a node in the field.
+//! Units of a node: stand-ins for the field's, and trees with units to be enabled.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::node::Node;
 
@@ -33,4 +39,37 @@ impl Node {
             .enable("nmstate-configuration.service")
             .enable("ovs-configuration.service")
     }
+    /// Adds a tree, with the units of its directory `units` enabled as their `[Install]` sections say.
+    ///
+    /// # Panics
+    /// If the tree is no directory.
+    #[must_use]
+    pub fn installed(self, tree: &Path, units: &str) -> Self {
+        assert!(tree.is_dir(), "{} is no directory", tree.display());
+        let links = links_of(&tree.join(units.trim_start_matches('/')), units);
+        links.iter().fold(self.tree(tree), |node, (link, unit)| node.link(link, unit))
+    }
+}
+
+/// Links of `systemctl enable` for the units of a directory: path and target.
+fn links_of(directory: &Path, units: &str) -> Vec<(String, String)> {
+    let entries = directory.read_dir().into_iter().flatten().flatten();
+    let paths: BTreeSet<PathBuf> = entries.map(|entry| entry.path()).collect();
+    let files = paths.iter().filter(|path| path.is_file());
+    files.flat_map(|path| links(path, units)).collect()
+}
+
+fn links(unit: &Path, units: &str) -> Vec<(String, String)> {
+    let name = unit.file_name().unwrap_or_default().to_string_lossy();
+    let text = fs::read_to_string(unit).unwrap_or_default();
+    let install = text.split("\n[Install]\n").nth(1).unwrap_or_default();
+    let mut links = Vec::new();
+    for (key, directory) in [("WantedBy=", "wants"), ("RequiredBy=", "requires")] {
+        let by = install.lines().filter_map(|line| line.strip_prefix(key));
+        links.extend(by.flat_map(str::split_whitespace).map(|by| {
+            let link = format!("/etc/systemd/system/{by}.{directory}/{name}");
+            (link, format!("{units}/{name}"))
+        }));
+    }
+    links
 }
