@@ -1,5 +1,4 @@
-//! Unusual default routes: a dead gateway, several next hops, IPv6 only, none; and policies, whose needs are those of the
-//! resolved state.
+//! Unusual default routes: a dead gateway, several next hops, another table, IPv6 only, none.
 
 use tests::{
     dayone::{
@@ -30,7 +29,7 @@ fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(HOST_FILE, &standby.text(), 0o644);
     lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
+        case.power_on()?;
         let inside = case.inside()?;
         for document in [None, Some(several)] {
             let outcome = match document {
@@ -50,6 +49,29 @@ fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
     })
 }
 
+/// Only policy rules lead to another table: the node's own traffic does not use its gateway.
+#[test]
+fn gateway_of_another_table_is_not_probed() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let mut document = Document::new();
+    document.rest.push_str(&second_route("    table-id: 100\n"));
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(HOST_FILE, &document.text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.power_on()?;
+        let inside = case.inside()?;
+        let outcome = outcome(&inside, None)?;
+        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        assert!(inside.sh("ip route show table 100")?.contains(DEAD));
+        assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        let status = inside.sh("dayone status")?;
+        assert!(!status.contains(DEAD), "{status}");
+        Ok(())
+    })
+}
+
 #[test]
 fn logical_name_with_ipv6_alone() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -59,9 +81,9 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
          ipv6: {{enabled: true, dhcp: false, autoconf: false, address: [{{ip: '{ADDRESS6}', prefix-length: 64}}]}}}}\n\
          routes: {{config: [{{destination: '::/0', next-hop-address: '2001:db8::1', next-hop-interface: uplink}}]}}\n"
     );
-    let node = worker().file(HOST_FILE, &text, 0o644);
+    let node = worker().file(HOST_FILE, &text, 0o644).file("/etc/dayone/dayone.toml", HASTE, 0o644);
     lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
+        case.power_on()?;
         let inside = case.inside()?;
         let outcome = outcome(&inside, None)?;
         assert_eq!(outcome.exit, 0, "{}", outcome.text());
@@ -70,35 +92,6 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         // Without a route before the attempt there is no baseline.
         let status: String = inside.sh("dayone status")?;
         assert!(status.contains("there is no IPv4 default route"), "{status}");
-        Ok(())
-    })
-}
-
-#[test]
-fn policy_without_captures_is_undone_with_its_bridge() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
-    let policy = |document: &Document| {
-        let lines = document.text().lines().map(|line| format!("  {line}\n")).collect::<String>();
-        format!("desiredState:\n{lines}")
-    };
-    let good = Document::new();
-    let bad = Document::new().with("next-hop-address: 192.0.2.1", "next-hop-address: 192.0.2.3");
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(HOST_FILE, &policy(&bad), 0o644);
-    lab.run(node, &Peer::new(), |case| {
-        case.power_on()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 3, "{}", first.text());
-        assert_eq!(inside.sh("ovs-vsctl list-br")?, "", "the policy's bridge is still there");
-        assert!(case.peer().pings(ADDRESS, SOON)?);
-        inside.write(HOST_FILE, &policy(&good))?;
-        let second = attempt(&inside)?;
-        assert_eq!(second.exit, 0, "{}", second.text());
-        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
-        assert!(inside.sh("dayone diff")?.contains("# no difference"));
         Ok(())
     })
 }

@@ -12,6 +12,7 @@ mod lab;
 mod last_good;
 mod migration;
 mod pending;
+mod policies;
 mod removed;
 mod second_boot;
 mod service;

@@ -58,26 +58,35 @@ fn property(inside: &Inside, unit: &str, name: &str) -> Result<String, Error> {
 #[test]
 fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    let settings = HASTE.replace("[wait]\n", "[wait]\nturn = 2\n");
-    lab.run(holding_node(&settings), &Peer::new(), |case| {
+    lab.run(holding_node(HASTE), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         let mark = held_at_verify(&inside)?;
         let first = property(&inside, "dayone.service", "MainPID")?;
+        // The transaction and its owner are unchanged.
+        let is_untouched = || {
+            let own = inside.journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"])?;
+            let mut said = own.iter().map(tests::lab::Entry::message);
+            assert_eq!(said.find(|text| text.contains("an earlier run was killed")), None);
+            let open = inside.read("/var/lib/dayone/transaction/journal.json")?.is_some();
+            assert!(open, "the second run has undone the transaction of the first");
+            assert_eq!(property(&inside, "dayone.service", "MainPID")?, first);
+            Ok::<(), Error>(())
+        };
+        let whose = format!("dayone apply (process {first})");
+        let waits = inside.run(&["timeout", "2", "dayone", "apply"])?;
+        is_untouched()?;
+        assert_eq!(waits.status.code(), Some(124), "{waits}");
+        assert!(waits.stderr.contains(&format!("waiting for {whose}")), "{waits}");
+
+        let settings = HASTE.replace("[wait]\n", "[wait]\nturn = 2\n");
+        inside.write("/etc/dayone/dayone.toml", &settings)?;
         for command in ["apply", "rollback"] {
             let second = inside.run(&["dayone", command])?;
             assert_eq!(second.status.code(), Some(1), "{second}");
-            let whose = format!("dayone apply (process {first})");
-            assert!(second.stderr.contains(&format!("waiting for {whose}")), "{second}");
             assert!(second.stderr.contains(&format!("{whose} holds the lock")), "{second}");
         }
-        // The transaction and its owner are unchanged.
-        inside.sh("test -e /var/lib/dayone/transaction/journal.json")?;
-        assert_eq!(property(&inside, "dayone.service", "MainPID")?, first);
-        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        let undone = |it: &tests::lab::Entry| it.message().contains("an earlier run was killed");
-        assert!(!inside.journal(&own)?.iter().any(undone));
-        Ok(())
+        is_untouched()
     })
 }
 
@@ -97,11 +106,13 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
         inside.sh("systemctl daemon-reload")?;
-        // The document was given up in the second attempt: this pause has no time limit.
-        let paused = "systemctl show --property=StatusText dayone.service | grep 'next attempt is at a change'";
+        // The document was given up in the second attempt: this pause has no time limit. It is a pause of the process, so
+        // neither did systemd start the unit again, nor did anything that waits for it fail.
+        let paused = "systemctl show --property=StatusText,NRestarts dayone.service \
+                      | grep -e 'next attempt is at a change' -e 'NRestarts=[^0]'";
         inside.wait_sh(paused, 2 * SOON)?;
-        assert_eq!(inside.unit("dayone.service")?.active_state, "activating");
         assert_eq!(property(&inside, "dayone.service", "NRestarts")?, "0");
+        assert_eq!(inside.unit("dayone.service")?.active_state, "activating");
         let process = property(&inside, "dayone.service", "MainPID")?;
         assert!(!kubelet_ran(&inside)?);
 
@@ -136,12 +147,12 @@ fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
         case.power_on()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
-        let paused = "systemctl show --property=StatusText dayone.service | grep 'next attempt is'";
+        let paused = "systemctl show --property=StatusText,NRestarts dayone.service \
+                      | grep -e 'next attempt is' -e 'NRestarts=[^0]'";
         inside.wait_sh(paused, SOON)?;
         inside.sh("systemctl stop dayone.service")?;
         let dayone = inside.unit("dayone.service")?;
         assert_eq!((&*dayone.active_state, &*dayone.result), ("inactive", "success"));
-        inside.wait_unit("dayone-wait.service", "activating", SOON)?;
         assert!(!kubelet_ran(&inside)?);
 
         inside.write(HOST_FILE, &Document::new().text())?;

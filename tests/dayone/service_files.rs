@@ -73,7 +73,8 @@ fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), E
         assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&text));
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let storage0 = "ip -4 -oneline address show dev storage0";
-        assert!(inside.sh(storage0)?.contains("203.0.113.1/24"));
+        let made = inside.run(&["sh", "-c", storage0])?;
+        assert!(made.stdout.contains("203.0.113.1/24"), "{STORAGE} is not in force: {made}");
         assert!(!inside.sh("ip -6 route show default")?.contains("fe80::1 dev eno1"));
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");

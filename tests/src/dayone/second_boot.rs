@@ -21,8 +21,12 @@ pub fn ready_after_network(inside: &Inside) -> Result<Ready> {
         "systemctl stop kubelet.service kubelet-dependencies.target dayone.service; ip route del default; \
          systemctl start --no-block dayone.service",
     )?;
-    let waits = "systemctl show --property=StatusText dayone.service | grep 'waiting for an IPv4'";
-    inside.wait_sh(waits, SOON)?;
+    let waits = "if systemctl is-active --quiet dayone.service; then echo READY; else \
+         systemctl show --property=StatusText dayone.service | grep 'waiting for an IPv4'; fi";
+    if inside.wait_sh(waits, SOON)? == "READY" {
+        let problem = "READY without a default route".into();
+        return Err(Error::Output { program: "dayone", problem });
+    }
     // A route that is no default one shows that the listener listens.
     let times = inside.sh(
         "ip -tshort monitor route >/root/events & listener=$!; \
