@@ -86,7 +86,7 @@ packages:
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
 
-# REBOOTS= sets the number of boots, SEED= repeats a run.
+# REBOOTS= sets the number of boots, SEED= repeats a run, LOAD=off adds no load to the host's own.
 soak: toolchain ## Boot a node in force 200 times, half of them after a power cut
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
 
