@@ -10,7 +10,7 @@ dest=$2
 
 say "building the root file system of the virtual machine (about a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
-    iproute2 iputils-ping iputils-arping kmod udev procps linux-image-cloud-amd64 \
+    iproute2 iputils-ping iputils-arping kmod udev procps libjansson4 linux-image-cloud-amd64 \
     dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent
 networkmanager_with_ovs "$nm" "$dest"
 

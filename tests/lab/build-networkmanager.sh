@@ -43,6 +43,8 @@ apt-get update -qq
 apt-get source -qq network-manager
 cd network-manager-*/
 libdir=lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+# Not in every version: 464XLAT, which needs a compiler for BPF, the firmware's table of NVMe devices, manual pages.
+newer=$(sed -n "s/^option('\(clat\|man\|nbft\)'.*/-D\1=false/p" meson_options.txt)
 meson setup b --prefix=/usr --sysconfdir=/etc --localstatedir=/var --libdir="$libdir" \
     --libexecdir=libexec --buildtype=plain -Dc_args="-O1 -g0" \
     -Dsystemdsystemunitdir=/usr/lib/systemd/system -Dsystem_ca_path=/etc/ssl/certs \
@@ -53,7 +55,7 @@ meson setup b --prefix=/usr --sysconfdir=/etc --localstatedir=/var --libdir="$li
     -Dcrypto=gnutls -Dsession_tracking=systemd -Dsession_tracking_consolekit=false \
     -Dsuspend_resume=systemd -Dconfig_dhcp_default=internal -Dconfig_plugins_default=keyfile \
     -Difupdown=false -Dresolvconf=no -Dnetconfig=no -Diptables=/usr/sbin/iptables \
-    -Dnft=/usr/sbin/nft -Dmodify_system=true -Dreadline=libreadline -Db_lto=false
+    -Dnft=/usr/sbin/nft -Dreadline=libreadline -Db_lto=false $newer
 ninja -C b
 DESTDIR=/out meson install -C b --no-rebuild --strip --quiet
 BUILD

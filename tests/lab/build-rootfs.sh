@@ -10,7 +10,7 @@ dest=$2
 
 say "building the root file system (about half a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
-    iproute2 iputils-ping iputils-arping kmod udev procps
+    iproute2 iputils-ping iputils-arping kmod udev procps libjansson4
 networkmanager_with_ovs "$nm" "$dest"
 
 # Nodes get their own: an empty one would make every boot a first boot, with presets applied.

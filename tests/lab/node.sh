@@ -10,10 +10,13 @@ networkmanager_with_ovs() {
     # Debian's own plugins do not load into this build.
     rm -rf "$2"/usr/lib/*/NetworkManager
     lay_over "$1" "$2"
+    if chroot "$2" sh -c 'ldd /usr/lib/*/NetworkManager/*/libnm-device-plugin-ovs.so' | grep "not found" >&2; then
+        die "NetworkManager cannot load its Open vSwitch plugin"
+    fi
 
     mkdir -p "$2/etc/systemd/system/NetworkManager.service.d"
     # RHEL's name for Debian's unit: what units of the field order themselves after.
-    ln -s /usr/lib/systemd/system/openvswitch-switch.service "$2/etc/systemd/system/openvswitch.service"
+    ln -sf /usr/lib/systemd/system/openvswitch-switch.service "$2/etc/systemd/system/openvswitch.service"
     cat >"$2/etc/systemd/system/NetworkManager.service.d/10-ovs.conf" <<'UNIT'
 [Unit]
 # As on RHEL: NM finds OVSDB when it starts.

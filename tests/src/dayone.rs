@@ -7,7 +7,9 @@ mod second_boot;
 use std::time::Duration;
 
 pub use self::{
-    configure_ovs::{PATCH, configure_ovs, configure_ovs_in_run, ovn, ovs_rows},
+    configure_ovs::{
+        PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
+    },
     field::{br_ex_works, finished, patch_port},
     second_boot::{Ready, ready_after_network},
 };

@@ -1,6 +1,6 @@
 //! Remains of configure-ovs.sh and OVN on a node.
 
-use crate::lab::{Inside, Node, Result};
+use crate::lab::{Error, Inside, Node, Result};
 
 /// Directory of volatile profiles.
 const VOLATILE: &str = "/run/NetworkManager/system-connections";
@@ -48,8 +48,29 @@ pub fn ovn(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
+/// ovn-controller after a boot with a NetworkManager of [`removes_remains`]: makes its port on br-ex again.
+pub fn ovn_controller(inside: &Inside) -> Result<()> {
+    if removes_remains(inside)? {
+        inside.sh(&format!(
+            "ovs-vsctl --may-exist add-port br-ex {PATCH} -- set port {PATCH} external_ids:ovn-localnet-port=br-ex_worker-0 \
+             -- set interface {PATCH} type=patch options:peer=patch-br-int-to-br-ex_worker-0 ofport_request=7"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Whether NetworkManager, when it starts, removes a bridge of its own from Open vSwitch although it has a port of OVN's, and the
+/// port with it: 1.58 does, 1.52 does not.
+pub fn removes_remains(inside: &Inside) -> Result<bool> {
+    let text = inside.sh("nmcli --version")?;
+    let minor = text.rsplit(' ').next().and_then(|version| version.split('.').nth(1)?.parse().ok());
+    let minor: u32 =
+        minor.ok_or(Error::Output { program: "nmcli", problem: format!("no version: {text}") })?;
+    Ok(minor >= 58)
+}
+
 /// All bridges, ports and interfaces of Open vSwitch's database as `ovs-vsctl list` prints them, without uuids of rows,
-/// counters, and generated addresses.
+/// counters, the links' own status, and generated addresses.
 pub fn ovs_rows(inside: &Inside) -> Result<String> {
     inside.sh(
         "for bridge in $(ovs-vsctl list-br | sort); do \
@@ -57,7 +78,7 @@ pub fn ovs_rows(inside: &Inside) -> Result<String> {
            for port in $(ovs-vsctl list-ports $bridge | sort); do \
              ovs-vsctl list port $port; ovs-vsctl list interface $port; \
            done; \
-         done | grep -v -e ^_uuid -e ^ports -e '^interfaces ' -e ^statistics -e ^ifindex -e ^link_resets -e ^datapath_id -e ^mac_in_use",
+         done | grep -v -e ^_uuid -e ^ports -e '^interfaces ' -e ^statistics -e ^ifindex -e ^link_resets -e ^datapath_id -e ^mac_in_use -e ^status",
     )
 }
 
