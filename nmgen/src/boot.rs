@@ -14,6 +14,7 @@ mod events;
 mod fault;
 mod fields;
 mod host_file;
+mod identified;
 mod keep;
 mod kernel_log;
 mod listing;
@@ -29,8 +30,9 @@ mod root;
 mod root_disk;
 mod rtnetlink;
 mod sysroot;
+mod virtual_functions;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use self::card_names::{Missing, Names};
 use self::chooser::{Choice, Chooser, shown};
@@ -47,12 +49,17 @@ pub(crate) use self::release::release;
 pub(crate) use self::root::Paths;
 use crate::convert;
 use crate::diagnostic::Diagnostics;
+use crate::document::Node;
 use crate::format::counted;
 use crate::node::Identity;
 use crate::source::{Host, Hosts};
 
 /// The rest is counted, so that warnings don't flood the console.
 const MAX_WARNINGS: usize = 20;
+/// Firmware-loading, hot-plugged and USB cards come after udev's idle moment: a match that one of them
+/// could better waits until none came for this long, and at most so long in all.
+const QUIET: Duration = Duration::from_secs(5);
+const MAX_QUIET: Duration = Duration::from_secs(30);
 /// The rest is left out, so that the message stays one line.
 const MAX_ADDRESSES: usize = 8;
 
@@ -107,7 +114,8 @@ fn seek(
 ) -> Result<Option<Found>, Fault> {
     // Listens before the first look, so that no event is lost.
     let events = Events::listen(paths);
-    let deadline = Instant::now() + line.timeout;
+    let start = Instant::now();
+    let deadline = start + line.timeout;
     let mut chooser = Chooser::new(
         directory,
         line.host.clone(),
@@ -117,18 +125,26 @@ fn seek(
             cards: Vec::new(),
         },
     );
-    let mut is_over = false;
+    let (mut is_over, mut was_quiet) = (false, false);
+    let (mut known, mut changed) = (Vec::new(), start);
     let mut said = String::new();
     loop {
         let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
-        // Tries weaker matches only once no more cards are expected.
-        let is_settled = is_over || cards.are_settled();
+        if cards.names != known {
+            (known, changed) = (cards.names.clone(), Instant::now());
+        }
         let certain = chooser.certain(&cards)?;
+        let quiet = (changed + QUIET).min(start + MAX_QUIET).min(deadline);
+        let is_quiet = was_quiet || cards.is_static || Instant::now() >= quiet;
+        let waits_for_quiet = cards.are_settled() && chooser.knows_addresses() && !is_quiet;
+        // Tries weaker matches only once no more cards are expected.
+        let is_settled = is_over || (cards.are_settled() && !waits_for_quiet);
         chooser.warnings().iter().for_each(|warning| log.say(Level::Warning, warning));
         let choice = match certain {
             None if is_settled => chooser.fallback(&cards)?,
             choice => choice,
         };
+        let is_chosen = choice.is_some();
         let wanted = match choice {
             None if is_settled => {
                 log.say(Level::Info, &nothing(directory, &cards));
@@ -152,7 +168,9 @@ fn seek(
             log.say(Level::Info, &format!("waiting for {wanted}"));
             said = wanted;
         }
-        is_over = !events.wait(deadline);
+        let until = if is_chosen || !waits_for_quiet { deadline } else { quiet };
+        let is_event = events.wait(until);
+        (is_over, was_quiet) = (!is_event && until == deadline, !is_event);
     }
 }
 
@@ -162,7 +180,20 @@ fn look_up(directory: &HostsDirectory, choice: Choice, cards: &Cards) -> Result<
         Some(document) => Names::find(&document.root, cards, &choice.cards),
         None => Names::default(),
     };
+    if let Some(interface) = host.document.as_ref().and_then(|it| open_vswitch(&it.root)) {
+        let (file, interface) = (directory.file(&choice.name), interface.to_owned());
+        return Err(Fault::OpenVSwitch { file, interface });
+    }
     Ok(Found { choice, host, names, diagnostics })
+}
+
+/// The first interface of Open vSwitch's, which the initramfs has no database and no plugin for.
+fn open_vswitch<'r>(root: &'r Node<'_>) -> Option<&'r str> {
+    let is_one = |node: &&Node<'_>| {
+        node.text_at("type").is_some_and(|kind| kind.starts_with("ovs-"))
+            && matches!(node.text_at("state"), None | Some("up" | "down"))
+    };
+    fields::interfaces(root).find(is_one)?.text_at("name")
 }
 
 /// Converts the document with the machine's names, and writes the profiles.

@@ -59,6 +59,11 @@ impl Mac {
         self.is_ethernet() && self.bytes[0] & 1 == 1
     }
 
+    /// True for a locally administered address of Ethernet: not the maker's, and possibly on many machines.
+    pub(crate) fn is_local(&self) -> bool {
+        self.is_ethernet() && self.bytes[0] & 2 != 0
+    }
+
     /// True for all zeros, which the kernel reports for a device without an address.
     pub fn is_zero(&self) -> bool {
         self.as_bytes().iter().all(|byte| *byte == 0)
@@ -116,6 +121,11 @@ impl MacPrefix {
     /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// True for as many bytes as an address has.
+    pub(crate) fn is_address(&self) -> bool {
+        Mac::from_bytes(&self.0).is_some()
     }
 
     /// True when these are all bytes of the address.

@@ -8,12 +8,14 @@ mod early;
 mod infiniband;
 mod initrd;
 mod names;
+mod open_vswitch;
 mod persist;
 mod program;
 mod release;
 mod root_disk;
 mod shared_address;
 mod units;
+mod virtual_functions;
 mod waiting;
 mod whole_components;
 

@@ -80,6 +80,18 @@ impl Machine {
         self
     }
 
+    /// Puts a card on a bus: `pci`, `usb`, `ccwgroup`.
+    ///
+    /// # Panics
+    /// When the link cannot be made.
+    #[must_use]
+    pub fn on_bus(self, card: &str, bus: &str) -> Self {
+        let link = self.path(&format!("sys/class/net/{card}/device/subsystem"));
+        let made = std::os::unix::fs::symlink(format!("/sys/bus/{bus}"), link);
+        assert!(made.is_ok(), "{made:?}");
+        self
+    }
+
     /// Adds a document to `/etc/nmgen`.
     #[must_use]
     pub fn host(self, name: &str, document: &str) -> Self {
@@ -145,6 +157,16 @@ impl Machine {
         let mut names: Vec<String> = names.collect();
         names.sort_unstable();
         names
+    }
+
+    /// The staged profiles without the cards' permanent addresses, which `nmgen generate` does not know.
+    pub fn staged_as_generated(&self) -> BTreeMap<String, String> {
+        let is_kept = |line: &&str| !line.starts_with("mac-address=");
+        let plain = |text: String| {
+            let lines: Vec<&str> = text.split('\n').filter(is_kept).collect();
+            lines.join("\n")
+        };
+        self.files(STAGED).into_iter().map(|(name, text)| (name, plain(text))).collect()
     }
 
     /// The command `nmgen boot`, not yet started.

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::fields;
+use super::fields::{self, interfaces};
 use super::machine::Cards;
+use super::virtual_functions;
 use crate::document::{Entry, Node, Value};
 use crate::format::cut;
 use crate::mac::Mac;
@@ -49,6 +50,8 @@ pub(super) struct Names {
     pub(super) missing: Vec<Missing>,
     /// The document's cards that the machine has.
     pub(super) present: Vec<Card>,
+    /// Of these, those that the document gives by address.
+    pub(super) by_mac: Vec<Card>,
 }
 
 impl Names {
@@ -59,14 +62,19 @@ impl Names {
         let mut by_name = Vec::new();
         for (name, mac, is_up) in wanted(root) {
             match mac {
-                Some(mac) => match cards.with_mac(&mac) {
-                    Some(card) => names.is_card(name, card),
+                Some(mac) => match cards.with_mac(&mac, &name) {
+                    Some(card) => {
+                        names.by_mac.push(card.clone());
+                        names.is_card(name, card);
+                    }
                     None if is_up => names.is_missing(name, mac, cards),
                     None => {}
                 },
                 None if cards.has(&name) => {
                     names.present.extend(cards.list.iter().find(|card| card.name == name).cloned());
                 }
+                // It comes after NetworkManager has made it.
+                None if virtual_functions::is_one(root, &name) => {}
                 None if is_up => by_name.push(name),
                 None => {}
             }
@@ -80,6 +88,8 @@ impl Names {
             }
         }
         names.follow(root);
+        let functions = virtual_functions::renamed(root, |name| names.renamed.get(name).cloned());
+        names.renamed.extend(functions);
         names
     }
 
@@ -223,10 +233,6 @@ fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
         }
     }
     wanted
-}
-
-fn interfaces<'a, 't>(root: &'a Node<'t>) -> impl Iterator<Item = &'a Node<'t>> {
-    root.get("interfaces").map(Node::items).unwrap_or_default().iter()
 }
 
 fn interfaces_mut<'a, 't>(root: &'a mut Node<'t>) -> impl Iterator<Item = &'a mut Node<'t>> {

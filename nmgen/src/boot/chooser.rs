@@ -172,6 +172,14 @@ impl<'d> Chooser<'d> {
         }
     }
 
+    /// True when a document is for the machine with some address: a later card may have it.
+    pub(super) fn knows_addresses(&self) -> bool {
+        let is_whole =
+            |name: &String| MacPrefix::of_file_name(name).is_some_and(|it| it.is_address());
+        self.mentions.as_ref().is_some_and(Mentions::has_any)
+            || self.directory.listing.names.iter().any(is_whole)
+    }
+
     /// The warnings that were not told yet.
     pub(super) fn warnings(&mut self) -> Vec<String> {
         let new = self.shared.values_mut().filter(|(_, is_new)| *is_new);

@@ -36,6 +36,9 @@ pub(super) struct CommandLine {
     pub(super) timeout: Duration,
     /// `rd.net.timeout.dhcp=` times `rd.net.dhcp.retry=`, as nm-initrd-generator has it.
     pub(super) dhcp_timeout: Option<u32>,
+    /// `nmgen.identifier=mac-address`, NMState's word: the running system's profiles match cards by their
+    /// address alone.
+    pub(super) by_mac: bool,
     /// `nmgen=off`.
     pub(super) is_off: bool,
     /// `nmgen.persist`: whether the running system gets profiles.
@@ -80,6 +83,7 @@ impl CommandLine {
             directory: None,
             timeout: DEFAULT_TIMEOUT,
             dhcp_timeout: None,
+            by_mac: false,
             is_off: false,
             persist: None,
             is_first_boot: false,
@@ -96,6 +100,12 @@ impl CommandLine {
                 "nmgen.host" => parsed.host = given(),
                 "nmgen.dir" => parsed.directory = given(),
                 "nmgen.persist" => parsed.persist = Some(is_true(value)),
+                "nmgen.identifier" => match value {
+                    "mac-address" | "name" | "" => parsed.by_mac = value == "mac-address",
+                    _ => parsed.faults.push(format!(
+                        "nmgen.identifier={value} is neither name nor mac-address; using name"
+                    )),
+                },
                 "nmgen.timeout" => match value.parse().map(Duration::from_secs) {
                     Ok(timeout) => parsed.timeout = timeout.min(MAX_TIMEOUT),
                     Err(_) => parsed.faults.push(format!(

@@ -37,6 +37,11 @@ pub(crate) enum Fault {
         file.display(), twice.first, twice.second, twice.name
     )]
     NameTwice { file: PathBuf, twice: Twice },
+    #[error(
+        "{}: {interface} is Open vSwitch's, which no initramfs has; the document is for the running system",
+        file.display()
+    )]
+    OpenVSwitch { file: PathBuf, interface: String },
     #[error("{}: none of its network cards appeared within {seconds} s: {cards}", file.display())]
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
@@ -63,6 +68,7 @@ impl Fault {
             | Self::UnknownHost { .. }
             | Self::Ambiguous { .. }
             | Self::Document(_)
+            | Self::OpenVSwitch { .. }
             | Self::NameTwice { .. } => true,
             Self::ReadDirectory { .. }
             | Self::ReadProfiles { .. }

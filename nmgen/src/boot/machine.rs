@@ -15,6 +15,8 @@ pub(super) const CARDS: &str = "/sys/class/net";
 const UDEV: &str = "/run/udev/control";
 /// Exists while udevd has pending events (`udev_queue_get_queue_is_empty`).
 const UDEV_QUEUE: &str = "/run/udev/queue";
+const USB: &str = "usb";
+const SHARED_BUS: &str = "ccwgroup";
 const DMI: [(&str, &str); 2] = [
     ("serial number", "/sys/class/dmi/id/product_serial"),
     ("system UUID", "/sys/class/dmi/id/product_uuid"),
@@ -34,7 +36,10 @@ pub(super) struct Cards {
     /// udevd has pending events, so more cards may appear.
     more_to_come: bool,
     /// Without udevd, as in a tree that is no running machine's, the cards are complete.
-    is_static: bool,
+    pub(super) is_static: bool,
+    /// A card that every machine of its kind has, and no other: a USB one with a locally administered
+    /// address, such as a BMC's network interface, proves nothing of the others.
+    has_own_card: bool,
 }
 
 impl Cards {
@@ -55,8 +60,8 @@ impl Cards {
             true => permanent::addresses().unwrap_or_default(),
             false => BTreeMap::new(),
         };
-        // Address, whether it belongs to a controller, name.
-        let mut found: Vec<(Mac, bool, String)> = Vec::new();
+        // Address, whether it belongs to a controller, name, bus.
+        let mut found: Vec<(Mac, bool, String, String)> = Vec::new();
         for entry in directory {
             let entry = entry?;
             let device = entry.path();
@@ -65,22 +70,31 @@ impl Cards {
             if !device.is_dir() {
                 continue;
             }
-            if !cards.is_static && !has_final_name(paths, &device) {
+            let entry = udev_entry(paths, &device);
+            if !cards.is_static && !entry.as_deref().is_some_and(has_final_name) {
                 cards.more_to_come = true;
                 continue;
             }
+            // A virtual function below netvsc, for one, which the other device speaks for.
+            let is_unmanaged = entry.as_deref().is_some_and(|it| has_line(it, "E:NM_UNMANAGED=1"));
             if device.join("device").exists()
+                && !is_unmanaged
                 && let Some(mac) = permanent_mac(&device, &permanent)
             {
                 let is_port = device.join("master").exists();
-                found.push((mac, is_port, name.clone()));
+                found.push((mac, is_port, name.clone(), bus(&device)));
             }
             cards.names.push(name);
         }
-        // A virtual function and the device before it share an address (netvsc).
+        // A virtual function and the device before it share an address (netvsc); so do several cards on one
+        // port of s390x's OSA.
         found.sort();
-        found.dedup_by(|(again, ..), (first, ..)| again == first);
-        cards.list = found.into_iter().map(|(mac, _, name)| Card { name, mac }).collect();
+        found.dedup_by(|again, first| {
+            again.0 == first.0 && !(again.3 == SHARED_BUS && first.3 == SHARED_BUS)
+        });
+        let is_own = |(mac, _, _, bus): &(Mac, bool, String, String)| bus != USB || !mac.is_local();
+        cards.has_own_card = found.iter().any(is_own);
+        cards.list = found.into_iter().map(|(mac, _, name, _)| Card { name, mac }).collect();
         cards.list.sort_by(|a, b| a.name.cmp(&b.name));
         cards.names.sort_unstable();
         Ok(cards)
@@ -88,12 +102,18 @@ impl Cards {
 
     /// True when no more cards are expected. A machine has at least one.
     pub(super) fn are_settled(&self) -> bool {
-        self.is_static || (!self.more_to_come && !self.list.is_empty())
+        self.is_static || (!self.more_to_come && self.has_own_card)
     }
 
-    /// The card with this address.
-    pub(super) fn with_mac(&self, mac: &Mac) -> Option<&Card> {
-        self.list.iter().find(|card| card.mac == *mac)
+    /// The card with this address; of several, the one with this name.
+    pub(super) fn with_mac(&self, mac: &Mac, name: &str) -> Option<&Card> {
+        let mut cards = self.list.iter().filter(|card| card.mac == *mac);
+        let first = cards.next()?;
+        if first.name == name {
+            Some(first)
+        } else {
+            cards.find(|it| it.name == name).or(Some(first))
+        }
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -101,13 +121,26 @@ impl Cards {
     }
 }
 
+/// udevd's database entry of a device. An empty one means that udev recorded nothing.
+fn udev_entry(paths: &Paths, device: &Path) -> Option<String> {
+    fs::read_to_string(paths.under(&format!("/run/udev/data/n{}", index(device)?))).ok()
+}
+
 /// udevd may rename a device until it has processed it. Its database entry may exist before, marked
 /// as being renamed (`ID_RENAMING`, removed with the event of the new name) or processed
-/// (`ID_PROCESSING`, systemd after 257). An empty entry means udev recorded nothing.
-fn has_final_name(paths: &Paths, device: &Path) -> bool {
-    let entry = index(device).map(|index| paths.under(&format!("/run/udev/data/n{index}")));
-    let Some(Ok(entry)) = entry.map(fs::read_to_string) else { return false };
-    !entry.lines().any(|line| matches!(line, "E:ID_RENAMING=1" | "E:ID_PROCESSING=1"))
+/// (`ID_PROCESSING`, systemd after 257).
+fn has_final_name(entry: &str) -> bool {
+    !has_line(entry, "E:ID_RENAMING=1") && !has_line(entry, "E:ID_PROCESSING=1")
+}
+
+fn has_line(entry: &str, wanted: &str) -> bool {
+    entry.lines().any(|line| line == wanted)
+}
+
+/// The bus that a card is on: `pci`, `usb`, `ccwgroup`.
+fn bus(device: &Path) -> String {
+    let subsystem = fs::read_link(device.join("device/subsystem")).unwrap_or_default();
+    subsystem.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A bond gives its ports one address; `bonding_slave` keeps each port's own.

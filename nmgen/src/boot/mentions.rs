@@ -44,6 +44,11 @@ impl<'d> Mentions<'d> {
         Ok(Self { directory, hosts })
     }
 
+    /// True when a document contains an address.
+    pub(super) fn has_any(&self) -> bool {
+        !self.hosts.is_empty()
+    }
+
     /// The names of hosts whose documents contain this address.
     ///
     /// # Errors

@@ -12,6 +12,7 @@ use super::components::components;
 use super::detection;
 use super::early::{self, Bounds};
 use super::fault::Fault;
+use super::identified;
 use super::kernel_log::{Level, Log};
 use super::others::{self, Other};
 use super::root::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
@@ -57,7 +58,7 @@ fn put(
 ) -> Result<Vec<PathBuf>, Fault> {
     let carriers = carriers(paths, line)?;
     let displaced = displaced(paths, configuration, names, line)?;
-    stage(paths, configuration)?;
+    stage(paths, configuration, names, line)?;
     // NetworkManager's own directories have mode 0755.
     write::directory(&paths.under("/run/NetworkManager/conf.d")).map_err(Fault::Machine)?;
     let settings = paths.under(RUN_SETTINGS);
@@ -135,12 +136,18 @@ pub(super) fn listed(path: PathBuf) -> Result<Vec<Other>, Fault> {
 }
 
 /// Stages each file for the second step, under its path in the running system.
-fn stage(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
+fn stage(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+    line: &CommandLine,
+) -> Result<(), Fault> {
     let parts = |path: &str| -> Vec<String> {
         path.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect()
     };
+    let profiles = identified::profiles(&configuration.profiles, &names.by_mac, line.by_mac);
     let mut files: Vec<File> =
-        configuration.profiles.iter().map(|profile| file(profile, parts(ETC_PROFILES))).collect();
+        profiles.iter().map(|profile| file(profile, parts(ETC_PROFILES))).collect();
     for system in &configuration.files {
         let mut directories = parts(&system.path);
         let name = directories.pop().unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::document::{Node, Path};
 rules! {
     warning NOT_IN_PROFILE = "not-in-profile";
     error PROFILE_REFUSED = "profile-refused";
+    error SRIOV_NAME = "sriov-name";
 }
 
 /// Why a field has no effect, and the remedy.
@@ -111,6 +112,19 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     let kept = |interface: &&Interface<'_>| matches!(interface.state, "up" | "down");
     for interface in subject.interfaces.iter().filter(kept) {
         of_interface(interface, report);
+    }
+    // nmstate resolves the name on a node.
+    for (index, reference) in &subject.references {
+        if reference.name.starts_with("sriov:")
+            && let Some(interface) = subject.interfaces.get(*index)
+        {
+            let message = format!(
+                "\"{}\" is no interface name, so NetworkManager refuses it",
+                reference.name
+            );
+            let help = "use udev's name of the virtual function, such as eno1v0";
+            report.add(SRIOV_NAME, &reference.path(&interface.path), message, help);
+        }
     }
 }
 

@@ -4,6 +4,7 @@ mod cards;
 mod compress;
 mod cpio;
 mod host_name;
+mod initrd_loss;
 mod kargs_loss;
 mod kubernetes_object;
 mod to_bmh_secret;
@@ -31,6 +32,7 @@ pub(super) fn rules() -> Vec<Rule> {
         to_nmstateconfig::RULES,
         kargs_loss::RULES,
         &to_initrd::rules(),
+        initrd_loss::RULES,
     ]
     .concat()
 }
@@ -115,7 +117,10 @@ impl Delivery {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
             }
             Self::Kargs => to_kargs::render(hosts, diagnostics),
-            Self::Initrd => to_initrd::render(hosts, options, diagnostics),
+            Self::Initrd => {
+                diagnostics.extend(initrd_loss::all(hosts));
+                to_initrd::render(hosts, options, diagnostics)
+            }
         }
     }
 }

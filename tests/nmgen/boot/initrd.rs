@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tests::machine::{Machine, STAGED};
+use tests::machine::Machine;
 use tests::{program, skip};
 
 /// A host of a source, and its machine.
@@ -60,7 +60,7 @@ fn all_take_theirs(source: &Path, cases: &[Case]) -> bool {
              /etc/nmgen/{host}.yml\n{GIVES_WAY}"
         );
         assert_eq!((said.code, &said.console), (Some(0), &line), "{source:?}: {host}");
-        assert_eq!(machine.files(STAGED), expected, "{source:?}: {host}");
+        assert_eq!(machine.staged_as_generated(), expected, "{source:?}: {host}");
     }
     true
 }

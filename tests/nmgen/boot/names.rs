@@ -131,7 +131,7 @@ fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
         assert_eq!(said.code, Some(0), "{said:?}");
         let vlan = format!("{}.100", names[0]);
         let expected = generated(&expected(names, &vlan, logical, "eth1.100"));
-        let staged = machine.files(STAGED);
+        let staged = machine.staged_as_generated();
         assert_eq!(staged.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (name, text) in &expected {
             assert_eq!(staged[name], *text, "{name}");
@@ -194,11 +194,10 @@ interfaces:
   type: bond
   copy-mac-from: ens3
   link-aggregation: {mode: active-backup, port: [ens3, ens4]}
-- name: br-ex
-  type: ovs-bridge
+- name: br1
+  type: linux-bridge
   copy-mac-from: ens5
-  bridge: {port: [{name: ens5}, {name: br-ex}]}
-- {name: br-ex, type: ovs-interface, ipv4: {enabled: true, dhcp: true}}
+  bridge: {port: [{name: ens5}]}
 ";
     let machine = machine(["ens3", "ens4", "ens5"])
         .command_line("nmgen.host=worker-0 nmgen.timeout=0")
@@ -206,7 +205,7 @@ interfaces:
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(!said.console.contains("copy-mac-from"), "{said:?}");
-    for (name, mac) in [("bond0", ADDRESSES[0]), ("br-ex-if", ADDRESSES[2])] {
+    for (name, mac) in [("bond0", ADDRESSES[0]), ("br1", ADDRESSES[2])] {
         let profile = machine.read(&format!("{STAGED}/{name}.nmconnection"));
         assert!(
             profile.contains(&format!("cloned-mac-address={}\n", mac.to_uppercase()))
@@ -297,4 +296,47 @@ fn the_directory_and_the_documents_are_left_as_they_are() {
     let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", &text);
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(fs::read_to_string(machine.path("etc/nmgen/worker-0.yml")).unwrap(), text);
+}
+
+/// Names change from boot to boot: a `.link` file, `ifname=` at the first boot only, two cards whose drivers race.
+#[test]
+fn the_running_systems_profile_is_for_the_card_and_not_for_its_name() {
+    let document = "\
+interfaces:
+- name: eth0
+  type: ethernet
+  mac-address: 52:54:00:00:00:01
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+- {name: eth0.7, type: vlan, vlan: {base-iface: eth0, id: 7}}
+- {name: ens4, type: ethernet}
+";
+    let staged = |line: &str| {
+        let line = format!("nmgen.timeout=0 {line}\n");
+        let machine =
+            machine(["ens3", "ens4", "ens5"]).command_line(&line).host("worker-0", document);
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let early = machine.read(&format!("{EARLY}/ens3.nmconnection"));
+        assert!(!early.contains("\nmac-address="), "{early}");
+        ["ens3", "ens3.7", "ens4"]
+            .map(|name| machine.read(&format!("{STAGED}/{name}.nmconnection")))
+    };
+    // Another card with the name does not get the address.
+    let [card, vlan, by_name] = staged("");
+    assert!(
+        card.contains("\ninterface-name=ens3\n")
+            && card.contains("\nmac-address=52:54:00:00:00:01\n"),
+        "{card}"
+    );
+    assert!(vlan.contains("\nparent=ens3\n"), "{vlan}");
+    assert!(!by_name.contains("mac-address"), "{by_name}");
+    // On request the card gets it under any name, and the VLAN follows.
+    let [card, vlan, by_name] = staged("nmgen.identifier=mac-address");
+    assert!(
+        !card.contains("interface-name=") && card.contains("\nmac-address=52:54:00:00:00:01\n"),
+        "{card}"
+    );
+    let uuid = card.lines().find_map(|line| line.strip_prefix("uuid=")).unwrap();
+    assert!(vlan.contains(&format!("\nparent={uuid}\n")), "{vlan}");
+    assert!(by_name.contains("\ninterface-name=ens4\n"), "{by_name}");
 }

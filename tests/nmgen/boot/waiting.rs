@@ -254,3 +254,93 @@ fn a_timeout_that_is_no_number_is_said() {
     let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; using 60\n";
     assert!(said.kernel.starts_with(warning), "{said:?}");
 }
+
+const CLUSTER: &str = "interfaces: [{name: dummy0, type: dummy}]\n";
+
+/// Firmware-loading, hot-plugged and USB cards come after udev's idle moment.
+#[test]
+fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
+    let machine = machine(LONG).host("cluster", CLUSTER);
+    machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
+    let (said, took) = boot_while(&machine, || {
+        for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+            settle(&machine, index);
+        }
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+    // Nothing is waited for where no document is for an address.
+    let machine = Machine::with_card().command_line(LONG).host("cluster", CLUSTER);
+    machine.write("run/udev/control", "");
+    machine.write("sys/class/net/ens3/ifindex", "2\n");
+    machine.write("run/udev/data/n2", "I:1\n");
+    let said = machine.boot();
+    assert!(!said.console.contains("waiting"), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+}
+
+/// A BMC's network interface, which every machine of its kind has.
+#[test]
+fn a_usb_card_with_a_local_address_is_no_card() {
+    let machine = Machine::new()
+        .card("usb0", "02:00:00:00:00:01")
+        .on_bus("usb0", "usb")
+        .command_line(LONG)
+        .host("worker-0", DOCUMENT)
+        .host("cluster", CLUSTER);
+    machine.write("run/udev/control", "");
+    machine.write("sys/class/net/usb0/ifindex", "2\n");
+    machine.write("run/udev/data/n2", "I:1\n");
+    let (said, took) = boot_while(&machine, || {
+        thread::sleep(Duration::from_secs(6));
+        for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
+            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
+            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+            settle(&machine, index);
+        }
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+}
+
+/// Azure's rule for the virtual function below netvsc, before the kernel has joined them.
+#[test]
+fn a_card_that_networkmanager_leaves_alone_is_none() {
+    let machine = Machine::new()
+        .card("enP1s2", "52:54:00:00:00:01")
+        .card("eth0", "52:54:00:00:00:01")
+        .command_line("nmgen.timeout=0\n")
+        .host(
+            "worker-0",
+            "interfaces: [{name: eno1, type: ethernet, mac-address: '52:54:00:00:00:01'}]\n",
+        );
+    for (name, index, entry) in [("enP1s2", 2, "I:1\nE:NM_UNMANAGED=1\n"), ("eth0", 3, "I:1\n")] {
+        machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+        machine.write(&format!("run/udev/data/n{index}"), entry);
+    }
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["eth0"]);
+}
+
+/// s390x: the cards of one OSA port have one address.
+#[test]
+fn cards_that_share_a_port_are_told_by_their_names() {
+    let card = |name: &str| {
+        format!("- {{name: {name}, type: ethernet, mac-address: '52:54:00:00:00:01'}}\n")
+    };
+    let machine = Machine::new()
+        .card("enc600", "52:54:00:00:00:01")
+        .on_bus("enc600", "ccwgroup")
+        .card("enc700", "52:54:00:00:00:01")
+        .on_bus("enc700", "ccwgroup")
+        .command_line("nmgen.timeout=0\n")
+        .host("worker-0", &format!("interfaces:\n{}{}", card("enc700"), card("enc600")));
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(EARLY), ["enc600", "enc700"]);
+}

@@ -1,0 +1,60 @@
+//! A document with Open vSwitch is for the running system: the initramfs has no database and no plugin for it.
+
+use std::process::Command;
+
+use tests::machine::Machine;
+use tests::program;
+
+const BR_EX: &str = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- name: br-ex
+  type: ovs-bridge
+  bridge: {port: [{name: eth0}, {name: br-ex}]}
+- {name: br-ex, type: ovs-interface, ipv4: {enabled: true, dhcp: true}}
+";
+
+#[test]
+fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
+    let machine = Machine::with_card().host("worker-0", BR_EX);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(2), "{said:?}");
+    assert_eq!(
+        said.kernel,
+        "<3>nmgen: /etc/nmgen/worker-0.yml: br-ex is Open vSwitch's, which no initramfs has; the document is for the \
+         running system; the boot goes on with the initramfs's own network\n"
+    );
+    assert!(machine.is_untouched());
+    assert_eq!(machine.persist().console, "");
+    // What is removed or left alone needs no Open vSwitch.
+    for state in ["absent", "ignore"] {
+        let document =
+            BR_EX.replace("type: ovs-bridge\n", &format!("type: ovs-bridge\n  state: {state}\n"));
+        let document = document
+            .replace("type: ovs-interface,", &format!("type: ovs-interface, state: {state},"));
+        let said = Machine::with_card().host("worker-0", &document).boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+    }
+}
+
+#[test]
+fn an_archive_of_it_is_refused_when_it_is_made() {
+    let machine = Machine::with_card().host("worker-0", BR_EX);
+    let run = |to: &str| {
+        let mut command = Command::new(program::nmgen());
+        command.args(["generate", "--to", to, "--role", "worker"]);
+        if to == "initrd" {
+            command = Command::new(program::nmgen());
+            command.args(["generate", "--to", to]);
+        }
+        let output = command.arg(machine.path("etc/nmgen")).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, said) = run("initrd");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("error[not-in-initramfs]: ") && said.contains("worker-0.yml:4:9"),
+        "{said}"
+    );
+    assert_eq!(run("machine-config").0, Some(0));
+}
