@@ -85,6 +85,82 @@ fn the_generator_makes_of_them_what_the_keyfiles_say() {
     assert!(fields > 100, "only {fields} values were compared");
 }
 
+/// A document's arguments: exit code, standard output, standard error.
+fn arguments(document: &str) -> (Option<i32>, String, String) {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("state.yml");
+    fs::write(&path, document).unwrap();
+    let output = Command::new(program::nmgen())
+        .args(["generate", "--to", "kargs"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+/// Kernels cut a longer command line off without a word.
+#[test]
+fn a_line_that_some_kernel_cuts_off_is_said() {
+    let document = |count: u32| {
+        let card = |number: u32| {
+            format!(
+                "- {{name: eno{number}, type: ethernet, ipv4: {{enabled: true, address: [{{ip: 192.0.2.{number}, \
+                 prefix-length: 24}}]}}, ipv6: {{enabled: true, address: [{{ip: '2001:db8::{number}', \
+                 prefix-length: 64}}]}}}}\n"
+            )
+        };
+        format!("interfaces:\n{}", (1..=count).map(card).collect::<String>())
+    };
+    let mut seen = BTreeSet::new();
+    for count in 1..=40 {
+        let (code, line, said) = arguments(&document(count));
+        let found = (
+            said.contains("[kernel-arguments-long]"),
+            said.contains("[kernel-arguments-too-long]"),
+        );
+        match line.trim_end().len() {
+            0 => assert_eq!((code, found), (Some(2), (false, true)), "{said}"),
+            1..=800 => assert_eq!((code, found), (Some(0), (false, false)), "{said}"),
+            801..=1748 => assert_eq!((code, found), (Some(0), (true, false)), "{said}"),
+            length => unreachable!("{length} bytes"),
+        }
+        seen.insert(found);
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
+}
+
+/// The generator takes eth0 for its port.
+#[test]
+fn a_bond_without_ports_is_an_error() {
+    let (code, line, said) = arguments(
+        "interfaces: [{name: bond0, type: bond, link-aggregation: {mode: balance-rr, port: []}}]\n",
+    );
+    assert_eq!((code, line.as_str()), (Some(2), ""), "{said}");
+    assert!(said.contains("bond=bond0 without ports takes eth0"), "{said}");
+    if Path::new(GENERATOR).exists() {
+        let place = tempfile::tempdir().unwrap();
+        read_back("bond=bond0::mode=balance-rr ip=bond0:none", place.path());
+        let found = profiles(&place.path().join("connections"));
+        let port = found.iter().find(|it| get(it, "connection", "interface-name") == Some("eth0"));
+        assert!(port.is_some_and(|port| get(port, "connection", "master").is_some()), "{found:?}");
+    }
+}
+
+/// dracut's rule for `ifname=` never matches InfiniBand.
+#[test]
+fn an_infiniband_card_gets_no_ifname() {
+    let mac = "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:0a:6f";
+    let (code, line, said) = arguments(&format!(
+        "interfaces: [{{name: ib0, mac-address: '{mac}', ipv4: {{enabled: true, dhcp: true}}}}]\n"
+    ));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        !line.contains("ifname=") && said.contains("ib0: ifname= is for Ethernet"),
+        "{line} {said}"
+    );
+}
+
 fn generate(to: &str, output: &Path, input: &Path, host: Option<&str>) {
     let mut command = Command::new(program::nmgen());
     command.args(["generate", "--to", to, "-o"]).args([output, input]);

@@ -17,6 +17,13 @@ pub(super) struct Card {
     pub(super) place: Place,
 }
 
+impl Card {
+    /// Its address, from wherever it is known.
+    pub(super) fn mac(&self) -> Option<Mac> {
+        self.mac_address.or(self.mapped_mac_address)
+    }
+}
+
 /// Every card with a profile, including those that the document only refers to.
 pub(super) fn cards(converted: &Converted) -> Vec<Card> {
     let host = &converted.host;

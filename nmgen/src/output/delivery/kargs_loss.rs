@@ -8,6 +8,39 @@ use crate::output::loss::NOT_IN_TARGET;
 
 rules! {
     error NO_KERNEL_ARGUMENT = "no-kernel-argument";
+    error KERNEL_ARGUMENTS_TOO_LONG = "kernel-arguments-too-long";
+    warning KERNEL_ARGUMENTS_LONG = "kernel-arguments-long";
+}
+
+/// `COMMAND_LINE_SIZE` of x86_64, aarch64 and ppc64le, and coreos-installer's area in an ISO; the kernel cuts
+/// the rest off silently.
+const MAX_BYTES: usize = 2048;
+/// The same of s390x before Linux 5.16.
+const MAX_BYTES_S390X: usize = 896;
+/// Left for a system's other arguments: on s390x the distribution's are few.
+const OTHERS: usize = 300;
+const OTHERS_S390X: usize = 96;
+
+/// Reports a command line that is cut off on some architecture.
+pub(super) fn length(converted: &Converted, bytes: usize) -> Option<Diagnostic> {
+    let name = converted.host.name.as_deref().unwrap_or("this document");
+    let place = || converted.host.place.clone();
+    if bytes > MAX_BYTES - OTHERS {
+        let message = format!(
+            "the kernel arguments of {name} have {bytes} bytes; with {OTHERS} of others the kernel cuts them off \
+             at {MAX_BYTES}"
+        );
+        let diagnostic = Diagnostic::new(KERNEL_ARGUMENTS_TOO_LONG, message, place());
+        return Some(diagnostic.help("generate --to initrd or --to ignition has no such limit"));
+    }
+    (bytes > MAX_BYTES_S390X - OTHERS_S390X).then(|| {
+        let message = format!(
+            "the kernel arguments of {name} have {bytes} bytes; on s390x older kernels cut them off at \
+             {MAX_BYTES_S390X}"
+        );
+        Diagnostic::new(KERNEL_ARGUMENTS_LONG, message, place())
+            .help("on other architectures the limit is 2048")
+    })
 }
 
 /// Whether an argument expresses a value.
@@ -33,7 +66,33 @@ pub(super) fn losses(converted: &Converted) -> Diagnostics {
         }
     }
     found.extend(dynamic_only(converted, document));
+    found.extend(bonds_without_ports(converted, document));
     found.extend(cards::cards(converted).into_iter().filter_map(kernel_name));
+    found
+}
+
+/// nm-initrd-generator makes eth0 a port of a bond without ports.
+fn bonds_without_ports(converted: &Converted, document: &Document<'_>) -> Diagnostics {
+    let profiles = &converted.configuration.profiles;
+    let get = |index: usize, key| profiles[index].keyfile.get("connection", key);
+    let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let mut found = Diagnostics::default();
+    for bond in (0..profiles.len()).filter(|index| get(*index, "type") == Some("bond")) {
+        let names = [get(bond, "interface-name"), get(bond, "uuid")];
+        let is_port = |port: usize| {
+            let controller = get(port, "controller").or_else(|| get(port, "master"));
+            controller.is_some() && names.contains(&controller)
+        };
+        if (0..profiles.len()).any(is_port) {
+            continue;
+        }
+        let name = names[0].unwrap_or_default();
+        let index = nodes.iter().position(|node| node.text_at("name") == Some(name));
+        let path = Path::default().key("interfaces").index(index.unwrap_or_default()).key("name");
+        let message = format!("bond={name} without ports takes eth0");
+        let diagnostic = Diagnostic::new(NO_KERNEL_ARGUMENT, message, document.place_at(&path));
+        found.push(diagnostic.help("give the bond a port, or leave it out"));
+    }
     found
 }
 
@@ -205,9 +264,14 @@ fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
     found
 }
 
-/// `ifname=eth0:...` fails if the kernel gives the name to another card (dracut.cmdline(7)).
+/// InfiniBand has no `ifname=`. `ifname=eth0:...` fails if the kernel gives the name to another card (dracut.cmdline(7)).
 fn kernel_name(card: cards::Card) -> Option<Diagnostic> {
-    let is_renamed = card.mac_address.is_some() || card.mapped_mac_address.is_some();
+    if card.mac().is_some_and(|mac| mac.is_infiniband()) {
+        let message = format!("{}: ifname= is for Ethernet; the kernel names this card", card.name);
+        let diagnostic = Diagnostic::new(NOT_IN_TARGET, message, card.place);
+        return Some(diagnostic.help("use the name that the kernel gives to the InfiniBand card"));
+    }
+    let is_renamed = card.mac().is_some();
     let digits = card.name.strip_prefix("eth")?;
     let is_kernel_name = !digits.is_empty() && digits.chars().all(|c| c.is_ascii_digit());
     (is_renamed && is_kernel_name).then(|| {

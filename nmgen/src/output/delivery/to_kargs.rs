@@ -14,6 +14,9 @@ use crate::profile::{Profile, Section};
 /// One line, or `<host>.kargs` for each of several hosts.
 pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Output, Error> {
     diagnostics.extend(hosts.iter().flat_map(kargs_loss::losses));
+    diagnostics.extend(
+        hosts.iter().filter_map(|host| kargs_loss::length(host, arguments(host).join(" ").len())),
+    );
     per_host(hosts, "kargs", |host| Ok((arguments(host).join(" ") + "\n").into_bytes()))
 }
 
@@ -26,7 +29,8 @@ fn arguments(converted: &Converted) -> Vec<String> {
     // Without it dracut configures no network unless something else needs one.
     let mut arguments = vec!["rd.neednet=1".to_owned()];
     for card in cards::cards(converted) {
-        let mac = card.mac_address.or(card.mapped_mac_address);
+        // dracut's udev rule for it is for Ethernet.
+        let mac = card.mac().filter(|mac| !mac.is_infiniband());
         arguments.extend(mac.map(|mac| format!("ifname={}:{mac}", card.name)));
     }
     arguments.extend(of("bond").map(|bond| self::bond(bond, profiles)));
