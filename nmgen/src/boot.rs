@@ -8,6 +8,7 @@ mod card_names;
 mod chooser;
 mod command_line;
 mod components;
+mod conversion;
 mod detection;
 mod early;
 mod events;
@@ -15,11 +16,14 @@ mod fault;
 mod fields;
 mod host_file;
 mod identified;
+mod initramfs;
 mod keep;
 mod kernel_log;
 mod listing;
 mod machine;
+mod mark;
 mod mentions;
+mod need;
 mod others;
 mod own;
 mod permanent;
@@ -32,6 +36,7 @@ mod rtnetlink;
 mod sysroot;
 mod virtual_functions;
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use self::card_names::{Missing, Names};
@@ -43,19 +48,18 @@ pub(crate) use self::fault::Fault;
 pub(crate) use self::kernel_log::{Level, Log};
 use self::listing::HostsDirectory;
 use self::machine::Cards;
+use self::mark::Mark;
+use self::need::Need;
 use self::others::Other;
 pub(crate) use self::persist::persist;
 pub(crate) use self::release::release;
 pub(crate) use self::root::Paths;
-use crate::convert;
 use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::format::counted;
 use crate::node::Identity;
-use crate::source::{Host, Hosts};
+use crate::source::Host;
 
-/// The rest is counted, so that warnings don't flood the console.
-const MAX_WARNINGS: usize = 20;
 /// Firmware-loading, hot-plugged and USB cards come after udev's idle moment: a match that one of them
 /// could better waits until none came for this long, and at most so long in all.
 const QUIET: Duration = Duration::from_secs(5);
@@ -68,12 +72,17 @@ const MAX_ADDRESSES: usize = 8;
 /// # Errors
 /// The reason why the machine gets no profiles.
 pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
+    initramfs::expect(paths)?;
     let line = CommandLine::read(paths);
     line.faults.iter().for_each(|fault| log.say(Level::Warning, fault));
     if line.is_off {
         log.say(Level::Info, "nmgen=off: nothing to do");
         return Ok(());
     }
+    let Some(need) = Need::of(paths, &line) else {
+        log.say(Level::Info, "no network is needed, and this is no first boot: nothing to do");
+        return Ok(());
+    };
     let Some(directory) = HostsDirectory::find(paths, &line)? else {
         if let Some(name) = line.host {
             return Err(Fault::NoDirectory { name });
@@ -81,8 +90,8 @@ pub(crate) fn prepare(paths: &Paths, log: &Log) -> Result<(), Fault> {
         log.say(Level::Info, "no hosts directory: nothing to do");
         return Ok(());
     };
-    let Some(found) = seek(paths, &line, &directory, log)? else { return Ok(()) };
-    write(paths, &line, &directory, found, log)
+    let Some(found) = seek(paths, &line, &directory, need, log)? else { return Ok(()) };
+    write(paths, &line, &directory, found, need, log)
 }
 
 /// This machine's document, and its names on this machine.
@@ -93,23 +102,13 @@ struct Found {
     diagnostics: Diagnostics,
 }
 
-impl Found {
-    /// Fails early on errors that no name of a card can change.
-    fn check(&self) -> Result<(), Fault> {
-        let hosts = vec![self.host.clone()];
-        let diagnostics = convert::diagnose(&Hosts { hosts, ..Hosts::default() });
-        match diagnostics.has_errors() {
-            true => Err(Fault::Document(diagnostics)),
-            false => Ok(()),
-        }
-    }
-}
-
-/// Chooses the document and waits for its cards, until the timeout.
+/// Chooses the document and waits for its cards, until the timeout. If the initramfs needs no
+/// network, cards that udev has not announced yet are not waited for: profiles match them later.
 fn seek(
     paths: &Paths,
     line: &CommandLine,
     directory: &HostsDirectory,
+    need: Need,
     log: &Log,
 ) -> Result<Option<Found>, Fault> {
     // Listens before the first look, so that no event is lost.
@@ -153,13 +152,15 @@ fn seek(
             None => "network cards".to_owned(),
             Some(choice) => {
                 let found = look_up(directory, choice, &cards)?;
-                if found.names.missing.is_empty() || is_over {
+                let has_names =
+                    need == Need::Persist && is_settled && !found.names.present.is_empty();
+                if found.names.missing.is_empty() || is_over || has_names {
                     return Ok(Some(found));
                 }
                 let wanted = listed(&found.names.missing);
                 // Doesn't wait for the cards of a document with errors.
                 if wanted != said {
-                    found.check()?;
+                    conversion::check(&found.host)?;
                 }
                 wanted
             }
@@ -202,39 +203,15 @@ fn write(
     line: &CommandLine,
     directory: &HostsDirectory,
     found: Found,
+    need: Need,
     log: &Log,
 ) -> Result<(), Fault> {
     let Found { choice, mut host, names, diagnostics } = found;
     let file = directory.file(&choice.name);
-    if names.present.is_empty() && !names.missing.is_empty() {
-        let (seconds, cards) = (line.timeout.as_secs(), listed(&names.missing));
-        return Err(Fault::NoCard { file, seconds, cards });
-    }
-    if !names.missing.is_empty() {
-        let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
-        let them = if names.missing.len() == 1 { "it" } else { "them" };
-        let text = format!("{missing} did not appear within {seconds} s; going on without {them}");
-        log.say(Level::Warning, &text);
-    }
-    if let Some(document) = &mut host.document {
-        if let Some(twice) = names.twice(&document.root) {
-            return Err(Fault::NameTwice { file, twice });
-        }
-        names.apply(&mut document.root);
-    }
+    expect_cards(&file, &names, line, need, log)?;
+    conversion::apply(&mut host, &file, &names)?;
     let bounds = Bounds::new(line, host.document.as_ref().map(|document| &document.root));
-    let outcome = convert::convert(Hosts { hosts: vec![host], diagnostics, ..Hosts::default() });
-    if outcome.has_errors() {
-        return Err(Fault::Document(outcome.diagnostics));
-    }
-    for diagnostic in outcome.diagnostics.iter().take(MAX_WARNINGS) {
-        log.say(Level::Warning, &diagnostic.one_line());
-    }
-    if let more @ 1.. = outcome.diagnostics.len().saturating_sub(MAX_WARNINGS) {
-        log.say(Level::Warning, &format!("and {more} more, see `nmgen check`"));
-    }
-    let configuration = outcome.hosts.into_iter().next().map(|host| host.configuration);
-    let mut configuration = configuration.unwrap_or_default();
+    let mut configuration = conversion::configuration(host, diagnostics, log)?;
     let carriers = profiles::carriers(paths, line)?;
     let left_out = root_disk::leave_out(&mut configuration, &carriers, &names);
     if !left_out.is_empty() {
@@ -253,23 +230,65 @@ fn write(
         log.say(Level::Info, &text);
         return Ok(());
     }
-    let displaced = profiles::write(paths, &configuration, &names, &bounds, line, log)?;
-    let renamed: Vec<String> =
-        names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect();
-    log.say(
-        Level::Info,
-        &format!(
-            "this machine is {} ({reason}): {} from {}{}",
-            choice.name,
-            counted(count, "profile"),
-            file.display(),
-            renamed.concat()
-        ),
+    let displaced = match need {
+        Need::Network => profiles::write(paths, &configuration, &names, &bounds, line, log)?,
+        Need::Persist => {
+            profiles::stage_only(paths, &configuration)?;
+            Vec::new()
+        }
+    };
+    let text = host_file::bytes(&file)?;
+    Mark::of(paths, &choice.name, &text, &names.present).stage(paths)?;
+    let purpose = match need {
+        Need::Network => "",
+        Need::Persist => ", for the running system only",
+    };
+    let text = format!(
+        "this machine is {} ({reason}): {} from {}{purpose}{}",
+        choice.name,
+        counted(count, "profile"),
+        file.display(),
+        renamed(&names)
     );
+    log.say(Level::Info, &text);
     for path in displaced {
         log.say(Level::Info, &format!("{} gives way to it", path.display()));
     }
     Ok(())
+}
+
+/// Says which of the document's cards are missing.
+///
+/// # Errors
+/// [`Fault::NoCard`]: all of them.
+fn expect_cards(
+    file: &Path,
+    names: &Names,
+    line: &CommandLine,
+    need: Need,
+    log: &Log,
+) -> Result<(), Fault> {
+    if names.missing.is_empty() {
+        return Ok(());
+    }
+    let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
+    if names.present.is_empty() {
+        return Err(Fault::NoCard { file: file.to_owned(), seconds, cards: missing });
+    }
+    let them = if names.missing.len() == 1 { "it" } else { "them" };
+    let text = match need {
+        Need::Network => {
+            format!("{missing} did not appear within {seconds} s; going on without {them}")
+        }
+        Need::Persist => format!("going on without {missing}"),
+    };
+    log.say(Level::Warning, &text);
+    Ok(())
+}
+
+/// The machine's names for the document's, as the end of a message.
+fn renamed(names: &Names) -> String {
+    names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect()
 }
 
 /// The message when no document matches: with the directory, the MAC addresses and ignored files.

@@ -5,8 +5,10 @@
 mod arguments;
 mod choice;
 mod early;
+mod first_boot;
 mod infiniband;
 mod initrd;
+mod mark;
 mod names;
 mod open_vswitch;
 mod persist;

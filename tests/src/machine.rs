@@ -13,7 +13,9 @@ use crate::program;
 pub const EARLY: &str = "run/NetworkManager/system-connections";
 /// The running system's profiles before the pivot.
 pub const STAGED: &str = "run/nmgen-boot/etc/NetworkManager/system-connections";
-/// Their destination.
+/// The profiles of a live root.
+pub const LIVE: &str = "etc/NetworkManager/system-connections";
+/// The running system's, before the pivot.
 pub const RUNNING: &str = "sysroot/etc/NetworkManager/system-connections";
 
 /// nm-initrd-generator's profile without `ip=` on the kernel command line.
@@ -61,9 +63,21 @@ impl Machine {
         let Ok(root) = tempfile::tempdir() else { unreachable!("no temporary directory") };
         let machine = Self { root };
         machine.write("dev/kmsg", "");
+        machine.write("etc/initrd-release", "");
         machine.write("proc/cmdline", "quiet nmgen.timeout=0\n");
         machine.write(&format!("{EARLY}/default_connection.nmconnection"), DEFAULT_PROFILE);
         machine.write("sysroot/etc/machine-id", "");
+        machine
+    }
+
+    /// A live root after the pivot, without network cards and without profiles.
+    pub fn live() -> Self {
+        let machine = Self::new();
+        for path in ["etc/initrd-release", &format!("{EARLY}/default_connection.nmconnection")] {
+            let removed = fs::remove_file(machine.path(path));
+            assert!(removed.is_ok(), "{path}: {removed:?}");
+        }
+        machine.write("proc/sys/kernel/hostname", "localhost\n");
         machine
     }
 
@@ -184,6 +198,11 @@ impl Machine {
     /// The second step, before the pivot.
     pub fn persist(&self) -> Said {
         self.run(self.command().arg("--persist"))
+    }
+
+    /// The step in a live root.
+    pub fn boot_live(&self) -> Said {
+        self.run(self.command().arg("--live"))
     }
 
     /// Runs a command that writes to this machine's kernel log.

@@ -43,6 +43,8 @@ pub(super) struct CommandLine {
     pub(super) is_off: bool,
     /// `nmgen.persist`: whether the running system gets profiles.
     pub(super) persist: Option<bool>,
+    /// `rd.neednet`: dracut.cmdline(7).
+    pub(super) needs_network: bool,
     /// `ignition.firstboot`.
     pub(super) is_first_boot: bool,
     /// The root disk is reached over the network, after the pivot too.
@@ -86,6 +88,7 @@ impl CommandLine {
             by_mac: false,
             is_off: false,
             persist: None,
+            needs_network: false,
             is_first_boot: false,
             has_network_root: false,
             has_no_ipv6: false,
@@ -113,7 +116,8 @@ impl CommandLine {
                         DEFAULT_TIMEOUT.as_secs()
                     )),
                 },
-                "ignition.firstboot" => parsed.is_first_boot = true,
+                "rd.neednet" => parsed.needs_network = is_true(value),
+                "ignition.firstboot" => parsed.is_first_boot = is_true(value),
                 "ipv6.disable" => parsed.has_no_ipv6 = value == "1",
                 "netroot" => {
                     parsed.has_network_root |= !value.is_empty() && !value.starts_with("live");

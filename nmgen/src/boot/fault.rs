@@ -11,6 +11,8 @@ use crate::source::MAX_HOSTS;
 /// One variant for each operation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
+    #[error("{} {found}; {remedy}", path.display())]
+    WrongRoot { path: PathBuf, found: &'static str, remedy: &'static str },
     #[error("cannot list the hosts directory {}", path.display())]
     ReadDirectory { path: PathBuf, source: io::Error },
     #[error("there are more than {MAX_HOSTS} documents in {}", path.display())]
@@ -63,7 +65,8 @@ impl Fault {
     /// True when the input is wrong, false when the machine failed.
     pub(crate) fn is_input(&self) -> bool {
         match self {
-            Self::TooMany { .. }
+            Self::WrongRoot { .. }
+            | Self::TooMany { .. }
             | Self::NoDirectory { .. }
             | Self::UnknownHost { .. }
             | Self::Ambiguous { .. }

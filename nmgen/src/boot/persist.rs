@@ -12,9 +12,12 @@ use std::path::Path;
 use super::command_line::CommandLine;
 use super::components::components;
 use super::fault::Fault;
+use super::initramfs;
 use super::keep::keep;
 use super::kernel_log::{Level, Log};
 use super::machine::{Cards, line};
+use super::mark::Mark;
+use super::need::Need;
 use super::others::Other;
 use super::own::{self, Given};
 use super::profiles::{forget, staged};
@@ -27,10 +30,6 @@ use crate::write::{self, File};
 
 const LINKS: &str = "/etc/systemd/network";
 const HOST_NAME: &str = "/etc/hostname";
-const MARK: &str = "\
-# nmgen boot gave this system its network profiles. What has become of them since is the system's own
-# affair, so later boots give it none. Remove this file to have missing ones written again.
-";
 
 /// SELinux: the initramfs loads no policy, so files written there have no labels. systemd-tmpfiles of
 /// the running system restores them before NetworkManager starts; see tmpfiles.d(5).
@@ -49,10 +48,12 @@ z /etc/hostname
 /// # Errors
 /// The profiles could not be written. Then they last for this boot.
 pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
+    initramfs::expect(paths)?;
+    let line = CommandLine::read(paths);
     if !paths.under(STAGE).exists() {
+        without_document(paths, &line, log);
         return Ok(());
     }
-    let line = CommandLine::read(paths);
     let profiles = staged(paths)?;
     let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.list;
     let (kept, done) = match System::look(paths) {
@@ -79,32 +80,44 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
 struct System {
     root: Sysroot,
     own: Vec<Other>,
+    /// Of an earlier boot.
+    mark: Option<Mark>,
 }
 
 impl System {
     fn look(paths: &Paths) -> Result<Self, Fault> {
         let root = Sysroot::open(paths)?;
         let own = own::list(&root)?;
-        Ok(Self { root, own })
+        let mark = root.place(PERSISTED).and_then(|place| Mark::read(&place));
+        // A place that cannot hold a mark holds none; to write one fails later, with a line.
+        Ok(Self { root, own, mark: mark.unwrap_or_default() })
     }
 
     /// The reason why the running system gets no profile at all.
-    fn refuses(&self, line: &CommandLine, profiles: &[Other]) -> Option<String> {
-        if self.root.has(PERSISTED) {
-            return Some("the running system got its profiles at an earlier boot".to_owned());
+    fn refuses(
+        &self,
+        line: &CommandLine,
+        profiles: &[Other],
+        now: &Mark,
+    ) -> Option<(Level, String)> {
+        if let Some(mark) = &self.mark {
+            return Some(earlier(mark, now));
         }
+        let told = |text| (Level::Info, text);
         // One of nmgen's, after the mark was removed, is no network of the system's own.
         let is_others = |own: &&Other| !profiles.iter().any(|it| own::is_same_uuid(it, own));
         match line.persist {
             Some(true) => None,
-            Some(false) => Some("nmgen.persist=0: the running system gets no profile".to_owned()),
+            Some(false) => {
+                Some(told("nmgen.persist=0: the running system gets no profile".to_owned()))
+            }
             None if line.is_first_boot => None,
             None => self.own.iter().find(is_others).map(|own| {
-                format!(
+                told(format!(
                     "the running system has its own network ({}), and this is no first boot: it gets no \
                      profile without nmgen.persist=1",
                     own.name()
-                )
+                ))
             }),
         }
     }
@@ -174,6 +187,37 @@ impl System {
     }
 }
 
+/// The line about profiles of an earlier boot; a warning if they were not meant for this machine and
+/// document.
+fn earlier(mark: &Mark, now: &Mark) -> (Level, String) {
+    let text = "the running system got its profiles at an earlier boot";
+    let remedy = format!("remove {PERSISTED} to have missing ones written again");
+    match mark.difference(now) {
+        Some(difference) => (Level::Warning, format!("{text} {difference}; {remedy}")),
+        None if mark.is_damaged() => {
+            let unknown = format!("{PERSISTED} does not say for which document");
+            (Level::Warning, format!("{text}, and {unknown}; {remedy}"))
+        }
+        None => (Level::Info, text.to_owned()),
+    }
+}
+
+/// Says that the initramfs had its network without the document that the running system's came from.
+fn without_document(paths: &Paths, line: &CommandLine, log: &Log) {
+    if Need::of(paths, line) != Some(Need::Network) {
+        return;
+    }
+    let mark = Sysroot::open(paths).and_then(|root| root.place(PERSISTED));
+    // Without a readable mark there is nothing to compare with.
+    let Ok(Some(mark)) = mark.and_then(|place| Mark::read(&place)) else { return };
+    let host = if mark.host.is_empty() { "an earlier boot" } else { &mark.host };
+    let text = format!(
+        "this initramfs has no document for this machine, and the running system has that of {host}: a \
+         disk that needs the network needs it in the initramfs of every boot, or as kernel arguments"
+    );
+    log.say(Level::Warning, &text);
+}
+
 fn given<'p>(profile: &'p Other, cards: &'p [Card]) -> Given<'p> {
     let is_its = |card: &&Card| match profile.interface() {
         Some(interface) => card.name == interface,
@@ -191,10 +235,11 @@ fn hand_over(
     cards: &[Card],
     log: &Log,
 ) -> Result<(Vec<File>, Result<(), Fault>), Fault> {
-    let refused = system.refuses(line, profiles);
+    let mark = Mark::staged(paths)?;
+    let refused = system.refuses(line, profiles, &mark);
     let lacking = match &refused {
-        Some(reason) => {
-            log.say(Level::Info, reason);
+        Some((level, reason)) => {
+            log.say(*level, reason);
             Vec::new()
         }
         None => system.lacks(profiles, cards, log),
@@ -238,7 +283,7 @@ fn hand_over(
         host_name(paths, &system.root),
         link_files(paths, &system.root),
         readable(&paths.under(LABELS_FILE), LABELS.into()),
-        system.root.place(PERSISTED).and_then(|mark| readable(&mark, MARK.into())),
+        system.root.place(PERSISTED).and_then(|place| readable(&place, mark.text().into_bytes())),
     ] {
         done.unwrap_or_else(|fault| log.say(Level::Warning, &chain(&fault)));
     }

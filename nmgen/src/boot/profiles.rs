@@ -15,7 +15,7 @@ use super::fault::Fault;
 use super::identified;
 use super::kernel_log::{Level, Log};
 use super::others::{self, Other};
-use super::root::{ETC_PROFILES, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
+use super::root::{ETC_PROFILES, NEEDED, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
 use super::root_disk;
 use crate::format::chain;
 use crate::profile::{Configuration, Profile};
@@ -24,9 +24,6 @@ use crate::write::{self, File};
 /// dracut sets the host name from it when the network is up; coreos-teardown-initramfs copies it to
 /// the running system.
 const HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
-/// The initramfs's NetworkManager starts only if this file exists. dracut creates it when
-/// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
-const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
 
 /// Writes all files of the first step, or none. Returns the displaced profiles of others.
 pub(super) fn write(
@@ -46,6 +43,12 @@ pub(super) fn write(
         log.say(Level::Warning, &chain(&fault));
     }
     written
+}
+
+/// Stages the files for the running system, and leaves the initramfs's network alone.
+pub(super) fn stage_only(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
+    forget(paths)?;
+    stage(paths, configuration)
 }
 
 fn put(

@@ -14,6 +14,12 @@ pub(super) const RUN_SETTINGS: &str = "/run/NetworkManager/conf.d/20-nmgen.conf"
 /// The mark in the running system that it has received its profiles.
 pub(super) const PERSISTED: &str = "/etc/nmgen/persisted";
 
+/// The initramfs's NetworkManager starts only if this file exists. dracut creates it when
+/// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
+pub(super) const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
+/// Every initramfs of dracut's has it, and no running system: systemd looks at it too.
+pub(super) const INITRAMFS: &str = "/etc/initrd-release";
+
 /// The root directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Paths(PathBuf);

@@ -1,0 +1,99 @@
+//! The mark in the running system: for which host, document and machine it was made.
+
+use tests::machine::{Machine, RUNNING};
+
+const MARK: &str = "sysroot/etc/nmgen/persisted";
+const UUID: &str = "sys/class/dmi/id/product_uuid";
+const DOCUMENT: &str = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+";
+
+/// A machine whose first boot is over.
+fn marked() -> Machine {
+    let machine = Machine::with_card()
+        .file(UUID, "4c4c4544-0032-3510-8058-b6c04f564c32\n")
+        .host("worker-0", DOCUMENT);
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.persist().code, Some(0));
+    machine
+}
+
+/// The lines of a later boot's second step.
+fn later(machine: &Machine) -> String {
+    assert_eq!(machine.boot().code, Some(0));
+    let said = machine.persist();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(RUNNING), ["ens3"]);
+    said.console
+}
+
+#[test]
+fn it_names_host_document_and_machine() {
+    let machine = marked();
+    let text = machine.read(MARK);
+    let fields: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(fields[0], "host=worker-0");
+    // sha256sum of the document.
+    let mut sum = std::process::Command::new("sha256sum");
+    let sum = sum.arg(machine.path("etc/nmgen/worker-0.yml")).output().unwrap().stdout;
+    let sum = String::from_utf8(sum).unwrap();
+    assert_eq!(fields[1], format!("document=sha256:{}", sum.split(' ').next().unwrap()));
+    assert_eq!(fields[2], "machine=system UUID 4c4c4544-0032-3510-8058-b6c04f564c32");
+    assert_eq!(later(&machine), "nmgen: the running system got its profiles at an earlier boot\n");
+}
+
+#[test]
+fn another_machine_document_or_host_is_a_warning() {
+    let earlier = "nmgen: the running system got its profiles at an earlier boot";
+    let remedy = "; remove /etc/nmgen/persisted to have missing ones written again\n";
+
+    let machine = marked().file(UUID, "11111111-0032-3510-8058-b6c04f564c32\n");
+    let said = later(&machine);
+    assert_eq!(
+        said,
+        format!(
+            "{earlier} on another machine (system UUID 4c4c4544-0032-3510-8058-b6c04f564c32; this one \
+             has system UUID 11111111-0032-3510-8058-b6c04f564c32){remedy}"
+        )
+    );
+
+    let machine = marked().host("worker-0", &format!("{DOCUMENT}# changed\n"));
+    assert_eq!(later(&machine), format!("{earlier} from another text of worker-0.yml{remedy}"));
+
+    let machine = marked();
+    std::fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
+    let machine = machine.host("worker-1", DOCUMENT);
+    assert_eq!(
+        later(&machine),
+        format!("{earlier} as worker-0; this boot's document is worker-1{remedy}")
+    );
+}
+
+#[test]
+fn a_damaged_mark_is_a_line() {
+    let machine = marked();
+    machine.write(MARK, "\u{1}\u{2}host\n");
+    let said = later(&machine);
+    assert!(said.contains("does not say for which document"), "{said}");
+}
+
+/// The disk's network at later boots: the archive of the first boot is gone.
+#[test]
+fn a_network_without_the_document_is_a_warning() {
+    let machine = marked();
+    std::fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
+    let machine = machine.file("run/NetworkManager/initrd/neednet", "");
+    assert_eq!(machine.boot().code, Some(0));
+    let said = machine.persist();
+    assert_eq!(
+        (said.code, said.console.as_str()),
+        (
+            Some(0),
+            "nmgen: this initramfs has no document for this machine, and the running system has that of \
+             worker-0: a disk that needs the network needs it in the initramfs of every boot, or as \
+             kernel arguments\n"
+        )
+    );
+    assert!(said.kernel.starts_with("<4>"), "{said:?}");
+}
