@@ -20,6 +20,8 @@ mod initramfs;
 mod keep;
 mod kernel_log;
 mod listing;
+#[cfg(feature = "pipelines")]
+mod live;
 mod machine;
 mod mark;
 mod mentions;
@@ -47,6 +49,8 @@ use self::events::Events;
 pub(crate) use self::fault::Fault;
 pub(crate) use self::kernel_log::{Level, Log};
 use self::listing::HostsDirectory;
+#[cfg(feature = "pipelines")]
+pub(crate) use self::live::live;
 use self::machine::Cards;
 use self::mark::Mark;
 use self::need::Need;

@@ -8,6 +8,7 @@ mod early;
 mod first_boot;
 mod infiniband;
 mod initrd;
+mod live;
 mod mark;
 mod names;
 mod open_vswitch;

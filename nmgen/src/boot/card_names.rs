@@ -10,6 +10,8 @@ use crate::document::{Entry, Node, Value};
 use crate::format::cut;
 use crate::mac::Mac;
 use crate::node::Card;
+#[cfg(feature = "pipelines")]
+use crate::source::Nic;
 use crate::stack::{self, Role};
 
 /// The kernel's IFNAMSIZ is 16, including the NUL.
@@ -93,6 +95,20 @@ impl Names {
         names
     }
 
+    /// The names of cards that only a source's map names.
+    #[cfg(feature = "pipelines")]
+    pub(super) fn of(nics: &[Nic], cards: &Cards) -> Self {
+        let mut names = Self::default();
+        for nic in nics {
+            let Some(name) = nic.name.clone() else { continue };
+            match cards.with_mac(&nic.mac_address) {
+                Some(card) => names.is_card(name, card),
+                None => names.is_missing(name, nic.mac_address, cards),
+            }
+        }
+        names
+    }
+
     fn is_card(&mut self, name: String, card: &Card) {
         self.present.push(card.clone());
         if name != card.name {
@@ -112,12 +128,23 @@ impl Names {
 
     /// Renames VLANs and others that are named after a renamed base interface.
     fn follow(&mut self, root: &Node<'_>) {
+        self.follow_all(|| {
+            interfaces(root).filter_map(|interface| {
+                let name = interface.text_at("name")?;
+                let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base)?;
+                Some((name, base.name))
+            })
+        });
+    }
+
+    /// The same, from pairs of an interface and its base.
+    pub(super) fn follow_all<'n, P: Iterator<Item = (&'n str, &'n str)>>(
+        &mut self,
+        pairs: impl Fn() -> P,
+    ) {
         loop {
             let before = self.renamed.len();
-            for interface in interfaces(root) {
-                let Some(name) = interface.text_at("name") else { continue };
-                let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base);
-                let Some(base) = base.map(|reference| reference.name) else { continue };
+            for (name, base) in pairs() {
                 if !self.renamed.contains_key(name)
                     && let Some(renamed) = self.renamed.get(base)
                     && let Some(following) = following(name, base, renamed)
@@ -129,6 +156,12 @@ impl Names {
                 return;
             }
         }
+    }
+
+    /// The machine's name for a name of the document.
+    #[cfg(feature = "pipelines")]
+    pub(super) fn here<'n>(&'n self, name: &'n str) -> &'n str {
+        self.renamed.get(name).map_or(name, String::as_str)
     }
 
     /// The first two interfaces of the document that would get the same name.

@@ -13,6 +13,12 @@ use crate::source::MAX_HOSTS;
 pub(crate) enum Fault {
     #[error("{} {found}; {remedy}", path.display())]
     WrongRoot { path: PathBuf, found: &'static str, remedy: &'static str },
+    #[cfg(feature = "pipelines")]
+    #[error(
+        "{}: another host of this machine, or another of its profiles, has {file_name} too",
+        path.display()
+    )]
+    ProfileTwice { path: PathBuf, file_name: String },
     #[error("cannot list the hosts directory {}", path.display())]
     ReadDirectory { path: PathBuf, source: io::Error },
     #[error("there are more than {MAX_HOSTS} documents in {}", path.display())]
@@ -65,6 +71,8 @@ impl Fault {
     /// True when the input is wrong, false when the machine failed.
     pub(crate) fn is_input(&self) -> bool {
         match self {
+            #[cfg(feature = "pipelines")]
+            Self::ProfileTwice { .. } => true,
             Self::WrongRoot { .. }
             | Self::TooMany { .. }
             | Self::NoDirectory { .. }

@@ -44,6 +44,18 @@ impl HostsDirectory {
         }
     }
 
+    /// This directory.
+    ///
+    /// # Errors
+    /// It is missing, or cannot be read.
+    #[cfg(feature = "pipelines")]
+    pub(super) fn at(path: PathBuf) -> Result<Self, Fault> {
+        match Self::read(path.clone())? {
+            Some(found) => Ok(found),
+            None => Err(Fault::ReadDirectory { path, source: nix::errno::Errno::ENOENT.into() }),
+        }
+    }
+
     fn read(path: PathBuf) -> Result<Option<Self>, Fault> {
         let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
         let entries = match fs::read_dir(&path) {

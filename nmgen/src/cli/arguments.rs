@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::edition::{EXAMPLES, FormArguments, Format, Further, SOURCE, To};
+use super::edition::{EXAMPLES, FormArguments, Format, Further, LiveArguments, SOURCE, To};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -146,6 +146,8 @@ pub(super) struct BootArguments {
     /// profiles for
     #[arg(long, conflicts_with = "persist", verbatim_doc_comment)]
     pub(super) release: bool,
+    #[command(flatten)]
+    pub(super) live: LiveArguments,
     /// Read and write everything below this directory
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(super) root: PathBuf,

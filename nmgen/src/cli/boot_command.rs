@@ -10,7 +10,9 @@ pub(super) fn run(arguments: &BootArguments) -> Done {
     let paths = Paths::new(&arguments.root);
     Log::open(&paths).say_panics();
     let log = Log::open(&paths);
-    let (done, outcome) = if arguments.release {
+    let (done, outcome) = if let Some(done) = arguments.live.run(&paths, &log) {
+        (done, "the system keeps the profiles that it has")
+    } else if arguments.release {
         (boot::release(&paths, &log), "interfaces stay as the initramfs has them")
     } else if arguments.persist {
         (boot::persist(&paths, &log), "the running system may lack profiles")

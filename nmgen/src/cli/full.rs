@@ -17,6 +17,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use self::explain::ExplainArguments;
 use super::done::Done;
 use super::streams;
+use crate::boot::{self, Fault, Log, Paths};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
@@ -109,6 +110,26 @@ pub(super) struct FormArguments {
     #[arg(long, value_enum, value_name = "LAYOUT", help_heading = TARGETS)]
     #[arg(requires = "with_program")]
     layout: Option<Layout>,
+}
+
+/// The options for a live root.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LiveArguments {
+    /// In a live root: write final profiles before NetworkManager starts
+    #[arg(long, conflicts_with_all = ["persist", "release"])]
+    live: bool,
+    /// With --live: a tree of assisted-service or a hosts directory
+    /// [default: /etc/assisted/network, else as in an initramfs]
+    #[arg(long, value_name = "DIR", requires = "live")]
+    #[arg(verbatim_doc_comment)]
+    hosts: Option<PathBuf>,
+}
+
+impl LiveArguments {
+    /// Runs the step in a live root, if asked for.
+    pub(super) fn run(&self, paths: &Paths, log: &Log) -> Option<Result<(), Fault>> {
+        self.live.then(|| boot::live(paths, self.hosts.as_deref(), log))
+    }
 }
 
 /// Far above the size of a static program.

@@ -4,6 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use super::done::Done;
 use super::streams;
+use crate::boot::{Fault, Log, Paths};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::error::Error;
 use crate::output::{Form, Options};
@@ -49,6 +50,16 @@ impl FormArguments {
 
     pub(super) fn options(&self) -> Result<Options, Error> {
         Ok(Options::default())
+    }
+}
+
+/// No live root has this program.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LiveArguments {}
+
+impl LiveArguments {
+    pub(super) fn run(&self, _: &Paths, _: &Log) -> Option<Result<(), Fault>> {
+        None
     }
 }
 

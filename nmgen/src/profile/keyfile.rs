@@ -120,6 +120,16 @@ impl Keyfile {
 
     /// The file's text, with values escaped for NetworkManager.
     pub fn render(&self) -> String {
+        self.render_with(escape)
+    }
+
+    /// The text of a keyfile whose values are still escaped: see [`Self::parse_leniently`].
+    #[cfg(feature = "pipelines")]
+    pub(crate) fn render_as_read(&self) -> String {
+        self.render_with(|value, text| text.push_str(value))
+    }
+
+    fn render_with(&self, write_value: impl Fn(&str, &mut String)) -> String {
         let mut text = String::new();
         for (index, section) in self.sections.iter().enumerate() {
             if index > 0 {
@@ -128,7 +138,7 @@ impl Keyfile {
             let _ = writeln!(text, "[{}]", section.name);
             for (key, value) in &section.entries {
                 let _ = write!(text, "{key}=");
-                escape(value, &mut text);
+                write_value(value, &mut text);
                 text.push('\n');
             }
         }

@@ -37,6 +37,16 @@ pub(super) fn rules() -> Vec<Rule> {
     .concat()
 }
 
+/// The hosts of a tree of assisted-service; none if the directory is no such tree.
+///
+/// # Errors
+/// [`Error::ReadDirectory`], [`Error::ReadFile`].
+pub(crate) fn assisted_tree(path: &str) -> Result<Hosts, Error> {
+    let mut found = Found::default();
+    assisted_tree::load(&assisted_tree::hosts(path)?, &mut found)?;
+    Ok(found.loaded)
+}
+
 pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Error> {
     let mut found = Found::default();
     for path in paths {
