@@ -20,7 +20,9 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
-cp -a "$machine" "$tree"
+# Its content: with a link in the cache, the link would be copied, and the tree behind it changed.
+mkdir "$tree"
+cp -a "$machine/." "$tree"
 lay_over "$installed" "$tree"
 # The machine's own part of the initramfs: what Fedora CoreOS has and Debian lacks.
 cp -a "$here/dracut/50lab" "$tree/usr/lib/dracut/modules.d/"
@@ -33,15 +35,22 @@ for dir in proc dev sys; do
 done
 mount -t tmpfs tmpfs "$tree/run"
 kernel=$(basename "$tree"/usr/lib/modules/*)
-if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
-    --add 'network-manager dracut-systemd ignition lab' \
-    --omit 'network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod' \
-    /run/initrd >"$work/log" 2>&1; then
-    tail -n 40 "$work/log" >&2
-    die "dracut failed (the end of its log is above)"
-fi
+# initramfs NAME [MODULE] : makes one, without MODULE.
+initramfs() {
+    if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
+        --add 'network-manager dracut-systemd ignition lab' \
+        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod ${2-}" \
+        "/run/$1" >"$work/$1.log" 2>&1; then
+        tail -n 40 "$work/$1.log" >&2
+        die "dracut failed (the end of its log is above)"
+    fi
+    mv "$tree/run/$1" "$dest/$1"
+}
 mkdir -p "$dest"
-cp "$tree/run/initrd" "$dest/initrd"
+# The second one is a stock image's: it has heard nothing of nmgen.
+initramfs initrd &
+initramfs stock nmgen
+wait $!
 for dir in run sys dev proc; do umount -R -l "$tree/$dir"; done
 mv "$tree/boot/vmlinuz-$kernel" "$dest/vmlinuz"
 rm -rf "$tree"/boot/*

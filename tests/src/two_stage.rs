@@ -123,6 +123,18 @@ pub fn archive(hosts: &BTreeMap<String, String>) -> std::io::Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
+/// `nmgen generate --to initrd --with-program` of one host: the archive for an initramfs that was built without nmgen.
+pub fn archive_with_program(name: &str, document: &str) -> std::io::Result<Vec<u8>> {
+    let directory = tempfile::tempdir()?;
+    std::fs::write(directory.path().join(format!("{name}.yml")), document)?;
+    let mut nmgen = Command::new(program::nmgen());
+    nmgen.args(["generate", "--to", "initrd", "--host", name, "--with-program"]);
+    nmgen.arg(program::nmgen_ramdisk()).arg(directory.path()).stderr(Stdio::inherit());
+    let output = nmgen.output()?;
+    assert!(output.status.success(), "{nmgen:?}: {}", output.status);
+    Ok(output.stdout)
+}
+
 /// The document for the running node: br-ex on the interface `port`, with the address moved to it.
 pub fn br_ex(port: &str, kind: &'static str, address: Ipv4Addr, gateway: Ipv4Addr) -> String {
     Document::new()
@@ -226,6 +238,23 @@ impl Ignition {
         self
     }
 
+    /// Adds a profile of the running system's own, which only root may read.
+    #[must_use]
+    pub fn keyfile(mut self, name: &str, text: &str) -> Self {
+        let path = format!("/etc/NetworkManager/system-connections/{name}.nmconnection");
+        let mut file = file(&path, text);
+        file["mode"] = 0o600.into();
+        self.files.push(file);
+        self
+    }
+
+    /// Enables a unit of the image.
+    #[must_use]
+    pub fn enable(mut self, unit: &str) -> Self {
+        self.units.push(json!({ "name": unit, "enabled": true }));
+        self
+    }
+
     /// Adds a document for nodes of this name.
     #[must_use]
     pub fn document(self, name: &str, text: &str) -> Self {
@@ -268,6 +297,38 @@ fn file(path: &str, content: &str) -> Value {
     let source = format!("data:;base64,{}", STANDARD.encode(content));
     let contents = json!({ "source": source });
     json!({ "path": path, "mode": 0o644, "contents": contents, "overwrite": true })
+}
+
+/// Waits until the card has `profile`, and checks what holds after every kind of boot: NetworkManager has made each connection
+/// itself, no card has two profiles, and the peer reaches the address.
+///
+/// # Errors
+/// If the machine does not answer.
+pub fn has_one_profile(
+    case: &VmCase<'_>,
+    card: &str,
+    profile: &str,
+    address: Ipv4Addr,
+) -> Result<()> {
+    let inside = case.inside()?;
+    inside.wait_sh(
+        &format!("nmcli -g GENERAL.CONNECTION,GENERAL.STATE device show {card} | xargs | grep -Fx '{profile} 100 (connected)'"),
+        VmCase::BOOT,
+    )?;
+    // NetworkManager always shows the kernel's loopback device as external.
+    let devices = inside.sh("nmcli -g DEVICE,STATE,CONNECTION device | grep -v ^lo:")?;
+    assert!(!devices.contains("externally"), "{devices}");
+    let profiles = inside.sh("nmcli -g NAME connection show | sort")?;
+    let mut names: Vec<&str> = profiles.lines().filter(|name| *name != "lo").collect();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all, "{profiles}");
+    let uuids = inside.sh(
+        "cat /etc/NetworkManager/system-connections/* /run/NetworkManager/system-connections/* 2>/dev/null | grep ^uuid= | sort | uniq -d",
+    )?;
+    assert_eq!(uuids, "", "{profiles}");
+    assert!(case.peer().pings(address, SOON)?, "{address}");
+    Ok(())
 }
 
 /// The machine with its two cards, as ports of one aggregate if the peer speaks LACP.

@@ -12,7 +12,10 @@ mod switch;
 
 pub(crate) use self::agent::GuestAgent;
 pub use self::{case::VmCase, machines::Machines};
-use super::node::{Content, Nic};
+use super::{
+    node::{Content, Nic},
+    scripts,
+};
 
 /// Describes a virtual machine; [`Machines::run`] makes it real. All machines have the same disk: differences come by the
 /// initramfs, the kernel command line and Ignition.
@@ -22,7 +25,10 @@ pub struct VirtualMachine {
     pub(crate) arguments: Vec<String>,
     pub(crate) early: Vec<(String, Content)>,
     pub(crate) archives: Vec<Vec<u8>>,
+    pub(crate) first_archives: Vec<Vec<u8>>,
+    pub(crate) initramfs: Initramfs,
     pub(crate) ignition: Option<(String, String)>,
+    pub(crate) embedded: bool,
     pub(crate) clock: Clock,
 }
 
@@ -34,6 +40,16 @@ pub(crate) enum Clock {
     Host,
     /// Its own instructions while it works, and the host's time while it waits.
     Instructions,
+}
+
+/// The initramfs of the image.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Initramfs {
+    /// With nmgen's module.
+    #[default]
+    Nmgen,
+    /// Without: a stock image's.
+    Stock,
 }
 
 impl VirtualMachine {
@@ -77,6 +93,55 @@ impl VirtualMachine {
     pub fn archive(mut self, archive: Vec<u8>) -> Self {
         self.archives.push(archive);
         self
+    }
+
+    /// Appends a cpio archive to the initramfs of the first boot only, as an installer's medium does.
+    #[must_use]
+    pub fn first_archive(mut self, archive: Vec<u8>) -> Self {
+        self.first_archives.push(archive);
+        self
+    }
+
+    /// Takes an initramfs that was built without nmgen's module.
+    #[must_use]
+    pub fn stock_initramfs(mut self) -> Self {
+        self.initramfs = Initramfs::Stock;
+        self
+    }
+
+    /// Adds CoreOS's part of a first boot to the initramfs: `tests/lab/coreos`.
+    #[must_use]
+    pub fn coreos(self) -> Self {
+        self.early_tree("coreos")
+    }
+
+    /// A live system of CoreOS: a read-only root with `/etc` and `/var` in memory, `tests/lab/live`.
+    #[must_use]
+    pub fn live(self) -> Self {
+        self.coreos().early_tree("live").argument("ro")
+    }
+
+    /// Adds the files of a directory of `tests/lab` to the initramfs.
+    fn early_tree(mut self, name: &str) -> Self {
+        let root = scripts().join(name);
+        let files = crate::tree::files(&root);
+        assert!(files.is_ok(), "{}: {files:?}", root.display());
+        for path in files.unwrap_or_default().into_keys() {
+            let from = root.join(&path);
+            let content = match std::fs::read_link(&from) {
+                Ok(target) => Content::Link(target),
+                Err(_) => Content::Copy(from),
+            };
+            self.early.push((format!("/{}", path.display()), content));
+        }
+        self
+    }
+
+    /// Has Ignition read `config` from the initramfs at the first boot, without a network.
+    #[must_use]
+    pub fn embedded_ignition(mut self, config: &str) -> Self {
+        self.embedded = true;
+        self.early("/usr/lib/ignition/user.ign", config)
     }
 
     /// Has Ignition fetch `config` at the first boot, from the peer's HTTP server at `address`.

@@ -71,7 +71,7 @@ impl<'place> VmCase<'place> {
             fs::write(&path, config).map_err(Error::file("write", &path))?;
         }
         create_disk(&emulator, &netns, &state.join("disk"))?;
-        initramfs::write(machine, &emulator.image.join("initrd"), &state.join("initrd"), state)?;
+        initramfs::write(machine, &emulator.image, &state.join("initrd"), state, true)?;
         let gateway = Gateway::start(netns, peer, state)?;
         Ok(Self {
             qemu: None,
@@ -105,6 +105,9 @@ impl<'place> VmCase<'place> {
             arguments += &format!(
                 " ignition.firstboot ignition.platform.id=metal ignition.config.url=http://{address}/{CONFIG}"
             );
+        }
+        if self.machine.embedded && !self.ignited {
+            arguments += " ignition.firstboot ignition.platform.id=metal";
         }
         self.qemu = Some(Qemu::start(&Power {
             emulator: &self.emulator,
@@ -153,6 +156,10 @@ impl<'place> VmCase<'place> {
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
         self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
         self.qemu = None;
+        if !self.machine.first_archives.is_empty() {
+            let (image, state) = (&self.emulator.image, self.place.state());
+            initramfs::write(&self.machine, image, &state.join("initrd"), state, false)?;
+        }
         self.boot()
     }
 

@@ -12,17 +12,31 @@ use crate::lab::{
     command::run,
     error::{Error, Result},
     node::Content,
+    place::remove,
 };
 
-use super::VirtualMachine;
+use super::{Initramfs, VirtualMachine};
 
-/// Writes it to `to`.
-pub(crate) fn write(machine: &VirtualMachine, image: &Path, to: &Path, work: &Path) -> Result<()> {
+/// Writes it to `to`, for the first boot or a later one.
+pub(crate) fn write(
+    machine: &VirtualMachine,
+    image: &Path,
+    to: &Path,
+    work: &Path,
+    is_first: bool,
+) -> Result<()> {
+    let image = &image.join(match machine.initramfs {
+        Initramfs::Nmgen => "initrd",
+        Initramfs::Stock => "stock",
+    });
     let failed = |operation| Error::file(operation, to);
     let mut base = File::open(image).map_err(Error::file("open", image))?;
     let mut file = File::create(to).map_err(failed("create"))?;
     io::copy(&mut base, &mut file).map_err(failed("write"))?;
     let mut archives = machine.archives.clone();
+    if is_first {
+        archives.extend_from_slice(&machine.first_archives);
+    }
     if !machine.early.is_empty() {
         archives.push(pack(machine, work)?);
     }
@@ -40,6 +54,7 @@ pub(crate) fn write(machine: &VirtualMachine, image: &Path, to: &Path, work: &Pa
 /// The machine's files of the initramfs, packed by cpio.
 fn pack(machine: &VirtualMachine, work: &Path) -> Result<Vec<u8>> {
     let tree = work.join("early");
+    remove(&tree)?;
     for (path, content) in &machine.early {
         let path = tree.join(path.trim_start_matches('/'));
         let directory = path.parent().unwrap_or(&tree);

@@ -1,0 +1,35 @@
+//! The root disk is on the network: the profile that carries it stays, into the running system.
+
+use tests::{
+    lab::{Machines, Nic, Peer, VirtualMachine},
+    two_stage::{ADDRESS, MACS, NAME, has_one_profile, one_card, static_address},
+};
+
+use crate::Result;
+
+#[test]
+fn its_card_is_left_alone() -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    // As after a firmware's table: an address on the card, and iSCSI's argument. The lab's disk does not depend on it.
+    let machine = VirtualMachine::new()
+        .nic(Nic::new("nic1", MACS[0]))
+        .argument("rd.iscsi.firmware=1")
+        .argument("ip=192.0.2.72::192.0.2.1:255.255.255.0::enp0s16:none")
+        .early(
+            &format!("/etc/nmgen/{NAME}.yml"),
+            &one_card("eth1", MACS[0], &static_address(ADDRESS), ""),
+        );
+    machines.run(&machine, &Peer::new(), |case| {
+        case.boot()?;
+        has_one_profile(case, "enp0s16", "enp0s16", [192, 0, 2, 72].into())?;
+        let inside = case.inside()?;
+        let told = inside.sh("journalctl --boot --output=cat --identifier=nmgen")?;
+        assert!(told.contains("the root disk is on the network"), "{told}");
+        let addresses = inside.sh("ip -oneline -4 address show enp0s16")?;
+        assert!(!addresses.contains(&ADDRESS.to_string()), "{addresses}");
+        // One profile in both: the connection was never interrupted.
+        let carrier = inside.sh("cat /sys/class/net/enp0s16/carrier_down_count")?;
+        assert_eq!(carrier, "0");
+        Ok(())
+    })
+}
