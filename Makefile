@@ -119,6 +119,8 @@ install-built:
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
+	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
+	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
 	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md

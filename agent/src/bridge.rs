@@ -13,3 +13,6 @@ mod profiles;
 mod removal;
 mod source;
 pub(crate) mod uplink;
+
+#[cfg(test)]
+mod tests;

@@ -66,6 +66,17 @@ pub(crate) enum Command {
     ///
     /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it.
     Check,
+    /// Show the br-ex that this node would get without a document, and change nothing
+    ///
+    /// Chooses the uplink as configure-ovs.sh does and prints the reason, a tree of the interfaces,
+    /// settings that do not come along, and the result as an NMState document; all but the document
+    /// are comments. On a node that has br-ex already, by configure-ovs.sh or by dayone, the plan is
+    /// the next boot's. Exits with 2 when a file below /etc/ovnk has to be corrected.
+    Plan {
+        /// Print one JSON object with all profiles and their properties
+        #[arg(long)]
+        json: bool,
+    },
     /// Print the part of this node's document that the current state lacks
     Diff,
     /// Put the last good configuration back in force

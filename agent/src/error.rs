@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::{
+    bridge::{error::BridgeError, gather::GatherError},
     document::DocumentError,
     document::changes::WatchError,
     document::check::CheckError,
@@ -31,6 +32,10 @@ pub(crate) enum Error {
     File(#[from] FileError),
     #[error("cannot read the state of the network")]
     Network(#[from] NetworkError),
+    #[error("what br-ex depends on cannot be read")]
+    Gather(#[from] GatherError),
+    #[error("br-ex cannot be planned")]
+    Plan(#[from] BridgeError),
     #[error("states cannot be compared")]
     State(#[from] StateError),
     #[error("another run is in progress; nothing was done")]
@@ -84,6 +89,7 @@ impl Error {
             Self::Settings(SettingsError::Read { .. })
             | Self::File(_)
             | Self::Network(_)
+            | Self::Gather(_)
             | Self::State(_)
             | Self::Lock(_)
             | Self::Inputs(_)
@@ -95,6 +101,8 @@ impl Error {
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::Check(_) => Exit::Input,
+            Self::Plan(error) if error.is_in_files() => Exit::Input,
+            Self::Plan(_) => Exit::Machine,
             Self::Document(error) => match error {
                 DocumentError::TooLarge { .. } | DocumentError::Encoding { .. } => Exit::Input,
                 DocumentError::HostName(_)

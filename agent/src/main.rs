@@ -2,12 +2,10 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-#[allow(dead_code, reason = "types ahead of their users")]
 mod bridge;
 mod cli;
 mod client;
 mod command;
-#[allow(dead_code, reason = "types ahead of their users")]
 mod connection;
 mod document;
 mod durable;
@@ -62,7 +60,11 @@ fn main() -> ExitCode {
                 Command::Apply { dry_run, .. } => !dry_run,
                 Command::Rollback => true,
                 Command::Check => status::log::is_service(),
-                Command::Recover | Command::Wait | Command::Status { .. } | Command::Diff => false,
+                Command::Recover
+                | Command::Wait
+                | Command::Status { .. }
+                | Command::Plan { .. }
+                | Command::Diff => false,
             };
             if !is_told {
                 let text = nmgen::chain(&error);
@@ -88,6 +90,7 @@ async fn run(cli: &Cli) -> Result<(), Error> {
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, json).await,
         Command::Check => command::check(&paths).await,
+        Command::Plan { json } => command::plan(&paths, json).await,
         Command::Diff => command::diff(&paths).await,
         Command::Rollback => command::rollback(&paths).await,
     }

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use crate::check::{self, Purpose};
-use crate::diagnostic::Diagnostics;
+use crate::diagnostic::{Diagnostics, Style};
 use crate::document::{self, Document};
+use crate::show;
 use crate::source::Source;
 
 /// A parsed document.
@@ -30,6 +31,11 @@ impl<'s> Reading<'s> {
         let mut diagnostics = Diagnostics::default();
         check::document(&self.0, Purpose::Apply, &mut diagnostics);
         diagnostics
+    }
+
+    /// The stack of interfaces as a tree, under `title`; lines have at most 80 columns.
+    pub fn tree(&self, title: &str, style: Style) -> String {
+        show::tree(Some(title), &self.0, style)
     }
 
     /// The document as a type of nmstate's, from the tree that is checked.

@@ -13,6 +13,7 @@ mod last_good;
 mod migration;
 mod pending;
 mod policies;
+mod plan;
 mod removed;
 mod second_boot;
 mod service;

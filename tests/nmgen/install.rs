@@ -44,6 +44,8 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/fish/vendor_completions.d/nmgen.fish", 0o644),
         ("usr/share/doc/dayone/dayone.toml", 0o644),
         ("usr/share/doc/dayone/status.schema.json", 0o644),
+        ("usr/share/doc/dayone/plan.schema.json", 0o644),
+        ("usr/share/doc/dayone/bridge.md", 0o644),
         ("usr/share/doc/dayone/releases.md", 0o644),
         ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", 0o755),
         ("usr/share/doc/nmgen/boot.md", 0o644),

@@ -63,3 +63,24 @@ pub(crate) enum BridgeError {
     )]
     Incomplete { link: String, id: String, property: &'static str },
 }
+
+impl BridgeError {
+    /// Whether a file of OpenShift has to be corrected, rather than the node's network.
+    pub(crate) fn is_in_files(&self) -> bool {
+        match self {
+            Self::EmptyDefaultBridge
+            | Self::EmptyExtraBridge
+            | Self::NoLink { .. }
+            | Self::NamesBridge { .. }
+            | Self::ExtraIsUplink { .. } => true,
+            Self::NoDefaultRoute
+            | Self::UnknownUplink
+            | Self::IsPort { .. }
+            | Self::InOtherBridge { .. }
+            | Self::Infiniband { .. }
+            | Self::NotEthernet { .. }
+            | Self::NoProfile { .. }
+            | Self::Incomplete { .. } => false,
+        }
+    }
+}

@@ -12,13 +12,13 @@ use crate::connection::Value;
 pub(super) fn losses(inputs: &Inputs, source: Source<'_>) -> Vec<Loss> {
     let Source { device, ip, link, .. } = source;
     let mut found = sections(device);
-    for profile in [device, ip] {
-        found.extend(unsupported(profile));
+    found.extend(unsupported(device));
+    if ip.uuid() != device.uuid() {
+        found.extend(unsupported(ip));
     }
     found.extend(addresses(ip));
     found.extend(identities(ip, link.permanent_mac.is_some()));
     found.extend(vlans(inputs, device));
-    found.dedup();
     found
 }
 

@@ -163,6 +163,7 @@ impl PlannedProfile {
         self.settings.text("connection", "interface-name").unwrap_or_default()
     }
 
+    #[allow(dead_code, reason = "the transaction's")]
     /// The settings with which the profile is added: nothing may activate it before the others are
     /// there.
     pub(crate) fn settings_at_first(&self) -> ConnectionSettings {
@@ -173,6 +174,7 @@ impl PlannedProfile {
 }
 
 impl BridgePlan {
+    #[allow(dead_code, reason = "the transaction's")]
     /// The profile with this id.
     pub(crate) fn profile(&self, id: &str) -> Option<&PlannedProfile> {
         self.profiles.iter().find(|profile| profile.id == id)

@@ -111,6 +111,8 @@ fn outcome_of(error: &Error) -> Outcome {
         | Error::Check(_)
         | Error::File(_)
         | Error::Network(_)
+        | Error::Gather(_)
+        | Error::Plan(_)
         | Error::State(_)
         | Error::Lock(_)
         | Error::Inputs(_)

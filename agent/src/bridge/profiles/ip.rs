@@ -2,7 +2,7 @@
 
 use crate::{
     bridge::inputs::{Inputs, Link, Scope},
-    connection::{ConnectionSettings, Record, Value},
+    connection::ConnectionSettings,
 };
 
 /// Sections of the IP side of a profile.
@@ -12,23 +12,11 @@ pub(super) const SECTIONS: [&str; 5] = ["hostname", "ipv4", "ipv6", "proxy", "us
 pub(super) fn copy(from: &ConnectionSettings, to: &mut ConnectionSettings) {
     for name in SECTIONS {
         if let Some(section) = from.section(name) {
-            *to.section_mut(name) = tidied(section);
+            let set = section.iter().filter(|(_, value)| !value.is_empty());
+            let copy = set.map(|(property, value)| (property.clone(), value.clone())).collect();
+            *to.section_mut(name) = copy;
         }
     }
-}
-
-/// Without the older spellings of a property that is there in the newer one, and without empty
-/// lists: NetworkManager reports both.
-fn tidied(section: &Record) -> Record {
-    let is_old = |property: &str| match property {
-        "addresses" => section.contains_key("address-data"),
-        "routes" => section.contains_key("route-data"),
-        "dns" => section.contains_key("dns-data"),
-        _ => false,
-    };
-    let stays = |(property, value): &(&String, &Value)| !is_old(property) && !value.is_empty();
-    let kept = section.iter().filter(stays);
-    kept.map(|(property, value)| (property.clone(), value.clone())).collect()
 }
 
 /// Whether a profile has addresses of its own, beside DHCP or without it.

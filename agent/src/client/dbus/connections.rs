@@ -11,6 +11,17 @@ use crate::connection::{ConnectionSettings, Record, Value};
 /// `NM_SETTINGS_CONNECTION_FLAG_EXTERNAL`: generated for a device that another program configured.
 const EXTERNAL: u32 = 0x08;
 
+/// Properties that NetworkManager reports in two spellings, the newer one second.
+const OLDER: [(&str, &str); 7] = [
+    ("addresses", "address-data"),
+    ("routes", "route-data"),
+    ("dns", "dns-data"),
+    ("cloned-mac-address", "assigned-mac-address"),
+    ("master", "controller"),
+    ("slave-type", "port-type"),
+    ("autoconnect-slaves", "autoconnect-ports"),
+];
+
 /// A profile with its settings, without secrets.
 #[derive(Clone, Debug)]
 pub(crate) struct Connection {
@@ -52,7 +63,11 @@ fn from_wire(settings: &HashMap<String, HashMap<String, OwnedValue>>) -> Connect
     let mut plain = ConnectionSettings::default();
     for (name, properties) in settings {
         let section = plain.section_mut(name);
-        section.extend(properties.iter().map(|(key, value)| (key.clone(), read(value))));
+        let has_newer = |key: &str| {
+            OLDER.iter().any(|(older, newer)| *older == key && properties.contains_key(*newer))
+        };
+        let newest = properties.iter().filter(|(key, _)| !has_newer(key));
+        section.extend(newest.map(|(key, value)| (key.clone(), read(value))));
     }
     plain
 }
