@@ -32,7 +32,13 @@ fn everything(inside: &Inside) -> Result<String> {
         "for path in $(find /etc /run/dayone /var/lib/dayone /var/lib/ovnk /run/configure-ovs-boot-done \
            -type f 2>/dev/null | sort); do stat -c '%n %a %Y' $path; sha256sum <$path; done",
     )?;
-    Ok(format!("{}\n{}\n{files}\n{settings:#?}", picture(inside)?, ovs_rows(inside)?))
+    let bridges = match inside.sh("ovs-vsctl list-br")?.is_empty() {
+        true => String::new(),
+        false => ovs_rows(inside)?,
+    };
+    // Raised at each change of the database.
+    let changes = inside.sh("ovs-vsctl get Open_vSwitch . next_cfg external_ids")?;
+    Ok(format!("{}\n{bridges}\n{changes}\n{files}\n{settings:#?}", picture(inside)?))
 }
 
 /// The profiles of NetworkManager, with their settings.
