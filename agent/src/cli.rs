@@ -43,6 +43,18 @@ pub(crate) enum Command {
         #[arg(long, conflicts_with = "dry_run")]
         keep_trying: bool,
     },
+    /// Make br-ex on a node without a document
+    ///
+    /// Chooses the uplink as configure-ovs.sh does and makes the same profiles, as one transaction.
+    /// Does nothing on a node with a document in force, or without OVN-Kubernetes.
+    Bridge {
+        /// Go on trying, with growing pauses, until br-ex is there
+        ///
+        /// Pauses grow from 15 s to 15 min. A change below /etc/ovnk or of dayone.toml ends one,
+        /// and so does SIGHUP. Used by dayone-bridge.service.
+        #[arg(long)]
+        keep_trying: bool,
+    },
     /// Undo a transaction that a crash or a power cut left open
     ///
     /// Runs before NetworkManager and needs neither it nor a network.

@@ -3,6 +3,7 @@
 mod adopt;
 mod apply;
 mod attempt;
+mod bridge;
 mod check;
 mod decide;
 mod diff;
@@ -26,10 +27,11 @@ mod status;
 mod wait;
 
 pub(crate) use apply::apply;
+pub(crate) use bridge::bridge;
 pub(crate) use check::check;
 pub(crate) use diff::diff;
 pub(crate) use dry_run::dry_run;
-pub(crate) use keep_trying::keep_trying;
+pub(crate) use keep_trying::{keep_applying, keep_bridging};
 pub(crate) use plan::plan;
 pub(crate) use recover::recover;
 pub(crate) use rollback::rollback;

@@ -1,5 +1,6 @@
 //! State that survives a power cut: the open transaction, the record, the last good document.
 
+mod automatic;
 pub(crate) mod commit;
 mod copies;
 mod file;

@@ -61,7 +61,12 @@ pub(crate) enum Error {
          or `dayone apply --retry` is called; last: {last}"
     )]
     GivenUp { digest: Digest, count: u32, last: String },
-    #[error("there is no last good configuration")]
+    #[error("this node has a document that is not decided yet: `dayone apply` comes first")]
+    DocumentFirst,
+    #[error(
+        "there is no last good configuration: no document was committed on this node; \
+         `dayone bridge` makes an automatic br-ex anew"
+    )]
     NoLastGood,
     #[error("the document is not in force: {why}")]
     NotInForce { why: String },
@@ -98,6 +103,7 @@ impl Error {
             | Self::Runtime(_)
             | Self::Signals(_)
             | Self::Output(_)
+            | Self::DocumentFirst
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::Check(_) => Exit::Input,

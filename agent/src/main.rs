@@ -58,7 +58,7 @@ fn main() -> ExitCode {
             // service that only checks writes nothing to the console.
             let is_told = match cli.command {
                 Command::Apply { dry_run, .. } => !dry_run,
-                Command::Rollback => true,
+                Command::Bridge { .. } | Command::Rollback => true,
                 Command::Check => status::log::is_service(),
                 Command::Recover
                 | Command::Wait
@@ -84,8 +84,10 @@ async fn run(cli: &Cli) -> Result<(), Error> {
         Command::Apply { dry_run: true, .. } => command::dry_run(&paths).await,
         Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, retry).await,
         Command::Apply { retry, keep_trying: true, .. } => {
-            command::keep_trying(&paths, retry).await
+            command::keep_applying(&paths, retry).await
         }
+        Command::Bridge { keep_trying: false } => command::bridge(&paths).await,
+        Command::Bridge { keep_trying: true } => command::keep_bridging(&paths).await,
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, json).await,

@@ -2,9 +2,11 @@
 //! every step.
 
 mod activate;
+mod automatic;
 pub(crate) mod bridges;
 mod clients;
 mod foreign;
+mod planning;
 mod readiness;
 pub(crate) mod real;
 mod restore;
@@ -20,6 +22,7 @@ use thiserror::Error;
 
 use self::{takeover::Leftovers, uplinks::Uplinks};
 use crate::{
+    bridge::{error::BridgeError, gather::GatherError, plan::BridgePlan},
     client::{
         dbus::{Active, BusError, Checkpoint},
         netlink::{Address, NetlinkError},
@@ -44,6 +47,14 @@ pub(crate) enum NetworkError {
     State(#[from] StateError),
     #[error(transparent)]
     HostName(#[from] HostNameError),
+    #[error("br-ex cannot be planned")]
+    Bridge(#[from] BridgeError),
+    #[error("the state of this node cannot be read")]
+    Gather(#[from] GatherError),
+    #[error("the profile {id} is not active")]
+    NotActive { id: String, source: Box<BusError> },
+    #[error("no port of {link} is active")]
+    NoPort { link: String },
     #[error("cannot watch {path}")]
     Watch { path: std::path::PathBuf, source: std::io::Error },
     #[error("timed out after {seconds:.0} s waiting for {what}")]
@@ -116,6 +127,13 @@ pub(crate) trait Network {
         held: Option<&Checkpoint>,
         seconds: u32,
     ) -> Result<(), NetworkError>;
+    /// Makes the profiles of an automatic bridge in memory, and returns when they are active; fails
+    /// at `bound` with the first that is not.
+    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError>;
+    /// Returns when Open vSwitch and NetworkManager have the bridge as planned; fails at `bound`
+    /// with the difference.
+    async fn verify_profiles(&self, plan: &BridgePlan, bound: Duration)
+    -> Result<(), NetworkError>;
     /// Returns when the current state has all of `desired`; fails at `bound` with the difference.
     async fn verify(
         &self,

@@ -104,6 +104,21 @@ impl Paths {
         self.under("/run/dayone/in-force")
     }
 
+    /// Mark: the boot waits for the automatic bridge.
+    pub(crate) fn bridge_undecided(&self) -> PathBuf {
+        self.under("/run/dayone/bridge-undecided")
+    }
+
+    /// Mark: br-ex belongs to the agent in this boot.
+    pub(crate) fn owns_bridge(&self) -> PathBuf {
+        self.under("/run/dayone/owns-bridge")
+    }
+
+    /// The plan of the automatic bridge that was committed in this boot.
+    pub(crate) fn bridge(&self) -> PathBuf {
+        self.under("/run/dayone/bridge.json")
+    }
+
     /// Lock file, held by the active run.
     pub(crate) fn lock(&self) -> PathBuf {
         self.under("/run/dayone/lock")

@@ -129,6 +129,8 @@ pub(crate) struct Wait {
     pub(crate) link: Seconds,
     /// The network of a document already in force. Default 60.
     pub(crate) network: Seconds,
+    /// The uplink of the automatic bridge. Default 60.
+    pub(crate) uplink: Seconds,
 }
 
 impl Default for Wait {
@@ -141,6 +143,7 @@ impl Default for Wait {
             ovsdb: Seconds(30.0),
             link: Seconds(60.0),
             network: Seconds(60.0),
+            uplink: Seconds(60.0),
         }
     }
 }

@@ -162,6 +162,27 @@ impl State {
         Ok((!diff.is_empty()).then_some(Self(diff)))
     }
 
+    /// The part of this desired state that the kernel and Open vSwitch show. NetworkManager's part is
+    /// in the profiles: with the userspace datapath nmstate reads it from the generated profile of
+    /// the tun device that has the name of the bridge.
+    pub(crate) fn visible(mut self) -> Self {
+        for iface in self.0.interfaces.iter_mut() {
+            let base = iface.base_iface_mut();
+            (base.wait_ip, base.lldp) = (None, None);
+            if let Some(ip) = &mut base.ipv4 {
+                (ip.dhcp_client_id, ip.auto_dns, ip.auto_routes) = (None, None, None);
+                (ip.auto_gateway, ip.auto_table_id) = (None, None);
+                (ip.auto_route_metric, ip.prefix_route_metric) = (None, None);
+            }
+            if let Some(ip) = &mut base.ipv6 {
+                (ip.dhcp_duid, ip.auto_dns, ip.auto_routes) = (None, None, None);
+                (ip.auto_gateway, ip.auto_table_id, ip.auto_route_metric) = (None, None, None);
+                (ip.addr_gen_mode, ip.token) = (None, None);
+            }
+        }
+        self
+    }
+
     /// Names in a difference, for a message: interfaces, `routes`, `dns-resolver`, …
     pub(crate) fn subjects(&self) -> Vec<String> {
         let mut subjects: Vec<String> = self.0.interfaces.iter().map(subject).collect();

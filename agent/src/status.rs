@@ -15,7 +15,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use self::{phase::Phase, progress::Done};
-use crate::{durable, paths::Paths, probe::ProbeResult};
+use crate::{
+    bridge::plan::{BridgePlan, PlannedProfile, Role},
+    durable,
+    paths::Paths,
+    probe::ProbeResult,
+};
 
 /// The schema's version.
 pub(crate) const SCHEMA: u32 = 1;
@@ -47,6 +52,32 @@ pub(crate) enum Outcome {
     GivenUp,
 }
 
+/// The automatic bridge of a node without a document.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(crate) struct Bridge {
+    /// The uplink of br-ex; `reason` says why.
+    pub(crate) uplink: String,
+    pub(crate) bridges: Vec<String>,
+    /// Ids of its profiles.
+    pub(crate) profiles: Vec<String>,
+    /// What of the earlier configuration does not come along.
+    pub(crate) losses: Vec<String>,
+}
+
+impl From<&BridgePlan> for Bridge {
+    fn from(plan: &BridgePlan) -> Self {
+        let is_bridge = |it: &&PlannedProfile| it.role == Role::Bridge;
+        let bridges = plan.profiles.iter().filter(is_bridge);
+        Self {
+            uplink: plan.uplink.link.clone(),
+            bridges: bridges.map(|it| it.interface_name().to_owned()).collect(),
+            profiles: plan.profiles.iter().map(|it| it.id.clone()).collect(),
+            losses: plan.losses.iter().map(ToString::to_string).collect(),
+        }
+    }
+}
+
 /// The content of the file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
@@ -74,6 +105,8 @@ pub(crate) struct Status {
     pub(crate) last_good_in_force: bool,
     /// When the waiting service tries again, in words.
     pub(crate) next: Option<String>,
+    /// The automatic bridge.
+    pub(crate) bridge: Option<Bridge>,
     /// Milliseconds since 1970.
     pub(crate) started: u64,
     pub(crate) finished: Option<u64>,

@@ -15,6 +15,7 @@ pub(crate) use self::{
 use nmgen::chain;
 
 use crate::{
+    bridge::plan::BridgePlan,
     document::{Document, service_files::ServiceFiles},
     network::Network,
     paths::Paths,
@@ -41,29 +42,46 @@ pub(crate) struct Probed {
     pub(crate) after: Vec<ProbeResult>,
 }
 
+/// A change of the node's network.
+pub(crate) enum Change<'a> {
+    /// A document.
+    Document(DocumentChange<'a>),
+    /// The automatic bridge.
+    Bridge(&'a BridgePlan),
+}
+
+/// A document, to be applied after the files of `nmstatectl service`.
+pub(crate) struct DocumentChange<'a> {
+    pub(crate) document: &'a Document,
+    pub(crate) parsed: &'a Parsed,
+    pub(crate) service_files: &'a ServiceFiles,
+    /// The state of the document in force so far, whose leftovers are removed.
+    pub(crate) previous: Option<&'a State>,
+}
+
 impl<N: Network> Transaction<'_, N> {
-    /// Applies `document` after the files of `nmstatectl service`; `previous` is the state of the
-    /// document in force so far, whose leftovers are removed.
+    /// Carries the change out.
     pub(crate) async fn run(
         &self,
-        document: &Document,
-        parsed: &Parsed,
-        service_files: &ServiceFiles,
-        previous: Option<&State>,
+        change: &Change<'_>,
         probed: &mut Probed,
     ) -> Result<(), Failure> {
         let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
-        let mut prepared = Box::pin(self.prepare(document, parsed, service_files, probed))
-            .await
-            .map_err(untouched)?;
+        let mut prepared = match change {
+            Change::Document(change) => Box::pin(self.prepare(change, probed)).await,
+            Change::Bridge(plan) => Box::pin(self.prepare_bridge(plan, probed)).await,
+        }
+        .map_err(untouched)?;
         // From here on every path ends in the roll back or in the record.
-        let changed = match Box::pin(self.change(&prepared, service_files, previous, probed)).await
-        {
+        let changed = match Box::pin(self.change(&prepared, change, probed)).await {
             // NetworkManager has committed; the rename here decides. A roll back is still possible:
             // the journal needs no checkpoint.
             Ok(uplinks) => {
                 self.step(Phase::Record, || {
-                    prepared.commit.prove(self.paths, uplinks, &service_files.digests)?;
+                    if let Change::Document(change) = change {
+                        let files = &change.service_files.digests;
+                        prepared.commit.prove(self.paths, uplinks, files)?;
+                    }
                     prepared.commit.decide(self.paths)
                 })
                 .await

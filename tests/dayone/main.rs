@@ -3,6 +3,7 @@
 mod adoption;
 mod apply;
 mod attempts;
+mod bridge;
 mod choice;
 mod failures;
 mod field;

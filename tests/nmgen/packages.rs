@@ -137,6 +137,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
             "NetworkManager.service.wants/dayone-recover.service",
             "kubelet-dependencies.target.requires/dayone-wait.service",
             "kubelet.service.requires/dayone-wait.service",
+            "multi-user.target.wants/dayone-bridge.service",
             "multi-user.target.wants/dayone-pending.path",
             "multi-user.target.wants/dayone.service",
         ]
@@ -147,7 +148,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     // An upgrade keeps the administrator's choice.
     run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
     dpkg(&install);
-    assert_eq!(enabled(root).len(), 2);
+    assert_eq!(enabled(root).len(), 3);
 
     // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
     dpkg(&["--remove", "dayone"]);

@@ -1,5 +1,6 @@
 //! A node with the agent: its documents, its day-one profiles, and the outcome of an attempt.
 
+mod bridge;
 mod configure_ovs;
 mod field;
 mod second_boot;
@@ -7,6 +8,9 @@ mod second_boot;
 use std::time::Duration;
 
 pub use self::{
+    bridge::{
+        BRIDGE_PROFILES, USERSPACE, automatic, bridge_outcome, volatile_profiles, with_bridge,
+    },
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },

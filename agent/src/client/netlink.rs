@@ -3,6 +3,7 @@
 
 mod links;
 mod routes;
+mod uplink;
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -46,6 +47,8 @@ pub(crate) enum NetlinkError {
     Routes { source: rtnetlink::Error },
     #[error("cannot restore the address {address}")]
     AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
+    #[error("cannot have {link} receive all multicast packets")]
+    AllMulticast { link: String, source: rtnetlink::Error },
     #[error("cannot list neighbours")]
     Neighbours { source: rtnetlink::Error },
     #[error("cannot ask for the neighbour {ip}")]

@@ -21,7 +21,7 @@ use crate::{
     settings::Settings,
     state::Parsed,
     status::{Outcome, StatusFile, phase::Phase, progress::Progress},
-    transaction::{Failure, PhaseError, Probed, Transaction},
+    transaction::{Change, DocumentChange, Failure, PhaseError, Probed, Transaction},
 };
 
 /// The inputs of an attempt.
@@ -131,7 +131,9 @@ impl Attempt<'_> {
             None
         });
         let mut probed = Probed::default();
-        let result = transaction.run(document, parsed, files, previous.as_ref(), &mut probed).await;
+        let previous = previous.as_ref();
+        let change = DocumentChange { document, parsed, service_files: files, previous };
+        let result = transaction.run(&Change::Document(change), &mut probed).await;
         self.status.update(|s| {
             s.probes_before.clone_from(&probed.before);
             s.probes_after.clone_from(&probed.after);

@@ -2,8 +2,9 @@
 
 use super::{last_good::last_good_state, output::print};
 use crate::{
+    bridge::plan::BridgePlan,
     document::Document,
-    durable::record::Record,
+    durable::{self, record::Record},
     error::Error,
     network::{Network as _, real::RealNetwork},
     paths::Paths,
@@ -20,6 +21,27 @@ pub(super) async fn drift(
         None => Ok(None),
         Some(diff) => Ok(Some((diff.subjects(), diff.to_shown_yaml()?))),
     }
+}
+
+/// The parts of the automatic bridge that the node lacks, in words, and as YAML those that NMState
+/// can say; the plan is the one of this boot's commit.
+pub(super) async fn bridge_drift(
+    network: &RealNetwork<'_>,
+    plan: &BridgePlan,
+) -> Result<(Vec<String>, Option<String>), Error> {
+    let mut lacking = network.lacking(plan).await?;
+    let picture = Parsed::new(&plan.document)?.resolve(None)?.visible();
+    let difference = drift(network, &picture).await?;
+    let yaml = difference.map(|(subjects, yaml)| {
+        lacking.extend(subjects);
+        yaml
+    });
+    Ok((lacking, yaml))
+}
+
+/// The plan of the automatic bridge that was committed in this boot.
+pub(super) fn committed_bridge(paths: &Paths) -> Result<Option<BridgePlan>, Error> {
+    Ok(durable::read_json_or_set_aside(&paths.bridge())?)
 }
 
 /// Prints the difference as YAML; for a document in force, against its state resolved at apply

@@ -18,7 +18,7 @@ use crate::{
     settings::Policy,
     state::Parsed,
     status::phase::Phase,
-    transaction::Probed,
+    transaction::{Change, DocumentChange, Probed},
 };
 
 /// Whether the last good configuration works.
@@ -104,7 +104,8 @@ impl Attempt<'_> {
         let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
         let transaction = self.transaction(&network);
         let files = ServiceFiles::none_due(Record::load(self.paths).applied_service_files(&[]));
-        Ok(transaction.run(document, parsed, &files, None, &mut Probed::default()).await?)
+        let change = DocumentChange { document, parsed, service_files: &files, previous: None };
+        Ok(transaction.run(&Change::Document(change), &mut Probed::default()).await?)
     }
 }
 

@@ -1,14 +1,19 @@
-//! `dayone apply --keep-trying`: run by dayone.service. Units ordered after it wait during all
-//! attempts, on every version of systemd.
+//! `--keep-trying`, for dayone.service and dayone-bridge.service. Units ordered after them wait
+//! during all attempts, on every version of systemd.
 
 use std::time::Duration;
 
+use tokio::sync::watch;
+
 use super::{
     attempt::{Ended, attempt},
-    outcome, retry,
+    bridge, outcome, retry,
     signals::Signals,
 };
 use crate::{document::changes::Inputs, error::Error, paths::Paths, transaction::stopped};
+
+/// Turns true on SIGTERM and SIGINT.
+type Stop = watch::Receiver<bool>;
 
 /// The reason a pause ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,15 +28,32 @@ enum Woken {
     Stopped,
 }
 
+/// `dayone apply --keep-trying`.
+pub(crate) async fn keep_applying(paths: &Paths, retry: bool) -> Result<(), Error> {
+    let once = async |stop: &Stop, forgive| attempt(paths, stop, forgive, true).await;
+    repeat(paths, retry, &retry::DOCUMENT, once).await
+}
+
+/// `dayone bridge --keep-trying`.
+pub(crate) async fn keep_bridging(paths: &Paths) -> Result<(), Error> {
+    let once = async |stop: &Stop, _| bridge::attempt(paths, stop, true).await;
+    repeat(paths, false, &retry::BRIDGE, once).await
+}
+
 /// Returns when the boot may go on, or when it is stopped during a pause.
-pub(crate) async fn keep_trying(paths: &Paths, retry: bool) -> Result<(), Error> {
+async fn repeat(
+    paths: &Paths,
+    retry: bool,
+    pace: &retry::Pace,
+    mut once: impl AsyncFnMut(&Stop, bool) -> Ended,
+) -> Result<(), Error> {
     let mut signals = Signals::listen()?;
     let mut forgive = retry;
     let mut failures = 0;
     loop {
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
-        let error = match attempt(paths, &signals.stop, forgive, true).await {
+        let error = match once(&signals.stop, forgive).await {
             Ended::Good | Ended::GoesOn(_) => return Ok(()),
             Ended::Failed(error) => error,
         };
@@ -39,7 +61,7 @@ pub(crate) async fn keep_trying(paths: &Paths, retry: bool) -> Result<(), Error>
             return Err(error);
         }
         failures += 1;
-        let bound = retry::pause(&error, failures);
+        let bound = pace.pause(&error, failures);
         outcome::pauses(paths, &error, &retry::describe(bound));
         let woken = pause(paths, &inputs, bound, &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");

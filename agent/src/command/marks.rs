@@ -5,6 +5,8 @@
 //! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
 //! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
+//! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
+//! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 
 use std::path::Path;
 
@@ -29,6 +31,28 @@ pub(super) fn is_undecided(paths: &Paths) -> bool {
 /// This node has a document.
 pub(super) fn chosen(paths: &Paths) {
     set(&paths.chosen());
+}
+
+/// br-ex is the agent's in this boot, and the boot waits for it.
+pub(super) fn bridge_undecided(paths: &Paths) {
+    set(&paths.owns_bridge());
+    set(&paths.bridge_undecided());
+}
+
+/// Whether a unit waits for a mark to go.
+pub(super) fn is_boot_held(paths: &Paths) -> bool {
+    is_undecided(paths) || paths.bridge_undecided().exists()
+}
+
+/// br-ex is there, or another's affair: the boot may go on.
+pub(super) fn bridge_decided(paths: &Paths) {
+    clear(&paths.bridge_undecided());
+}
+
+/// br-ex is left to configure-ovs.
+pub(super) fn without_bridge(paths: &Paths) {
+    clear(&paths.owns_bridge());
+    clear(&paths.bridge_undecided());
 }
 
 /// After a success: the boot may go on.

@@ -85,6 +85,20 @@ pub(super) fn goes_on(status: &StatusFile, progress: &Progress, error: &Error, w
     console(Tone::Bad, &[text, "see: dayone status".to_owned()]);
 }
 
+/// Reports a br-ex that is not the agent's affair; the status file is another run's.
+pub(super) fn no_bridge(why: &str) {
+    Progress::new(|_, _| {}).ready(why);
+    tracing::info!(message_id = message_id::BRIDGE_NOTHING, "{why}");
+}
+
+/// Reports a failed automatic bridge with which the boot goes on.
+pub(super) fn goes_on_without_bridge(progress: &Progress, error: &Error) {
+    let text = "br-ex was NOT made; the boot goes on: on-failure is \"continue\"".to_owned();
+    progress.ready(&text);
+    tracing::warn!(message_id = message_id::BRIDGE_GOES_ON, "{text}; {}", chain(error));
+    console(Tone::Bad, &[text, "see: dayone status".to_owned()]);
+}
+
 /// Reports the pause of a service after a failure.
 pub(super) fn pauses(paths: &Paths, error: &Error, next: &str) {
     // Read anew: another run may have written the file since.
@@ -121,6 +135,7 @@ fn outcome_of(error: &Error) -> Outcome {
         | Error::Runtime(_)
         | Error::Signals(_)
         | Error::Output(_)
+        | Error::DocumentFirst
         | Error::NoLastGood
         | Error::NotInForce { .. } => Outcome::Failed,
     }
@@ -129,6 +144,12 @@ fn outcome_of(error: &Error) -> Outcome {
 fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
     let s = status.get();
     let (id, text) = match outcome {
+        Outcome::Committed if s.bridge.is_some() => {
+            (message_id::BRIDGE_COMMITTED, "br-ex is in force")
+        }
+        Outcome::Unchanged if s.bridge.is_some() => {
+            (message_id::BRIDGE_UNCHANGED, "br-ex is in force already, nothing to do")
+        }
         Outcome::Committed => (message_id::COMMITTED, "the network is in force"),
         Outcome::Unchanged => (message_id::UNCHANGED, "in force already, nothing to do"),
         Outcome::Adopted => (message_id::ADOPTED, "in force by another tool, recorded"),
@@ -175,7 +196,11 @@ fn probe_line(result: &crate::probe::ProbeResult) -> String {
 
 fn fail(status: &StatusFile, error: &Error, text: &str) {
     let s = status.get();
+    let is_bridge = s.bridge.is_some();
     let id = match s.outcome {
+        Outcome::RolledBack if is_bridge => message_id::BRIDGE_ROLLED_BACK,
+        Outcome::RollBackFailed if is_bridge => message_id::BRIDGE_ROLL_BACK_FAILED,
+        Outcome::Failed if is_bridge => message_id::BRIDGE_FAILED,
         Outcome::RolledBack => message_id::ROLLED_BACK,
         Outcome::RollBackFailed => message_id::ROLL_BACK_FAILED,
         Outcome::Failed

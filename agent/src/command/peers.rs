@@ -21,7 +21,7 @@ pub(super) async fn stand_in(paths: &Paths) {
         tracing::warn!("{}", chain(&error));
     }
     // Once per boot, before it goes on: later the address belongs to the running cluster.
-    if marks::is_undecided(paths) && !paths.ovs_config_executed().exists() {
+    if marks::is_boot_held(paths) && !paths.ovs_config_executed().exists() {
         match tokio::time::timeout(OVSDB, forget_ovn_remote(paths)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::info!(
@@ -60,10 +60,20 @@ fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
 }
 
 fn mtu_migration_is_enabled(paths: &Paths) -> bool {
+    is_enabled(paths, "mtu-migration.service")
+}
+
+/// Whether the cluster's network is OVN-Kubernetes: the machine-config-operator enables
+/// ovs-configuration.service only then.
+pub(super) fn is_ovn_kubernetes(paths: &Paths) -> bool {
+    is_enabled(paths, "ovs-configuration.service")
+}
+
+fn is_enabled(paths: &Paths, unit: &str) -> bool {
     let targets = paths.units().read_dir().into_iter().flatten().flatten();
     targets.map(|target| target.path()).any(|target| {
         target.extension().is_some_and(|it| it == "wants" || it == "requires")
-            && target.join("mtu-migration.service").symlink_metadata().is_ok()
+            && target.join(unit).symlink_metadata().is_ok()
     })
 }
 

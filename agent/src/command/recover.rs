@@ -12,7 +12,7 @@ use crate::{
     document::Document,
     durable::{
         commit,
-        journal::{self, Journal},
+        journal::{self, Journal, Kind},
         record::Record,
         set_aside,
     },
@@ -130,8 +130,12 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
     }
 }
 
-/// Counts a crash as a failure, so that the document is not tried for ever.
+/// Counts a crash as a failure, so that the document is not tried for ever. The automatic bridge is
+/// tried for ever: no change of its input would end a pause.
 fn note(paths: &Paths, journal: &Journal) {
+    if journal.kind == Kind::Bridge {
+        return;
+    }
     let document = Document {
         path: journal.source.clone(),
         text: String::new(),

@@ -4,23 +4,35 @@ use std::time::Duration;
 
 use crate::error::{Error, Exit};
 
-const FIRST: Duration = Duration::from_secs(5);
-const LONGEST: Duration = Duration::from_secs(300);
+/// The lengths of pauses, which double.
+pub(super) struct Pace {
+    first: Duration,
+    longest: Duration,
+}
 
-/// The pause after `failures` failures in a row, counted from 1; `None`: until an input changes,
-/// since the same input fails again.
-pub(super) fn pause(error: &Error, failures: u32) -> Option<Duration> {
-    let hopeless = matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input;
-    if hopeless {
-        return None;
+/// For documents.
+pub(super) const DOCUMENT: Pace =
+    Pace { first: Duration::from_secs(5), longest: Duration::from_secs(300) };
+/// For the automatic bridge; configure-ovs.sh pauses 15 minutes.
+pub(super) const BRIDGE: Pace =
+    Pace { first: Duration::from_secs(15), longest: Duration::from_secs(900) };
+
+impl Pace {
+    /// The pause after `failures` failures in a row, counted from 1; `None`: until an input
+    /// changes, since the same input fails again.
+    pub(super) fn pause(&self, error: &Error, failures: u32) -> Option<Duration> {
+        let hopeless = matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input;
+        if hopeless {
+            return None;
+        }
+        let doublings = failures.saturating_sub(1).min(8);
+        Some((self.first * 2_u32.pow(doublings)).min(self.longest))
     }
-    let doublings = failures.saturating_sub(1).min(8);
-    Some((FIRST * 2_u32.pow(doublings)).min(LONGEST))
 }
 
 /// The pause in words.
 pub(super) fn describe(pause: Option<Duration>) -> String {
-    let change = "a change below /etc/nmstate or of dayone.toml, or SIGHUP";
+    let change = "a change below /etc/nmstate or /etc/ovnk or of dayone.toml, or SIGHUP";
     match pause {
         Some(pause) => format!("the next attempt is in {} s, or at {change}", pause.as_secs()),
         None => format!("the next attempt is at {change}"),
@@ -33,21 +45,24 @@ mod tests {
     use crate::document::digest::Digest;
 
     #[test]
-    fn pauses_grow_to_five_minutes() {
-        let pauses: Vec<u64> = (1..=9)
-            .filter_map(|failures| pause(&Error::NoLastGood, failures))
-            .map(|pause| pause.as_secs())
-            .collect();
-        assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 300, 300, 300]);
-        assert_eq!(pause(&Error::NoLastGood, u32::MAX), Some(LONGEST));
+    fn pauses_grow() {
+        let pauses = |pace: &Pace| -> Vec<u64> {
+            (1..=9)
+                .filter_map(|failures| pace.pause(&Error::NoLastGood, failures))
+                .map(|pause| pause.as_secs())
+                .collect()
+        };
+        assert_eq!(pauses(&DOCUMENT), [5, 10, 20, 40, 80, 160, 300, 300, 300]);
+        assert_eq!(pauses(&BRIDGE), [15, 30, 60, 120, 240, 480, 900, 900, 900]);
+        assert_eq!(DOCUMENT.pause(&Error::NoLastGood, u32::MAX), Some(DOCUMENT.longest));
     }
 
     #[test]
     fn the_same_input_is_not_tried_again() {
         let digest = Digest::of(b"");
         let given_up = Error::GivenUp { digest, count: 3, last: String::new() };
-        assert_eq!(pause(&given_up, 1), None);
+        assert_eq!(DOCUMENT.pause(&given_up, 1), None);
         let refused = Error::Check(crate::document::check::CheckError::Refused(Vec::new()));
-        assert_eq!(pause(&refused, 1), None);
+        assert_eq!(DOCUMENT.pause(&refused, 1), None);
     }
 }

@@ -16,7 +16,7 @@ use crate::{
     paths::Paths,
     settings::Settings,
     status::{Outcome, StatusFile, progress::Progress},
-    transaction::{Probed, Transaction},
+    transaction::{Change, DocumentChange, Probed, Transaction},
 };
 
 /// Applies the last good document as a transaction, reported like `apply`.
@@ -63,7 +63,9 @@ async fn back(
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
     let mut probed = Probed::default();
     let files = ServiceFiles::none_due(Record::load(paths).applied_service_files(&[]));
-    let result = transaction.run(&document, &parsed, &files, None, &mut probed).await;
+    let (document, parsed) = (&document, &parsed);
+    let change = DocumentChange { document, parsed, service_files: &files, previous: None };
+    let result = transaction.run(&Change::Document(change), &mut probed).await;
     status.update(|s| {
         s.probes_before = probed.before;
         s.probes_after = probed.after;

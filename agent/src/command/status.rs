@@ -4,7 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use super::{drift::drift, last_good::last_good_state, output::print, removed::removed};
+use super::{
+    drift::{bridge_drift, committed_bridge, drift},
+    last_good::last_good_state,
+    output::print,
+    removed::removed,
+};
 use nmgen::chain;
 
 use crate::{
@@ -59,11 +64,14 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
     let drift = Vec::new();
     let mut report = Report { boot, in_force, pending, removed, drift, drift_unknown: None };
-    if chosen.document.is_some() && in_force {
-        match drifted(paths, &settings).await {
-            Ok(subjects) => report.drift = subjects,
-            Err(error) => report.drift_unknown = Some(chain(&error)),
-        }
+    let drifted = match &chosen.document {
+        Some(_) if report.in_force => drifted(paths, &settings).await,
+        Some(_) => Ok(Vec::new()),
+        None => bridge_drifted(paths, &settings, &mut report).await,
+    };
+    match drifted {
+        Ok(subjects) => report.drift = subjects,
+        Err(error) => report.drift_unknown = Some(chain(&error)),
     }
     if json {
         let text = serde_json::to_string_pretty(&report)
@@ -92,6 +100,7 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
 fn not_in_force(boot: &Status) -> String {
     let mut why = match (&boot.document, &boot.error) {
         (Some(document), Some(error)) => format!("{} failed: {error}", document.display()),
+        (None, Some(error)) if boot.bridge.is_some() => format!("br-ex failed: {error}"),
         _ => format!("it is not committed (this boot: {:?})", boot.outcome),
     };
     if let Some(last_good) = &boot.last_good {
@@ -106,6 +115,21 @@ async fn drifted(paths: &Paths, settings: &Settings) -> Result<Vec<String>, Erro
     Ok(drift(&network, &desired).await?.map(|(subjects, _)| subjects).unwrap_or_default())
 }
 
+/// The drift of the automatic bridge, which is in force if this boot has committed it.
+async fn bridge_drifted(
+    paths: &Paths,
+    settings: &Settings,
+    report: &mut Report,
+) -> Result<Vec<String>, Error> {
+    let Some(plan) = committed_bridge(paths)? else {
+        // A run of `dayone bridge` that has not committed.
+        report.in_force &= report.boot.bridge.is_none();
+        return Ok(Vec::new());
+    };
+    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    Ok(bridge_drift(&network, &plan).await?.0)
+}
+
 fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
     let mut lines = Vec::new();
     let mut line = |key: &str, value: String| lines.push(format!("{key:>10}: {value}\n"));
@@ -118,6 +142,13 @@ fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
     }
     line("chosen", chosen.reason.clone());
     let boot = &report.boot;
+    if let Some(bridge) = boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty()) {
+        line("bridge", boot.reason.clone());
+        line("profiles", bridge.profiles.join(", "));
+        for loss in &bridge.losses {
+            line("warning", loss.clone());
+        }
+    }
     let of_boot = boot.warnings.iter().filter(|warning| !chosen.warnings.contains(warning));
     for warning in chosen.warnings.iter().chain(of_boot) {
         line("warning", warning.clone());

@@ -10,7 +10,7 @@ pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {
     loop {
         let failed = |source| Error::Watch { path: directory.to_path_buf(), source };
         let watch = Watch::on(&[directory]).map_err(failed)?;
-        if !marks::is_undecided(paths) {
+        if !marks::is_boot_held(paths) {
             return Ok(());
         }
         watch.changed().await.map_err(failed)?;

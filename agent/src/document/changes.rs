@@ -66,15 +66,16 @@ impl Inputs {
     }
 }
 
-/// Documents, the files of `nmstatectl service`, the settings.
-fn directories(paths: &Paths) -> [PathBuf; 3] {
-    [paths.documents(), paths.under("/etc/nmstate"), paths.under("/etc/dayone")]
+/// Documents, the files of `nmstatectl service`, the settings, the choice of uplinks.
+fn directories(paths: &Paths) -> [PathBuf; 4] {
+    [paths.documents(), paths.under("/etc/nmstate"), paths.under("/etc/dayone"), paths.uplinks()]
 }
 
 fn is_input(paths: &Paths, path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "yml")
         || *path == paths.applied()
         || *path == paths.settings()
+        || path.parent() == Some(&paths.uplinks())
 }
 
 #[cfg(test)]

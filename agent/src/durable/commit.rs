@@ -9,12 +9,14 @@
 use std::path::{Path, PathBuf};
 
 use super::{
+    automatic,
     file::{self, FileError, Staged},
     record::{self, Record},
 };
 use nmgen::chain;
 
 use crate::{
+    bridge::plan::BridgePlan,
     document::{Document, digest::Digest},
     network::uplinks::Uplinks,
     paths::Paths,
@@ -23,6 +25,12 @@ use crate::{
 /// All files of a commit, already on disk; only the renames are missing.
 #[derive(Debug)]
 pub(crate) struct Commit {
+    /// The commit of a document; an automatic bridge has neither `applied` nor a record.
+    document: Option<OfDocument>,
+}
+
+#[derive(Debug)]
+struct OfDocument {
     /// Staged in its own directory, which may be on another file system. Deleted if dropped unused.
     applied: Staged,
     record: Record,
@@ -42,7 +50,19 @@ pub(crate) fn stage(
     file::write_new(&staged(dir, &paths.last_good()), bytes, mode)?;
     let record = Record::of(document, Record::load(paths));
     file::write_new_json(&staged(dir, &paths.record()), &record)?;
-    Ok(Commit { applied: Staged::new(&paths.applied(), bytes, mode)?, record })
+    let applied = Staged::new(&paths.applied(), bytes, mode)?;
+    Ok(Commit { document: Some(OfDocument { applied, record }) })
+}
+
+/// Stages the commit of an automatic bridge in `dir`, a new directory.
+pub(crate) fn stage_bridge(
+    paths: &Paths,
+    dir: &Path,
+    plan: &BridgePlan,
+    replaces_document: bool,
+) -> Result<Commit, FileError> {
+    automatic::stage(paths, dir, plan, replaces_document)?;
+    Ok(Commit { document: None })
 }
 
 /// Records `document`, which another tool has put in force: the same files, without a transaction.
@@ -82,22 +102,25 @@ impl Commit {
         service_files: &[Digest],
         adopted: bool,
     ) -> Result<(), FileError> {
-        if let Some(committed) = &mut self.record.committed {
+        let Some(of) = &mut self.document else { return Ok(()) };
+        if let Some(committed) = &mut of.record.committed {
             committed.uplinks = Some(uplinks);
             committed.service_files = Some(service_files.to_vec());
             committed.adopted = adopted;
         }
-        file::write_json(place, &self.record, 0o600)
+        file::write_json(place, &of.record, 0o600)
     }
 
-    /// The decision: from here on the document is in force.
+    /// The decision: from here on the change is in force.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
         file::rename(&paths.transaction(), &paths.committed())
     }
 
     /// Moves all files into place. A failure is left to the next start.
     pub(crate) fn finish(self, paths: &Paths) -> Result<(), FileError> {
-        self.applied.put()?;
+        if let Some(of) = self.document {
+            of.applied.put()?;
+        }
         finish(paths)
     }
 }
@@ -109,6 +132,9 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     if !dir.exists() {
         return Ok(());
     }
+    if automatic::finish(paths, &dir)? {
+        return file::remove(&dir);
+    }
     move_in(&dir, paths.last_good_state())?;
     move_in(&dir, paths.last_good())?;
     if let Some(text) = file::read(&paths.last_good())?
@@ -116,6 +142,8 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     {
         file::write(&paths.applied(), &text, file::mode(&paths.last_good())?)?;
     }
+    // br-ex is the document's now.
+    file::remove(&paths.bridge())?;
     if move_in(&dir, paths.record())? {
         file::sync_dir(&paths.state_dir())?;
         note(paths);

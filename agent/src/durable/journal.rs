@@ -4,13 +4,13 @@
 //! makes it `committed` (see `commit`); so a power cut leaves either no transaction or a complete
 //! one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nmgen::chain;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    commit::{self, Commit},
+    commit::Commit,
     copies,
     file::{self, FileError},
     protected::Scope,
@@ -19,18 +19,32 @@ use crate::{
     document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
 };
 
+/// The kind of a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    /// A document, or the return to the last good one.
+    #[default]
+    Document,
+    /// The automatic bridge.
+    Bridge,
+}
+
 /// `journal.json`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     /// Version of this file's layout.
     pub(crate) version: u32,
+    /// Older versions knew documents alone.
+    #[serde(default)]
+    pub(crate) kind: Kind,
     /// The boot it was opened in.
     pub(crate) boot_id: String,
-    /// Digest of the document being applied.
+    /// Digest of the document being applied; of the picture of an automatic bridge.
     pub(crate) digest: Digest,
-    /// Path of the document.
+    /// Path of the document; of the plan of an automatic bridge.
     pub(crate) source: PathBuf,
-    /// OVS bridges that the document asks for.
+    /// OVS bridges that the change makes.
     pub(crate) bridges: Vec<String>,
     /// The state before the transaction.
     pub(crate) before: Before,
@@ -51,8 +65,36 @@ impl Journal {
         before: Before,
         probes: Vec<ProbeResult>,
     ) -> Self {
-        let (digest, source) = (document.digest.clone(), document.path.clone());
-        Self { version: VERSION, boot_id: boot_id(paths), digest, source, bridges, before, probes }
+        Self {
+            version: VERSION,
+            kind: Kind::Document,
+            boot_id: boot_id(paths),
+            digest: document.digest.clone(),
+            source: document.path.clone(),
+            bridges,
+            before,
+            probes,
+        }
+    }
+
+    /// The journal of an automatic bridge with this picture.
+    pub(crate) fn of_bridge(
+        paths: &Paths,
+        picture: &str,
+        bridges: Vec<String>,
+        before: Before,
+        probes: Vec<ProbeResult>,
+    ) -> Self {
+        Self {
+            version: VERSION,
+            kind: Kind::Bridge,
+            boot_id: boot_id(paths),
+            digest: Digest::of(picture.as_bytes()),
+            source: paths.bridge(),
+            bridges,
+            before,
+            probes,
+        }
     }
 
     /// Whether the journal was opened in this boot.
@@ -61,28 +103,27 @@ impl Journal {
     }
 }
 
-fn boot_id(paths: &Paths) -> String {
+/// This boot's id.
+pub(super) fn boot_id(paths: &Paths) -> String {
     std::fs::read_to_string(paths.boot_id()).unwrap_or_default().trim().to_owned()
 }
 
-/// Copies the files, stages the commit and opens the transaction. `service_files`: the text of the
-/// files applied before the document.
+/// Copies the files that the texts speak of, has the commit staged in the new directory, and opens
+/// the transaction.
 pub(crate) fn open(
     paths: &Paths,
     journal: &Journal,
-    document: &Document,
-    resolved: &str,
-    service_files: &str,
+    texts: &[&str],
+    stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
 ) -> Result<Commit, FileError> {
     let place = paths.transaction();
     let new = place.with_extension("new");
     file::remove(&new)?;
     file::create_dir(&new)?;
-    let scope =
-        Scope::new(&[&document.text, resolved, service_files], journal.before.hostname.is_some());
+    let scope = Scope::new(texts, journal.before.hostname.is_some());
     copies::save(paths, &new.join("files"), &scope)?;
     file::write_new_json(&new.join("journal.json"), journal)?;
-    let commit = commit::stage(paths, &new, document, resolved)?;
+    let commit = stage(&new)?;
     file::sync_dir(&new)?;
     file::rename(&new, &place)?;
     Ok(commit)
@@ -137,6 +178,7 @@ mod tests {
     use super::{Journal, abandon, close, open, read};
     use crate::{
         document::{Document, digest::Digest},
+        durable::commit,
         network::Before,
         paths::Paths,
     };
@@ -159,7 +201,7 @@ mod tests {
             };
             let journal =
                 Journal::new(&paths, &document, Vec::new(), Before::default(), Vec::new());
-            drop(open(&paths, &journal, &document, "", "")?);
+            drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
             std::fs::write(&profile, "new")?;
             let place = paths.transaction().join("journal.json");
             std::fs::write(&place, text)?;
@@ -195,7 +237,7 @@ mod tests {
             Before::default(),
             Vec::new(),
         );
-        drop(open(&paths, &journal, &document, "", "")?);
+        drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
         let back = read(&paths)?.ok_or("no journal")?;
         assert_eq!(back.bridges, ["br-ex"]);
         assert!(back.is_of_this_boot(&paths));

@@ -22,6 +22,17 @@ pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(
     version::tell(net).await
 }
 
+/// Returns when NetworkManager and OVSDB are there.
+pub(super) async fn network_manager_and_ovsdb(
+    net: &Clients<'_>,
+    say: Say<'_>,
+) -> Result<(), NetworkError> {
+    let path = net.paths.ovsdb_socket();
+    let ovsdb =
+        async { awaited("Open vSwitch's database", net.wait.ovsdb, say, socket(&path)).await? };
+    tokio::try_join!(network_manager(net, say), ovsdb).map(|_| ())
+}
+
 pub(super) async fn ready(
     net: &Clients<'_>,
     wants: &Wants,

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use super::{
-    Before, Network, NetworkError, activate, bridges,
+    Before, Network, NetworkError, activate, automatic, bridges,
     clients::Clients,
-    foreign, readiness, restore,
+    foreign, planning, readiness, restore,
     takeover::{self, Leftovers},
     uplinks::Uplinks,
     verify,
 };
 use crate::{
+    bridge::plan::BridgePlan,
     client::{
         dbus::{Active, Checkpoint},
         ovsdb::Ovsdb,
@@ -18,7 +19,7 @@ use crate::{
     document::identity,
     paths::Paths,
     probe::{self, Probe, ProbeResult},
-    settings::Wait,
+    settings::{Settings, Wait},
     state::{Macs, State},
     wants::{Gateway, LinkRef, Wants},
 };
@@ -34,6 +35,20 @@ impl<'a> RealNetwork<'a> {
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
         Ok(Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?)
+    }
+
+    /// The plan of the automatic bridge, once its uplink is known.
+    pub(crate) async fn plan_bridge(
+        &self,
+        settings: &Settings,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<BridgePlan, NetworkError> {
+        planning::planned(&self.0, settings, say).await
+    }
+
+    /// The parts of the plan that the node lacks, in words.
+    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
+        automatic::lacking(&self.0, plan).await
     }
 
     /// Activates those of `profiles` that are not active.
@@ -170,6 +185,18 @@ impl Network for RealNetwork<'_> {
             lost = foreign::guard(&self.0, &before.foreign) => match lost? {},
         }
         foreign::put_back(&self.0, &before.foreign).await
+    }
+
+    async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
+        automatic::apply(&self.0, plan, bound).await
+    }
+
+    async fn verify_profiles(
+        &self,
+        plan: &BridgePlan,
+        bound: Duration,
+    ) -> Result<(), NetworkError> {
+        automatic::verify(&self.0, plan, bound).await
     }
 
     async fn verify(

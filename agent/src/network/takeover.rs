@@ -1,6 +1,12 @@
 //! Leftovers of configure-ovs and OpenShift SDN on a node: profiles and OVS bridges. Pure.
 
-use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
+use super::Before;
+use crate::{
+    bridge::plan::{Leftover, Removal},
+    client::dbus::Profile,
+    client::ovsdb::Bridge,
+    wants::Wants,
+};
 
 /// Leftovers to remove before the document is applied.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +18,20 @@ pub(crate) struct Leftovers {
 }
 
 impl Leftovers {
+    /// Leftovers that the plan of an automatic bridge names.
+    pub(crate) fn of(remove: &Removal, before: &Before) -> Self {
+        let profile = |it: &Leftover| Profile {
+            path: it.path.clone(),
+            id: it.id.clone(),
+            uuid: it.uuid.clone(),
+        };
+        let goes = |bridge: &&Bridge| remove.bridges.contains(&bridge.name);
+        Self {
+            profiles: remove.profiles.iter().map(profile).collect(),
+            bridges: before.bridges.iter().filter(goes).cloned().collect(),
+        }
+    }
+
     /// Whether there are no leftovers.
     pub(crate) fn is_empty(&self) -> bool {
         self.profiles.is_empty() && self.bridges.is_empty()

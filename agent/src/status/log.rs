@@ -31,6 +31,20 @@ pub(crate) mod message_id {
     pub(crate) const ADOPTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0a";
     /// The file of the document in force is gone.
     pub(crate) const REMOVED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e09";
+    /// The automatic br-ex was committed.
+    pub(crate) const BRIDGE_COMMITTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e21";
+    /// The automatic br-ex was there already.
+    pub(crate) const BRIDGE_UNCHANGED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e22";
+    /// The automatic br-ex is not the agent's affair.
+    pub(crate) const BRIDGE_NOTHING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e23";
+    /// The automatic br-ex failed before any change.
+    pub(crate) const BRIDGE_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e24";
+    /// The automatic br-ex was rolled back.
+    pub(crate) const BRIDGE_ROLLED_BACK: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e25";
+    /// The roll back of the automatic br-ex failed.
+    pub(crate) const BRIDGE_ROLL_BACK_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e26";
+    /// The automatic br-ex failed, and the boot goes on.
+    pub(crate) const BRIDGE_GOES_ON: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e28";
     /// A document waits for the next boot.
     pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
     /// The document that waits for the next boot would be refused.

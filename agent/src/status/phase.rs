@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Phase {
     Select,
+    SelectUplink,
     Network,
     Activate,
     Recover,
@@ -18,6 +19,7 @@ pub(crate) enum Phase {
     Checkpoint,
     TakeOver,
     Apply,
+    ApplyProfiles,
     Verify,
     Probe,
     Commit,
@@ -31,6 +33,7 @@ impl std::fmt::Display for Phase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Select => "choosing the document",
+            Self::SelectUplink => "choosing the uplink of br-ex",
             Self::Network => "waiting for the network",
             Self::Activate => "activating the document's profiles",
             Self::Recover => "undoing an unfinished transaction",
@@ -42,6 +45,7 @@ impl std::fmt::Display for Phase {
             Self::Checkpoint => "creating a checkpoint",
             Self::TakeOver => "taking over remains of other tools",
             Self::Apply => "applying the document",
+            Self::ApplyProfiles => "applying the profiles of br-ex",
             Self::Verify => "verifying the new network",
             Self::Probe => "probing the new network",
             Self::Commit => "committing",

@@ -1,17 +1,17 @@
 //! The change, from the checkpoint to NetworkManager's commit.
 
 use super::{
-    Probed, Transaction,
+    Change, DocumentChange, Probed, Transaction,
     bounds::GRACE,
     failure::{PhaseError, Phased},
     prepare::Prepared,
 };
 use crate::{
+    bridge::plan::BridgePlan,
     client::dbus::Checkpoint,
-    document::service_files::{ServiceFile, ServiceFiles},
-    network::{Before, Network, NetworkError, uplinks::Uplinks},
+    document::service_files::ServiceFile,
+    network::{Before, Network, NetworkError, takeover::Leftovers, uplinks::Uplinks},
     probe::{self, ProbeResult},
-    state::State,
     status::phase::Phase,
 };
 
@@ -20,40 +20,15 @@ impl<N: Network> Transaction<'_, N> {
     pub(super) async fn change(
         &self,
         prepared: &Prepared,
-        service_files: &ServiceFiles,
-        previous: Option<&State>,
+        change: &Change<'_>,
         probed: &mut Probed,
     ) -> Phased<Uplinks> {
-        let Prepared { desired, wants, before, leftovers, plan, commit: _ } = prepared;
+        let Prepared { wants, before, plan, .. } = prepared;
         let t = &self.settings.timeout;
-        let seconds = before.checkpoint_seconds;
-        let mut held = None;
-        if !leftovers.is_empty() {
-            let bound = t.checkpoint.get();
-            let checkpoint =
-                self.phase(Phase::Checkpoint, bound, self.network.checkpoint(seconds)).await?;
-            held = Some(checkpoint);
-            self.phase(Phase::TakeOver, t.take_over.get(), self.network.take_over(leftovers))
-                .await?;
+        match change {
+            Change::Document(change) => self.apply_document(prepared, change).await?,
+            Change::Bridge(profiles) => self.apply_bridge(prepared, profiles).await?,
         }
-        for file in &service_files.due {
-            let applied = self.service_file(file, before, held.take(), seconds);
-            self.phase(Phase::Apply, t.apply.get(), applied).await?;
-        }
-        let full = previous.map(|p| desired.replacing(p));
-        let full = full.as_ref().unwrap_or(desired);
-        self.phase(
-            Phase::Apply,
-            t.apply.get(),
-            self.network.apply(full, before, held.as_ref(), seconds),
-        )
-        .await?;
-        let bound = t.verify.get();
-        self.phase(Phase::Verify, bound + GRACE, async {
-            self.network.verify(full, wants, before, bound).await?;
-            self.network.return_patch_ports(before, &wants.bridges).await
-        })
-        .await?;
         let decisive: Vec<_> = probe::decisive(plan, &probed.before).into_iter().cloned().collect();
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {
@@ -73,6 +48,68 @@ impl<N: Network> Transaction<'_, N> {
             Ok::<_, NetworkError>(uplinks)
         })
         .await
+    }
+
+    /// Applies the document by nmstate, and verifies the result.
+    async fn apply_document(&self, prepared: &Prepared, change: &DocumentChange<'_>) -> Phased<()> {
+        let Prepared { desired, wants, before, leftovers, .. } = prepared;
+        let t = &self.settings.timeout;
+        let seconds = before.checkpoint_seconds;
+        let mut held = None;
+        if !leftovers.is_empty() {
+            held = Some(self.checkpoint(before).await?);
+            self.take_over(leftovers).await?;
+        }
+        for file in &change.service_files.due {
+            let applied = self.service_file(file, before, held.take(), seconds);
+            self.phase(Phase::Apply, t.apply.get(), applied).await?;
+        }
+        let full = change.previous.map(|p| desired.replacing(p));
+        let full = full.as_ref().unwrap_or(desired);
+        self.phase(
+            Phase::Apply,
+            t.apply.get(),
+            self.network.apply(full, before, held.as_ref(), seconds),
+        )
+        .await?;
+        let bound = t.verify.get();
+        self.phase(Phase::Verify, bound + GRACE, async {
+            self.network.verify(full, wants, before, bound).await?;
+            self.network.return_patch_ports(before, &wants.bridges).await
+        })
+        .await
+    }
+
+    /// Makes and activates the profiles of the automatic bridge under one checkpoint, and verifies
+    /// the result.
+    async fn apply_bridge(&self, prepared: &Prepared, profiles: &BridgePlan) -> Phased<()> {
+        let Prepared { desired, wants, before, leftovers, .. } = prepared;
+        let t = &self.settings.timeout;
+        self.checkpoint(before).await?;
+        if !leftovers.is_empty() {
+            self.take_over(leftovers).await?;
+        }
+        let bound = t.apply.get();
+        let applied = self.network.apply_profiles(profiles, bound);
+        self.phase(Phase::ApplyProfiles, bound + GRACE, applied).await?;
+        let bound = t.verify.get();
+        self.phase(Phase::Verify, bound + GRACE, async {
+            self.network.verify(desired, wants, before, bound).await?;
+            self.network.verify_profiles(profiles, bound).await?;
+            self.network.return_patch_ports(before, &wants.bridges).await
+        })
+        .await
+    }
+
+    async fn checkpoint(&self, before: &Before) -> Phased<Checkpoint> {
+        let bound = self.settings.timeout.checkpoint.get();
+        let created = self.network.checkpoint(before.checkpoint_seconds);
+        self.phase(Phase::Checkpoint, bound, created).await
+    }
+
+    async fn take_over(&self, leftovers: &Leftovers) -> Phased<()> {
+        let bound = self.settings.timeout.take_over.get();
+        self.phase(Phase::TakeOver, bound, self.network.take_over(leftovers)).await
     }
 
     /// Applies a file of `nmstatectl service`. Its result is verified with the document, which may

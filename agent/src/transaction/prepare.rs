@@ -1,18 +1,20 @@
 //! Preparation before the first change: prerequisites, snapshot, journal.
 
+use std::{future::Future, path::Path};
+
 use super::{
-    Probed, Transaction,
+    DocumentChange, Probed, Transaction,
     bounds::{GRACE, LONG},
     failure::{PhaseError, Phased},
 };
 use crate::{
-    document::{Document, service_files::ServiceFiles},
+    bridge::plan::BridgePlan,
     durable::{
-        commit::Commit,
+        commit::{self, Commit},
         journal::{self, Journal},
     },
     network::{Before, Network, NetworkError, takeover::Leftovers},
-    probe,
+    probe::{self, Probe},
     state::{Parsed, State},
     status::phase::Phase,
     wants::Wants,
@@ -24,25 +26,22 @@ pub(super) struct Prepared {
     pub(super) wants: Wants,
     pub(super) before: Before,
     pub(super) leftovers: Leftovers,
-    pub(super) plan: Vec<probe::Probe>,
+    pub(super) plan: Vec<Probe>,
     pub(super) commit: Commit,
 }
 
 impl<N: Network> Transaction<'_, N> {
+    /// Prepares a document.
     pub(super) async fn prepare(
         &self,
-        document: &Document,
-        parsed: &Parsed,
-        service_files: &ServiceFiles,
+        change: &DocumentChange<'_>,
         probed: &mut Probed,
     ) -> Phased<Prepared> {
-        let t = &self.settings.timeout;
+        let DocumentChange { document, parsed, service_files, previous: _ } = change;
         let first = parsed.first_wants(&document.text);
-        // Each inner wait has its own bound.
-        let say = |text: &str, bound| self.progress.say(text, bound);
-        self.phase(Phase::Ready, LONG, self.network.ready(&first, &say)).await?;
+        self.ready(&first).await?;
         let desired = self
-            .phase(Phase::Snapshot, t.snapshot.get(), async {
+            .phase(Phase::Snapshot, self.settings.timeout.snapshot.get(), async {
                 let current = match parsed.needs_current() {
                     true => Some(self.network.current().await?),
                     false => None,
@@ -53,39 +52,97 @@ impl<N: Network> Transaction<'_, N> {
         // After the resolution, since the document's names of links may differ from the kernel's.
         let wants = desired.wants();
         if parsed.needs_current() {
-            self.phase(Phase::Ready, LONG, self.network.ready(&wants, &say)).await?;
+            self.ready(&wants).await?;
         }
         let plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
-        let asked = probe::baseline(&plan);
+        let reapply = !service_files.due.is_empty();
+        let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
+        let (before, leftovers) = self.look(&wants, &plan, reapply, leftovers, probed).await?;
+        let commit = self
+            .journal(async {
+                let (before, probes) = (before.clone(), probed.before.clone());
+                let bridges = wants.bridges.clone();
+                let journal = Journal::new(self.paths, document, bridges, before, probes);
+                let resolved = desired.to_yaml()?;
+                let texts = [&*document.text, &*resolved, &*service_files.text()];
+                let stage = |new: &Path| commit::stage(self.paths, new, document, &resolved);
+                Ok(journal::open(self.paths, &journal, &texts, stage)?)
+            })
+            .await?;
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+    }
+
+    /// Prepares the automatic bridge.
+    pub(super) async fn prepare_bridge(
+        &self,
+        profiles: &BridgePlan,
+        probed: &mut Probed,
+    ) -> Phased<Prepared> {
+        let desired = self
+            .phase(Phase::Snapshot, self.settings.timeout.snapshot.get(), async {
+                // The rest is verified with the profiles.
+                let picture = Parsed::new(&profiles.document)?.resolve(None)?;
+                Ok::<_, PhaseError>(picture.visible())
+            })
+            .await?;
+        let wants = desired.wants();
+        self.ready(&wants).await?;
+        // A gateway of the old network decides only if it answered before: the bridge must not ask
+        // more of a network than the network was.
+        let plan = probe::plan(&self.settings.probe, &[], &[], self.paths);
+        let leftovers = async |before: &Before| Ok(Leftovers::of(&profiles.remove, before));
+        let (before, leftovers) = self.look(&wants, &plan, false, leftovers, probed).await?;
+        let commit = self
+            .journal(async {
+                let (before, probes) = (before.clone(), probed.before.clone());
+                let (bridges, picture) = (wants.bridges.clone(), &profiles.document);
+                let journal = Journal::of_bridge(self.paths, picture, bridges, before, probes);
+                let stage = |new: &Path| commit::stage_bridge(self.paths, new, profiles, false);
+                Ok(journal::open(self.paths, &journal, &[picture.as_str()], stage)?)
+            })
+            .await?;
+        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+    }
+
+    async fn ready(&self, wants: &Wants) -> Phased<()> {
+        // Each inner wait has its own bound.
+        let say = |text: &str, bound| self.progress.say(text, bound);
+        self.phase(Phase::Ready, LONG, self.network.ready(wants, &say)).await
+    }
+
+    /// Takes the snapshot and probes the old network.
+    async fn look(
+        &self,
+        wants: &Wants,
+        plan: &[Probe],
+        reapply: bool,
+        leftovers: impl AsyncFnOnce(&Before) -> Result<Leftovers, NetworkError>,
+        probed: &mut Probed,
+    ) -> Phased<(Before, Leftovers)> {
+        let t = &self.settings.timeout;
+        let asked = probe::baseline(plan);
         // In parallel: both are independent, and the probes mostly wait for answers.
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
-            let mut before = self.network.snapshot(&wants).await?;
+            let mut before = self.network.snapshot(wants).await?;
             before.checkpoint_seconds = t.checkpoint_seconds();
-            before.reapply = !service_files.due.is_empty();
-            let leftovers = self.network.leftovers(&wants, &before).await?;
+            before.reapply = reapply;
+            let leftovers = leftovers(&before).await?;
             Ok::<_, NetworkError>((before, leftovers))
         });
         let baseline = self.phase(Phase::Baseline, t.baseline.get() + GRACE, async {
             Ok::<_, PhaseError>(self.network.probe(&asked, t.baseline.get()).await)
         });
-        let ((before, leftovers), answers) = tokio::try_join!(snapshot, baseline)?;
+        let (looked, answers) = tokio::try_join!(snapshot, baseline)?;
         probed.before = answers;
-        let commit = self
-            .phase(Phase::Journal, t.snapshot.get(), async {
-                let (before, probes) = (before.clone(), probed.before.clone());
-                let bridges = wants.bridges.clone();
-                let journal = Journal::new(self.paths, document, bridges, before, probes);
-                let resolved = desired.to_yaml()?;
-                Ok::<_, PhaseError>(journal::open(
-                    self.paths,
-                    &journal,
-                    document,
-                    &resolved,
-                    &service_files.text(),
-                )?)
-            })
-            .await?;
-        Ok(Prepared { desired, wants, before, leftovers, plan, commit })
+        Ok(looked)
+    }
+
+    /// Opens the journal.
+    async fn journal(
+        &self,
+        open: impl Future<Output = Result<Commit, PhaseError>>,
+    ) -> Phased<Commit> {
+        self.phase(Phase::Journal, self.settings.timeout.snapshot.get(), open).await
     }
 }

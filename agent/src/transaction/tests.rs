@@ -4,8 +4,9 @@ use std::{cell::RefCell, time::Duration};
 
 use tokio::sync::watch;
 
-use super::{Failure, PhaseError, Probed, Transaction};
+use super::{Change, DocumentChange, Failure, PhaseError, Probed, Transaction};
 use crate::{
+    bridge::plan::BridgePlan,
     client::dbus::{BusError, Checkpoint, Profile},
     document::Document,
     document::digest::Digest,
@@ -33,6 +34,7 @@ enum Step {
     TakeOver,
     Apply,
     Verify,
+    VerifyProfiles,
     Commit,
     RollBack,
     Reapply,
@@ -140,6 +142,13 @@ impl Network for Fake {
         assert!(held.is_some() || self.did(Step::Commit));
         self.step(Step::Apply).await
     }
+    async fn apply_profiles(&self, _: &BridgePlan, _: Duration) -> Result<(), NetworkError> {
+        assert!(self.did(Step::Checkpoint), "nothing undoes the profiles");
+        self.step(Step::Apply).await
+    }
+    async fn verify_profiles(&self, _: &BridgePlan, _: Duration) -> Result<(), NetworkError> {
+        self.step(Step::VerifyProfiles).await
+    }
     async fn verify(
         &self,
         _: &State,
@@ -203,6 +212,8 @@ struct Bench {
     _root: tempfile::TempDir,
     paths: Paths,
     service_files: ServiceFiles,
+    /// The change is this automatic bridge, not the document.
+    bridge: Option<BridgePlan>,
 }
 
 impl Bench {
@@ -214,7 +225,7 @@ impl Bench {
         std::fs::create_dir_all(&profiles)?;
         std::fs::write(profiles.join("day1.nmconnection"), "old")?;
         let service_files = ServiceFiles::none_due(Vec::new());
-        Ok(Self { _root: root, paths, service_files })
+        Ok(Self { _root: root, paths, service_files, bridge: None })
     }
 
     async fn run(&self, network: &Fake, probed: &mut Probed) -> Result<(), Failure> {
@@ -238,7 +249,13 @@ impl Bench {
             mode: 0o644,
         };
         let Ok(parsed) = Parsed::new(DOCUMENT) else { unreachable!("the document is valid") };
-        transaction.run(&document, &parsed, &self.service_files, None, probed).await
+        let (document, parsed, service_files) = (&document, &parsed, &self.service_files);
+        let change = DocumentChange { document, parsed, service_files, previous: None };
+        let change = match &self.bridge {
+            None => Change::Document(change),
+            Some(plan) => Change::Bridge(plan),
+        };
+        transaction.run(&change, probed).await
     }
 
     fn committed(&self) -> bool {
@@ -451,3 +468,5 @@ async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
     assert!(network.did(Step::Reapply), "the device keeps the file's settings");
     Ok(())
 }
+
+mod automatic;

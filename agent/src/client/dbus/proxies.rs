@@ -58,6 +58,13 @@ pub(super) trait ConnectionSettings {
     fn list_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
     fn reload_connections(&self) -> zbus::Result<bool>;
     fn get_connection_by_uuid(&self, uuid: &str) -> zbus::Result<OwnedObjectPath>;
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn add_connection2(
+        &self,
+        settings: &HashMap<String, HashMap<String, OwnedValue>>,
+        flags: u32,
+        arguments: HashMap<&str, OwnedValue>,
+    ) -> zbus::Result<(OwnedObjectPath, HashMap<String, OwnedValue>)>;
 }
 
 #[zbus::proxy(
@@ -66,6 +73,17 @@ pub(super) trait ConnectionSettings {
 )]
 pub(super) trait SettingsConnection {
     fn get_settings(&self) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
+    fn get_secrets(
+        &self,
+        section: &str,
+    ) -> zbus::Result<HashMap<String, HashMap<String, OwnedValue>>>;
+    #[allow(clippy::type_complexity, reason = "the method's own type")]
+    fn update2(
+        &self,
+        settings: &HashMap<String, HashMap<String, OwnedValue>>,
+        flags: u32,
+        arguments: HashMap<&str, OwnedValue>,
+    ) -> zbus::Result<HashMap<String, OwnedValue>>;
     fn delete(&self) -> zbus::Result<()>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn flags(&self) -> zbus::Result<u32>;
@@ -76,6 +94,8 @@ pub(super) trait SettingsConnection {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait ActiveConnection {
+    #[zbus(signal, name = "StateChanged")]
+    fn transition(&self, state: u32, reason: u32) -> zbus::Result<()>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn state(&self) -> zbus::Result<u32>;
     #[zbus(property(emits_changed_signal = "false"))]

@@ -189,6 +189,11 @@ impl Bridge {
             && !self.ports.iter().any(Port::is_foreign)
     }
 
+    /// The MAC address that ovs-vswitchd gives the bridge, if it is set.
+    pub(crate) fn hwaddr(&self) -> Option<&str> {
+        in_map(&self.row, "other_config", "hwaddr")
+    }
+
     /// UUIDs of the profiles of its interfaces.
     pub(crate) fn interface_profiles(&self) -> impl Iterator<Item = &str> {
         self.ports.iter().flat_map(|port| &port.interfaces).filter_map(profile)
@@ -296,9 +301,13 @@ fn text<'a>(row: &'a Row, column: &str) -> &'a str {
 
 /// `["map", [["NM.connection.uuid", x], …]]` in `external_ids`.
 fn profile(row: &Row) -> Option<&str> {
-    let pairs = row.get("external_ids")?.get(1)?.as_array()?;
-    let is_profile = |pair: &&Value| pair.get(0).and_then(Value::as_str) == Some(super::PROFILE);
-    pairs.iter().find(is_profile)?.get(1)?.as_str()
+    in_map(row, "external_ids", super::PROFILE)
+}
+
+fn in_map<'a>(row: &'a Row, column: &str, key: &str) -> Option<&'a str> {
+    let pairs = row.get(column)?.get(1)?.as_array()?;
+    let is_key = |pair: &&Value| pair.get(0).and_then(Value::as_str) == Some(key);
+    pairs.iter().find(is_key)?.get(1)?.as_str()
 }
 
 /// A reference column is `["uuid", x]` or `["set", [["uuid", x], …]]`.

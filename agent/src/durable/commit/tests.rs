@@ -25,7 +25,7 @@ fn document(text: &str) -> Document {
 
 fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error::Error>> {
     let journal = Journal::new(paths, document, Vec::new(), Before::default(), Vec::new());
-    Ok(journal::open(paths, &journal, document, "resolved", "")?)
+    Ok(journal::open(paths, &journal, &[], |new| super::stage(paths, new, document, "resolved"))?)
 }
 
 /// A node with the document \"old\" in force.

@@ -27,8 +27,13 @@ rules! {
 const DOCUMENTS: &str = "/etc/nmstate/openshift";
 const AGENT_CONFIGURATION: &str = "/etc/dayone/dayone.toml";
 /// Units of the agent's package; a MachineConfig only enables them.
-const AGENT_UNITS: &[&str] =
-    &["dayone.service", "dayone-wait.service", "dayone-recover.service", "dayone-pending.path"];
+const AGENT_UNITS: &[&str] = &[
+    "dayone.service",
+    "dayone-wait.service",
+    "dayone-recover.service",
+    "dayone-bridge.service",
+    "dayone-pending.path",
+];
 /// etcd's `--max-request-bytes`, the bound of every object.
 const ETCD_LIMIT: usize = 1536 * 1024;
 /// A warning's threshold: the pool's rendered MachineConfig must hold all of its MachineConfigs.

@@ -1,0 +1,87 @@
+//! Activating a profile and waiting for the result.
+
+use futures_util::StreamExt as _;
+use zbus::zvariant::OwnedObjectPath;
+
+use super::{Active, Bus, BusError, call, path_of, proxies::ActiveConnectionProxy};
+
+/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
+const ACTIVATED: u32 = 2;
+/// `NM_ACTIVE_CONNECTION_STATE_DEACTIVATING` and `…_DEACTIVATED`.
+const DOWN: [u32; 2] = [3, 4];
+
+/// `NMActiveConnectionStateReason` in words.
+fn reason(number: u32) -> &'static str {
+    match number {
+        2 => "the user disconnected it",
+        3 => "its device went down",
+        4 | 8 => "a service stopped",
+        5 => "its IP configuration is not valid",
+        6 | 7 => "it took too long",
+        9 | 10 => "secrets are missing or wrong",
+        11 => "the profile was deleted",
+        12 => "a profile below or above it failed",
+        13 => "its device could not be made",
+        14 => "its device was removed",
+        _ => "NetworkManager gives no reason",
+    }
+}
+
+impl Bus {
+    /// Activates a profile again; NetworkManager finds the device.
+    pub(crate) async fn activate(&self, active: &Active) -> Result<(), BusError> {
+        self.begin(active).await.map(|_| ())
+    }
+
+    /// Activates a profile, and returns when it is active; an error if NetworkManager gives up.
+    pub(crate) async fn bring_up(&self, active: &Active) -> Result<(), BusError> {
+        let refused = || call("an activation");
+        let path = self.begin(active).await?;
+        let proxy = ActiveConnectionProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path)
+            .map_err(refused())?
+            .build()
+            .await
+            .map_err(refused())?;
+        let mut transitions = proxy.receive_transition().await.map_err(refused())?;
+        let down = |reason| BusError::NotActive { profile: active.uuid.clone(), reason };
+        // The state may have changed before the subscription; a profile that failed has no object.
+        match proxy.state().await.map_err(refused()) {
+            Ok(ACTIVATED) => return Ok(()),
+            Ok(state) if DOWN.contains(&state) => return Err(down(reason(0))),
+            Ok(_) => {}
+            Err(error) if error.is_unknown_object() => return Err(down(reason(0))),
+            Err(error) => return Err(error),
+        }
+        while let Some(transition) = transitions.next().await {
+            let now = transition.args().map_err(refused())?;
+            if now.state == ACTIVATED {
+                return Ok(());
+            }
+            if DOWN.contains(&now.state) {
+                return Err(down(reason(now.reason)));
+            }
+        }
+        Err(BusError::Closed)
+    }
+
+    async fn begin(&self, active: &Active) -> Result<OwnedObjectPath, BusError> {
+        let refused = || call("an activation");
+        let connection =
+            self.settings.get_connection_by_uuid(&active.uuid).await.map_err(refused())?;
+        let none = path_of("/").map_err(refused())?;
+        // OVS bridges and ports share their name with an interface, and virtual devices may not
+        // exist yet: only a NIC needs an explicit device.
+        let device =
+            if active.kind == "802-3-ethernet" { self.device(&active.device).await? } else { None };
+        let device = match &device {
+            Some(path) => path_of(path).map_err(refused())?,
+            None => none.clone(),
+        };
+        self.manager
+            .activate_connection(&connection.as_ref(), &device, &none)
+            .await
+            .map_err(refused())
+    }
+}

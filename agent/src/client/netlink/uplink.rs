@@ -1,0 +1,21 @@
+//! A change of a link that the uplink of an automatic bridge needs.
+
+use rtnetlink::LinkUnspec;
+
+use super::{Netlink, NetlinkError};
+
+impl Netlink {
+    /// Has the card pass all multicast packets to the kernel.
+    pub(crate) async fn receive_all_multicast(&self, link: &str) -> Result<(), NetlinkError> {
+        let Some(found) = self.links().await?.into_iter().find(|it| it.name == link) else {
+            return Ok(());
+        };
+        let change = LinkUnspec::new_with_index(found.index).allmulticast(true).build();
+        self.handle
+            .link()
+            .set(change)
+            .execute()
+            .await
+            .map_err(|source| NetlinkError::AllMulticast { link: link.to_owned(), source })
+    }
+}

@@ -1,0 +1,162 @@
+//! `dayone bridge`: the automatic br-ex of a node without a document.
+
+use tokio::sync::watch;
+
+use super::{
+    attempt::Ended,
+    marks, outcome, peers, recover,
+    signals::{Signals, stoppable},
+};
+use crate::{
+    document,
+    error::Error,
+    lock,
+    network::real::RealNetwork,
+    paths::Paths,
+    settings::{OnFailure, Settings},
+    status::{Bridge, Outcome, StatusFile, phase::Phase, progress::Progress},
+    transaction::{Change, Probed, Transaction},
+};
+
+/// One attempt by hand.
+pub(crate) async fn bridge(paths: &Paths) -> Result<(), Error> {
+    let signals = Signals::listen()?;
+    match attempt(paths, &signals.stop, false).await {
+        Ended::Good => Ok(()),
+        Ended::GoesOn(error) | Ended::Failed(error) => Err(error),
+    }
+}
+
+/// Tries once, under the lock; `decides` says whether the boot waits for it.
+pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides: bool) -> Ended {
+    if !peers::is_ovn_kubernetes(paths) {
+        outcome::no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
+        return Ended::Good;
+    }
+    let (settings, unusable) = match Settings::load(paths) {
+        Ok(settings) => (settings, None),
+        Err(error) => (Settings::default(), Some(error)),
+    };
+    let turn = lock::take(paths, "bridge", settings.wait.turn.get(), outcome::waits);
+    let _turn = match stoppable(stop, turn).await {
+        Ok(turn) => turn,
+        Err(error) => {
+            outcome::refused(&error);
+            return Ended::Failed(error);
+        }
+    };
+    if decides {
+        marks::bridge_undecided(paths);
+    }
+    match Box::pin(owner(paths)).await {
+        Ok(Owner::Automatic) => {}
+        Ok(Owner::Document) => {
+            peers::stand_in(paths).await;
+            marks::bridge_decided(paths);
+            outcome::no_bridge("br-ex belongs to this node's document");
+            return Ended::Good;
+        }
+        Err(error) => {
+            outcome::refused(&error);
+            return Ended::Failed(error);
+        }
+    }
+    let (status, progress) = outcome::told(paths);
+    let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
+    status.update(|s| {
+        s.hostname = hostname;
+        s.bridge = Some(Bridge::default());
+    });
+    let attempt =
+        Attempt { paths, settings: &settings, status: &status, progress: &progress, stop };
+    let result = match unusable {
+        Some(error) => Err(error.into()),
+        None => Box::pin(attempt.make()).await,
+    };
+    match result {
+        Ok(outcome) => {
+            marks::bridge_decided(paths);
+            outcome::succeeded(&status, &progress, outcome);
+            Ended::Good
+        }
+        Err(error) => {
+            outcome::failed(&status, &progress, &error);
+            let goes_on = settings.on_failure == OnFailure::Continue && !*stop.borrow();
+            if decides && goes_on {
+                marks::without_bridge(paths);
+                outcome::goes_on_without_bridge(&progress, &error);
+                return Ended::GoesOn(error);
+            }
+            Ended::Failed(error)
+        }
+    }
+}
+
+/// Whose br-ex is.
+enum Owner {
+    /// A document's, of the agent or of another tool.
+    Document,
+    /// This node has none in force.
+    Automatic,
+}
+
+async fn owner(paths: &Paths) -> Result<Owner, Error> {
+    if paths.in_force().exists() || paths.applied().exists() {
+        return Ok(Owner::Document);
+    }
+    let chosen = document::choose(paths, std::time::Duration::ZERO, || {}).await?;
+    if chosen.document.is_some() && marks::is_undecided(paths) {
+        return Err(Error::DocumentFirst);
+    }
+    Ok(Owner::Automatic)
+}
+
+struct Attempt<'a> {
+    paths: &'a Paths,
+    settings: &'a Settings,
+    status: &'a StatusFile,
+    progress: &'a Progress,
+    stop: &'a watch::Receiver<bool>,
+}
+
+impl Attempt<'_> {
+    /// Makes br-ex, unless it is there.
+    async fn make(&self) -> Result<Outcome, Error> {
+        let (paths, settings, progress) = (self.paths, self.settings, self.progress);
+        recover::online(paths, settings, progress, self.stop.clone()).await?;
+        peers::stand_in(paths).await;
+        let network = RealNetwork::connect(paths, &settings.wait).await?;
+        let say = |text: &str, bound| progress.say(text, bound);
+        let start = progress.enter(Phase::SelectUplink, settings.wait.uplink.get());
+        let planned = stoppable(self.stop, network.plan_bridge(settings, &say)).await;
+        progress.leave(Phase::SelectUplink, start, planned.is_ok());
+        let plan = planned?;
+        // Open vSwitch is up by now, if it was not.
+        peers::stand_in(paths).await;
+        let reason = format!("br-ex on {}: {}", plan.uplink.link, plan.uplink);
+        tracing::info!("{reason}");
+        for loss in &plan.losses {
+            tracing::warn!("{loss}");
+        }
+        self.status.update(|s| {
+            s.reason = reason;
+            s.bridge = Some(Bridge::from(&plan));
+        });
+        if plan.remove.profiles.is_empty()
+            && plan.remove.bridges.is_empty()
+            && network.lacking(&plan).await?.is_empty()
+        {
+            return Ok(Outcome::Unchanged);
+        }
+        let stop = self.stop.clone();
+        let transaction = Transaction { network: &network, paths, settings, progress, stop };
+        let mut probed = Probed::default();
+        let result = transaction.run(&Change::Bridge(&plan), &mut probed).await;
+        self.status.update(|s| {
+            s.probes_before.clone_from(&probed.before);
+            s.probes_after.clone_from(&probed.after);
+        });
+        result?;
+        Ok(Outcome::Committed)
+    }
+}

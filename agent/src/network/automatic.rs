@@ -1,0 +1,266 @@
+//! The automatic bridge: its profiles made in memory and activated in order, and the proof that
+//! Open vSwitch and NetworkManager have it as planned.
+
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use nmgen::chain;
+use tokio::time::Instant;
+
+use super::{NetworkError, clients::Clients};
+use crate::{
+    bridge::{
+        names::{self, BridgeNames},
+        plan::{Activation, BridgePlan, PlannedProfile, Role},
+    },
+    client::{
+        dbus::{Active, BusError, Profile, to_dbus},
+        netlink::{Events, Lacp},
+        ovsdb::Ovsdb,
+    },
+};
+
+/// A port of a bond is brought up by its controller within this time.
+const BY_CONTROLLER: Duration = Duration::from_secs(5);
+/// Maximum pause before a refused activation is tried again; any signal ends it.
+const AGAIN: Duration = Duration::from_secs(5);
+/// One try at an activation: NetworkManager gives up DHCP after 45 s by itself.
+const ONE_TRY: Duration = Duration::from_secs(50);
+/// Maximum time between two checks: no event tells of OVSDB.
+const AT_LEAST: Duration = Duration::from_millis(200);
+
+/// Makes the profiles, then activates them.
+pub(super) async fn apply(
+    net: &Clients<'_>,
+    plan: &BridgePlan,
+    bound: Duration,
+) -> Result<(), NetworkError> {
+    let deadline = Instant::now() + bound;
+    for link in &plan.allmulticast {
+        net.netlink.receive_all_multicast(link).await?;
+    }
+    let known = net.bus.profiles().await?;
+    if let Some(own) = &plan.own
+        && let Some(profile) = known.iter().find(|it| it.uuid == own.uuid)
+    {
+        let mut settings = to_dbus(&own.settings)?;
+        if let Some(secrets) = &own.secrets {
+            net.bus.add_secrets(&mut settings, &secrets.of, &secrets.section).await?;
+        }
+        net.bus.save(profile, &settings).await?;
+    }
+    let made = plan.profiles.iter().map(|profile| make(net, profile, &known));
+    try_join_all(made).await?;
+    for activation in &plan.order {
+        if activation.settle_lacp {
+            settle_lacp(net, &activation.device).await?;
+        }
+    }
+    for activation in &plan.order {
+        let Some(controller) = &activation.port_of else {
+            bring_up(net, plan, activation, deadline).await?;
+            continue;
+        };
+        if by_controller(net, &activation.uuid).await? {
+            continue;
+        }
+        // One port is enough.
+        let one_try = deadline.min(Instant::now() + ONE_TRY);
+        if let Err(error) = bring_up(net, plan, activation, one_try).await {
+            tracing::warn!(profile = %activation.id, %controller, "{}", chain(&error));
+        }
+    }
+    each_controller_has_a_port(net, plan).await
+}
+
+/// Adds the profile, or updates the one that an earlier run has made.
+async fn make(
+    net: &Clients<'_>,
+    profile: &PlannedProfile,
+    known: &[Profile],
+) -> Result<(), BusError> {
+    let mut settings = to_dbus(&profile.settings)?;
+    if let Some(secrets) = &profile.secrets {
+        net.bus.add_secrets(&mut settings, &secrets.of, &secrets.section).await?;
+    }
+    match known.iter().find(|it| it.uuid == profile.uuid) {
+        Some(earlier) => net.bus.update_in_memory(earlier, &settings).await,
+        None => net.bus.add_in_memory(&settings).await,
+    }
+}
+
+/// Activates a profile unless it is active; tries again until `deadline`.
+async fn bring_up(
+    net: &Clients<'_>,
+    plan: &BridgePlan,
+    activation: &Activation,
+    deadline: Instant,
+) -> Result<(), NetworkError> {
+    let kind = plan.profile(&activation.id).and_then(|p| p.settings.text("connection", "type"));
+    let wanted = Active {
+        uuid: activation.uuid.clone(),
+        device: activation.device.clone(),
+        kind: kind.unwrap_or_default().to_owned(),
+    };
+    let mut signals = net.bus.signals().await?;
+    loop {
+        if net.bus.activated().await?.contains(&wanted.uuid) {
+            return Ok(());
+        }
+        let one_try = deadline.min(Instant::now() + ONE_TRY);
+        let error = match tokio::time::timeout_at(one_try, net.bus.bring_up(&wanted)).await {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error,
+            Err(_) => BusError::NotActive {
+                profile: activation.id.clone(),
+                reason: "NetworkManager is still activating it",
+            },
+        };
+        tracing::warn!(profile = %activation.id, "{}", chain(&error));
+        let again = deadline.min(Instant::now() + AGAIN);
+        tokio::select! {
+            changed = signals.changed() => changed?,
+            () = tokio::time::sleep_until(again) => {}
+        }
+        if Instant::now() >= deadline {
+            let id = activation.id.clone();
+            return Err(NetworkError::NotActive { id, source: Box::new(error) });
+        }
+    }
+}
+
+/// Whether the controller activates this port in time.
+async fn by_controller(net: &Clients<'_>, uuid: &String) -> Result<bool, NetworkError> {
+    let deadline = Instant::now() + BY_CONTROLLER;
+    let mut signals = net.bus.signals().await?;
+    while !net.bus.activated().await?.contains(uuid) {
+        tokio::select! {
+            changed = signals.changed() => changed?,
+            () = tokio::time::sleep_until(deadline) => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+async fn each_controller_has_a_port(
+    net: &Clients<'_>,
+    plan: &BridgePlan,
+) -> Result<(), NetworkError> {
+    let active = net.bus.activated().await?;
+    for profile in &plan.profiles {
+        let is_port = |it: &&Activation| it.port_of.as_ref() == Some(&profile.uuid);
+        let mut ports = plan.order.iter().filter(is_port).peekable();
+        if ports.peek().is_some() && !ports.any(|port| active.contains(&port.uuid)) {
+            return Err(NetworkError::NoPort { link: profile.interface_name().to_owned() });
+        }
+    }
+    Ok(())
+}
+
+/// Waits until LACP on this port of a bond has settled, within a bound: a port that changes its
+/// controller in the middle starts the negotiation anew.
+async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result<(), NetworkError> {
+    let deadline = Instant::now() + BY_CONTROLLER;
+    let mut events = Events::subscribe()?;
+    while is_settling(net, port).await? {
+        // The kernel sends no event for a partner's flags.
+        let again = deadline.min(Instant::now() + AT_LEAST);
+        tokio::select! {
+            changed = events.changed() => changed?,
+            () = tokio::time::sleep_until(again) => {}
+        }
+        if Instant::now() >= deadline {
+            tracing::warn!(%port, "LACP has not settled; going on");
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+async fn is_settling(net: &Clients<'_>, port: &str) -> Result<bool, NetworkError> {
+    let links = net.netlink.links().await?;
+    Ok(links.iter().any(|link| link.name == port && link.lacp == Some(Lacp::Settling)))
+}
+
+/// Returns when the bridge is as planned.
+pub(super) async fn verify(
+    net: &Clients<'_>,
+    plan: &BridgePlan,
+    bound: Duration,
+) -> Result<(), NetworkError> {
+    let deadline = Instant::now() + bound;
+    let mut events = Events::subscribe()?;
+    let mut signals = net.bus.signals().await?;
+    loop {
+        let lacking = lacking(net, plan).await?;
+        if lacking.is_empty() {
+            return Ok(());
+        }
+        if Instant::now() >= deadline {
+            return Err(NetworkError::Missing { subjects: lacking.join(", ") });
+        }
+        let again = deadline.min(Instant::now() + AT_LEAST);
+        tokio::select! {
+            changed = events.changed() => changed?,
+            changed = signals.changed() => changed?,
+            () = tokio::time::sleep_until(again) => {}
+        }
+    }
+}
+
+/// The parts of the plan that the node lacks, in words.
+pub(super) async fn lacking(
+    net: &Clients<'_>,
+    plan: &BridgePlan,
+) -> Result<Vec<String>, NetworkError> {
+    let active = net.bus.activated().await?;
+    let is_optional = |profile: &PlannedProfile| matches!(profile.role, Role::Port { .. });
+    let mut lacking: Vec<String> = plan
+        .profiles
+        .iter()
+        .filter(|profile| !is_optional(profile) && !active.contains(&profile.uuid))
+        .map(|profile| format!("the profile {} is not active", profile.id))
+        .collect();
+    let addresses = net.netlink.addresses().await?;
+    let routes = net.netlink.default_routes().await?;
+    let bridges = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
+    for (names, link) in planned(plan) {
+        let of = |id: String| plan.profile(&id);
+        let mac = of(names.local_id()).and_then(|p| {
+            ["assigned-mac-address", "cloned-mac-address"]
+                .iter()
+                .find_map(|property| p.settings.text("802-3-ethernet", property))
+        });
+        match bridges.iter().find(|bridge| bridge.name == names.bridge) {
+            None => lacking.push(format!("the bridge {}", names.bridge)),
+            Some(bridge) => {
+                let system: Vec<&str> = bridge.system_interfaces().collect();
+                if system != [link] {
+                    let found = system.join(" and ");
+                    lacking.push(format!(
+                        "{} has the uplink {link} alone (it has {found})",
+                        names.bridge
+                    ));
+                }
+                let is_mac =
+                    |mac: &str| bridge.hwaddr().is_some_and(|is| is.eq_ignore_ascii_case(mac));
+                if mac.is_some_and(|mac| !is_mac(mac)) {
+                    lacking.push(format!("{} has the MAC address of {link}", names.bridge));
+                }
+            }
+        }
+        let on_bridge = addresses.iter().filter(|a| a.on.link == names.bridge && a.is_global());
+        lacking.extend(on_bridge.filter(|a| a.tentative).map(|a| format!("{} is usable", a.on)));
+        let metrics = routes.iter().filter(|route| route.link == names.bridge);
+        lacking.extend(metrics.filter(|route| route.metric != names.metric).map(|route| {
+            format!("the default route by {} has metric {}", route.gateway, names.metric)
+        }));
+    }
+    Ok(lacking)
+}
+
+/// The bridges of the plan, each with its uplink.
+fn planned(plan: &BridgePlan) -> Vec<(BridgeNames, &str)> {
+    let extra = plan.extra.as_deref().map(|link| (names::BR_EX1, link));
+    [(names::BR_EX, plan.uplink.link.as_str())].into_iter().chain(extra).collect()
+}

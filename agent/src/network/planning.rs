@@ -1,0 +1,63 @@
+//! Waiting for the uplink of br-ex by events, and the plan.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{NetworkError, clients::Clients, readiness};
+use crate::{
+    bridge::{
+        error::BridgeError,
+        gather::gather,
+        plan::BridgePlan,
+        planner::plan,
+        uplink::{Choice, Patience, choose},
+    },
+    client::{dbus::Settled, netlink::Events},
+    settings::Settings,
+};
+
+/// Reports go to systemd this often.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Returns the plan once the uplink is decided and NetworkManager is done with it.
+pub(super) async fn planned(
+    net: &Clients<'_>,
+    settings: &Settings,
+    say: &dyn Fn(&str, Duration),
+) -> Result<BridgePlan, NetworkError> {
+    readiness::network_manager_and_ovsdb(net, say).await?;
+    let deadline = Instant::now() + settings.wait.uplink.get();
+    let mut events = Events::subscribe()?;
+    let mut signals = net.bus.signals().await?;
+    loop {
+        let is_left = Instant::now() < deadline;
+        let patience = if is_left { Patience::Left } else { Patience::Over };
+        let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
+        let awaited = match choose(&inputs, patience)? {
+            Choice::Wait(awaited) => awaited.to_string(),
+            Choice::Decided(uplink)
+                if is_left && net.bus.settled(&uplink.link).await? == Settled::No =>
+            {
+                format!("NetworkManager to be done with {}", uplink.link)
+            }
+            Choice::Decided(uplink) => match plan(&inputs, uplink) {
+                Ok(plan) => return Ok(plan),
+                Err(error) if is_left && may_pass(&error) => error.to_string(),
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let rest = deadline.saturating_duration_since(Instant::now());
+        say(&format!("waiting for {awaited}"), rest);
+        tokio::select! {
+            changed = events.changed() => changed?,
+            changed = signals.changed() => changed?,
+            () = tokio::time::sleep(TICK.min(rest)) => {}
+        }
+    }
+}
+
+/// Whether NetworkManager or the kernel may still lift the error, at the start of a system.
+fn may_pass(error: &BridgeError) -> bool {
+    matches!(error, BridgeError::NoProfile { .. } | BridgeError::NoLink { .. })
+}

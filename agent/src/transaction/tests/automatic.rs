@@ -1,0 +1,92 @@
+//! The automatic bridge as the change.
+
+use super::*;
+use crate::bridge::{
+    plan::{Hint, Leftover, Removal},
+    uplink::{Reason, Uplink},
+};
+
+const CHANGE: [Step; 6] = [
+    Step::Checkpoint,
+    Step::TakeOver,
+    Step::Apply,
+    Step::Verify,
+    Step::VerifyProfiles,
+    Step::Commit,
+];
+
+fn plan() -> BridgePlan {
+    let leftover = Leftover {
+        path: "/p".to_owned(),
+        id: "ovs-if-br-ex".to_owned(),
+        uuid: "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002".to_owned(),
+    };
+    BridgePlan {
+        uplink: Uplink { link: "eno1".to_owned(), reason: Reason::DefaultBridge, below: None },
+        extra: None,
+        document: DOCUMENT.to_owned(),
+        profiles: Vec::new(),
+        order: Vec::new(),
+        remove: Removal { profiles: vec![leftover], bridges: Vec::new() },
+        own: None,
+        hint: Hint::Write("eno1".to_owned()),
+        allmulticast: Vec::new(),
+        losses: Vec::new(),
+    }
+}
+
+fn bench() -> Result<Bench, std::io::Error> {
+    Ok(Bench { bridge: Some(plan()), ..Bench::new()? })
+}
+
+fn hint(bench: &Bench) -> Option<String> {
+    std::fs::read_to_string(bench.paths.hint()).ok()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_bridge_is_committed_without_a_document() -> Tested {
+    let bench = bench()?;
+    let network = Fake::default();
+    bench.run(&network, &mut Probed::default()).await?;
+    let all = [&[Step::Ready, Step::Snapshot][..], &CHANGE[..]].concat();
+    assert_eq!(*network.steps.borrow(), all);
+    assert!(!bench.committed() && !bench.journal_is_open());
+    assert_eq!(hint(&bench).as_deref(), Some("eno1\n"));
+    assert!(bench.paths.boot_done().exists() && bench.paths.bridge().exists());
+    assert!(!bench.paths.applied().exists() && !bench.paths.last_good().exists());
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_failure_of_a_bridge_rolls_back() -> Tested {
+    for step in CHANGE {
+        for how in [How::Fails, How::Hangs] {
+            let bench = bench()?;
+            let network = Fake::with(&[(step, how)]);
+            let result = bench.run(&network, &mut Probed::default()).await;
+            assert!(
+                matches!(result, Err(Failure::RolledBack { .. })),
+                "{step:?} {how:?}: {result:?}"
+            );
+            assert!(network.did(Step::RollBack) && network.did(Step::Restored));
+            assert!(!bench.journal_is_open() && hint(&bench).is_none(), "{step:?}");
+            assert!(!bench.paths.boot_done().exists() && !bench.paths.bridge().exists());
+        }
+    }
+    Ok(())
+}
+
+/// A gateway that the bridge's profile names need not answer if it did not before.
+#[tokio::test(start_paused = true)]
+async fn a_bridge_asks_for_no_more_than_the_network_had() -> Tested {
+    let silent = Fake {
+        deaf_before: vec!["IPv4 gateway", "IPv6 gateway", "dns"],
+        deaf_after: vec!["IPv4 gateway", "IPv6 gateway", "dns", "gateway 192.0.2.1"],
+        ..Fake::default()
+    };
+    bench()?.run(&silent, &mut Probed::default()).await?;
+    let lost = Fake { deaf_after: vec!["IPv4 gateway"], ..Fake::default() };
+    let result = bench()?.run(&lost, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::RolledBack { .. })), "{result:?}");
+    Ok(())
+}

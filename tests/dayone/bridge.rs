@@ -1,0 +1,3 @@
+//! br-ex without a document.
+
+mod made;
