@@ -1,9 +1,8 @@
 //! The differences between two sets of sources, per host, in the documents' fields.
 
-use std::fmt::Write;
-
-use crate::document::{Node, Value};
-use crate::source::{Host, Hosts};
+use crate::derive;
+use crate::difference::fields;
+use crate::source::{Cluster, Host, Hosts, Stage};
 
 /// A host that differs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,14 +24,14 @@ pub(crate) enum Change {
     Document(Vec<String>),
 }
 
-/// Compares hosts by name, and by stage where a host has two documents. Interfaces are matched by
-/// name and type, addresses by address, other items of lists by content. Order is ignored.
+/// Compares hosts by name, and by stage where a host has two documents. An early document is
+/// compared with one for the running node by what br-ex makes of it.
 pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     let mut changes = Vec::new();
     for before in &old.hosts {
         let change = match counterpart(before, &old.hosts, &new.hosts) {
             None => Change::Removed,
-            Some(after) => match document(before, after) {
+            Some(after) => match document(before, after, &old.cluster, &new.cluster) {
                 lines if lines.is_empty() => continue,
                 lines => Change::Document(lines),
             },
@@ -49,100 +48,35 @@ pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
 /// The same host in the other sources. A single document may have moved to another kind of source;
 /// two documents are told apart by stage.
 fn counterpart<'h>(host: &Host, own: &[Host], others: &'h [Host]) -> Option<&'h Host> {
-    let of_host = |other: &&Host| other.name == host.name;
+    // Sources differ in giving the domain.
+    let of_host = |other: &&Host| other.short_name() == host.short_name();
     let has_one = |hosts: &[Host]| hosts.iter().filter(of_host).count() == 1;
     let is_alone = has_one(own) && has_one(others);
     others.iter().filter(of_host).find(|other| is_alone || other.stage == host.stage)
 }
 
-fn document(before: &Host, after: &Host) -> Vec<String> {
-    let mut lines = Vec::new();
+fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Vec<String> {
     match (&before.document, &after.document) {
-        (Some(before), Some(after)) => node("", &before.root, &after.root, &mut lines),
-        (None, Some(_)) => lines.push("+ a network configuration".to_owned()),
-        (Some(_), None) => lines.push("- its network configuration".to_owned()),
-        (None, None) => {}
-    }
-    lines
-}
-
-fn node(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
-    if before.means_the_same(after) {
-        return;
-    }
-    match (&before.value, &after.value) {
-        (Value::Mapping(_), Value::Mapping(_)) => mapping(path, before, after, lines),
-        (Value::Sequence(_), Value::Sequence(_)) => sequence(path, before, after, lines),
-        _ => lines.push(format!("~ {path}: {} -> {}", inline(before), inline(after))),
-    }
-}
-
-fn mapping(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
-    let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
-    for entry in before.entries() {
-        match after.entry(&entry.key) {
-            Some(other) => node(&at(&entry.key), &entry.node, &other.node, lines),
-            None => lines.push(format!("- {}: {}", at(&entry.key), inline(&entry.node))),
+        (Some(own), Some(other)) => {
+            let derived = match (is_written(before), is_written(after)) {
+                (false, true) => derive::counterpart(before, other, old).map(|derived| {
+                    fields(&derive::normal(&derived.root), &derive::normal(&other.root))
+                }),
+                (true, false) => derive::counterpart(after, own, new).map(|derived| {
+                    fields(&derive::normal(&own.root), &derive::normal(&derived.root))
+                }),
+                (false, false) | (true, true) => None,
+            };
+            derived.unwrap_or_else(|| fields(&own.root, &other.root))
         }
-    }
-    for entry in after.entries().iter().filter(|entry| before.entry(&entry.key).is_none()) {
-        lines.push(format!("+ {}: {}", at(&entry.key), inline(&entry.node)));
+        (None, Some(_)) => vec!["+ a network configuration".to_owned()],
+        (Some(_), None) => vec!["- its network configuration".to_owned()],
+        (None, None) => Vec::new(),
     }
 }
 
-fn sequence(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<String>) {
-    let mut left: Vec<&Node<'_>> = after.items().iter().collect();
-    for item in before.items() {
-        let found = match identity(item) {
-            Some(identity) => left.iter().position(|other| self::identity(other) == Some(identity)),
-            None => left.iter().position(|other| item.means_the_same(other)),
-        };
-        match found {
-            Some(index) => {
-                let name = identity(item).map_or(String::new(), |(name, _)| name.to_owned());
-                node(&format!("{path}[{name}]"), item, left.remove(index), lines);
-            }
-            None => lines.push(format!("- {path}: {}", inline(item))),
-        }
-    }
-    lines.extend(left.into_iter().map(|item| format!("+ {path}: {}", inline(item))));
-}
-
-/// The key that identifies an item of a list: an interface's name and type, a port's name, an
-/// address.
-fn identity<'n>(item: &'n Node<'_>) -> Option<(&'n str, Option<&'n str>)> {
-    let name = item.text_at("name").or_else(|| item.text_at("ip"))?;
-    Some((name, item.text_at("type")))
-}
-
-/// A value on one line.
-fn inline(node: &Node<'_>) -> String {
-    let mut text = String::new();
-    write_inline(node, &mut text);
-    text
-}
-
-fn write_inline(node: &Node<'_>, text: &mut String) {
-    match &node.value {
-        Value::Scalar { text: value, .. } => {
-            let _ = write!(text, "{}", value.escape_debug());
-        }
-        Value::Sequence(items) => {
-            text.push('[');
-            for (position, item) in items.iter().enumerate() {
-                text.push_str(if position > 0 { ", " } else { "" });
-                write_inline(item, text);
-            }
-            text.push(']');
-        }
-        Value::Mapping(entries) => {
-            text.push('{');
-            for (position, entry) in entries.iter().enumerate() {
-                let comma = if position > 0 { ", " } else { "" };
-                let _ = write!(text, "{comma}{}: ", entry.key.escape_debug());
-                write_inline(&entry.node, text);
-            }
-            text.push('}');
-        }
-    }
+/// True for a document of the running node.
+fn is_written(host: &Host) -> bool {
+    let has_bridge = || host.document.as_ref().is_some_and(|it| derive::has_bridge(&it.root));
+    !host.is_policy && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
 }

@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostics;
 use crate::document::Document;
 use crate::parallel::each;
 use crate::profile::{self, Configuration};
-use crate::source::{Host, Hosts, Stage};
+use crate::source::{Cluster, Host, Hosts, Stage};
 
 /// A host and its conversion.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Outcome {
     pub hosts: Vec<Converted>,
     /// Sorted by file, line and column. After an error nothing should be written.
     pub diagnostics: Diagnostics,
+    /// The cluster's network.
+    pub(crate) cluster: Cluster,
 }
 
 impl Outcome {
@@ -60,6 +62,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         false => purpose(host, wanted),
     };
     let (diagnostics, configurations) = run(&hosts, purpose);
+    let cluster = hosts.cluster.clone();
     let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
         .hosts
@@ -75,7 +78,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         false => host.name.clone().is_none_or(|name| seen.insert(name)),
     };
     let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
-    Outcome { hosts, diagnostics }
+    Outcome { hosts, diagnostics, cluster }
 }
 
 /// The purpose of a document, from its source, else from the form.

@@ -39,7 +39,13 @@ mod check;
 #[doc(hidden)]
 pub mod cli;
 mod convert;
+#[cfg(feature = "pipelines")]
+mod derive;
+#[cfg(not(feature = "pipelines"))]
+#[path = "no_derive.rs"]
+mod derive;
 pub mod diagnostic;
+mod difference;
 mod document;
 mod error;
 mod format;

@@ -1,9 +1,17 @@
 //! Every rule.
 
 use crate::diagnostic::Rule;
-use crate::{check, document, output, profile, source};
+use crate::{check, derive, document, output, profile, source};
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {
-    [source::rules(), document::rules(), check::rules(), profile::rules(), output::rules()].concat()
+    [
+        source::rules(),
+        document::rules(),
+        derive::rules(),
+        check::rules(),
+        profile::rules(),
+        output::rules(),
+    ]
+    .concat()
 }

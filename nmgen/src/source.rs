@@ -1,5 +1,6 @@
 //! Sources of documents: files of many kinds, standard input, directories.
 
+mod cluster;
 mod directory;
 #[cfg(feature = "pipelines")]
 mod fleet;
@@ -15,6 +16,7 @@ mod read_file;
 
 #[cfg(feature = "pipelines")]
 pub(crate) use self::fleet::assisted_tree;
+pub use self::cluster::{Cluster, Network, Plugin};
 pub use self::host::{Host, Hosts, Replicas, Stage};
 pub(crate) use self::hosts_directory::HOST_FILE_NAME;
 pub use self::nic::Nic;

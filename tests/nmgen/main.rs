@@ -6,6 +6,7 @@ mod boot;
 mod checks;
 mod command_line;
 mod corpus;
+mod derive;
 mod diff;
 mod drop_in;
 mod findings;

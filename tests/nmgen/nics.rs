@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use nmgen::diagnostic::Place;
-use nmgen::output::{Delivery, Form, Options, Output};
+use nmgen::output::{Delivery, File, Form, Options, Output};
 use nmgen::source::{Host, Hosts, Nic, Source, Stage};
 use nmgen::{Mac, Outcome};
 
@@ -53,7 +53,9 @@ fn convert(host: Host, form: Form) -> (String, Outcome) {
     let mut outcome = form.convert(hosts);
     let options = Options { role: Some("worker".to_owned()), ..Options::default() };
     let text = match form.render_with(&mut outcome, &options).unwrap() {
-        Output::File(content) => String::from_utf8(content).unwrap(),
+        Output::Named(File { content, .. }) | Output::File(content) => {
+            String::from_utf8(content).unwrap()
+        }
         Output::Directory(files) => files.iter().map(|file| file.path() + "\n").collect(),
     };
     (text, outcome)
@@ -123,7 +125,11 @@ fn a_target_without_a_place_for_them_says_so_once() {
     let targets = without.map(Form::Delivery).into_iter();
     for target in targets.chain([Form::Keyfiles, Form::Gc, Form::Hosts]) {
         let (_, outcome) = convert(host(MAP), target);
-        assert_eq!(found(&outcome), [("not-in-target", "agent-config.yaml")], "{target:?}");
+        let mut expected = vec![("not-in-target", "agent-config.yaml")];
+        if target == Form::Delivery(Delivery::MachineConfig) {
+            expected.push(("bridge-missing", "worker-0.yml"));
+        }
+        assert_eq!(found(&outcome), expected, "{target:?}");
         // The MAC address of eno1 is in the document.
         assert!(outcome.diagnostics[0].message.contains("hold 1 of the source's MAC addresses"));
     }
@@ -135,7 +141,7 @@ fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
     host.stage = Stage::Node;
     let (files, outcome) = convert(host, Form::Keyfiles);
     assert_eq!(files, "worker-0/eno1.nmconnection\nworker-0/eno2.nmconnection\n");
-    assert_eq!(found(&outcome), []);
+    assert_eq!(found(&outcome), [("bridge-missing", "worker-0.yml")]);
 }
 
 #[test]

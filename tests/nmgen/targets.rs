@@ -36,6 +36,8 @@ const SOURCES: &[(&str, &str)] = &[
 const PLAIN: &[&str] = &[
     "ignition",
     "machine-config",
+    "machine-config-br-ex",
+    "policy-br-ex",
     "bmh-secret",
     "nmstateconfig",
     "kargs",
@@ -54,6 +56,8 @@ const CASES: &[(&str, &str)] = &[
         "machine-config-agent-config",
         "machine-config --role worker --agent-config targets/input/dayone.toml",
     ),
+    ("machine-config-br-ex", "machine-config --role worker --br-ex"),
+    ("policy-br-ex", "policy --br-ex"),
     ("bmh-secret", "bmh-secret"),
     ("bmh-secret-namespace", "bmh-secret --namespace metal"),
     ("nmstateconfig", "nmstateconfig"),
@@ -247,7 +251,13 @@ fn an_option_of_another_target_is_a_wrong_call() {
 fn on_standard_output_several_machine_configs_are_one_stream() {
     let output = Command::new(program::nmgen())
         .current_dir(fixtures())
-        .args(["generate", "--to", "machine-config", "targets/input/install-config.yaml"])
+        .args([
+            "generate",
+            "--br-ex",
+            "--to",
+            "machine-config",
+            "targets/input/install-config.yaml",
+        ])
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -1,5 +1,6 @@
 //! Checks across all hosts of all sources.
 
+pub(crate) mod bridge;
 mod declared;
 mod facts;
 mod member;
@@ -17,13 +18,13 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use crate::source::Hosts;
 
 rules! {
-    error CLUSTER_STATIC_ADDRESS = "cluster-static-address";
+    pub(crate) error CLUSTER_STATIC_ADDRESS = "cluster-static-address";
     error ADDRESS_ON_TWO_HOSTS = "address-on-two-hosts";
     error MAC_ON_TWO_HOSTS = "mac-on-two-hosts";
 }
 
 pub(super) fn rules() -> Vec<Rule> {
-    [RULES, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
+    [RULES, bridge::RULES, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
 }
 
 /// `facts`: one for each host, in the same order.
@@ -33,6 +34,7 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
     if !sources.diagnostics.has_errors() {
         replicas::check(hosts, &sources.replicas, diagnostics);
     }
+    bridge::check(hosts, &sources.cluster, diagnostics);
     let members: Vec<Member<'_>> = hosts
         .iter()
         .zip(facts)

@@ -18,10 +18,12 @@ use self::explain::ExplainArguments;
 use super::done::Done;
 use super::streams;
 use crate::boot::{self, Fault, Log, Paths};
+use crate::derive::{self, Choice, Request};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
 use crate::output::{Agent, Delivery, Form, IgnitionVersion, Layout, Options, Program};
+use crate::source::Hosts;
 
 /// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
@@ -34,6 +36,9 @@ assisted-service, an nmc directory";
 
 /// Examples of `generate` for the further forms.
 pub(super) const EXAMPLES: &str = "
+  nmgen generate --br-ex --to machine-config -o openshift install-config.yaml
+      From the installation's early documents to MachineConfigs with br-ex:
+      openshift/10-br-ex-master.yaml, openshift/10-br-ex-worker.yaml.
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
   nmgen generate --to initrd hosts/ >> initramfs.img
@@ -54,6 +59,8 @@ pub(super) enum To {
     Ignition,
     /// A MachineConfig a role, with its hosts' documents
     MachineConfig,
+    /// A policy (NNCP) of kubernetes-nmstate a host
+    Policy,
     /// A Secret and the BareMetalHost's reference a host
     BmhSecret,
     /// An NMStateConfig of assisted-service a host
@@ -72,6 +79,7 @@ impl From<To> for Form {
             To::Hosts => Self::Hosts,
             To::Ignition => Self::Delivery(Delivery::Ignition),
             To::MachineConfig => Self::Delivery(Delivery::MachineConfig),
+            To::Policy => Self::Delivery(Delivery::Policy),
             To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
             To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
             To::Kargs => Self::Delivery(Delivery::Kargs),
@@ -80,9 +88,23 @@ impl From<To> for Form {
     }
 }
 
-/// The options of single forms.
+/// The derivation of br-ex, and the options of single forms.
 #[derive(Debug, Clone, Args)]
 pub(super) struct FormArguments {
+    /// Derive the documents of the running node: br-ex takes the addresses,
+    /// DHCP, routes and rules of the uplink, which becomes its port
+    #[arg(long, help_heading = BRIDGE, verbatim_doc_comment)]
+    br_ex: bool,
+    /// The uplink of br-ex, for all hosts or for one; repeatable [default:
+    /// the interface with the default route, else with an address in
+    /// machineNetwork]
+    #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
+    #[arg(help_heading = BRIDGE, verbatim_doc_comment)]
+    uplink: Vec<Choice>,
+    /// The uplink of a second bridge, br-ex1
+    #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
+    #[arg(help_heading = BRIDGE)]
+    br_ex1: Vec<Choice>,
     /// Ignition's specification, for ignition and machine-config [default:
     /// 3.2.0]
     #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
@@ -134,11 +156,33 @@ impl LiveArguments {
 
 /// Far above the size of a static program.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
+const BRIDGE: &str = "From early documents to the running node's";
 const TARGETS: &str = "Options of single targets";
+
+fn choice(text: &str) -> Result<Choice, &'static str> {
+    let (host, interface) = match text.split_once('=') {
+        Some((host, interface)) => (Some(host.to_owned()), interface),
+        None => (None, text),
+    };
+    let is_empty = interface.is_empty() || host.as_ref().is_some_and(String::is_empty);
+    if is_empty {
+        Err("it is NAME or HOST=NAME")
+    } else {
+        Ok(Choice { host, interface: interface.to_owned() })
+    }
+}
 
 fn label(text: &str) -> Result<(String, String), &'static str> {
     let (key, value) = text.split_once('=').ok_or("it has no '='")?;
     if key.is_empty() { Err("the key is empty") } else { Ok((key.into(), value.into())) }
+}
+
+/// The targets that hold documents or profiles of the running node.
+fn is_for_running_node(to: To) -> bool {
+    match to {
+        To::Keyfiles | To::Gc | To::Hosts | To::Ignition | To::MachineConfig | To::Policy => true,
+        To::BmhSecret | To::Nmstateconfig | To::Kargs | To::Initrd => false,
+    }
 }
 
 impl FormArguments {
@@ -160,11 +204,18 @@ impl FormArguments {
             ("--namespace", self.namespace.is_some() && !with_namespace),
             ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
             ("--with-program", self.with_program.is_some() && to != To::Initrd),
+            ("--br-ex", self.br_ex && !is_for_running_node(to)),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             None => Ok(()),
             Some((option, _)) => Err(format!("{option} does not apply to this target")),
         }
+    }
+
+    /// The hosts with the documents that `--br-ex` makes of theirs.
+    pub(super) fn derived(&self, hosts: Hosts) -> Hosts {
+        let request = || Request { uplinks: self.uplink.clone(), second: self.br_ex1.clone() };
+        if self.br_ex { derive::hosts(hosts, &request()) } else { hosts }
     }
 
     /// Reads the agent's configuration, if given.

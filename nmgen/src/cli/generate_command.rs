@@ -7,10 +7,11 @@ use super::done::{Done, verdict};
 use super::streams;
 use crate::error::Error;
 use crate::output::{Form, Options, Output, one_host};
-use crate::source;
+use crate::source::{self, Hosts};
 use crate::write::{self, File};
 
 struct Job<'a> {
+    hosts: Hosts,
     form: Form,
     options: Options,
     output: Option<&'a Path>,
@@ -20,7 +21,8 @@ struct Job<'a> {
 }
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
-    generate(&Job {
+    generate(Job {
+        hosts: arguments.options.derived(source::load(&arguments.sources)?),
         form: arguments.to.into(),
         options: arguments.options.options()?,
         output: arguments.output.as_deref(),
@@ -31,7 +33,8 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
 }
 
 pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
-    generate(&Job {
+    generate(Job {
+        hosts: source::load(std::slice::from_ref(&arguments.source))?,
         form: Form::Gc,
         options: Options::default(),
         output: None,
@@ -42,8 +45,8 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
 }
 
 /// Writes everything, or nothing.
-fn generate(job: &Job<'_>) -> Result<Done, Error> {
-    let mut outcome = job.form.convert(source::load(job.sources)?);
+fn generate(job: Job<'_>) -> Result<Done, Error> {
+    let mut outcome = job.form.convert(job.hosts);
     if let Some(host) = job.host {
         one_host::keep(&mut outcome, host, &job.sources.join(" "));
     }
@@ -64,7 +67,17 @@ fn write(rendered: Output, path: Option<&Path>) -> Result<(), Error> {
                 |file: &File| [b"# ", file.path().as_bytes(), b"\n", &file.content].concat();
             streams::bytes(&files.iter().map(shown).collect::<Vec<_>>().join(&b'\n'))
         }
-        (Output::File(content), Some(path)) => write::write_file(path, content),
-        (Output::File(content), None) => streams::bytes(&content),
+        (Output::Named(file), Some(path)) if is_directory(path) => write::write(path, &[file]),
+        (Output::Named(File { content, .. }) | Output::File(content), Some(path)) => {
+            write::write_file(path, content)
+        }
+        (Output::Named(File { content, .. }) | Output::File(content), None) => {
+            streams::bytes(&content)
+        }
     }
+}
+
+/// True for an existing directory, and for a path that ends in a slash.
+fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

@@ -8,6 +8,7 @@ use crate::boot::{Fault, Log, Paths};
 use crate::diagnostic::{Diagnostic, to_json};
 use crate::error::Error;
 use crate::output::{Form, Options};
+use crate::source::Hosts;
 
 /// The help text of SOURCE.
 pub(super) const SOURCE: &str = "\
@@ -46,6 +47,10 @@ pub(super) struct FormArguments {}
 impl FormArguments {
     pub(super) fn verify(&self, _: To) -> Result<(), String> {
         Ok(())
+    }
+
+    pub(super) fn derived(&self, hosts: Hosts) -> Hosts {
+        hosts
     }
 
     pub(super) fn options(&self) -> Result<Options, Error> {

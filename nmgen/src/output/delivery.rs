@@ -13,6 +13,7 @@ mod to_initrd;
 mod to_kargs;
 mod to_machine_config;
 mod to_nmstateconfig;
+mod to_policy;
 
 use super::once;
 use super::options::Options;
@@ -21,7 +22,7 @@ use crate::check::Purpose;
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
-use crate::source::{CLUSTER, Stage};
+use crate::source::{CLUSTER, Cluster, Stage};
 
 /// The rules of these forms.
 pub(super) fn rules() -> Vec<Rule> {
@@ -44,6 +45,8 @@ pub enum Delivery {
     Ignition,
     /// MachineConfigs with the documents, one for each role.
     MachineConfig,
+    /// NodeNetworkConfigurationPolicies of kubernetes-nmstate.
+    Policy,
     /// Secrets with the documents, and the BareMetalHosts' references to them.
     BmhSecret,
     /// NMStateConfig objects of assisted-service.
@@ -57,7 +60,7 @@ pub enum Delivery {
 impl Delivery {
     pub(super) fn purpose(self) -> Purpose {
         match self {
-            Self::MachineConfig => Purpose::Apply,
+            Self::MachineConfig | Self::Policy => Purpose::Apply,
             Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
                 Purpose::Offline
             }
@@ -66,7 +69,7 @@ impl Delivery {
 
     pub(super) fn stage(self) -> Stage {
         match self {
-            Self::MachineConfig => Stage::Node,
+            Self::MachineConfig | Self::Policy => Stage::Node,
             Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
                 Stage::Early
             }
@@ -77,7 +80,7 @@ impl Delivery {
     pub(super) fn has_map(self) -> bool {
         match self {
             Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
-            Self::Ignition | Self::MachineConfig | Self::BmhSecret => false,
+            Self::Ignition | Self::MachineConfig | Self::Policy | Self::BmhSecret => false,
         }
     }
 
@@ -94,9 +97,10 @@ impl Delivery {
             Self::Kargs => Some((None, file("kargs"))),
             Self::Initrd => Some((None, file("yml"))),
             Self::MachineConfig => {
-                Some((host.host.role.as_deref().or(options.role.as_deref()), file("yml")))
+                let name = format!("{}.yml", host_name::node_name(host));
+                Some((host.host.role.as_deref().or(options.role.as_deref()), name.into()))
             }
-            Self::BmhSecret | Self::NmStateConfig => {
+            Self::BmhSecret | Self::NmStateConfig | Self::Policy => {
                 let name = host_name::own_name(host).filter(|name| *name != CLUSTER)?;
                 Some((None, name.into()))
             }
@@ -107,11 +111,13 @@ impl Delivery {
         self,
         hosts: &[Converted],
         options: &Options,
+        cluster: &Cluster,
         diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
         match self {
             Self::Ignition => to_ignition::render(hosts, options.ignition_version),
-            Self::MachineConfig => to_machine_config::render(hosts, options, diagnostics),
+            Self::MachineConfig => to_machine_config::render(hosts, options, cluster, diagnostics),
+            Self::Policy => to_policy::render(hosts, diagnostics).map(Output::File),
             Self::BmhSecret => to_bmh_secret::render(hosts, options, diagnostics).map(Output::File),
             Self::NmStateConfig => {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)

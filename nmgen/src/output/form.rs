@@ -73,7 +73,9 @@ impl Form {
             Self::Keyfiles => Ok(Output::Directory(to_keyfiles::files(hosts))),
             Self::Gc => to_gc::render(hosts, diagnostics).map(Output::File),
             Self::Hosts => Ok(Output::Directory(to_hosts::files(hosts))),
-            Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics),
+            Self::Delivery(delivery) => {
+                delivery.render(hosts, options, &outcome.cluster, diagnostics)
+            }
         };
         diagnostics.sort();
         output

@@ -7,7 +7,7 @@ use crate::check::Purpose;
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostics, Rule};
 use crate::error::Error;
-use crate::source::Stage;
+use crate::source::{Cluster, Stage};
 
 /// No such form exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +42,7 @@ impl Delivery {
         self,
         _: &[Converted],
         _: &Options,
+        _: &Cluster,
         _: &mut Diagnostics,
     ) -> Result<Output, Error> {
         match self {}

@@ -7,6 +7,8 @@ use crate::write::File;
 pub enum Output {
     /// Files below a directory.
     Directory(Vec<File>),
+    /// One file with a name of its own, for a directory; else like [`Self::File`].
+    Named(File),
     /// One file, or standard output.
     File(Vec<u8>),
 }

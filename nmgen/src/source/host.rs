@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::cluster::Cluster;
 use super::nic::Nic;
 use crate::diagnostic::{Diagnostics, Place};
 use crate::document::{self, Document};
@@ -36,6 +37,10 @@ pub struct Host {
     pub(crate) document: Option<Document<'static>>,
     /// The source describes a machine, not only a document for one.
     pub(crate) is_machine: bool,
+    /// The document is applied beside the node's own: a policy of kubernetes-nmstate.
+    pub(crate) is_policy: bool,
+    /// br-ex cannot be derived from the document: diagnostics give the reason.
+    pub(crate) is_underived: bool,
     /// The source has a network for it, which cannot be read: diagnostics give the reason.
     pub(crate) is_unread: bool,
 }
@@ -51,6 +56,8 @@ impl Host {
             place,
             document: None,
             is_machine: false,
+            is_policy: false,
+            is_underived: false,
             is_unread: false,
         }
     }
@@ -68,6 +75,11 @@ impl Host {
     /// `None` if the source has no network for the host.
     pub fn document_text(&self) -> Option<Cow<'_, str>> {
         self.document.as_ref().map(Document::text)
+    }
+
+    /// The name up to the first dot, by which a node looks for its document.
+    pub fn short_name(&self) -> Option<&str> {
+        self.name.as_deref()?.split('.').next()
     }
 
     /// True for the document of all nodes without a host file.
@@ -94,6 +106,8 @@ pub struct Hosts {
     pub hosts: Vec<Host>,
     /// The roles that need hosts.
     pub replicas: Vec<Replicas>,
+    /// The cluster's network.
+    pub cluster: Cluster,
     /// Skipped files and parts of files, each with the reason.
     pub diagnostics: Diagnostics,
 }

@@ -12,7 +12,7 @@ use crate::source::Host;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Addresses without their prefix length.
-    pub(super) addresses: Vec<(String, Place)>,
+    pub(crate) addresses: Vec<(String, Place)>,
     /// Includes those that the source lists beside the document.
     pub(super) macs: Vec<(Mac, Place)>,
     /// The VLAN ids of VLAN interfaces.
@@ -90,10 +90,14 @@ impl Facts {
     }
 }
 
-/// Loopback and link-local addresses may repeat: they are valid on one host or one link.
+/// Loopback and link-local addresses may repeat: they are valid on one host or one link. So may those
+/// that OVN-Kubernetes uses inside each node (`masqueradeSubnet`, fd69::/112).
 fn is_of_each_host(ip: &IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_link_local(),
-        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unicast_link_local(),
+        IpAddr::V6(ip) => {
+            let is_masquerade = ip.to_bits() >> 16 == 0xfd69_u128 << 96;
+            ip.is_loopback() || ip.is_unicast_link_local() || is_masquerade
+        }
     }
 }

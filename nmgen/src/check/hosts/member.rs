@@ -13,8 +13,7 @@ pub(super) struct Member<'h> {
 impl<'h> Member<'h> {
     /// The name up to the first dot, since sources differ in giving the domain.
     pub(super) fn name(&self) -> Option<&'h str> {
-        let name = self.host.name.as_deref()?;
-        name.split('.').next()
+        self.host.short_name()
     }
 
     pub(super) fn is_same_host(&self, other: &Self) -> bool {

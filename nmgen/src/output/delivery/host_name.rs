@@ -26,6 +26,12 @@ pub(super) fn document_name(converted: &Converted) -> &str {
     own_name(converted).unwrap_or(CLUSTER)
 }
 
+/// The file's name on the node, which looks for its short host name only.
+pub(super) fn node_name(converted: &Converted) -> &str {
+    let name = document_name(converted);
+    name.split('.').next().filter(|short| !short.is_empty()).unwrap_or(name)
+}
+
 /// Each host with its name, for forms with one object per host.
 pub(super) fn named<'h>(
     target: &str,

@@ -7,14 +7,16 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::compress::gzip;
-use super::host_name::document_name;
+use super::host_name::{document_name, node_name, own_name};
 use super::kubernetes_object::{self, yaml};
 use super::to_ignition;
+use crate::check::hosts::{CLUSTER_STATIC_ADDRESS, bridge, facts};
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::error::Error;
 use crate::output::options::Options;
 use crate::output::rendered::Output;
+use crate::source::{Cluster, Stage};
 use crate::write::File;
 
 rules! {
@@ -44,8 +46,12 @@ const CAUTION: usize = 1024 * 1024;
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
+    cluster: &Cluster,
     diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
+    for converted in hosts {
+        node_document(converted, cluster, diagnostics);
+    }
     let roles = roles(hosts, options.role.as_deref(), diagnostics);
     let mut files = Vec::new();
     for (role, hosts) in &roles {
@@ -56,9 +62,25 @@ pub(super) fn render(
         }
         files.push(File { directories: Vec::new(), name: format!("{name}.yaml"), content });
     }
-    match files.as_mut_slice() {
-        [only] => Ok(Output::File(std::mem::take(&mut only.content))),
+    match files.len() {
+        1 => Ok(Output::Named(files.remove(0))),
         _ => Ok(Output::Directory(files)),
+    }
+}
+
+/// Faults that a document has only as the running node's.
+fn node_document(converted: &Converted, cluster: &Cluster, diagnostics: &mut Diagnostics) {
+    let host = &converted.host;
+    // The others were checked as the running node's already.
+    if host.stage != Stage::Node || host.is_policy {
+        diagnostics.extend(bridge::missing(host, cluster));
+    }
+    if own_name(converted).is_none()
+        && let Some((ip, place)) = facts(host).addresses.first()
+    {
+        let message = format!("every node of the role would get {ip}: the document has no host");
+        let help = "put it into a directory, as <hostname>.yml, or give it hostname.config";
+        diagnostics.add(CLUSTER_STATIC_ADDRESS, place.clone(), message, help);
     }
 }
 
@@ -87,7 +109,7 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
     let mut files = Vec::new();
     for converted in hosts {
         let Some(document) = &converted.host.document else { continue };
-        let path = format!("{DOCUMENTS}/{}.yml", document_name(converted));
+        let path = format!("{DOCUMENTS}/{}.yml", node_name(converted));
         files.push(file(&path, &document.text())?);
     }
     let mut systemd = None;

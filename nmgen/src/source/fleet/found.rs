@@ -118,7 +118,7 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        Hosts { hosts, replicas: self.loaded.replicas, diagnostics }
+        Hosts { hosts, diagnostics, ..self.loaded }
     }
 
     /// If an install-config has machines of one role only, as for a single node, every host has that

@@ -23,6 +23,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         role: role.map(str::to_owned),
         stage: Stage::Node,
         document,
+        is_policy: true,
         ..Host::new(name.map(str::to_owned), place.unwrap_or_else(|| manifest.place(spec)))
     });
 }

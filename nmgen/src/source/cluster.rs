@@ -1,0 +1,74 @@
+//! The cluster that the hosts belong to, as far as a source describes it.
+
+use std::net::IpAddr;
+
+/// What an install-config gives about the cluster's network.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cluster {
+    /// The networks with the nodes' addresses (`networking.machineNetwork`).
+    pub machine_networks: Vec<Network>,
+    /// The network plugin; `None` without an install-config.
+    pub plugin: Option<Plugin>,
+}
+
+/// A network plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plugin {
+    /// OVN-Kubernetes, which needs the bridge br-ex on every node.
+    OvnKubernetes,
+    /// Any other.
+    Other,
+}
+
+/// A network in CIDR notation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    length: u32,
+}
+
+#[cfg(any(test, feature = "pipelines"))]
+impl Network {
+    /// Reads `192.0.2.0/24`; `None` for anything else.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (address, length) = text.split_once('/')?;
+        let (address, length) = (address.parse().ok()?, length.parse().ok()?);
+        let most = if matches!(address, IpAddr::V4(_)) { 32 } else { 128 };
+        (length <= most).then_some(Self { address, length })
+    }
+
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        let prefix = |bits: u128, width: u32| bits.checked_shr(width - self.length).unwrap_or(0);
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let bits = |ip: std::net::Ipv4Addr| u128::from(ip.to_bits());
+                prefix(bits(own), 32) == prefix(bits(other), 32)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                prefix(own.to_bits(), 128) == prefix(other.to_bits(), 128)
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Network;
+
+    #[test]
+    fn a_network_contains_the_addresses_of_its_prefix() {
+        let is_in = |network: &str, ip: &str| {
+            Network::parse(network).map(|network| ip.parse().is_ok_and(|ip| network.contains(ip)))
+        };
+        assert_eq!(is_in("192.0.2.0/24", "192.0.2.255"), Some(true));
+        assert_eq!(is_in("192.0.2.0/24", "192.0.3.0"), Some(false));
+        assert_eq!(is_in("0.0.0.0/0", "203.0.113.1"), Some(true));
+        assert_eq!(is_in("::/0", "2001:db8::1"), Some(true));
+        assert_eq!(is_in("::/0", "192.0.2.1"), Some(false));
+        assert_eq!(is_in("2001:db8::/64", "2001:db8::ffff:1"), Some(true));
+        assert_eq!(is_in("192.0.2.1/32", "192.0.2.2"), Some(false));
+        assert_eq!(Network::parse("192.0.2.0/33"), None);
+        assert_eq!(Network::parse("192.0.2.0"), None);
+    }
+}

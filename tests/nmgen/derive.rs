@@ -1,0 +1,186 @@
+//! `nmgen generate --br-ex`: what each topology becomes, golden.
+//!
+//! A case is a directory of `tests/fixtures/derive`: `early.yml`, `arguments` where there are some, and `expected.yml`, which
+//! `BLESS=1` rewrites.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_yaml::Value;
+use tests::program;
+
+fn cases() -> Vec<PathBuf> {
+    let directory = program::root().join("tests/fixtures/derive");
+    let mut cases: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    cases.sort();
+    assert!(cases.len() > 10);
+    cases
+}
+
+fn nmgen(here: &Path, arguments: &[&str]) -> Output {
+    Command::new(program::nmgen()).args(arguments).current_dir(here).output().unwrap()
+}
+
+fn derive(case: &Path, to: &str, output: &Path) -> Output {
+    let own = fs::read_to_string(case.join("arguments")).unwrap_or_default();
+    let output = output.display().to_string();
+    let given = ["generate", "--br-ex", "--to", to, "-o", &output, "early.yml"];
+    nmgen(case, &[&given[..], &own.split_whitespace().collect::<Vec<_>>()].concat())
+}
+
+#[test]
+fn every_topology_gives_what_is_expected() {
+    let mut faults = Vec::new();
+    for case in cases() {
+        let place = tempfile::tempdir().unwrap();
+        let output = derive(&case, "hosts", place.path());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {stderr}", case.display());
+        assert_eq!(stderr, "", "{}", case.display());
+        let found = fs::read_to_string(place.path().join("cluster.yml")).unwrap();
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(case.join("expected.yml"), &found).unwrap();
+        }
+        let expected = fs::read_to_string(case.join("expected.yml")).unwrap_or_default();
+        if found != expected {
+            faults.push(format!("{}:\n{found}", case.display()));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// NetworkManager's profiles: of the early document, and of the derived one.
+#[test]
+fn nmstate_makes_profiles_of_every_derived_document() {
+    for case in cases() {
+        let place = tempfile::tempdir().unwrap();
+        let output = derive(&case, "keyfiles", place.path());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {stderr}", case.display());
+        let profile = fs::read_to_string(place.path().join("br-ex-if.nmconnection")).unwrap();
+        assert!(profile.contains("type=ovs-interface"), "{profile}");
+        assert!(place.path().join("br-ex-br.nmconnection").exists());
+    }
+}
+
+#[test]
+fn nothing_differs_between_a_derived_document_and_the_same_one_written_by_hand() {
+    for case in cases() {
+        let place = tempfile::tempdir().unwrap();
+        let early = place.path().join("early");
+        fs::create_dir(&early).unwrap();
+        fs::copy(case.join("early.yml"), early.join("worker-0.yml")).unwrap();
+        let written = place.path().join("written");
+        fs::create_dir(&written).unwrap();
+        // What a person leaves out, or spells in another way.
+        let text = fs::read_to_string(case.join("expected.yml")).unwrap();
+        let text = text.replace("  state: up\n", "").replace("  ipv6:\n    enabled: false\n", "");
+        let text =
+            text.replace("enabled: true", "enabled: yes").replace("    port:\n", "    ports:\n");
+        fs::write(written.join("worker-0.yml"), text).unwrap();
+        let output = nmgen(place.path(), &["diff", "early", "written"]);
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{}", case.display());
+        let output = nmgen(place.path(), &["diff", "written", "early"]);
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "", "{}", case.display());
+    }
+}
+
+#[test]
+fn a_difference_of_a_written_document_is_told_by_its_field() {
+    let place = tempfile::tempdir().unwrap();
+    let case = program::root().join("tests/fixtures/derive/nic-static");
+    for (directory, file) in [("early", "early.yml"), ("written", "expected.yml")] {
+        fs::create_dir(place.path().join(directory)).unwrap();
+        let text = fs::read_to_string(case.join(file)).unwrap();
+        let text =
+            if directory == "written" { text.replace("192.0.2.53", "192.0.2.54") } else { text };
+        fs::write(place.path().join(directory).join("worker-0.yml"), text).unwrap();
+    }
+    let output = nmgen(place.path(), &["diff", "early", "written"]);
+    let expected = "worker-0:\n  - dns-resolver.config.server: 192.0.2.53\n  + dns-resolver.config.server: 192.0.2.54\n";
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again() {
+    let case = program::root().join("tests/fixtures/derive/nic-dual-stack");
+    let place = tempfile::tempdir().unwrap();
+    let hosts = place.path().join("hosts");
+    fs::create_dir(&hosts).unwrap();
+    for name in ["worker-0", "worker-1"] {
+        let text = fs::read_to_string(case.join("early.yml")).unwrap();
+        let text = if name == "worker-1" {
+            text.replace(".10", ".11").replace("::10", "::11")
+        } else {
+            text
+        };
+        fs::write(hosts.join(format!("{name}.yml")), text).unwrap();
+    }
+    let output = nmgen(
+        place.path(),
+        &["generate", "--br-ex", "--to", "policy", "-o", "policies.yaml", "hosts"],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = fs::read_to_string(place.path().join("policies.yaml")).unwrap();
+    let policy: Value = serde_yaml::from_str(text.split("---\n").nth(1).unwrap()).unwrap();
+    assert_eq!(policy["metadata"]["name"], "worker-0-br-ex");
+    assert_eq!(policy["spec"]["nodeSelector"]["kubernetes.io/hostname"], "worker-0");
+    let interfaces = policy["spec"]["desiredState"]["interfaces"].as_sequence().unwrap();
+    let bridge = interfaces.iter().find(|it| it["type"] == "ovs-interface").unwrap();
+    for (family, ip, length) in [("ipv4", "169.254.0.2", 17), ("ipv6", "fd69::2", 112)] {
+        let addresses = bridge[family]["address"].as_sequence().unwrap();
+        assert!(
+            addresses.iter().any(|it| it["ip"] == ip && it["prefix-length"] == length),
+            "{family}"
+        );
+        assert_eq!(addresses.len(), 2);
+    }
+    let output = nmgen(place.path(), &["check", "policies.yaml"]);
+    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+}
+
+#[test]
+fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
+    let place = tempfile::tempdir().unwrap();
+    let output = place.path().join("openshift");
+    fs::create_dir(&output).unwrap();
+    let input = program::root().join("tests/fixtures/readme");
+    let output_shown = output.display().to_string();
+    let arguments = [
+        "generate",
+        "--br-ex",
+        "--to",
+        "machine-config",
+        "-o",
+        &output_shown,
+        "cluster/install-config.yaml",
+    ];
+    assert_eq!(nmgen(&input, &arguments).status.code(), Some(0));
+    let text = fs::read_to_string(output.join("10-br-ex-master.yaml")).unwrap();
+    let config: Value = serde_yaml::from_str(&text).unwrap();
+    assert_eq!(config["spec"]["config"]["storage"]["files"].as_sequence().unwrap().len(), 3);
+    // The way back.
+    let arguments =
+        ["diff", "cluster/install-config.yaml", &format!("{output_shown}/10-br-ex-master.yaml")];
+    let diff = nmgen(&input, &arguments);
+    assert_eq!(String::from_utf8(diff.stdout).unwrap(), "");
+}
+
+#[test]
+fn a_node_finds_the_document_of_a_host_with_a_long_name() {
+    let place = tempfile::tempdir().unwrap();
+    let install_config = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    let text =
+        fs::read_to_string(install_config).unwrap().replace("master-0", "master-0.example.com");
+    fs::write(place.path().join("install-config.yaml"), text).unwrap();
+    let output = nmgen(
+        place.path(),
+        &["generate", "--br-ex", "--to", "machine-config", "install-config.yaml"],
+    );
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert!(stdout.contains("path: /etc/nmstate/openshift/master-0.yml\n"), "{stdout}");
+}
