@@ -5,6 +5,7 @@ mod apply;
 mod attempts;
 mod bridge;
 mod choice;
+mod derived;
 mod failures;
 mod field;
 mod gateways;
