@@ -81,40 +81,32 @@ fn moves(
     let Some(lab) = Lab::open()? else { return Ok(()) };
     let profile = generated(early, &["--to", "keyfiles"], "eno1.nmconnection")?;
     let document = derived(early)?;
-    lab.run(
-        worker().keyfile("eno1", &profile).file(
-            "/etc/dayone/dayone.toml",
-            tests::dayone::HASTE,
-            0o644,
-        ),
-        peer,
-        |case| {
-            case.boot()?;
-            let inside = case.inside()?;
-            outcome(&inside, None)?;
-            settle(&inside)?;
-            inside.wait_sh(ready, 2 * SOON)?;
-            let before = network(&inside, "eno1")?;
-            assert!(before.starts_with(&format!("{MAC}\n1400\n")), "{before}");
-            inside.write(HOST_FILE, &document)?;
-            let outcome = attempt(&inside)?;
-            assert_eq!(outcome.exit, 0, "{}", outcome.text());
-            inside.wait_sh(&ready.replace("eno1", "br-ex"), 2 * SOON)?;
-            assert_eq!(network(&inside, "br-ex")?, before);
-            assert_eq!(inside.sh("ip -oneline address show dev eno1 scope global")?, "");
-            // Routes by br-ex win over those of any other card.
-            let defaults = inside.sh("ip route show default; ip -6 route show default")?;
-            assert!(
-                defaults
-                    .lines()
-                    .all(|route| route.contains("dev br-ex") && route.contains("metric 48")),
-                "{defaults}"
-            );
-            let diff = inside.run(&["dayone", "diff"])?;
-            assert!(diff.stdout.ends_with("\n# no difference\n"), "{diff}");
-            then(case)
-        },
-    )
+    lab.run(worker().keyfile("eno1", &profile), peer, |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        outcome(&inside, None)?;
+        settle(&inside)?;
+        inside.wait_sh(ready, 2 * SOON)?;
+        let before = network(&inside, "eno1")?;
+        assert!(before.starts_with(&format!("{MAC}\n1400\n")), "{before}");
+        inside.write(HOST_FILE, &document)?;
+        let outcome = attempt(&inside)?;
+        assert_eq!(outcome.exit, 0, "{}", outcome.text());
+        inside.wait_sh(&ready.replace("eno1", "br-ex"), 2 * SOON)?;
+        assert_eq!(network(&inside, "br-ex")?, before);
+        assert_eq!(inside.sh("ip -oneline address show dev eno1 scope global")?, "");
+        // Routes by br-ex win over those of any other card.
+        let defaults = inside.sh("ip route show default; ip -6 route show default")?;
+        assert!(
+            defaults
+                .lines()
+                .all(|route| route.contains("dev br-ex") && route.contains("metric 48")),
+            "{defaults}"
+        );
+        let diff = inside.run(&["dayone", "diff"])?;
+        assert!(diff.stdout.ends_with("\n# no difference\n"), "{diff}");
+        then(case)
+    })
 }
 
 #[test]
