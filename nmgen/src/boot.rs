@@ -237,7 +237,7 @@ fn write(
     let displaced = match need {
         Need::Network => profiles::write(paths, &configuration, &names, &bounds, line, log)?,
         Need::Persist => {
-            profiles::stage_only(paths, &configuration)?;
+            profiles::stage_only(paths, &configuration, &names, line)?;
             Vec::new()
         }
     };

@@ -14,9 +14,9 @@ mod mac_addresses;
 mod nic;
 mod read_file;
 
+pub use self::cluster::{Cluster, Network, Plugin};
 #[cfg(feature = "pipelines")]
 pub(crate) use self::fleet::assisted_tree;
-pub use self::cluster::{Cluster, Network, Plugin};
 pub use self::host::{Host, Hosts, Replicas, Stage};
 pub(crate) use self::hosts_directory::HOST_FILE_NAME;
 pub use self::nic::Nic;

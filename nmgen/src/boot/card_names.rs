@@ -101,7 +101,7 @@ impl Names {
         let mut names = Self::default();
         for nic in nics {
             let Some(name) = nic.name.clone() else { continue };
-            match cards.with_mac(&nic.mac_address) {
+            match cards.with_mac(&nic.mac_address, &name) {
                 Some(card) => names.is_card(name, card),
                 None => names.is_missing(name, nic.mac_address, cards),
             }

@@ -60,7 +60,7 @@ fn network(
 ) -> Result<Option<Ready>, Fault> {
     let named = hosts.map(|path| paths.under(&path.to_string_lossy()));
     if let Some(tree) = tree::read(&named.clone().unwrap_or_else(|| paths.under(ASSISTED)))? {
-        return tree::network(paths, line, tree, log);
+        return tree::network(paths, line, &tree, log);
     }
     let directory = match named {
         Some(path) => Some(HostsDirectory::at(path)?),

@@ -46,9 +46,14 @@ pub(super) fn write(
 }
 
 /// Stages the files for the running system, and leaves the initramfs's network alone.
-pub(super) fn stage_only(paths: &Paths, configuration: &Configuration) -> Result<(), Fault> {
+pub(super) fn stage_only(
+    paths: &Paths,
+    configuration: &Configuration,
+    names: &Names,
+    line: &CommandLine,
+) -> Result<(), Fault> {
     forget(paths)?;
-    stage(paths, configuration)
+    stage(paths, configuration, names, line)
 }
 
 fn put(

@@ -34,7 +34,7 @@ pub enum Layout {
     /// In one archive.
     #[default]
     One,
-    /// As the two compressed images of a minimal ISO of assisted-image-service.
+    /// Two images, for a minimal ISO of assisted-image-service
     Assisted,
 }
 

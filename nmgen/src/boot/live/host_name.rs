@@ -55,7 +55,7 @@ fn by_mac(paths: &Paths, cards: &Cards, log: &Log) -> Result<Option<String>, Fau
     for entry in entries {
         let path = entry.map_err(failed)?.path();
         let mac = path.file_name().and_then(|name| Mac::parse(name.to_str()?));
-        if mac.is_some_and(|mac| cards.with_mac(&mac).is_some())
+        if mac.is_some_and(|mac| cards.with_mac(&mac, "").is_some())
             && let Some(name) = line(&path)
         {
             found.push((path, name));

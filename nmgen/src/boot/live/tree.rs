@@ -50,10 +50,10 @@ struct Found {
 pub(super) fn network(
     paths: &Paths,
     line: &CommandLine,
-    tree: Tree,
+    tree: &Tree,
     log: &Log,
 ) -> Result<Option<Ready>, Fault> {
-    let found = seek(paths, line, &tree, log)?;
+    let found = seek(paths, line, tree, log)?;
     let mut ready = Ready::default();
     let mut told = Vec::new();
     for Found { host, names, reason } in found {
@@ -145,7 +145,9 @@ fn mine(tree: &Tree, line: &CommandLine, cards: &Cards) -> Result<Vec<Found>, Fa
             None => host.nics.iter().find_map(|nic| {
                 let mac = nic.mac_address;
                 let is_own = owners.get(&mac).is_some_and(|owners| owners.len() == 1);
-                let card = cards.with_mac(&mac).filter(|_| is_own)?;
+                let card = cards
+                    .with_mac(&mac, nic.name.as_deref().unwrap_or_default())
+                    .filter(|_| is_own)?;
                 Some(format!("{} has the MAC address {mac}", card.name))
             }),
         };
