@@ -18,7 +18,7 @@ pub use self::cluster::{Cluster, Network, Plugin};
 #[cfg(feature = "pipelines")]
 pub(crate) use self::fleet::assisted_tree;
 pub use self::host::{Host, Hosts, Replicas, Stage};
-pub(crate) use self::hosts_directory::HOST_FILE_NAME;
+pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name};
 pub use self::nic::Nic;
 pub(crate) use self::nic::{MAC_SYNTAX, SIX_BYTES};
 pub(crate) use self::read_file::document;

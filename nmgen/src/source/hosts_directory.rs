@@ -15,6 +15,11 @@ rules! {
     pub(super) error NO_HOSTS = "no-hosts";
 }
 
+/// The form of a host's name.
+pub(crate) const NAME_HELP: &str = "letters, digits and hyphens (RFC 1123), at most 200 bytes";
+/// `NAME_MAX` without the suffixes of files and objects named after a host.
+const MAX_NAME_LENGTH: usize = 200;
+
 /// Message and help for a file without a document.
 pub(super) const EMPTY: (&str, &str) =
     ("the file is empty", "a node skips an empty host file and takes cluster.yml");
@@ -62,7 +67,7 @@ pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n st
     let Some(name) = file_name.strip_suffix(".yml") else { return (None, Diagnostics::default()) };
     if !is_usable_name(name) {
         let message = format!("\"{}\" is not a host name", name.escape_debug());
-        return (None, fault(HOST_FILE_NAME, message, "letters, digits and hyphens (RFC 1123)"));
+        return (None, fault(HOST_FILE_NAME, message, NAME_HELP));
     }
     let Some((short, _)) = name.split_once('.') else {
         return (Some(name), Diagnostics::default());
@@ -71,9 +76,24 @@ pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n st
     (Some(name), fault(HOST_FILE_FQDN, message, "name the file by the short host name"))
 }
 
-/// True for a safe, visible file name. Some host names in use satisfy no stricter rule.
-pub(super) fn is_usable_name(name: &str) -> bool {
-    (1..=253).contains(&name.len())
+/// True for a safe, visible file name, in sources and in output. Some host names in use satisfy no stricter rule.
+pub(crate) fn is_usable_name(name: &str) -> bool {
+    (1..=MAX_NAME_LENGTH).contains(&name.len())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_'))
         && !name.starts_with('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longest_name_has_200_bytes() {
+        let place = Place::file("hosts");
+        let longest = "a".repeat(200);
+        let (name, faults) = (format!("{longest}.yml"), format!("{longest}a.yml"));
+        assert_eq!(host_name(&name, &place).0, Some(&*longest));
+        let (name, faults) = host_name(&faults, &place);
+        assert_eq!((name, faults.iter().filter(|fault| fault.is_error()).count()), (None, 1));
+    }
 }

@@ -3,10 +3,9 @@
 use crate::convert::Converted;
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 use crate::error::Error;
-use crate::output::file_name::is_file_name;
 use crate::output::loss::NOT_IN_TARGET;
 use crate::output::rendered::Output;
-use crate::source::CLUSTER;
+use crate::source::{CLUSTER, is_usable_name};
 use crate::write::File;
 
 rules! {
@@ -17,7 +16,7 @@ rules! {
 pub(super) fn own_name(converted: &Converted) -> Option<&str> {
     let host = &converted.host;
     let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
-    let short = || hostname()?.split('.').next().filter(|name| is_file_name(name));
+    let short = || hostname()?.split('.').next().filter(|name| is_usable_name(name));
     host.name.as_deref().or_else(short)
 }
 

@@ -241,8 +241,7 @@ fn name_fault(host: &Host) -> Option<Diagnostic> {
         let help = "cluster.yml is for nodes without their own document";
         (format!("a host cannot be called {CLUSTER}"), help)
     } else if !hosts_directory::is_usable_name(name) {
-        let help = "letters, digits and hyphens (RFC 1123)";
-        (format!("\"{}\" is not a host name", name.escape_debug()), help)
+        (format!("\"{}\" is not a host name", name.escape_debug()), hosts_directory::NAME_HELP)
     } else {
         return None;
     };
