@@ -1,6 +1,7 @@
 //! The inputs of an attempt, and the event of their change.
 
 use std::{
+    collections::BTreeSet,
     io,
     os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
@@ -18,6 +19,9 @@ pub(crate) struct WatchError {
     source: io::Error,
 }
 
+/// The kernel's bound on the symbolic links of a path (path_resolution(7)).
+const MAX_LINKS: usize = 40;
+
 /// Documents, `applied` and the settings, by the metadata that reveals a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Inputs(Vec<Input>);
@@ -34,12 +38,7 @@ struct Input {
 impl Inputs {
     /// The current files. An unreadable one counts as absent: the attempt reports the reason.
     pub(crate) fn now(paths: &Paths) -> Self {
-        let mut inputs: Vec<Input> = directories(paths)
-            .iter()
-            .filter_map(|directory| directory.read_dir().ok())
-            .flat_map(|entries| entries.flatten())
-            .map(|entry| entry.path())
-            .filter(|path| is_input(paths, path))
+        let mut inputs: Vec<Input> = files(paths)
             .filter_map(|path| {
                 // Follow links: some deployments link one file under many names.
                 let meta = path.metadata().ok()?;
@@ -53,10 +52,13 @@ impl Inputs {
 
     /// Returns when the current files differ from these.
     pub(crate) async fn changed(&self, paths: &Paths) -> Result<(), WatchError> {
-        let directories = directories(paths);
-        let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
         let failed = |source| WatchError { path: paths.documents(), source };
         loop {
+            // A link may have another target after each change.
+            let linked = files(paths).flat_map(|path| directories_of_links(&path));
+            let directories: BTreeSet<PathBuf> =
+                directories(paths).into_iter().chain(linked).collect();
+            let directories: Vec<&Path> = directories.iter().map(PathBuf::as_path).collect();
             let watch = Watch::on(&directories).map_err(failed)?;
             if Self::now(paths) != *self {
                 return Ok(());
@@ -69,6 +71,39 @@ impl Inputs {
 /// Documents, the files of `nmstatectl service`, the settings, the choice of uplinks.
 fn directories(paths: &Paths) -> [PathBuf; 4] {
     [paths.documents(), paths.under("/etc/nmstate"), paths.under("/etc/dayone"), paths.uplinks()]
+}
+
+fn files(paths: &Paths) -> impl Iterator<Item = PathBuf> {
+    directories(paths)
+        .into_iter()
+        .filter_map(|directory| directory.read_dir().ok())
+        .flat_map(|entries| entries.flatten())
+        .map(|entry| entry.path())
+        .filter(|path| is_input(paths, path))
+}
+
+/// The directories in which a change gives the path another file: that of each symbolic link on the way, and the file's own. None
+/// for a file in place.
+fn directories_of_links(path: &Path) -> BTreeSet<PathBuf> {
+    let mut directories = BTreeSet::new();
+    let mut path = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        let mut link = None;
+        for part in path.ancestors() {
+            if let (Ok(target), Some(parent)) = (part.read_link(), part.parent()) {
+                link = Some((part.to_path_buf(), parent.join(target)));
+            }
+        }
+        // The link nearest to the root: those below it are found in its target.
+        let Some((from, to)) = link else { break };
+        directories.extend(from.parent().map(Path::to_path_buf));
+        path = path.strip_prefix(&from).map_or_else(
+            |_| to.clone(),
+            |rest| if rest.as_os_str().is_empty() { to.clone() } else { to.join(rest) },
+        );
+        directories.extend(path.parent().map(Path::to_path_buf));
+    }
+    directories
 }
 
 fn is_input(paths: &Paths, path: &Path) -> bool {
@@ -98,6 +133,43 @@ mod tests {
         std::fs::write(paths.documents().join("worker-0.yml"), "interfaces: []\n")?;
         let soon = tokio::time::timeout(Duration::from_secs(10), &mut changed).await;
         assert!(matches!(soon, Ok(Ok(()))), "{soon:?}");
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_changed_target_of_a_link_ends_the_wait() -> Result<(), io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let (first, second) = (root.path().join("first"), root.path().join("second"));
+        std::fs::create_dir_all(paths.documents())?;
+        for (directory, text) in [(&first, "a"), (&second, "ab")] {
+            std::fs::create_dir_all(directory)?;
+            std::fs::write(directory.join("document"), text)?;
+        }
+        // As of a mounted ConfigMap: a link through a link to a directory.
+        let current = root.path().join("current");
+        std::os::unix::fs::symlink("first", &current)?;
+        let link = paths.documents().join("worker-0.yml");
+        std::os::unix::fs::symlink(current.join("document"), &link)?;
+        let soon = Duration::from_secs(10);
+        let changes: [&dyn Fn() -> io::Result<()>; 4] = [
+            &|| std::fs::write(first.join("document"), "abc"),
+            &|| {
+                std::fs::remove_file(&current)?;
+                std::os::unix::fs::symlink("second", &current)
+            },
+            &|| std::fs::remove_file(second.join("document")),
+            &|| std::fs::write(second.join("document"), "abcd"),
+        ];
+        for change in changes {
+            let seen = Inputs::now(&paths);
+            let mut changed = std::pin::pin!(seen.changed(&paths));
+            let a_while = Duration::from_millis(50);
+            assert!(tokio::time::timeout(a_while, &mut changed).await.is_err());
+            change()?;
+            let changed = tokio::time::timeout(soon, &mut changed).await;
+            assert!(matches!(changed, Ok(Ok(()))), "{changed:?}");
+        }
         Ok(())
     }
 
