@@ -28,6 +28,8 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
             if mark == "mark" {
                 inside.sh(&format!(": >{APPLIED}"))?;
             }
+            let dry = inside.sh("dayone apply --dry-run")?;
+            assert!(dry.contains("in force by another tool: recorded"), "{dry}");
             case.reboot()?;
             let inside = case.inside()?;
             let adopted = outcome(&inside, None)?;

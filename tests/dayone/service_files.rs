@@ -88,6 +88,10 @@ fn policies_and_states_go_before_the_document_once_per_content() -> Result<(), E
         inside.wait_sh(&format!("{storage0} | grep -q 203.0.113.2/24"), SOON)?;
 
         inside.write(STORAGE, &storage("203.0.113.3"))?;
+        let dry = inside.sh("dayone apply --dry-run")?;
+        for part in [STORAGE, "203.0.113.3", "# no difference"] {
+            assert!(dry.contains(part), "{part} in {dry}");
+        }
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
         let third = attempt(&inside)?;

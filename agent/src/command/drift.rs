@@ -56,15 +56,23 @@ pub(super) async fn print_difference(
     let in_force = committed.is_some_and(|committed| committed.digest == document.digest);
     let desired = match last_good_state(paths)?.filter(|_| in_force) {
         Some(desired) => desired,
-        None => {
-            let current = match parsed.needs_current() {
-                true => Some(network.current().await?),
-                false => None,
-            };
-            network.settle(parsed.resolve(current.as_ref())?).await?
-        }
+        None => resolved(network, parsed).await?,
     };
-    match drift(network, &desired).await? {
+    print_missing(network, &desired).await
+}
+
+/// The document resolved against the current state.
+pub(super) async fn resolved(network: &RealNetwork<'_>, parsed: &Parsed) -> Result<State, Error> {
+    let current = match parsed.needs_current() {
+        true => Some(network.current().await?),
+        false => None,
+    };
+    Ok(network.settle(parsed.resolve(current.as_ref())?).await?)
+}
+
+/// Prints the part of `desired` that the current state lacks.
+pub(super) async fn print_missing(network: &RealNetwork<'_>, desired: &State) -> Result<(), Error> {
+    match drift(network, desired).await? {
         Some((_, yaml)) => print(&yaml),
         None => print("# no difference\n"),
     }

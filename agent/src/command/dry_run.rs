@@ -1,8 +1,12 @@
 //! `dayone apply --dry-run`: prints the changes of an attempt.
 
-use super::{drift::print_difference, output::print};
+use super::{
+    adopt::Adopted,
+    drift::{print_difference, print_missing, resolved},
+    output::print,
+};
 use crate::{
-    document::{self, check},
+    document::{self, check, service_files},
     durable::record::Record,
     error::Error,
     network::real::RealNetwork,
@@ -10,16 +14,31 @@ use crate::{
     settings::Settings,
 };
 
-/// Chooses and checks, and prints the difference.
+/// Chooses and checks, and prints the differences: first of the files of `/etc/nmstate` that are due, each against the current
+/// state, then of the document.
 pub(crate) async fn dry_run(paths: &Paths) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
     let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;
     let Some(document) = chosen.document else { return print(&format!("{}\n", chosen.reason)) };
     print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
-    if Record::load(paths).in_force(paths, &document.digest)? {
+    let files = service_files::read(paths, &chosen.hostname)?;
+    let record = Record::load(paths);
+    let in_force = record.in_force(paths, &document.digest)?;
+    if in_force && record.has_service_files(&files.digests()) {
         return print("# in force already\n");
     }
     let parsed = check::check(&document)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
+    if !in_force && Adopted::find(paths, &record, &document)?.is_some() {
+        print(
+            "# in force by another tool: recorded, and applied only if the network is not usable\n",
+        )?;
+        return print_difference(paths, &network, &document, &parsed).await;
+    }
+    for file in files.due(&record.applied_service_files(&files.digests()))?.due {
+        print(&format!("# {}, before the document\n", file.path.display()))?;
+        print_missing(&network, &resolved(&network, &file.parsed).await?).await?;
+        print(&format!("# {}\n", document.path.display()))?;
+    }
     print_difference(paths, &network, &document, &parsed).await
 }
