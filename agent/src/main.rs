@@ -19,6 +19,7 @@ mod state;
 mod status;
 mod transaction;
 mod wants;
+mod watchdog;
 
 use std::process::ExitCode;
 
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         .build()
         .map_err(Error::Runtime)
         .and_then(|runtime| {
-            let result = runtime.block_on(run(&cli));
+            let result = runtime.block_on(watchdog::guarded(run(&cli)));
             // A pending name lookup must not delay the exit.
             runtime.shutdown_background();
             result

@@ -231,3 +231,37 @@ fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
         Ok(())
     })
 }
+
+/// A call that blocks stops the runtime, and with it every bound of a phase.
+#[test]
+fn agent_that_stands_still_ends_itself_and_is_undone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(holding_node(HASTE), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        settle(&inside)?;
+        inside.sh("systemctl stop kubelet.service; rm -rf /run/lab-kubelet")?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        inside.write(HOLD, "DAYONE_BLOCK_AT=verify\nDAYONE_STANDSTILL=2\n")?;
+        let mark = start(&inside)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
+        let blocked = property(&inside, "dayone.service", "MainPID")?;
+        inside.sh(&format!("rm {HOLD}"))?;
+        let ended = |it: &tests::lab::Entry| it.message().contains("made no progress for 2 s");
+        inside.wait_journal(&own, 2 * SOON, ended)?;
+        let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
+        inside.wait_journal(&manager, SOON, |it| it.message().contains("status=6/ABRT"))?;
+        assert!(!kubelet_ran(&inside)?);
+        // The next run undoes the transaction, and applies the document.
+        let second = outcome(&inside, Some(&mark))?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert_ne!(second.entry.field("_PID"), Some(&*blocked));
+        let own = inside.journal(&own)?;
+        let undone = |it: &tests::lab::Entry| it.message().contains("an earlier run was killed");
+        assert!(own.iter().any(undone), "{own:?}");
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}

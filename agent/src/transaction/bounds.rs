@@ -84,14 +84,22 @@ async fn bounded<T, E: Into<PhaseError>>(
 }
 
 /// For the lab's fault injection: `DAYONE_HOLD_AT` names a phase that does its work and then
-/// hangs, so that a test can kill the agent right there.
+/// hangs, so that a test can kill the agent right there; `DAYONE_BLOCK_AT` one that blocks its
+/// thread, and with it the runtime and every bound.
 #[cfg(feature = "fault-injection")]
 async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let done = work.await;
     let name = serde_json::to_string(&phase).unwrap_or_default();
-    if std::env::var("DAYONE_HOLD_AT").is_ok_and(|at| name == format!("\"{at}\"")) {
+    let is_at = |variable| std::env::var(variable).is_ok_and(|at| name == format!("\"{at}\""));
+    if is_at("DAYONE_HOLD_AT") {
         tracing::warn!(dayone_held = true, "held after {phase}");
         std::future::pending::<()>().await;
+    }
+    if is_at("DAYONE_BLOCK_AT") {
+        tracing::warn!(dayone_held = true, "blocked after {phase}");
+        loop {
+            std::thread::park();
+        }
     }
     done
 }
