@@ -141,11 +141,22 @@ fn journal_open(inside: &Inside, mark: &tests::dayone::Mark) -> Result<(), Error
     Ok(())
 }
 
+/// Kills NetworkManager once, while it activates br-ex: it waits for this script. Until the
+/// document has failed it does not come back: nmstate would go on with the new process.
+const KILL: &str = "\
+#!/bin/sh
+[ \"$1\" = br-ex ] && [ ! -e /run/lab-killed ] || exit 0
+: >/run/lab-killed
+systemctl mask --runtime NetworkManager.service
+systemctl kill --signal=KILL NetworkManager.service
+";
+
 #[test]
 fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     // The first boot has no document, so that the old network can be recorded.
-    lab.run(node(""), &Peer::new(), |case| {
+    let node = node("").file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-kill", KILL, 0o755);
+    lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
@@ -153,19 +164,14 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
         settle(&inside)?;
         let before = picture(&inside)?;
         inside.write(HOST_FILE, &Document::new().text())?;
-        // The kill runs in the node, at the highest priority: a moment later the agent would be in another phase.
-        let kill = "pid=$(systemctl show --property=MainPID --value NetworkManager.service); \
-                    until [ -e /etc/NetworkManager/system-connections/br-ex-br.nmconnection ]; do :; done; \
-                    kill -KILL $pid";
-        let mut killer = inside
-            .command("nice")?
-            .args(["--adjustment=-20", "sh", "-c", kill])
-            .spawn()
-            .map_err(|source| Error::Spawn { program: "nice".into(), source })?;
         let mark = start(&inside)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        let fails = ["could not apply the document", "the current state cannot be retrieved"];
+        inside.wait_journal(&own, ATTEMPT, |it| fails.iter().any(|f| it.message().contains(f)))?;
+        let manager = "NetworkManager.service";
+        inside.sh(&format!("systemctl unmask --runtime {manager}; systemctl start {manager}"))?;
         let it = outcome(&inside, Some(&mark))?;
-        assert!(killer.wait().is_ok_and(|status| status.success()));
-        failed(case, &it, 3, "applying the document failed", &before)
+        failed(case, &it, 3, "org.freedesktop.NetworkManager", &before)
     })
 }
 
