@@ -5,6 +5,7 @@
 mod arguments;
 mod choice;
 mod early;
+mod faults;
 mod first_boot;
 mod infiniband;
 mod initrd;

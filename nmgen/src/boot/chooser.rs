@@ -1,7 +1,5 @@
 //! Chooses this machine's document: gathers the input of [`node`](crate::node)'s decision.
 
-use std::collections::BTreeMap;
-
 use super::fault::Fault;
 use super::host_file::{addresses, bytes};
 use super::listing::HostsDirectory;
@@ -46,8 +44,9 @@ pub(super) struct Chooser<'d> {
     identity: Identity,
     /// Read once the first card is there.
     mentions: Option<Mentions<'d>>,
-    /// Warnings for addresses that several documents name; false once told.
-    shared: BTreeMap<Mac, (String, bool)>,
+    /// Addresses that several documents name, and the warnings that are not told yet.
+    shared: Vec<Mac>,
+    warnings: Vec<String>,
 }
 
 impl<'d> Chooser<'d> {
@@ -56,7 +55,7 @@ impl<'d> Chooser<'d> {
         host: Option<String>,
         identity: Identity,
     ) -> Self {
-        Self { directory, host, identity, mentions: None, shared: BTreeMap::new() }
+        Self { directory, host, identity, mentions: None, shared: Vec::new(), warnings: Vec::new() }
     }
 
     /// The document that no later card can change; `None` if there is none yet.
@@ -158,13 +157,17 @@ impl<'d> Chooser<'d> {
                 None => first = Some((document, text)),
                 Some((_, known)) if *known == text => {}
                 Some((other, _)) => {
+                    if self.shared.contains(&card.mac) {
+                        return Ok(Vec::new());
+                    }
                     let [one, two] =
                         [other, &document].map(|it| self.directory.file(it).display().to_string());
                     let warning = format!(
                         "{} ({}) identifies no machine: {one} and {two} have this MAC address",
                         card.mac, card.name
                     );
-                    self.shared.entry(card.mac).or_insert((warning, true));
+                    self.shared.push(card.mac);
+                    self.warnings.push(warning);
                     return Ok(Vec::new());
                 }
             }
@@ -182,12 +185,7 @@ impl<'d> Chooser<'d> {
 
     /// The warnings that were not told yet.
     pub(super) fn warnings(&mut self) -> Vec<String> {
-        let new = self.shared.values_mut().filter(|(_, is_new)| *is_new);
-        new.map(|(warning, is_new)| {
-            *is_new = false;
-            warning.clone()
-        })
-        .collect()
+        std::mem::take(&mut self.warnings)
     }
 
     /// True when the document has the card's address; an unreadable one may be meant for any card.

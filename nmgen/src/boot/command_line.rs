@@ -73,8 +73,8 @@ impl CommandLine {
             }
         }
         let mut line = Self::parse(&text);
-        line.faults.splice(..0, faults);
-        line
+        faults.append(&mut line.faults);
+        Self { faults, ..line }
     }
 
     /// The last of several equal arguments counts, as in the kernel and systemd; an empty one counts

@@ -4,8 +4,6 @@
 //! waits for every profile. So timeouts are set here; beside a static default route nothing waits for
 //! dynamic addresses.
 
-use std::collections::BTreeSet;
-
 use super::command_line::CommandLine;
 use crate::document::Node;
 use crate::profile::{Keyfile, Profile};
@@ -28,7 +26,7 @@ pub(super) struct Bounds {
     /// The kernel has no IPv6.
     has_no_ipv6: bool,
     /// Interfaces for which the document disables IPv6; unlike one that does not mention it.
-    without_ipv6: BTreeSet<String>,
+    without_ipv6: Vec<String>,
 }
 
 impl Bounds {
@@ -52,7 +50,7 @@ impl Bounds {
     /// True when the interface may have a link-local address of IPv6.
     fn allow_link_local(&self, keyfile: &Keyfile) -> bool {
         let name = keyfile.get("connection", "interface-name").unwrap_or_default();
-        !self.has_no_ipv6 && !self.without_ipv6.contains(name)
+        !self.has_no_ipv6 && !self.without_ipv6.iter().any(|without| without == name)
     }
 }
 

@@ -4,7 +4,6 @@
 //! `/etc` (nms-keyfile-storage.c), so each boot would undo the running system's changes. So profiles
 //! go to `/etc`, once, and none stays in `/run`.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -126,7 +125,7 @@ impl System {
     /// place.
     fn lacks<'p>(&self, profiles: &'p [Other], cards: &[Card], log: &Log) -> Vec<&'p Other> {
         let component = components(profiles.iter().map(|profile| &profile.keyfile));
-        let mut has_own = BTreeSet::new();
+        let mut has_own = Vec::new();
         for (profile, component) in profiles.iter().zip(&component) {
             let given = given(profile, cards);
             // The same uuid is the same profile, which the system may have edited.
@@ -135,7 +134,7 @@ impl System {
                 !own::is_same_uuid(profile, own) && (is_same_file || given.is_for_same(own))
             };
             let Some(own) = self.own.iter().find(is_other) else { continue };
-            has_own.insert(*component);
+            has_own.push(*component);
             if own::is_ignored(own) {
                 let text = format!(
                     "{}: NetworkManager ignores this profile, as others than root may read it",

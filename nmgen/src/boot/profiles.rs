@@ -240,7 +240,7 @@ fn displaced(
     let mut others = listed(paths.under(RUN_PROFILES))?;
     others.retain(|other| !root_disk::is_carried_by(other, line));
     let component = components(others.iter().map(|other| &other.keyfile));
-    let hit: BTreeSet<usize> = others
+    let hit: Vec<usize> = others
         .iter()
         .zip(&component)
         .filter(|(other, _)| is_displaced(other))

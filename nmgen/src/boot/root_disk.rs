@@ -51,7 +51,7 @@ pub(super) fn leave_out(
     };
     let component = components(configuration.profiles.iter().map(|profile| &profile.keyfile));
     let profiles = configuration.profiles.iter().zip(&component);
-    let hit: BTreeSet<usize> =
+    let hit: Vec<usize> =
         profiles.filter(|(profile, _)| is_hit(profile)).map(|(_, component)| *component).collect();
     let mut left_out = Vec::new();
     let mut component = component.into_iter();
