@@ -21,7 +21,7 @@ impl Need {
     /// for the network.
     pub(super) fn of(paths: &Paths, line: &CommandLine) -> Option<Self> {
         let is_there = |path| paths.under(path).exists();
-        if line.needs_network || is_there(NEEDED) || is_there(IGNITION) {
+        if line.needs_network || line.has_network_root || is_there(NEEDED) || is_there(IGNITION) {
             return Some(Self::Network);
         }
         match line.persist {

@@ -60,7 +60,7 @@ fn released(machine: &Machine) -> Vec<&'static str> {
 
 #[test]
 fn a_card_with_a_profile_of_its_own_is_released_and_all_that_is_connected() {
-    let machine = booted("ignition.firstboot");
+    let machine = booted("rd.neednet=1 ignition.firstboot");
     own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens3\n"));
     assert_eq!(released(&machine), ["ens3", "ens3.100"]);
     assert_eq!(machine.profiles(RUNNING), ["ens4", "own"]);
@@ -70,7 +70,7 @@ fn a_card_with_a_profile_of_its_own_is_released_and_all_that_is_connected() {
 
 #[test]
 fn nothing_is_released_where_the_system_gets_or_has_the_profile() {
-    let machine = booted("ignition.firstboot");
+    let machine = booted("rd.neednet=1 ignition.firstboot");
     assert_eq!(released(&machine), [""; 0]);
     // A later boot: the mark is there, and the profiles with their uuids.
     assert_eq!(machine.boot().code, Some(0));
@@ -80,7 +80,7 @@ fn nothing_is_released_where_the_system_gets_or_has_the_profile() {
 /// Every later boot with `rd.neednet=1`, after somebody replaced a profile, removed one, or made a port of it.
 #[test]
 fn at_later_boots_what_the_system_has_replaced_is_released() {
-    let machine = booted("ignition.firstboot");
+    let machine = booted("rd.neednet=1 ignition.firstboot");
     assert_eq!(released(&machine), [""; 0]);
     let path = |name: &str| machine.path(&format!("{RUNNING}/{name}.nmconnection"));
     std::fs::remove_file(path("ens3.100")).unwrap();
@@ -89,7 +89,7 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(released(&machine), ["ens3.100", "ens4"]);
 
-    let machine = booted("ignition.firstboot");
+    let machine = booted("rd.neednet=1 ignition.firstboot");
     assert_eq!(released(&machine), [""; 0]);
     let port = machine.read(&format!("{RUNNING}/ens4.nmconnection"));
     let port = port.replace("[connection]\n", "[connection]\nmaster=br-ex\nslave-type=ovs-port\n");
@@ -101,7 +101,7 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
 /// The root disk is on the document's network: its card stays up, under the system's own profile.
 #[test]
 fn a_card_that_carries_the_root_disk_is_handed_to_the_systems_own_profile() {
-    let machine = booted("ignition.firstboot root=nfs:192.0.2.1:/srv");
+    let machine = booted("rd.neednet=1 ignition.firstboot root=nfs:192.0.2.1:/srv");
     own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
     assert_eq!(released(&machine), [""; 0]);
     let state = machine.read("run/NetworkManager/devices/2");

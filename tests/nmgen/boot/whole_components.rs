@@ -25,7 +25,7 @@ fn machine(line: &str) -> Machine {
     Machine::with_card()
         .card("ens4", "52:54:00:00:00:02")
         .card("ens5", "52:54:00:00:00:03")
-        .command_line(line)
+        .command_line(&format!("rd.neednet=1 {line}"))
         .host("worker-0", BOND)
 }
 
