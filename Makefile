@@ -126,6 +126,7 @@ install-built:
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
+	install -Dm644 nmgen/doc/images.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/images.md
 
 deb: all ramdisk manuals ## Build Debian packages in target/deb
 	@$(MAKE) --no-print-directory deb-built

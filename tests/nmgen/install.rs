@@ -51,6 +51,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/boot.md", 0o644),
         ("usr/share/doc/nmgen/checks.md", 0o644),
         ("usr/share/doc/nmgen/differences.md", 0o644),
+        ("usr/share/doc/nmgen/images.md", 0o644),
     ] {
         assert_eq!(installed.remove(Path::new(name)), Some(mode), "{name}");
     }

@@ -11,13 +11,22 @@ use super::root::Paths;
 use crate::node::{CLUSTER, Listing};
 use crate::source::MAX_HOSTS;
 
-/// Searched in this order, before the directory of `nmgen.dir=`.
-const DIRECTORIES: [&str; 2] = ["/etc/nmgen", "/run/nmgen"];
+/// Searched in this order, before the directory of `nmgen.dir=`. Credentials of systemd, of the unit or of
+/// the whole system, have a prefix: the directory has others' too.
+const DIRECTORIES: [(&str, &str); 4] = [
+    ("/etc/nmgen", ""),
+    ("/run/nmgen", ""),
+    ("/run/credentials/nmgen.service", CREDENTIAL),
+    ("/run/credentials/@system", CREDENTIAL),
+];
+const CREDENTIAL: &str = "nmgen.";
 
 /// A directory with documents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct HostsDirectory {
     pub(super) path: PathBuf,
+    /// Before the name of each file.
+    prefix: &'static str,
     /// Sorted by name.
     pub(super) listing: Listing,
     /// Symbolic links between these names, as `nmgen generate --to initrd` makes them.
@@ -30,15 +39,15 @@ impl HostsDirectory {
     /// # Errors
     /// A directory cannot be read, or that of `nmgen.dir=` is missing.
     pub(super) fn find(paths: &Paths, line: &CommandLine) -> Result<Option<Self>, Fault> {
-        for directory in DIRECTORIES {
-            let found = Self::read(paths.under(directory))?;
+        for (directory, prefix) in DIRECTORIES {
+            let found = Self::read(paths.under(directory), prefix)?;
             if found.as_ref().is_some_and(|found| !found.listing.names.is_empty()) {
                 return Ok(found);
             }
         }
         let Some(named) = &line.directory else { return Ok(None) };
         let path = paths.under(named);
-        match Self::read(path.clone())? {
+        match Self::read(path.clone(), "")? {
             Some(found) => Ok(Some(found)),
             None => Err(Fault::ReadDirectory { path, source: nix::errno::Errno::ENOENT.into() }),
         }
@@ -50,13 +59,13 @@ impl HostsDirectory {
     /// It is missing, or cannot be read.
     #[cfg(feature = "pipelines")]
     pub(super) fn at(path: PathBuf) -> Result<Self, Fault> {
-        match Self::read(path.clone())? {
+        match Self::read(path.clone(), "")? {
             Some(found) => Ok(found),
             None => Err(Fault::ReadDirectory { path, source: nix::errno::Errno::ENOENT.into() }),
         }
     }
 
-    fn read(path: PathBuf) -> Result<Option<Self>, Fault> {
+    fn read(path: PathBuf, prefix: &'static str) -> Result<Option<Self>, Fault> {
         let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
         let entries = match fs::read_dir(&path) {
             Ok(entries) => entries,
@@ -67,16 +76,17 @@ impl HostsDirectory {
         for entry in entries {
             let entry = entry.map_err(failed)?;
             let Ok(file_name) = entry.file_name().into_string() else { continue };
+            let Some(file_name) = file_name.strip_prefix(prefix) else { continue };
             // A mounted ConfigMap has symbolic links.
             let kind = entry.file_type().map_err(failed)?;
             if kind.is_symlink() && entry.path().is_file() {
-                listing.add(&file_name);
+                listing.add(file_name);
                 let to = fs::read_link(entry.path()).map_err(failed)?;
                 let to = to.to_str().and_then(|to| to.strip_suffix(".yml"));
                 let stem = file_name.strip_suffix(".yml");
                 links.extend(stem.zip(to).map(|(stem, to)| (stem.to_owned(), to.to_owned())));
             } else if kind.is_file() {
-                listing.add(&file_name);
+                listing.add(file_name);
             }
             if listing.names.len() + listing.ignored.len() > MAX_HOSTS {
                 return Err(Fault::TooMany { path });
@@ -85,7 +95,7 @@ impl HostsDirectory {
         listing.sort();
         // A link that leads elsewhere is an ordinary document.
         links.retain(|_, to| listing.names.binary_search(to).is_ok());
-        Ok(Some(Self { path, listing, links }))
+        Ok(Some(Self { path, prefix, listing, links }))
     }
 
     pub(super) fn has(&self, name: &str) -> bool {
@@ -99,7 +109,7 @@ impl HostsDirectory {
 
     /// A document's file.
     pub(super) fn file(&self, name: &str) -> PathBuf {
-        self.path.join(format!("{name}.yml"))
+        self.path.join(format!("{}{name}.yml", self.prefix))
     }
 
     /// The names of documents for single machines, each once.

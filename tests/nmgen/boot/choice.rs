@@ -386,3 +386,18 @@ fn a_broken_document_is_one_line() {
     let expected = "/etc/nmgen/worker-0.yml: the file is UTF-16, not UTF-8 [encoding]";
     assert_eq!(machine.boot(), failed(2, expected));
 }
+
+/// For a signed image to which nothing can be appended.
+#[test]
+fn credentials_are_a_hosts_directory() {
+    for directory in ["run/credentials/nmgen.service", "run/credentials/@system"] {
+        let machine = Machine::with_card()
+            .file(&format!("{directory}/nmgen.worker-0.yml"), &with_mac("a", "52:54:00:00:00:01"))
+            .file(&format!("{directory}/nmgen.cluster.yml"), &marked("b"))
+            .file(&format!("{directory}/passwd.yml"), "not one of nmgen's");
+        let said = machine.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        let told = format!("2 profiles from /{directory}/nmgen.worker-0.yml; eth0 is ens3\n");
+        assert!(said.console.contains(&told), "{said:?}");
+    }
+}
