@@ -60,7 +60,7 @@ pub(crate) use self::release::release;
 pub(crate) use self::root::Paths;
 use crate::diagnostic::Diagnostics;
 use crate::document::Node;
-use crate::format::counted;
+use crate::format::{chain, counted};
 use crate::node::Identity;
 use crate::source::Host;
 
@@ -234,6 +234,7 @@ fn write(
         log.say(Level::Info, &text);
         return Ok(());
     }
+    let text = host_file::bytes(&file)?;
     let displaced = match need {
         Need::Network => profiles::write(paths, &configuration, &names, &bounds, line, log)?,
         Need::Persist => {
@@ -241,8 +242,10 @@ fn write(
             Vec::new()
         }
     };
-    let text = host_file::bytes(&file)?;
-    Mark::of(paths, &choice.name, &text, &names.present).stage(paths)?;
+    if let Err(fault) = Mark::of(paths, &choice.name, &text, &names.present).stage(paths) {
+        // The network is there: the mark's fields are no reason to lose it.
+        log.say(Level::Warning, &chain(&fault));
+    }
     let purpose = match need {
         Need::Network => "",
         Need::Persist => ", for the running system only",

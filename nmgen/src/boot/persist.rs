@@ -14,6 +14,7 @@ use super::fault::Fault;
 use super::initramfs;
 use super::keep::keep;
 use super::kernel_log::{Level, Log};
+use super::listing::HostsDirectory;
 use super::machine::{Cards, line};
 use super::mark::Mark;
 use super::need::Need;
@@ -29,6 +30,7 @@ use crate::write::{self, File};
 
 const LINKS: &str = "/etc/systemd/network";
 const HOST_NAME: &str = "/etc/hostname";
+const CRYPTTAB: &str = "/etc/crypttab";
 
 /// SELinux: the initramfs loads no policy, so files written there have no labels. systemd-tmpfiles of
 /// the running system restores them before NetworkManager starts; see tmpfiles.d(5).
@@ -203,7 +205,8 @@ fn earlier(mark: &Mark, now: &Mark) -> (Level, String) {
 
 /// Says that the initramfs had its network without the document that the running system's came from.
 fn without_document(paths: &Paths, line: &CommandLine, log: &Log) {
-    if Need::of(paths, line) != Some(Need::Network) {
+    let has_documents = HostsDirectory::find(paths, line).is_ok_and(|found| found.is_some());
+    if has_documents || Need::of(paths, line) != Some(Need::Network) {
         return;
     }
     let mark = Sysroot::open(paths).and_then(|root| root.place(PERSISTED));
@@ -286,7 +289,23 @@ fn hand_over(
     ] {
         done.unwrap_or_else(|fault| log.say(Level::Warning, &chain(&fault)));
     }
+    if line.has_network_root || has_network_disk(&system.root) {
+        let text = "a disk of this machine needs the network at every boot: each boot's initramfs needs \
+                    the document, or kernel arguments";
+        log.say(Level::Warning, text);
+    }
     Ok((Vec::new(), Ok(())))
+}
+
+/// True when a disk is unlocked over the network: crypttab(5).
+fn has_network_disk(root: &Sysroot) -> bool {
+    let text = root.place(CRYPTTAB).ok().and_then(|place| content(&place).ok().flatten());
+    let text = text.unwrap_or_default();
+    let is_one = |line: &str| {
+        let options = line.split_whitespace().nth(3).unwrap_or_default();
+        !line.starts_with('#') && options.split(',').any(|option| option == "_netdev")
+    };
+    String::from_utf8_lossy(&text).lines().map(str::trim).any(is_one)
 }
 
 fn host_name(paths: &Paths, root: &Sysroot) -> Result<(), Fault> {

@@ -97,3 +97,25 @@ fn a_network_without_the_document_is_a_warning() {
     );
     assert!(said.kernel.starts_with("<4>"), "{said:?}");
 }
+
+/// Clevis with Tang, and a root over NFS.
+#[test]
+fn a_disk_on_the_network_is_a_warning_at_the_hand_over() {
+    let warning = "nmgen: a disk of this machine needs the network at every boot: each boot's initramfs needs the \
+                   document, or kernel arguments\n";
+    let tang = "# /dev/sdb\nroot /dev/sda4 none luks,_netdev\n";
+    for (crypttab, line, is_told) in [
+        (tang, "", true),
+        ("", "root=nfs:192.0.2.1:/srv", true),
+        ("root /dev/sda4 none luks\n# root /dev/sda4 none _netdev\n", "", false),
+    ] {
+        let machine = Machine::with_card()
+            .host("worker-0", DOCUMENT)
+            .command_line(&format!("nmgen.timeout=0 rd.neednet=1 {line}\n"))
+            .file("sysroot/etc/crypttab", crypttab);
+        assert_eq!(machine.boot().code, Some(0));
+        let said = machine.persist();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(said.console.contains(warning), is_told, "{said:?}");
+    }
+}
