@@ -27,9 +27,11 @@ fn its_card_is_left_alone() -> Result<()> {
         assert!(told.contains("the root disk is on the network"), "{told}");
         let addresses = inside.sh("ip -oneline -4 address show enp0s16")?;
         assert!(!addresses.contains(&ADDRESS.to_string()), "{addresses}");
-        // One profile in both: the connection was never interrupted.
-        let carrier = inside.sh("cat /sys/class/net/enp0s16/carrier_down_count")?;
-        assert_eq!(carrier, "0");
+        // The running system's NetworkManager has taken the initramfs's profile over.
+        let uuid = "nmcli -g UUID,DEVICE connection show --active | sed -n s/:enp0s16$//p";
+        let from = inside
+            .sh(&format!("grep -l uuid=$({uuid}) /run/NetworkManager/system-connections/*"))?;
+        assert!(from.ends_with("/enp0s16.nmconnection"), "{from}");
         Ok(())
     })
 }
