@@ -57,7 +57,7 @@ const CASE: Duration = Duration::from_secs(240);
 /// The root file system prepared by this process.
 static PREPARED: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// A place for one container, held by one case of one process at a time. There is one place a core.
+/// A place for one container, held by one case of one process at a time. There are three places a core.
 #[derive(Debug)]
 pub struct Lab {
     rootfs: PathBuf,

@@ -3,6 +3,7 @@
 use std::{
     fmt,
     io::Write,
+    ops::RangeInclusive,
     os::unix::process::ExitStatusExt as _,
     process::{Command, ExitStatus, Stdio},
     sync::mpsc,
@@ -122,17 +123,18 @@ pub(crate) fn wait_for<T>(
     limit: Duration,
     probe: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
-    wait_every(POLL, what, limit, probe)
+    wait_every(POLL..=POLL, what, limit, probe)
 }
 
-/// The same with another interval, for expensive probes.
+/// The same for expensive probes: the interval doubles from its start to its end.
 pub(crate) fn wait_every<T>(
-    interval: Duration,
+    interval: RangeInclusive<Duration>,
     what: &str,
     limit: Duration,
     mut probe: impl FnMut() -> Result<Option<T>>,
 ) -> Result<T> {
     let start = Instant::now();
+    let (mut pause, longest) = interval.into_inner();
     loop {
         if let Some(value) = probe()? {
             return Ok(value);
@@ -140,7 +142,8 @@ pub(crate) fn wait_every<T>(
         if start.elapsed() >= limit {
             return Err(Error::Timeout { what: what.to_owned(), after: start.elapsed() });
         }
-        thread::sleep(interval);
+        thread::sleep(pause);
+        pause = longest.min(2 * pause);
     }
 }
 

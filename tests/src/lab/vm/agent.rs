@@ -56,7 +56,7 @@ impl GuestAgent {
             ANSWER,
         )?;
         let command = [&[program], arguments].concat().join(" ");
-        let ended = wait_every(POLL, &format!("the end of `{command}`"), limit, || {
+        let ended = wait_every(POLL..=POLL, &format!("the end of `{command}`"), limit, || {
             let pid = json!({ "pid": started["pid"] });
             let status = connection.ask("guest-exec-status", &pid, ANSWER)?;
             Ok((status["exited"] == json!(true)).then_some(status))
