@@ -95,3 +95,33 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         Ok(())
     })
 }
+
+/// As routing daemons make them: the route names an object, and the object has the gateway.
+#[test]
+fn default_route_of_a_nexthop_object_is_a_network() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", "[wait]\nnetwork = 10\n", 0o644)
+        .file(HOST_FILE, &Document::new().text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        inside.sh(&format!(
+            "ip nexthop add id 7 via 192.0.2.1 dev br-ex; ip nexthop add id 8 via {DEAD} dev br-ex; \
+             ip nexthop add id 9 group 7/8"
+        ))?;
+        for object in [7, 9] {
+            inside.sh(&format!("ip route del default; ip route add default nhid {object}"))?;
+            let again = attempt(&inside)?;
+            assert_eq!(again.exit, 0, "{}", again.text());
+            assert!(again.text().contains("in force already"), "{}", again.text());
+            let status = inside.run(&["dayone", "status"])?;
+            assert!(!status.stdout.contains("did not return"), "{status}");
+            assert!(inside.sh("ip route show default")?.contains(&format!("nhid {object}")));
+        }
+        Ok(())
+    })
+}
