@@ -70,6 +70,9 @@ fn comments_strings_tests_and_inner_folders_make_no_circle() {
             "//! [`crate::b::B`]\nmod inner; // use crate::b;\nfn f() -> &'static str { \"crate::b::B\" }",
         ),
         ("a/inner.rs", "use super::f; #[cfg(test)] mod tests { use crate::b::B; }"),
+        ("a/inner/c.rs", "#[cfg(test)] mod tests;"),
+        ("a/inner/c/tests.rs", "mod deeper; use crate::b;"),
+        ("a/inner/c/tests/deeper.rs", "use super::super; use crate::b;"),
         ("b.rs", "use crate::a::f; #[cfg(test)] #[path = \"b_tests.rs\"] mod tests;"),
         ("b_tests.rs", "use crate::a::inner;"),
     ]);

@@ -3,6 +3,8 @@
 mod again;
 mod choosing;
 mod comparison;
+mod kinds;
+mod making;
 mod nmcli;
 mod node;
 mod picture;

@@ -153,7 +153,9 @@ fn modules(scans: &BTreeMap<String, Scan>) -> BTreeMap<String, Module> {
     for (path, scan) in scans {
         let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
         for Declared { name, path: at, is_test } in &scan.declared {
-            let module = [files[path].clone(), vec![name.clone()]].concat();
+            // A file of a module for tests is left out already.
+            let Some(own) = files.get(path) else { continue };
+            let module = [own.clone(), vec![name.clone()]].concat();
             let file = match at {
                 Some(at) if directory.is_empty() => at.clone(),
                 Some(at) => format!("{directory}/{at}"),
@@ -164,6 +166,7 @@ fn modules(scans: &BTreeMap<String, Scan>) -> BTreeMap<String, Module> {
             };
             if *is_test {
                 files.remove(&file);
+                files.retain(|_, found| !found.starts_with(&module));
             } else if files.contains_key(&file) {
                 files.insert(file, module);
             }

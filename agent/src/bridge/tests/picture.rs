@@ -3,7 +3,7 @@
 use nmgen::{Reading, diagnostic::Severity, source::Source};
 
 use super::{
-    comparison::nodes,
+    kinds::nodes,
     node::{dhcp, fixed, node, profile, texts},
 };
 use crate::{
