@@ -32,7 +32,9 @@ pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProf
         let ports: Vec<&PlannedProfile> = ports_of(profiles, &device.uuid).collect();
         document.interfaces.extend(device::interfaces(inputs, device, &ports, &mut comments));
         document.interfaces.push(bridge(names, device, inputs));
-        document.interfaces.push(local_interface(names, &local.settings));
+        let local_interface = local_interface(names, &local.settings);
+        comments.extend(small_mtu(&local_interface));
+        document.interfaces.push(local_interface);
         routes::add(&local.settings, names, &mut document, &mut comments);
     }
     // The structures have nothing that YAML cannot say.
@@ -154,6 +156,14 @@ fn local_interface(names: BridgeNames, settings: &ConnectionSettings) -> Interfa
         ipv6,
         ..Interface::default()
     }
+}
+
+/// IPv6 does not start on a link with a smaller MTU.
+fn small_mtu(local: &Interface) -> Option<String> {
+    const NEEDED: i64 = 1280;
+    let mtu = local.mtu.filter(|mtu| *mtu < NEEDED)?;
+    let has_ipv6 = local.ipv6.as_ref().is_none_or(|ip| ip.enabled);
+    has_ipv6.then(|| format!("MTU {mtu} of {} is below {NEEDED}, which IPv6 needs", local.name))
 }
 
 fn mac_address(settings: &ConnectionSettings) -> Option<String> {

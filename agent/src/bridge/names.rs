@@ -82,3 +82,43 @@ pub(crate) fn copy_id(id: &str) -> String {
 pub(crate) fn uuid(id: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_URL, format!("dayone-bridge://{id}").as_bytes()).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{copy_id, is_automatic};
+
+    #[test]
+    fn ids_of_configure_ovs_and_no_others() {
+        for id in [
+            "br-ex",
+            "br-ex1",
+            "ovs-port-phys0",
+            "ovs-port-br-ex1",
+            "ovs-if-br-ex",
+            "ovs-if-phys1",
+            "eno1-slave-ovs-clone",
+        ] {
+            assert!(is_automatic(id), "{id}");
+        }
+        for id in [
+            "br-ex-br",
+            "br-ex-if",
+            "eno1-port",
+            "eno1",
+            "br-ex2",
+            "ovs-if-storage",
+            "ovs-port-phys2",
+            "ovs-if-",
+            "ovs-if-br-ex2",
+            "phys0",
+        ] {
+            assert!(!is_automatic(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_copy_of_a_copy_has_the_same_id() {
+        assert_eq!(copy_id("eno1"), "eno1-slave-ovs-clone");
+        assert_eq!(copy_id(&copy_id("eno1")), copy_id("eno1"));
+    }
+}

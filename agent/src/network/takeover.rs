@@ -2,7 +2,10 @@
 
 use super::Before;
 use crate::{
-    bridge::plan::{Leftover, Removal},
+    bridge::{
+        names,
+        plan::{Leftover, Removal},
+    },
     client::dbus::Profile,
     client::ovsdb::Bridge,
     wants::Wants,
@@ -38,9 +41,6 @@ impl Leftovers {
     }
 }
 
-/// Bridges of configure-ovs, each with the name of the physical port in its profiles.
-const CONFIGURE_OVS: [(&str, &str); 2] = [("br-ex", "phys0"), ("br-ex1", "phys1")];
-
 /// Bridge of OpenShift SDN.
 const SDN: &str = "br0";
 
@@ -51,7 +51,7 @@ pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> L
         return Leftovers::default();
     }
     let (go, stay): (Vec<&Profile>, Vec<&Profile>) =
-        profiles.iter().partition(|profile| is_theirs(&profile.id));
+        profiles.iter().partition(|profile| names::is_automatic(&profile.id));
     // NetworkManager identifies a bridge by its name and its profile's UUID: it can neither use
     // nor, before 1.54, remove a bridge without a profile, and OVSDB refuses a second one of the
     // same name.
@@ -73,7 +73,7 @@ pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> L
 fn may_be_taken_over(name: &str, wants: &Wants) -> bool {
     wants.bridges.iter().any(|bridge| bridge == name)
         || name == SDN
-        || CONFIGURE_OVS.iter().any(|(bridge, _)| *bridge == name)
+        || names::ALL.iter().any(|names| names.bridge == name)
 }
 
 /// Whether a transaction may change this bridge, by taking it over or through its profile.
@@ -81,22 +81,9 @@ pub(crate) fn may_change(bridge: &Bridge, wants: &Wants) -> bool {
     bridge.profile().is_some() || may_be_taken_over(&bridge.name, wants)
 }
 
-/// Matches exactly the ids of configure-ovs: NMState's own end in `-br`, `-port`, `-if`, and an
-/// administrator's may have the prefix of configure-ovs.
-fn is_theirs(id: &str) -> bool {
-    id.ends_with("-slave-ovs-clone")
-        || CONFIGURE_OVS.iter().any(|(bridge, port)| {
-            id == *bridge
-                || ["ovs-if-", "ovs-port-"]
-                    .iter()
-                    .filter_map(|prefix| id.strip_prefix(prefix))
-                    .any(|rest| rest == *bridge || rest == *port)
-        })
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{find, is_theirs};
+    use super::find;
     use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
 
     fn profile(id: &str) -> Profile {
@@ -106,35 +93,6 @@ mod tests {
     fn names(profiles: &[Profile], bridges: &[Bridge], made: &str) -> Vec<String> {
         let wants = Wants { bridges: vec![made.to_owned()], ..Wants::default() };
         find(profiles, bridges, &wants).bridges.into_iter().map(|bridge| bridge.name).collect()
-    }
-
-    #[test]
-    fn their_ids_and_not_ours() {
-        for id in [
-            "br-ex",
-            "br-ex1",
-            "ovs-port-phys0",
-            "ovs-port-br-ex1",
-            "ovs-if-br-ex",
-            "ovs-if-phys1",
-            "eno1-slave-ovs-clone",
-        ] {
-            assert!(is_theirs(id), "{id}");
-        }
-        for id in [
-            "br-ex-br",
-            "br-ex-if",
-            "eno1-port",
-            "eno1",
-            "br-ex2",
-            "ovs-if-storage",
-            "ovs-port-phys2",
-            "ovs-if-",
-            "ovs-if-br-ex2",
-            "phys0",
-        ] {
-            assert!(!is_theirs(id), "{id}");
-        }
     }
 
     #[test]

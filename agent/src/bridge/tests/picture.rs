@@ -129,6 +129,18 @@ fn a_bond_has_its_ports_and_the_options_of_nmstate() {
 }
 
 #[test]
+fn an_mtu_that_ipv6_cannot_work_with_is_told() {
+    let with = |own: Profile, mtu: u32| {
+        let document = node(own).but(|link| link.mtu = mtu).planned().document;
+        (document.contains(&format!("mtu: {mtu}\n")), document.contains("which IPv6 needs"))
+    };
+    let both = || dhcp("eno1").with("ipv6", "method", "auto");
+    assert_eq!(with(both(), 1279), (true, true));
+    assert_eq!(with(both(), 1400), (true, false));
+    assert_eq!(with(dhcp("eno1"), 1279), (true, false));
+}
+
+#[test]
 fn every_loss_has_a_name() {
     assert_eq!(auto(|it| it), Vec::<String>::new());
     for (section, property, value) in [

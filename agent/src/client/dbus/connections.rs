@@ -139,3 +139,63 @@ fn record(value: &zvariant::Value<'_>) -> Option<Record> {
     };
     dict.iter().map(entry).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use zbus::zvariant::{OwnedValue, Value as Wire};
+
+    use super::from_wire;
+    use crate::connection::Value;
+
+    fn read(properties: Vec<(&str, Wire<'static>)>) -> crate::connection::Record {
+        let owned = |(key, value): (&str, Wire<'static>)| {
+            (key.to_owned(), OwnedValue::try_from(value).expect("a value without descriptors"))
+        };
+        let section: HashMap<String, OwnedValue> = properties.into_iter().map(owned).collect();
+        let settings = from_wire(&HashMap::from([("section".to_owned(), section)]));
+        settings.section("section").cloned().expect("the section")
+    }
+
+    fn one(value: impl Into<Wire<'static>>) -> Value {
+        read(vec![("property", value.into())]).remove("property").expect("the property")
+    }
+
+    #[test]
+    fn every_type_of_networkmanagers_settings() {
+        assert_eq!(one(true), Value::Bool(true));
+        assert_eq!(one(7_u8), Value::U8(7));
+        assert_eq!(one(7_u16), Value::U16(7));
+        assert_eq!(one(-7_i32), Value::I32(-7));
+        assert_eq!(one(7_u32), Value::U32(7));
+        assert_eq!(one(-7_i64), Value::I64(-7));
+        assert_eq!(one(7_u64), Value::U64(7));
+        assert_eq!(one("text"), Value::Text("text".into()));
+        assert_eq!(one(vec![1_u8, 2]), Value::Bytes(vec![1, 2]));
+        assert_eq!(one(vec!["a", "b"]), Value::Texts(vec!["a".into(), "b".into()]));
+        assert_eq!(one(Vec::<String>::new()), Value::Texts(Vec::new()));
+        assert_eq!(one(vec![1_u32]), Value::U32s(vec![1]));
+        assert_eq!(one(vec![vec![1_u8]]), Value::ByteArrays(vec![vec![1]]));
+        let texts = HashMap::from([("mode", "802.3ad")]);
+        assert_eq!(one(texts), Value::TextMap([("mode".into(), "802.3ad".into())].into()));
+        let record = || HashMap::from([("prefix", Wire::from(24_u32))]);
+        let plain = || [("prefix".to_owned(), Value::U32(24))].into();
+        assert_eq!(one(record()), Value::Record(plain()));
+        assert_eq!(one(vec![record()]), Value::Records(vec![plain()]));
+    }
+
+    #[test]
+    fn other_types_keep_their_signature() {
+        assert_eq!(one(vec![vec![1_u32]]), Value::Unsupported("aau".into()));
+        assert_eq!(one((1_u32, "text")), Value::Unsupported("(us)".into()));
+    }
+
+    #[test]
+    fn older_spellings_count_only_without_the_newer_one() {
+        let old = || ("addresses", Wire::from(vec![vec![1_u32, 24, 0]]));
+        let new = ("address-data", Wire::from(Vec::<HashMap<String, Wire<'static>>>::new()));
+        assert_eq!(read(vec![old(), new]).keys().collect::<Vec<_>>(), ["address-data"]);
+        assert_eq!(read(vec![old()]).keys().collect::<Vec<_>>(), ["addresses"]);
+    }
+}
