@@ -114,7 +114,7 @@ fn with_card_settings(profile: Profile) -> Profile {
     profile
         .with("connection", "lldp", 1)
         .with("connection", "multi-connect", 3)
-        .with("802-1x", "eap", texts(&["tls"]))
+        .with("802-1x", "eap", texts(&["pwd"]))
         .with("802-1x", "identity", "node")
         .with("802-3-ethernet", "mac-address", Value::Bytes(vec![0x52, 0x54, 0, 0, 0, 1]))
         .with("802-3-ethernet", "wake-on-lan", 64_u32)
@@ -122,7 +122,7 @@ fn with_card_settings(profile: Profile) -> Profile {
         .with("802-3-ethernet", "assigned-mac-address", "permanent")
         .with("ethtool", "ring-rx", 512_u32)
         .with("match", "driver", texts(&["virtio_net"]))
-        .with("user", "data", map(&[("owner", "me")]))
+        .with("user", "data", map(&[("example.owner", "me")]))
 }
 
 fn identity() -> Inputs {
@@ -134,6 +134,7 @@ fn identity() -> Inputs {
     let profile = profile("eno1", "802-3-ethernet", "eno1")
         .with("connection", "autoconnect-priority", 7)
         .with("connection", "zone", "public")
+        .with("802-3-ethernet", "duplex", "full")
         .with("802-3-ethernet", "speed", 1000_u32)
         .with("ipv4", "method", "auto")
         .with("ipv4", "dhcp-client-id", "01:02:03")
