@@ -45,8 +45,7 @@ pub(crate) struct PlannedProfile {
     pub(crate) uuid: String,
     /// Its part in the bridge.
     pub(crate) role: Role,
-    /// Every property as it is at the end, `connection.autoconnect` included. The profile is added
-    /// with `settings_at_first`.
+    /// Every property as it is at the end, `connection.autoconnect` included.
     pub(crate) settings: ConnectionSettings,
     /// Secrets that have to be fetched from another profile before this one is added: NetworkManager
     /// gives them apart from settings, and they are in no file of the agent.
@@ -162,19 +161,9 @@ impl PlannedProfile {
     pub(crate) fn interface_name(&self) -> &str {
         self.settings.text("connection", "interface-name").unwrap_or_default()
     }
-
-    #[allow(dead_code, reason = "the transaction's")]
-    /// The settings with which the profile is added: nothing may activate it before the others are
-    /// there.
-    pub(crate) fn settings_at_first(&self) -> ConnectionSettings {
-        let mut settings = self.settings.clone();
-        settings.set("connection", "autoconnect", false);
-        settings
-    }
 }
 
 impl BridgePlan {
-    #[allow(dead_code, reason = "the transaction's")]
     /// The profile with this id.
     pub(crate) fn profile(&self, id: &str) -> Option<&PlannedProfile> {
         self.profiles.iter().find(|profile| profile.id == id)
