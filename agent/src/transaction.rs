@@ -47,7 +47,14 @@ pub(crate) enum Change<'a> {
     /// A document.
     Document(DocumentChange<'a>),
     /// The automatic bridge.
-    Bridge(&'a BridgePlan),
+    Bridge(BridgeChange<'a>),
+}
+
+/// The automatic bridge.
+pub(crate) struct BridgeChange<'a> {
+    pub(crate) plan: &'a BridgePlan,
+    /// Whether it replaces the bridge of a document that is gone, with `applied` and the record.
+    pub(crate) replaces_document: bool,
 }
 
 /// A document, to be applied after the files of `nmstatectl service`.
@@ -69,7 +76,7 @@ impl<N: Network> Transaction<'_, N> {
         let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
         let mut prepared = match change {
             Change::Document(change) => Box::pin(self.prepare(change, probed)).await,
-            Change::Bridge(plan) => Box::pin(self.prepare_bridge(plan, probed)).await,
+            Change::Bridge(change) => Box::pin(self.prepare_bridge(change, probed)).await,
         }
         .map_err(untouched)?;
         // From here on every path ends in the roll back or in the record.

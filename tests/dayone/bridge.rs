@@ -1,3 +1,50 @@
 //! br-ex without a document.
 
+mod cut_off;
+mod life;
 mod made;
+mod silent;
+mod uplinks;
+
+use tests::{
+    dayone::{DAY_ONE, HASTE, MAC, Mark, USERSPACE, automatic, mark, picture, settle},
+    lab::{Case, Error, Inside, Nic, Node},
+};
+
+/// The bridge service runs once this file is there.
+const GATE: &str = "/etc/lab-bridge";
+
+/// `worker-0` with a static address; its bridge service waits for [`GATE`].
+fn node() -> Node {
+    gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))).keyfile("eno1", DAY_ONE)
+}
+
+fn gated(node: Node) -> Node {
+    node.file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644).file(
+        "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf",
+        &format!("[Unit]\nConditionPathExists={GATE}\n[Service]\nEnvironmentFile=-/run/lab-hold\n"),
+        0o644,
+    )
+}
+
+/// Boots without br-ex, and returns the network's picture.
+fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    settle(&inside)?;
+    inside.sh(&format!(
+        "systemctl stop kubelet.service kubelet-dependencies.target; \
+         rm -rf /run/lab-kubelet; touch {GATE}"
+    ))?;
+    let before = picture(&inside)?;
+    assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+    Ok((inside, before))
+}
+
+/// Starts the bridge service anew. Returns the mark from before the start.
+fn start(inside: &Inside) -> Result<Mark, Error> {
+    inside.sh("systemctl stop dayone-bridge.service; systemctl reset-failed")?;
+    let mark = mark(inside)?;
+    inside.sh("systemctl start --no-block dayone-bridge.service")?;
+    Ok(mark)
+}

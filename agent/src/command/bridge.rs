@@ -9,13 +9,14 @@ use super::{
 };
 use crate::{
     document,
+    durable::record::Record,
     error::Error,
     lock,
     network::real::RealNetwork,
     paths::Paths,
     settings::{OnFailure, Settings},
     status::{Bridge, Outcome, StatusFile, phase::Phase, progress::Progress},
-    transaction::{Change, Probed, Transaction},
+    transaction::{BridgeChange, Change, Probed, Transaction},
 };
 
 /// One attempt by hand.
@@ -48,8 +49,9 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
     if decides {
         marks::bridge_undecided(paths);
     }
-    match Box::pin(owner(paths)).await {
-        Ok(Owner::Automatic) => {}
+    let replaces_document = match Box::pin(owner(paths)).await {
+        Ok(Owner::Automatic) => false,
+        Ok(Owner::GoneDocument) => true,
         Ok(Owner::Document) => {
             peers::stand_in(paths).await;
             marks::bridge_decided(paths);
@@ -60,15 +62,21 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
             outcome::refused(&error);
             return Ended::Failed(error);
         }
-    }
+    };
     let (status, progress) = outcome::told(paths);
     let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
     status.update(|s| {
         s.hostname = hostname;
         s.bridge = Some(Bridge::default());
     });
-    let attempt =
-        Attempt { paths, settings: &settings, status: &status, progress: &progress, stop };
+    let attempt = Attempt {
+        paths,
+        settings: &settings,
+        status: &status,
+        progress: &progress,
+        stop,
+        replaces_document,
+    };
     let result = match unusable {
         Some(error) => Err(error.into()),
         None => Box::pin(attempt.make()).await,
@@ -96,16 +104,21 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
 enum Owner {
     /// A document's, of the agent or of another tool.
     Document,
+    /// A document's of the agent, whose file is gone.
+    GoneDocument,
     /// This node has none in force.
     Automatic,
 }
 
 async fn owner(paths: &Paths) -> Result<Owner, Error> {
+    let document = document::choose(paths, std::time::Duration::ZERO, || {}).await?.document;
+    if document.is_none() && Record::load(paths).committed.is_some() {
+        return Ok(Owner::GoneDocument);
+    }
     if paths.in_force().exists() || paths.applied().exists() {
         return Ok(Owner::Document);
     }
-    let chosen = document::choose(paths, std::time::Duration::ZERO, || {}).await?;
-    if chosen.document.is_some() && marks::is_undecided(paths) {
+    if document.is_some() && marks::is_undecided(paths) {
         return Err(Error::DocumentFirst);
     }
     Ok(Owner::Automatic)
@@ -117,6 +130,7 @@ struct Attempt<'a> {
     status: &'a StatusFile,
     progress: &'a Progress,
     stop: &'a watch::Receiver<bool>,
+    replaces_document: bool,
 }
 
 impl Attempt<'_> {
@@ -142,7 +156,9 @@ impl Attempt<'_> {
             s.reason = reason;
             s.bridge = Some(Bridge::from(&plan));
         });
-        if plan.remove.profiles.is_empty()
+        let replaces_document = self.replaces_document;
+        if !replaces_document
+            && plan.remove.profiles.is_empty()
             && plan.remove.bridges.is_empty()
             && network.lacking(&plan).await?.is_empty()
         {
@@ -151,7 +167,8 @@ impl Attempt<'_> {
         let stop = self.stop.clone();
         let transaction = Transaction { network: &network, paths, settings, progress, stop };
         let mut probed = Probed::default();
-        let result = transaction.run(&Change::Bridge(&plan), &mut probed).await;
+        let change = Change::Bridge(BridgeChange { plan: &plan, replaces_document });
+        let result = transaction.run(&change, &mut probed).await;
         self.status.update(|s| {
             s.probes_before.clone_from(&probed.before);
             s.probes_after.clone_from(&probed.after);

@@ -1,7 +1,7 @@
 //! The automatic bridge: its profiles made in memory and activated in order, and the proof that
 //! Open vSwitch and NetworkManager have it as planned.
 
-use std::time::Duration;
+use std::{net::IpAddr, time::Duration};
 
 use futures_util::future::try_join_all;
 use nmgen::chain;
@@ -18,6 +18,7 @@ use crate::{
         netlink::{Events, Lacp},
         ovsdb::Ovsdb,
     },
+    connection::{Record, Value},
 };
 
 /// A port of a bond is brought up by its controller within this time.
@@ -251,12 +252,25 @@ pub(super) async fn lacking(
         }
         let on_bridge = addresses.iter().filter(|a| a.on.link == names.bridge && a.is_global());
         lacking.extend(on_bridge.filter(|a| a.tentative).map(|a| format!("{} is usable", a.on)));
-        let metrics = routes.iter().filter(|route| route.link == names.bridge);
+        let stated = of(names.local_id()).map(stated_gateways).unwrap_or_default();
+        let metrics = routes
+            .iter()
+            .filter(|route| route.link == names.bridge && !stated.contains(&route.gateway));
         lacking.extend(metrics.filter(|route| route.metric != names.metric).map(|route| {
             format!("the default route by {} has metric {}", route.gateway, names.metric)
         }));
     }
     Ok(lacking)
+}
+
+/// Gateways of default routes that the profile lists as routes, which have their own metric.
+fn stated_gateways(local: &PlannedProfile) -> Vec<IpAddr> {
+    let routes = ["ipv4", "ipv6"].iter().filter_map(|it| local.settings.get(it, "route-data"));
+    let gateway = |route: &Record| {
+        let is_default = route.get("prefix").and_then(Value::number) == Some(0);
+        is_default.then(|| route.get("next-hop")?.text()?.parse().ok()).flatten()
+    };
+    routes.flat_map(|routes| routes.records()).filter_map(gateway).collect()
 }
 
 /// The bridges of the plan, each with its uplink.

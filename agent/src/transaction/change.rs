@@ -27,7 +27,7 @@ impl<N: Network> Transaction<'_, N> {
         let t = &self.settings.timeout;
         match change {
             Change::Document(change) => self.apply_document(prepared, change).await?,
-            Change::Bridge(profiles) => self.apply_bridge(prepared, profiles).await?,
+            Change::Bridge(change) => self.apply_bridge(prepared, change.plan).await?,
         }
         let decisive: Vec<_> = probe::decisive(plan, &probed.before).into_iter().cloned().collect();
         let bound = t.probe.get();

@@ -3,12 +3,11 @@
 use std::{future::Future, path::Path};
 
 use super::{
-    DocumentChange, Probed, Transaction,
+    BridgeChange, DocumentChange, Probed, Transaction,
     bounds::{GRACE, LONG},
     failure::{PhaseError, Phased},
 };
 use crate::{
-    bridge::plan::BridgePlan,
     durable::{
         commit::{self, Commit},
         journal::{self, Journal},
@@ -76,9 +75,10 @@ impl<N: Network> Transaction<'_, N> {
     /// Prepares the automatic bridge.
     pub(super) async fn prepare_bridge(
         &self,
-        profiles: &BridgePlan,
+        change: &BridgeChange<'_>,
         probed: &mut Probed,
     ) -> Phased<Prepared> {
+        let BridgeChange { plan: profiles, replaces_document } = change;
         let desired = self
             .phase(Phase::Snapshot, self.settings.timeout.snapshot.get(), async {
                 // The rest is verified with the profiles.
@@ -98,7 +98,9 @@ impl<N: Network> Transaction<'_, N> {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let (bridges, picture) = (wants.bridges.clone(), &profiles.document);
                 let journal = Journal::of_bridge(self.paths, picture, bridges, before, probes);
-                let stage = |new: &Path| commit::stage_bridge(self.paths, new, profiles, false);
+                let stage = |new: &Path| {
+                    commit::stage_bridge(self.paths, new, profiles, *replaces_document)
+                };
                 Ok(journal::open(self.paths, &journal, &[picture.as_str()], stage)?)
             })
             .await?;

@@ -4,7 +4,7 @@ use std::{cell::RefCell, time::Duration};
 
 use tokio::sync::watch;
 
-use super::{Change, DocumentChange, Failure, PhaseError, Probed, Transaction};
+use super::{BridgeChange, Change, DocumentChange, Failure, PhaseError, Probed, Transaction};
 use crate::{
     bridge::plan::BridgePlan,
     client::dbus::{BusError, Checkpoint, Profile},
@@ -253,7 +253,7 @@ impl Bench {
         let change = DocumentChange { document, parsed, service_files, previous: None };
         let change = match &self.bridge {
             None => Change::Document(change),
-            Some(plan) => Change::Bridge(plan),
+            Some(plan) => Change::Bridge(BridgeChange { plan, replaces_document: false }),
         };
         transaction.run(&change, probed).await
     }

@@ -1,0 +1,99 @@
+//! The agent is killed, or the node loses power, while br-ex is made.
+
+use tests::{
+    dayone::{
+        ADDRESS, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, HASTE, MAC, Mark, SOON, USERSPACE,
+        bridge_outcome, kubelet_ran, picture, volatile_profiles, with_bridge, with_program,
+    },
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    program,
+};
+
+use super::{gated, old_network, start};
+
+/// A node whose agent can be made to stop after a phase.
+fn node() -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = gated(with_bridge(with_program(node, program::dayone_fault_injection())));
+    // A crash is repaired by the case, not by systemd.
+    node.file(
+        "/etc/systemd/system/dayone-bridge.service.d/60-lab.conf",
+        "[Service]\nRestart=no\n",
+        0o644,
+    )
+    .file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+}
+
+/// Starts the agent, and returns when it has done the work of `phase` and waits.
+fn hold(inside: &Inside, phase: &str) -> Result<Mark, Error> {
+    inside.write("/run/lab-hold", &format!("DAYONE_HOLD_AT={phase}\n"))?;
+    let mark = start(inside)?;
+    inside.wait_journal(&[mark.argument(), "SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
+        it.field("DAYONE_HELD").is_some()
+    })?;
+    Ok(mark)
+}
+
+#[test]
+fn killed_in_each_phase() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        for (phase, changed) in [
+            ("journal", false),
+            ("checkpoint", false),
+            ("apply-profiles", true),
+            ("verify", true),
+            ("probe", true),
+            ("commit", true),
+        ] {
+            hold(&inside, phase)?;
+            assert_eq!(picture(&inside)? != before, changed, "{phase}");
+            inside.kill("dayone-bridge.service")?;
+            inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
+            // The next attempt undoes it, and cannot plan, which would hide the undo.
+            inside.sh("rm /run/lab-hold; mkdir -p /etc/ovnk; : >/etc/ovnk/default_bridge")?;
+            let again = start(&inside)?;
+            let it = bridge_outcome(&inside, Some(&again))?;
+            assert!(it.text().contains("default_bridge is empty"), "after {phase}: {}", it.text());
+            assert!(case.peer().pings(ADDRESS, SOON)?, "{phase}");
+            assert_eq!(picture(&inside)?, before, "{phase}");
+            assert!(!kubelet_ran(&inside)?, "{phase}");
+            inside.sh("rm /etc/ovnk/default_bridge")?;
+        }
+        let last = start(&inside)?;
+        assert_eq!(bridge_outcome(&inside, Some(&last))?.exit, 0);
+        works(case)
+    })
+}
+
+#[test]
+fn power_cut_in_each_phase() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (mut inside, _) = old_network(case)?;
+        for phase in ["checkpoint", "apply-profiles", "commit", "record"] {
+            hold(&inside, phase)?;
+            case.cut_power()?;
+            case.boot()?;
+            inside = case.inside()?;
+            let it = bridge_outcome(&inside, None)?;
+            assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            works(case)?;
+            assert_eq!(inside.sh("ls /var/lib/dayone")?.contains("transaction"), false, "{phase}");
+            // The next phase begins with the old network.
+            inside.sh("nmcli connection delete br-ex ovs-if-br-ex ovs-if-phys0 ovs-port-br-ex ovs-port-phys0; \
+                 nmcli connection up eno1; rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
+        }
+        Ok(())
+    })
+}
+
+fn works(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+    assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! The life of a cluster's node: configure-ovs, the automatic bridge, a document, and back.
+
+use tests::{
+    dayone::{
+        APPLIED, BRIDGE_PROFILES, DAY_ONE, Document, HOST_FILE, MAC, agent, br_ex_works,
+        bridge_outcome, finished, outcome, patch_port, volatile_profiles, with_bridge,
+    },
+    lab::{Case, Error, Lab, Nic, Node, Peer, Release},
+};
+
+const INSTALLED: &str = "/etc/lab-agent";
+
+/// A node of the field on which the agent is installed later.
+fn node() -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = with_bridge(agent(node.field(Release::V4_22).ovn_remains()));
+    let condition = format!("[Unit]\nConditionPathExists={INSTALLED}\n");
+    ["dayone", "dayone-recover", "dayone-bridge"].iter().fold(node, |node, unit| {
+        let drop_in = format!("/etc/systemd/system/{unit}.service.d/50-absent.conf");
+        node.file(&drop_in, &condition, 0o644)
+    })
+}
+
+/// Address, MAC address and number of the port of br-ex, once the boot is over.
+fn seen(case: &Case<'_>) -> Result<String, Error> {
+    let inside = case.inside()?;
+    finished(&inside)?;
+    br_ex_works(case)?;
+    patch_port(&inside)?;
+    inside.sh("cat /sys/class/net/br-ex/address; ovs-vsctl get interface eno1 ofport")
+}
+
+fn ids(case: &Case<'_>) -> Result<String, Error> {
+    case.inside()?.sh("nmcli -g NAME connection show | sort -u")
+}
+
+#[test]
+fn of_a_node_in_a_cluster() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        case.boot()?;
+        let first = seen(case)?;
+        assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
+        assert!(case.inside()?.unit("ovs-configuration.service")?.exec_start.is_some());
+
+        case.inside()?.write(INSTALLED, "")?;
+        case.reboot()?;
+        let it = bridge_outcome(&case.inside()?, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(seen(case)?, first);
+        assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
+        assert_eq!(case.inside()?.unit("ovs-configuration.service")?.exec_start, None);
+
+        let text = Document::new().text();
+        case.inside()?.write(HOST_FILE, &text)?;
+        case.reboot()?;
+        assert_eq!(outcome(&case.inside()?, None)?.exit, 0);
+        assert_eq!(seen(case)?, first);
+        assert!(!ids(case)?.contains("ovs-if-"), "{}", ids(case)?);
+        assert_eq!(case.inside()?.read(APPLIED)?, Some(text));
+
+        case.inside()?.sh(&format!("rm {HOST_FILE}"))?;
+        for _ in 0..2 {
+            case.reboot()?;
+            let it = bridge_outcome(&case.inside()?, None)?;
+            assert_eq!(it.exit, 0, "{}", it.text());
+            assert_eq!(seen(case)?, first);
+            assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
+            assert!(!ids(case)?.contains("br-ex-if"), "{}", ids(case)?);
+            assert_eq!(case.inside()?.read(APPLIED)?, None);
+            let status = case.inside()?.run(&["dayone", "status"])?;
+            assert_eq!(status.status.code(), Some(0), "{status}");
+        }
+
+        case.inside()?.sh(
+            "systemctl disable dayone-bridge.service dayone.service dayone-wait.service dayone-recover.service",
+        )?;
+        case.reboot()?;
+        assert_eq!(seen(case)?, first);
+        assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
+        assert!(case.inside()?.unit("ovs-configuration.service")?.exec_start.is_some());
+        Ok(())
+    })
+}

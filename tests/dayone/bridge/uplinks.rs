@@ -1,0 +1,118 @@
+//! The choice of the uplink, a second bridge, and a bridge that is there already.
+
+use tests::{
+    dayone::{
+        ADDRESS, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, automatic, bridge_outcome, picture,
+        volatile_profiles,
+    },
+    lab::{Error, Lab, Nic, Node, Peer},
+};
+
+use super::{gated, node, old_network, start};
+
+const SECOND: &str = "52:54:00:00:00:02";
+
+/// With a second card, whose network has no gateway.
+fn two_cards() -> Node {
+    let second = DAY_ONE
+        .replace("eno1", "eno2")
+        .replace("d001", "d002")
+        .replace("192.0.2.10/24,192.0.2.1", "203.0.113.10/24")
+        .replace("dns=192.0.2.1;\n", "");
+    let node = Node::new("worker-0")
+        .nic(Nic::new("eno1", MAC))
+        .nic(Nic::new("eno2", SECOND).segment("storage"));
+    gated(automatic(node)).keyfile("eno1", DAY_ONE).keyfile("eno2", &second)
+}
+
+#[test]
+fn second_bridge_is_added_and_removed() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(two_cards(), &Peer::new(), |case| {
+        let (inside, _) = old_network(case)?;
+        let first = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&first))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+        assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?, "eno1");
+
+        inside.sh("mkdir -p /etc/ovnk; echo eno2 >/etc/ovnk/extra_bridge")?;
+        let added = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&added))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(inside.sh("ovs-vsctl list-br | sort")?, "br-ex\nbr-ex1");
+        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex1")?, "eno2");
+        let address = inside.sh("ip -4 -oneline address show dev br-ex1")?;
+        assert!(address.contains("203.0.113.10/24"), "{address}");
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        inside.sh("rm /etc/ovnk/extra_bridge")?;
+        let removed = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&removed))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
+        assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+        inside.wait_sh("ip -4 -oneline address show dev eno2 | grep 203.0.113.10/24", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
+#[test]
+fn default_bridge_decides() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(two_cards(), &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        for (name, says) in [("", "is empty"), ("br-ex", "the bridge itself"), ("eno9", "eno9")] {
+            inside.write("/etc/ovnk/default_bridge", name)?;
+            let mark = start(&inside)?;
+            if name == "eno9" {
+                continue;
+            }
+            let it = bridge_outcome(&inside, Some(&mark))?;
+            assert_eq!(it.exit, 1, "{}", it.text());
+            assert!(it.text().contains(says), "{}", it.text());
+            assert_eq!(picture(&inside)?, before);
+        }
+        // A card that is not there yet is awaited; the file may change meanwhile.
+        inside.write("/etc/ovnk/default_bridge", "eno1\n")?;
+        let mark = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("/etc/ovnk/default_bridge names it"), "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        // As configure-ovs.sh: the file is the choice, and is not remembered.
+        assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
+        Ok(())
+    })
+}
+
+#[test]
+fn bridge_that_is_there_stays() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, _) = old_network(case)?;
+        let first = start(&inside)?;
+        assert_eq!(bridge_outcome(&inside, Some(&first))?.exit, 0);
+        let rows = "ovs-vsctl --columns=_uuid,name list interface";
+        let made = inside.sh(rows)?;
+        let second = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&second))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        assert_eq!(inside.sh(rows)?, made);
+
+        for daemon in ["NetworkManager.service", "ovs-vswitchd.service"] {
+            inside.sh(&format!("systemctl restart {daemon}"))?;
+            assert!(case.peer().pings(ADDRESS, SOON)?, "{daemon}");
+            assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+            let third = start(&inside)?;
+            let it = bridge_outcome(&inside, Some(&third))?;
+            assert_eq!(it.exit, 0, "{daemon}: {}", it.text());
+            assert!(case.peer().pings(ADDRESS, SOON)?, "{daemon}");
+        }
+        let diff = inside.run(&["dayone", "diff"])?;
+        assert!(diff.stdout.contains("# no difference"), "{diff}");
+        Ok(())
+    })
+}
