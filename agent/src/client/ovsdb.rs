@@ -156,6 +156,19 @@ impl Ovsdb {
         waited.map(|_| ())
     }
 
+    /// Returns when ovs-vswitchd has carried out all changes so far; fails at `bound`.
+    pub(crate) async fn carried_out(&mut self, bound: Duration) -> Result<(), OvsdbError> {
+        let operation = "to wait for ovs-vswitchd";
+        let select = json!({"op": "select", "table": DB, "where": [], "columns": ["next_cfg"]});
+        let result = self.transact(operation, vec![reconfigure(), select]).await?;
+        let wanted = result.get(1).and_then(|r| r.pointer("/rows/0/next_cfg")).cloned();
+        let milliseconds = u32::try_from(bound.as_millis()).unwrap_or(u32::MAX);
+        let wait = json!({"op": "wait", "timeout": milliseconds, "table": DB,
+            "where": [["cur_cfg", "<", wanted.unwrap_or(json!(0))]], "columns": ["cur_cfg"],
+            "until": "==", "rows": []});
+        self.transact(operation, vec![wait]).await.map(|_| ())
+    }
+
     /// Returns when no interface of these profiles is left; fails at `bound`.
     pub(crate) async fn without_interfaces_of(
         &mut self,

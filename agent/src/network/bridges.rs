@@ -12,6 +12,9 @@ use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError, Port};
 /// their profile.
 const DEACTIVATED: Duration = Duration::from_secs(5);
 
+/// ovs-vswitchd carries a change out within milliseconds.
+const CARRIED_OUT: Duration = Duration::from_secs(5);
+
 /// NetworkManager may write to OVSDB at the same time; obsolete changes are planned anew.
 const TRIES: usize = 3;
 
@@ -41,7 +44,13 @@ pub(crate) async fn take_over(ovsdb: &mut Ovsdb, bridges: &[Bridge]) -> Result<(
         tracing::warn!("{late}; going on");
     }
     let names: Vec<String> = bridges.iter().map(|bridge| bridge.name.clone()).collect();
-    ovsdb.remove(&names).await
+    ovsdb.remove(&names).await?;
+    // A new bridge of the same name would be the old one to ovs-vswitchd, which numbers its ports
+    // anew only if it has seen the old one go.
+    if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
+        tracing::warn!("{late}; going on");
+    }
+    Ok(())
 }
 
 /// Restores earlier patch ports on bridges that the document created anew. OVN recreates its own

@@ -21,13 +21,18 @@ fn node() -> Node {
     })
 }
 
-/// Address, MAC address and number of the port of br-ex, once the boot is over.
+/// MAC address and MTU of br-ex, which has the node's address, once the boot is over.
 fn seen(case: &Case<'_>) -> Result<String, Error> {
     let inside = case.inside()?;
     finished(&inside)?;
     br_ex_works(case)?;
     patch_port(&inside)?;
-    inside.sh("cat /sys/class/net/br-ex/address; ovs-vsctl get interface eno1 ofport")
+    inside.sh("cat /sys/class/net/br-ex/address /sys/class/net/br-ex/mtu")
+}
+
+/// Number of the uplink's port in flows.
+fn number(case: &Case<'_>) -> Result<String, Error> {
+    case.inside()?.sh("ovs-vsctl get interface eno1 ofport")
 }
 
 fn ids(case: &Case<'_>) -> Result<String, Error> {
@@ -39,7 +44,7 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(node(), &Peer::new(), |case| {
         case.boot()?;
-        let first = seen(case)?;
+        let (first, port) = (seen(case)?, number(case)?);
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert!(case.inside()?.unit("ovs-configuration.service")?.exec_start.is_some());
 
@@ -50,6 +55,7 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
         assert_eq!(seen(case)?, first);
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert_eq!(case.inside()?.unit("ovs-configuration.service")?.exec_start, None);
+        assert_eq!(number(case)?, port);
 
         let text = Document::new().text();
         case.inside()?.write(HOST_FILE, &text)?;
