@@ -19,6 +19,7 @@ fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
             "dayone.service",
             "dayone-wait.service",
             "dayone-recover.service",
+            "dayone-bridge.service",
             "dayone-pending.service",
             "dayone-pending.path",
         ] {

@@ -1,7 +1,7 @@
 //! systemd-analyze on the units of a whole node in the field, the agent's among them.
 
 use tests::{
-    dayone::{MAC, SOON, agent},
+    dayone::{MAC, SOON, agent, with_bridge},
     lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
 };
 
@@ -12,7 +12,7 @@ const MUTATION: &str = "/etc/systemd/system/dayone.service.d/50-kdump.conf";
 
 fn node() -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
-    agent(node.field(Release::V4_22).ovn_remains().mtu_migration(1400))
+    with_bridge(agent(node.field(Release::V4_22).ovn_remains().mtu_migration(1400)))
 }
 
 /// systemd's complaints about the start of the whole node.
@@ -25,6 +25,7 @@ fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
         "dayone.service",
         "dayone-wait.service",
         "dayone-recover.service",
+        "dayone-bridge.service",
     ])?;
     let lines = verify.stderr.lines();
     Ok(lines.filter(|line| COMPLAINTS.iter().any(|it| line.contains(it))).map(Into::into).collect())
