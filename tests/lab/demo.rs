@@ -9,8 +9,11 @@ use std::{
 };
 
 use tests::{
-    dayone::{ADDRESS, APISERVER, DAY_ONE, Document, HASTE, HOST_FILE, attempt, outcome, worker},
-    lab::{Case, Error, Inside, Lab, Peer},
+    dayone::{
+        ADDRESS, APISERVER, DAY_ONE, Document, HASTE, HOST_FILE, MAC, attempt, automatic,
+        bridge_outcome, outcome, worker,
+    },
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
 };
 
@@ -34,6 +37,31 @@ fn main() -> ExitCode {
 }
 
 fn show(lab: &Lab) -> Result<(), Error> {
+    show_automatic(lab)?;
+    show_document(lab)
+}
+
+/// A node without a document.
+fn show_automatic(lab: &Lab) -> Result<(), Error> {
+    println!("\n== the node worker-0 without a document: eno1 has a static address");
+    let waits = "[Unit]\nConditionPathExists=/run/lab-bridge\n";
+    let drop_in = "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf";
+    let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)));
+    let node = node.keyfile("eno1", DAY_ONE).file(drop_in, waits, 0o644);
+    lab.run(node, &Peer::new().api(API), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        println!("\n$ dayone plan");
+        println!("{}", inside.sh("dayone plan")?);
+        println!("\n== dayone-bridge.service makes it");
+        inside.write("/run/lab-bridge", "")?;
+        inside.sh("systemctl start dayone-bridge.service")?;
+        println!("dayone: {}", bridge_outcome(&inside, None)?.text());
+        told(case, &inside)
+    })
+}
+
+fn show_document(lab: &Lab) -> Result<(), Error> {
     let good = Document::new().text();
     println!("\n== the node worker-0: eno1 has a static address; its host file asks for br-ex");
     tree(&good);

@@ -81,7 +81,7 @@ fn power_cut_in_each_phase() -> Result<(), Error> {
             assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
             inside.wait_unit("kubelet.service", "active", SOON)?;
             works(case)?;
-            assert_eq!(inside.sh("ls /var/lib/dayone")?.contains("transaction"), false, "{phase}");
+            assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
             // The next phase begins with the old network.
             inside.sh("nmcli connection delete br-ex ovs-if-br-ex ovs-if-phys0 ovs-port-br-ex ovs-port-phys0; \
                  nmcli connection up eno1; rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;

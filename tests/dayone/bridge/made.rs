@@ -2,8 +2,9 @@
 
 use tests::{
     dayone::{
-        APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, agent, br_ex_works, bridge_outcome,
-        day_one_dhcp, finished, patch_port, volatile_profiles, with_bridge,
+        ADDRESS, APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent, automatic,
+        br_ex_works, bridge_outcome, day_one_dhcp, finished, patch_port, volatile_profiles,
+        with_bridge,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
 };
@@ -70,6 +71,86 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         finished(&case.inside()?)?;
         made_by_dayone(&case.inside()?)?;
         has_the_one_lease(case)
+    })
+}
+
+#[test]
+fn both_families_from_the_network() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let both =
+        day_one_dhcp().replace("[ipv6]\nmethod=disabled", "[ipv6]\nmethod=auto\naddr-gen-mode=0");
+    let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
+    lab.run(node, &Peer::new().dhcp().router_advertisements(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let it = bridge_outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        has_the_one_lease(case)?;
+        let routes = inside.sh("ip -6 route show default")?;
+        assert!(routes.contains("dev br-ex") && routes.contains("metric 48"), "{routes}");
+        let address = inside
+            .wait_sh("ip -6 -oneline address show dev br-ex scope global -tentative", SOON)?;
+        assert!(address.contains("2001:db8:"), "{address}");
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        Ok(())
+    })
+}
+
+#[test]
+fn static_address_beside_dhcp() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let both = day_one_dhcp().replace("method=auto\n", "method=auto\naddress1=192.0.2.10/24\n");
+    let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        case.boot()?;
+        let it = bridge_outcome(&case.inside()?, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        has_the_one_lease(case)
+    })
+}
+
+#[test]
+fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(field(DAY_ONE).mtu_migration(1400), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        made_by_dayone(&inside)?;
+        let unit = inside.unit("mtu-migration.service")?;
+        assert!(unit.exec_start.is_some() && unit.result == "success", "{unit:?}");
+        inside.wait_sh("ip link show br-ex | grep 'mtu 1400'", SOON)?;
+        assert_eq!(inside.sh("cat /etc/cno/mtu-migration/mtu/eno1")?, "ORIGINAL_MTU=1500");
+        // The script's number of the port is the one that 10-ofport-request asks for.
+        let requests = inside.sh("cat /run/ofport_requests.br-ex")?;
+        let number = inside.sh("ovs-vsctl get interface eno1 ofport")?;
+        assert!(requests.lines().any(|line| line == format!("eno1 {number}")), "{requests}");
+        Ok(())
+    })
+}
+
+/// With `on-failure = "continue"` a br-ex that cannot be made is left to configure-ovs.sh.
+#[test]
+fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    // The agent alone asks a target that is not there.
+    let settings = format!(
+        "on-failure = \"continue\"\n{USERSPACE}[timeout]\nprobe = 1\n\
+         [[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n"
+    );
+    let node = field(DAY_ONE).file("/etc/dayone/dayone.toml", &settings, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let it = bridge_outcome(&inside, None)?;
+        assert_eq!(it.exit, 3, "{}", it.text());
+        finished(&inside)?;
+        br_ex_works(case)?;
+        assert!(inside.unit("ovs-configuration.service")?.exec_start.is_some());
+        assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+        Ok(())
     })
 }
 
