@@ -5,12 +5,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_yaml::Value;
-use tests::program;
+use tests::{documents, program};
 
 fn cases() -> Vec<PathBuf> {
     let directory = program::root().join("tests/fixtures/derive");
@@ -183,4 +184,51 @@ fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     );
     let stdout = String::from_utf8(output.stdout).unwrap();
     assert!(stdout.contains("path: /etc/nmstate/openshift/master-0.yml\n"), "{stdout}");
+}
+
+/// The rules in brackets of the errors.
+fn errors(output: &Output) -> BTreeSet<String> {
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let rules = stderr.lines().filter_map(|line| line.strip_prefix("error[")?.split_once(']'));
+    rules.map(|(rule, _)| rule.to_owned()).collect()
+}
+
+/// With each of their interfaces as the uplink. No derived document has an error that its early one has not.
+#[test]
+fn every_document_of_the_corpus_derives_or_says_why_not() {
+    let place = tempfile::tempdir().unwrap();
+    let (mut derived, mut refused) = (0, BTreeMap::<String, usize>::new());
+    for document in documents::all() {
+        fs::write(place.path().join("early.yml"), &document.text).unwrap();
+        let known = errors(&nmgen(place.path(), &["check", "early.yml"]));
+        let text: Value = serde_yaml::from_str(&document.text).unwrap();
+        let interfaces = text["interfaces"].as_sequence().cloned().unwrap_or_default();
+        let names: BTreeSet<&str> =
+            interfaces.iter().filter_map(|it| it["name"].as_str()).collect();
+        for name in names.into_iter().map(Some).chain([None]) {
+            let uplink = name.map(|name| format!("--uplink={name}"));
+            let mut arguments = vec!["generate", "--br-ex", "--to", "hosts", "early.yml"];
+            arguments.extend(uplink.as_deref());
+            let output = nmgen(place.path(), &arguments);
+            if output.status.code() == Some(0) {
+                assert!(String::from_utf8_lossy(&output.stdout).contains("type: ovs-interface"));
+                derived += 1;
+                continue;
+            }
+            assert_eq!(output.status.code(), Some(2), "{} {name:?}", document.name);
+            let found = errors(&output);
+            let is_reason =
+                |rule: &&String| rule.starts_with("uplink-") || rule.starts_with("bridge-");
+            match found.iter().find(is_reason) {
+                Some(reason) => *refused.entry(reason.clone()).or_default() += 1,
+                None => assert!(
+                    !known.is_empty() && found.is_subset(&known),
+                    "{} {name:?}: {found:?}",
+                    document.name
+                ),
+            }
+        }
+    }
+    eprintln!("{derived} derived; refused: {refused:?}");
+    assert!(derived > 20, "{derived}");
 }

@@ -58,7 +58,7 @@ pub(super) fn render(
         let name = format!("10-br-ex-{role}");
         let content = one(&name, role, hosts, options)?;
         if let Some(first) = hosts.first() {
-            diagnostics.extend(size(&name, content.len(), first.host.place.clone()));
+            diagnostics.extend(size(role, &name, content.len(), hosts.len(), &first.host.place));
         }
         files.push(File { directories: Vec::new(), name: format!("{name}.yaml"), content });
     }
@@ -152,7 +152,7 @@ fn file(path: &str, text: &str) -> Result<Value, Error> {
     Ok(json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path }))
 }
 
-fn size(name: &str, bytes: usize, place: Place) -> Option<Diagnostic> {
+fn size(role: &str, name: &str, bytes: usize, hosts: usize, place: &Place) -> Option<Diagnostic> {
     let (rule, message) = if bytes > ETCD_LIMIT {
         (
             TOO_LARGE,
@@ -168,7 +168,23 @@ fn size(name: &str, bytes: usize, place: Place) -> Option<Diagnostic> {
     } else {
         return None;
     };
-    Some(Diagnostic::new(rule, message, place).help(
-        "the pool's rendered MachineConfig holds all of them: split the pool, or shorten the documents",
-    ))
+    let help = format!(
+        "the pool's rendered MachineConfig holds all of them: {}, or shorten the documents",
+        pools(role, bytes, hosts)
+    );
+    Some(Diagnostic::new(rule, message, place.clone()).help(help))
+}
+
+/// The pools that would each stay below the warning's threshold, by name.
+fn pools(role: &str, bytes: usize, hosts: usize) -> String {
+    let pools = bytes.div_ceil(CAUTION);
+    if hosts < pools {
+        return "split the pool".to_owned();
+    }
+    let each = hosts.div_ceil(pools);
+    let names = match pools {
+        2 => format!("{role}-1 and {role}-2"),
+        _ => format!("{role}-1 to {role}-{pools}"),
+    };
+    format!("split the pool into {pools} of at most {each} hosts, such as {names}")
 }
