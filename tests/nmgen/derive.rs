@@ -229,6 +229,5 @@ fn every_document_of_the_corpus_derives_or_says_why_not() {
             }
         }
     }
-    eprintln!("{derived} derived; refused: {refused:?}");
-    assert!(derived > 20, "{derived}");
+    assert!(derived > 20 && refused.len() > 5, "{derived} derived; refused: {refused:?}");
 }

@@ -75,7 +75,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Write connection profiles
     #[command(after_help = examples())]
-    Generate(GenerateArguments),
+    Generate(Box<GenerateArguments>),
     /// Print profiles as `nmstatectl gc` does
     Gc(GcArguments),
     /// Report faults of documents
