@@ -156,8 +156,9 @@ fn seek(
             None => "network cards".to_owned(),
             Some(choice) => {
                 let found = look_up(directory, choice, &cards)?;
+                // udev's idle moment is enough: no later card changes a document that was chosen.
                 let has_names =
-                    need == Need::Persist && is_settled && !found.names.present.is_empty();
+                    need == Need::Persist && cards.are_settled() && !found.names.present.is_empty();
                 if found.names.missing.is_empty() || is_over || has_names {
                     return Ok(Some(found));
                 }
