@@ -65,6 +65,11 @@ impl Other {
         self.connection("interface-name")
     }
 
+    /// The interface or the uuid of the controller that it is a port of.
+    pub(super) fn controller(&self) -> Option<&str> {
+        self.connection("controller").or_else(|| self.connection("master"))
+    }
+
     /// The type of the controller that it is a port of.
     pub(super) fn port_type(&self) -> Option<&str> {
         self.connection("port-type").or_else(|| self.connection("slave-type"))

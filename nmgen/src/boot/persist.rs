@@ -159,15 +159,22 @@ impl System {
         cards: &[Card],
         log: &Log,
     ) -> Vec<Release> {
-        let mut releases = Vec::new();
-        for profile in rest {
-            let is_taken_over =
+        let is_known = |profile: &Other| {
+            let takes_over =
                 |own: &Other| own::is_same_uuid(profile, own) && own::is_alike(profile, own);
+            self.own.iter().any(takes_over)
+        };
+        let unknown: Vec<&Other> = rest.iter().filter(|it| !is_known(it)).copied().collect();
+        // A port without its controller is no device of its profile any more.
+        let has_lost = |profile: &Other| {
+            let controller = profile.controller();
+            controller.is_some()
+                && unknown.iter().any(|it| [it.interface(), it.uuid()].contains(&controller))
+        };
+        let mut releases = Vec::new();
+        for profile in rest.iter().filter(|it| !is_known(it) || has_lost(it)) {
             let given = given(profile, cards);
             let Some(interface) = given.interface().map(str::to_owned) else { continue };
-            if self.own.iter().any(is_taken_over) {
-                continue;
-            }
             if !line.has_network_root {
                 releases.push(Release::Down { interface });
                 continue;

@@ -289,3 +289,15 @@ fn profiles_that_are_there_are_not_kept_too() {
     assert!(placed.iter().all(|name| !kept.contains(name)), "{placed:?} {kept:?}");
     assert_eq!([placed, kept].concat(), ["ens3", "ens3.100"]);
 }
+
+/// An absolute link of the running system leads into the initramfs: neither is read nor replaced.
+#[test]
+fn a_final_link_is_the_systems_own() {
+    let machine = booted().file("elsewhere/hostname", "localhost\n");
+    let link = machine.path("sysroot/etc/hostname");
+    std::os::unix::fs::symlink(machine.path("elsewhere/hostname"), &link).unwrap();
+    assert_eq!(machine.persist().code, Some(0));
+    assert!(link.is_symlink());
+    assert_eq!(machine.read("elsewhere/hostname"), "localhost\n");
+    assert_eq!(machine.profiles(RUNNING), ["ens3", "ens3.100"]);
+}

@@ -35,7 +35,7 @@ fn own(machine: &Machine, name: &str, keys: &str) {
 fn booted(line: &str) -> Machine {
     let machine = Machine::with_card()
         .card("ens4", "52:54:00:00:00:02")
-        .command_line(&format!("nmgen.timeout=0 {line}\n"))
+        .command_line(&format!("nmgen.timeout=0 rd.neednet=1 {line}\n"))
         .host("worker-0", DOCUMENT);
     assert_eq!(machine.boot().code, Some(0));
     for (index, name) in ["ens3", "ens3.100", "ens4"].iter().enumerate() {
@@ -96,6 +96,34 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
     machine.write(&format!("{RUNNING}/ens4.nmconnection"), &port);
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(released(&machine), ["ens4"]);
+}
+
+/// A bond that became a port of br-ex: it goes, and its ports, whose profiles are as they were, start anew.
+#[test]
+fn the_ports_of_a_released_bond_are_released() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- {name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth0, eth1]}}
+";
+    let machine = Machine::with_card()
+        .card("ens4", "52:54:00:00:00:02")
+        .command_line("nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n")
+        .host("worker-0", document);
+    assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
+    assert!(!machine.has(RECORD));
+    let path = format!("{RUNNING}/bond0.nmconnection");
+    let bond = machine.read(&path);
+    machine.write(
+        &path,
+        &bond.replace("[connection]\n", "[connection]\nmaster=br-ex\nslave-type=ovs-port\n"),
+    );
+    assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
+    let record = machine.read(RECORD);
+    let mut names: Vec<&str> = record.lines().collect();
+    names.sort_unstable();
+    assert_eq!(names, ["bond0", "ens3", "ens4"]);
 }
 
 /// The root disk is on the document's network: its card stays up, under the system's own profile.

@@ -18,7 +18,7 @@ interfaces:
   mac-address: 52:54:00:00:00:03
   ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}
 ";
-const FIRST_BOOT: &str = "nmgen.timeout=0 ignition.firstboot\n";
+const FIRST_BOOT: &str = "nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n";
 const ALL: [&str; 4] = ["bond0", "ens3", "ens4", "ens5"];
 
 fn machine(line: &str) -> Machine {
@@ -108,13 +108,16 @@ fn a_profile_for_any_card_is_for_every_one() {
 #[test]
 fn a_later_boot_gives_a_configured_system_nothing_unless_it_is_asked_for() {
     let other = [(OWN, profile("type=ethernet\ninterface-name=ens9\n"))];
-    let (names, said) = given("nmgen.timeout=0\n", &other);
+    let (names, said) = given("nmgen.timeout=0 rd.neednet=1\n", &other);
     assert_eq!(names, [""; 0]);
     assert!(said.contains("its own network (ens9), and this is no first boot"), "{said}");
-    assert_eq!(given("nmgen.timeout=0 nmgen.persist=1\n", &other).0, ALL);
+    assert_eq!(given("nmgen.timeout=0 rd.neednet=1 nmgen.persist=1\n", &other).0, ALL);
     assert_eq!(given(FIRST_BOOT, &other).0, ALL);
-    assert_eq!(given("nmgen.timeout=0\n", &[]).0, ALL);
-    assert_eq!(given("nmgen.timeout=0 ignition.firstboot nmgen.persist=0\n", &[]).0, [""; 0]);
+    assert_eq!(given("nmgen.timeout=0 rd.neednet=1\n", &[]).0, ALL);
+    assert_eq!(
+        given("nmgen.timeout=0 rd.neednet=1 ignition.firstboot nmgen.persist=0\n", &[]).0,
+        [""; 0]
+    );
 }
 
 /// The lab's own mistake, and many people's.
