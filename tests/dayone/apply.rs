@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use tests::{
     dayone::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
-        agent, day_one_dhcp, outcome, worker,
+        agent, attempt, day_one_dhcp, outcome, settle, worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
@@ -161,6 +161,33 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
         case.plug(Nic::new("eno1", MAC))?;
         let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
+        Ok(())
+    })
+}
+
+/// nmstate renews its checkpoint while it applies, after a second on a slow node. One that the commit left open would roll the
+/// document back minutes later.
+#[test]
+fn slow_networkmanager_is_left_no_checkpoint() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        let slow = "main=$(systemctl show --property=MainPID --value NetworkManager.service); \
+                    while kill -STOP $main; do sleep 0.2; kill -CONT $main; sleep 0.05; done";
+        inside.sh(&format!("systemd-run --unit=slow sh -c '{slow}'"))?;
+        inside.write(HOST_FILE, &Document::new().text())?;
+        let it = attempt(&inside)?;
+        inside.sh(
+            "systemctl stop slow.service; systemctl kill --signal=CONT NetworkManager.service",
+        )?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
+                       org.freedesktop.NetworkManager";
+        assert_eq!(inside.sh(&format!("busctl get-property {manager} Checkpoints"))?, "ao 0");
         Ok(())
     })
 }

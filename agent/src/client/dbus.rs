@@ -9,7 +9,7 @@ mod proxies;
 mod reapply;
 mod settings;
 
-use std::{collections::HashMap, net::IpAddr};
+use std::{collections::HashMap, net::IpAddr, time::Duration};
 
 use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
 use thiserror::Error;
@@ -70,6 +70,15 @@ impl BusError {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Checkpoint(String);
+
+/// When a checkpoint rolls back by itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deadline {
+    /// Time of its creation, by `CLOCK_BOOTTIME`.
+    pub(crate) created: Duration,
+    /// The timeout after it.
+    pub(crate) seconds: u32,
+}
 
 #[cfg(test)]
 impl Checkpoint {
@@ -268,11 +277,11 @@ impl Bus {
         Ok(paths.into_iter().map(|p| Checkpoint(p.to_string())).collect())
     }
 
-    /// The timeout in seconds after which a checkpoint rolls back by itself; `None` if it is gone.
-    pub(crate) async fn timeout_of(
+    /// When a checkpoint rolls back by itself; `None` if it is gone.
+    pub(crate) async fn deadline(
         &self,
         checkpoint: &Checkpoint,
-    ) -> Result<Option<u32>, BusError> {
+    ) -> Result<Option<Deadline>, BusError> {
         let query = || call("the list of checkpoints");
         let proxy = CheckpointProxy::builder(&self.connection)
             .cache_properties(zbus::proxy::CacheProperties::No)
@@ -281,8 +290,12 @@ impl Bus {
             .build()
             .await
             .map_err(query())?;
-        match proxy.rollback_timeout().await {
-            Ok(timeout) => Ok(Some(timeout)),
+        let read = async || Ok((proxy.created().await?, proxy.rollback_timeout().await?));
+        match read().await {
+            Ok((created, seconds)) => Ok(Some(Deadline {
+                created: Duration::from_millis(created.unsigned_abs()),
+                seconds,
+            })),
             Err(source) => {
                 let error = query()(source);
                 if error.is_unknown_object() { Ok(None) } else { Err(error) }

@@ -45,6 +45,9 @@ pub(super) trait Manager {
     default_service = "org.freedesktop.NetworkManager"
 )]
 pub(super) trait Checkpoint {
+    /// In milliseconds of `CLOCK_BOOTTIME`.
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn created(&self) -> zbus::Result<i64>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn rollback_timeout(&self) -> zbus::Result<u32>;
 }
