@@ -1,6 +1,7 @@
 //! State that survives a power cut: the open transaction, the record, the last good document.
 
 mod automatic;
+mod boot;
 pub(crate) mod commit;
 mod copies;
 mod file;

@@ -3,6 +3,7 @@
 
 mod activated;
 mod activation;
+mod bus;
 mod connections;
 mod profiles;
 mod proxies;
@@ -12,59 +13,16 @@ mod settings;
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
 use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
-use thiserror::Error;
-use zbus::zvariant::{ObjectPath, OwnedObjectPath, OwnedValue};
+use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
-use self::proxies::{
-    ActiveConnectionProxy, CheckpointProxy, ConnectionSettingsProxy, DeviceProxy, ManagerProxy,
-};
+use self::bus::{NM, call, path_of};
+use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
+    bus::{Bus, BusError},
     connections::Connection,
-    profiles::{Profile, Settings},
+    profiles::Profile,
     settings::to_dbus,
 };
-
-/// A failed operation of the bus or NetworkManager.
-#[derive(Debug, Error)]
-pub(crate) enum BusError {
-    #[error("cannot connect to the system bus")]
-    Connect { source: Box<zbus::Error> },
-    #[error("cannot watch {name} on the bus")]
-    Watch { name: &'static str, source: Box<zbus::Error> },
-    #[error("the bus closed the connection")]
-    Closed,
-    #[error("NetworkManager refused {operation}")]
-    Call { operation: &'static str, source: Box<zbus::Error> },
-    #[error("the profile {profile} did not become active: {reason}")]
-    NotActive { profile: String, reason: &'static str },
-    #[error("NetworkManager could not roll back {devices}")]
-    RollBackResult { devices: String },
-}
-
-impl BusError {
-    /// Whether NetworkManager went away during the call: a retry may reach the process that systemd
-    /// starts next.
-    pub(crate) fn is_gone(&self) -> bool {
-        self.is_one_of(&[
-            "NoReply",
-            "ServiceUnknown",
-            "NameHasNoOwner",
-            "Disconnected",
-            "UnknownObject",
-        ])
-    }
-
-    /// Whether only the requested object went away, not NetworkManager.
-    fn is_unknown_object(&self) -> bool {
-        self.is_one_of(&["UnknownObject", "UnknownMethod", "UnknownInterface"])
-    }
-
-    fn is_one_of(&self, names: &[&str]) -> bool {
-        let Self::Call { source, .. } = self else { return false };
-        let zbus::Error::MethodError(name, ..) = &**source else { return false };
-        names.iter().any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
-    }
-}
 
 /// A checkpoint's object path.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -105,8 +63,6 @@ pub(crate) enum Settled {
     Unknown,
 }
 
-const NM: &str = "org.freedesktop.NetworkManager";
-
 /// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
@@ -124,42 +80,7 @@ const STARTING: [u32; 2] = [0, 20];
 /// `NM_DEVICE_STATE_DISCONNECTED`.
 const DISCONNECTED: u32 = 30;
 
-fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
-    move |e| BusError::Call { operation, source: Box::new(e) }
-}
-
-fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
-    ObjectPath::try_from(text).map_err(Into::into)
-}
-
-/// NetworkManager.
-#[derive(Clone)]
-pub(crate) struct Bus {
-    connection: zbus::Connection,
-    manager: ManagerProxy<'static>,
-    settings: ConnectionSettingsProxy<'static>,
-}
-
 impl Bus {
-    /// Connects to the system bus; NetworkManager need not be there yet.
-    pub(crate) async fn connect() -> Result<Self, BusError> {
-        let connect = |e| BusError::Connect { source: Box::new(e) };
-        let connection = zbus::Connection::system().await.map_err(connect)?;
-        Ok(Self {
-            manager: ManagerProxy::builder(&connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .build()
-                .await
-                .map_err(connect)?,
-            settings: ConnectionSettingsProxy::builder(&connection)
-                .cache_properties(zbus::proxy::CacheProperties::No)
-                .build()
-                .await
-                .map_err(connect)?,
-            connection,
-        })
-    }
-
     /// Returns when NetworkManager owns its name.
     pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
@@ -335,21 +256,6 @@ impl Bus {
         } else {
             Err(BusError::RollBackResult { devices: failed.join(", ") })
         }
-    }
-
-    /// An active connection, read without a cache.
-    async fn active_connection(
-        &self,
-        path: OwnedObjectPath,
-    ) -> Result<ActiveConnectionProxy<'_>, BusError> {
-        let query = || call("the list of active connections");
-        ActiveConnectionProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)
-            .map_err(query())?
-            .build()
-            .await
-            .map_err(query())
     }
 
     /// Active connections that have a profile and a device.

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    boot::boot_id,
     file::{self, FileError},
-    journal::boot_id,
     record::Record,
 };
 use crate::{

@@ -10,6 +10,7 @@ use nmgen::chain;
 use serde::{Deserialize, Serialize};
 
 use super::{
+    boot::boot_id,
     commit::Commit,
     copies,
     file::{self, FileError},
@@ -101,11 +102,6 @@ impl Journal {
     pub(crate) fn is_of_this_boot(&self, paths: &Paths) -> bool {
         self.boot_id == boot_id(paths)
     }
-}
-
-/// This boot's id.
-pub(super) fn boot_id(paths: &Paths) -> String {
-    std::fs::read_to_string(paths.boot_id()).unwrap_or_default().trim().to_owned()
 }
 
 /// Copies the files that the texts speak of, has the commit staged in the new directory, and opens

@@ -3,7 +3,7 @@
 use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
-use super::{Bus, BusError, call};
+use super::bus::{Bus, BusError, call};
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 const ACTIVATED: u32 = 2;

@@ -3,7 +3,11 @@
 use futures_util::StreamExt as _;
 use zbus::zvariant::OwnedObjectPath;
 
-use super::{Active, Bus, BusError, call, path_of, proxies::ActiveConnectionProxy};
+use super::{
+    Active,
+    bus::{Bus, BusError, call, path_of},
+    proxies::ActiveConnectionProxy,
+};
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 const ACTIVATED: u32 = 2;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use futures_util::future::try_join_all;
 use zbus::zvariant::{self, Array, OwnedObjectPath, OwnedValue};
 
-use super::{Bus, BusError, call};
+use super::bus::{Bus, BusError, call};
 use crate::connection::{ConnectionSettings, Record, Value};
 
 /// `NM_SETTINGS_CONNECTION_FLAG_EXTERNAL`: generated for a device that another program configured.

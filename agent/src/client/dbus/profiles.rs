@@ -5,7 +5,10 @@ use std::collections::HashMap;
 use futures_util::future::try_join_all;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
-use super::{Bus, BusError, call, proxies::SettingsConnectionProxy};
+use super::{
+    bus::{Bus, BusError, call},
+    proxies::SettingsConnectionProxy,
+};
 
 /// A profile's settings, section by section.
 pub(crate) type Settings = HashMap<String, HashMap<String, OwnedValue>>;

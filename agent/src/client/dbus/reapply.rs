@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Active, Bus, BusError, call};
+use super::{
+    Active,
+    bus::{Bus, BusError, call},
+};
 
 impl Bus {
     /// Reapplies the profile of the device; succeeds without a device.

@@ -2,7 +2,10 @@
 
 use zbus::zvariant::{OwnedValue, Value as Variant};
 
-use super::{BusError, Settings, call};
+use super::{
+    bus::{BusError, call},
+    profiles::Settings,
+};
 use crate::connection::{ConnectionSettings, Record, Value};
 
 /// The settings as `AddConnection2` takes them.

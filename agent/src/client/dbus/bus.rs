@@ -1,0 +1,102 @@
+//! The connection to NetworkManager, and its errors.
+
+use thiserror::Error;
+use zbus::zvariant::{ObjectPath, OwnedObjectPath};
+
+use super::proxies::{ActiveConnectionProxy, ConnectionSettingsProxy, ManagerProxy};
+
+pub(super) const NM: &str = "org.freedesktop.NetworkManager";
+
+/// A failed operation of the bus or NetworkManager.
+#[derive(Debug, Error)]
+pub(crate) enum BusError {
+    #[error("cannot connect to the system bus")]
+    Connect { source: Box<zbus::Error> },
+    #[error("cannot watch {name} on the bus")]
+    Watch { name: &'static str, source: Box<zbus::Error> },
+    #[error("the bus closed the connection")]
+    Closed,
+    #[error("NetworkManager refused {operation}")]
+    Call { operation: &'static str, source: Box<zbus::Error> },
+    #[error("the profile {profile} did not become active: {reason}")]
+    NotActive { profile: String, reason: &'static str },
+    #[error("NetworkManager could not roll back {devices}")]
+    RollBackResult { devices: String },
+}
+
+impl BusError {
+    /// Whether NetworkManager went away during the call: a retry may reach the process that systemd
+    /// starts next.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.is_one_of(&[
+            "NoReply",
+            "ServiceUnknown",
+            "NameHasNoOwner",
+            "Disconnected",
+            "UnknownObject",
+        ])
+    }
+
+    /// Whether only the requested object went away, not NetworkManager.
+    pub(super) fn is_unknown_object(&self) -> bool {
+        self.is_one_of(&["UnknownObject", "UnknownMethod", "UnknownInterface"])
+    }
+
+    fn is_one_of(&self, names: &[&str]) -> bool {
+        let Self::Call { source, .. } = self else { return false };
+        let zbus::Error::MethodError(name, ..) = &**source else { return false };
+        names.iter().any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
+    }
+}
+
+pub(super) fn call(operation: &'static str) -> impl Fn(zbus::Error) -> BusError {
+    move |e| BusError::Call { operation, source: Box::new(e) }
+}
+
+pub(super) fn path_of(text: &str) -> Result<ObjectPath<'_>, zbus::Error> {
+    ObjectPath::try_from(text).map_err(Into::into)
+}
+
+/// NetworkManager.
+#[derive(Clone)]
+pub(crate) struct Bus {
+    pub(super) connection: zbus::Connection,
+    pub(super) manager: ManagerProxy<'static>,
+    pub(super) settings: ConnectionSettingsProxy<'static>,
+}
+
+impl Bus {
+    /// Connects to the system bus; NetworkManager need not be there yet.
+    pub(crate) async fn connect() -> Result<Self, BusError> {
+        let connect = |e| BusError::Connect { source: Box::new(e) };
+        let connection = zbus::Connection::system().await.map_err(connect)?;
+        Ok(Self {
+            manager: ManagerProxy::builder(&connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .build()
+                .await
+                .map_err(connect)?,
+            settings: ConnectionSettingsProxy::builder(&connection)
+                .cache_properties(zbus::proxy::CacheProperties::No)
+                .build()
+                .await
+                .map_err(connect)?,
+            connection,
+        })
+    }
+
+    /// An active connection, read without a cache.
+    pub(super) async fn active_connection(
+        &self,
+        path: OwnedObjectPath,
+    ) -> Result<ActiveConnectionProxy<'_>, BusError> {
+        let query = || call("the list of active connections");
+        ActiveConnectionProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path)
+            .map_err(query())?
+            .build()
+            .await
+            .map_err(query())
+    }
+}
