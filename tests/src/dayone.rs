@@ -179,7 +179,8 @@ pub fn worker() -> Node {
     agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
 }
 
-/// Adds the agent, and kubelet's stand-in unless the node has one: call `node.field(..)` before.
+/// Adds the agent, and kubelet's stand-in unless the node has one: call `node.field(..)` before. The unit of the automatic bridge is
+/// disabled, so that configure-ovs's stand-in acts as in the field; [`with_bridge`] enables it.
 #[must_use]
 pub fn agent(node: Node) -> Node {
     with_program(node, program::dayone())
@@ -188,9 +189,11 @@ pub fn agent(node: Node) -> Node {
 /// Adds another build of the agent, and kubelet's stand-in.
 #[must_use]
 pub fn with_program(node: Node, program: &std::path::Path) -> Node {
-    let node = node
-        .bind(program, "/usr/bin/dayone")
-        .installed(program::dayone_units(), "/usr/lib/systemd/system");
+    let node = node.bind(program, "/usr/bin/dayone").installed(
+        program::dayone_units(),
+        "/usr/lib/systemd/system",
+        &["dayone-bridge.service"],
+    );
     // A node of the field has its own kubelet.
     if node.has_unit("kubelet.service") { node } else { node.kubelet() }
 }

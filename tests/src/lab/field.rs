@@ -83,6 +83,6 @@ impl Node {
 
     /// Adds a directory of `tests/lab/field`.
     fn layer(self, name: &str) -> Self {
-        self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system")
+        self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system", &[])
     }
 }

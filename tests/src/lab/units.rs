@@ -39,14 +39,15 @@ impl Node {
             .enable("nmstate-configuration.service")
             .enable("ovs-configuration.service")
     }
-    /// Adds a tree, with the units of its directory `units` enabled as their `[Install]` sections say.
+    /// Adds a tree, with the units of its directory `units` enabled as their `[Install]` sections say, but for those disabled.
     ///
     /// # Panics
     /// If the tree is no directory.
     #[must_use]
-    pub fn installed(self, tree: &Path, units: &str) -> Self {
+    pub fn installed(self, tree: &Path, units: &str, disabled: &[&str]) -> Self {
         assert!(tree.is_dir(), "{} is no directory", tree.display());
-        let links = links_of(&tree.join(units.trim_start_matches('/')), units);
+        let mut links = links_of(&tree.join(units.trim_start_matches('/')), units);
+        links.retain(|(_, unit)| !disabled.iter().any(|name| unit.ends_with(&format!("/{name}"))));
         links.iter().fold(self.tree(tree), |node, (link, unit)| node.link(link, unit))
     }
 }
