@@ -4,10 +4,8 @@
 CARGO ?= cargo
 export CARGO
 run := tests/stages/run
-# Suites and the lab have priority for the cores; the stages below them fill the gaps. Virtual machines, which keep a core busy and
-# have long bounds, come after containers, whose cases wait for each other's answers.
+# Suites and the lab have priority for the cores; the stages below them fill the gaps.
 later := nice -n 15
-machine := nice -n 5
 
 .PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage
 all: format tree deny older lint doc unit nmgen dayone two_stage
@@ -56,4 +54,4 @@ dayone: build lab
 	@$(run) $@ tests/stages/suite $@
 
 two_stage: build ramdisk machines
-	@$(run) $@ $(machine) tests/stages/suite $@
+	@$(run) $@ tests/stages/suite $@

@@ -34,11 +34,11 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// The places on this host: three containers a core, since a case in a container waits two thirds of its time, and one machine
+    /// The places on this host: two containers a core, since a case in a container waits most of its time, and one machine
     /// a core, since a machine keeps one busy.
     fn names(self) -> Vec<String> {
         let (prefix, a_core) = match self {
-            Self::Container => ("dayone-container", 3),
+            Self::Container => ("dayone-container", 2),
             Self::Machine => ("dayone-machine", 1),
         };
         let cores = thread::available_parallelism().map_or(1, usize::from);
