@@ -45,8 +45,9 @@ fn port(uplink: &Node<'static>, span: Span) -> Node<'static> {
     mapping(kept.cloned().chain(off).collect(), uplink.span)
 }
 
-/// Without multicast snooping, which OpenShift's example has and configure-ovs has not: in Open vSwitch 3.5
-/// it keeps the node from finding its IPv6 gateway (the lab's case `ipv6_alone_moves_to_the_bridge`).
+/// Without multicast snooping, which OpenShift's example has and configure-ovs has not: in the userspace
+/// datapath of Open vSwitch 3.5 it keeps the node from finding its IPv6 gateway (the lab's case
+/// `ipv6_alone_moves_to_the_bridge`).
 fn bridge(uplink: &str, span: Span, wanted: &Wanted<'_>) -> Node<'static> {
     let ports = vec![named(uplink, span), named(wanted.name, span)];
     mapping(
