@@ -2,7 +2,7 @@
 
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
-use std::{net::Ipv4Addr, time::Duration};
+use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
@@ -37,15 +37,10 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
 
-        // Control: a command that uses D-Bus fails. Duration: the minimum, since disturbances only add time.
+        // Control: a command that uses D-Bus fails.
         let no_bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent dayone";
         assert!(!inside.run(&["sh", "-c", &format!("{no_bus} diff")])?.status.success());
-        let took = inside.sh(&format!(
-            "for run in $(seq 25); do a=$(date +%s%N); {no_bus} apply 2>/dev/null; b=$(date +%s%N); echo $((b - a)); done | sort -n | head -n 1"
-        ))?;
-        let took = Duration::from_nanos(took.parse().unwrap_or(u64::MAX));
-        println!("a boot with the document in force already: {took:.1?}");
-        assert!(took <= Duration::from_millis(20), "{took:?}");
+        inside.sh(&format!("{no_bus} apply"))?;
 
         inside.sh("rm -r /etc/systemd/system/dayone.service.d; systemctl daemon-reload")?;
         let changed = Document::new().with("192.0.2.10", "192.0.2.11").text();

@@ -179,8 +179,9 @@ pub fn worker() -> Node {
     agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
 }
 
-/// Adds the agent, and kubelet's stand-in unless the node has one: call `node.field(..)` before. The unit of the automatic bridge is
-/// disabled, so that configure-ovs's stand-in acts as in the field; [`with_bridge`] enables it.
+/// Adds the agent, and kubelet's stand-in unless the node has one: call `node.field(..)` before. The
+/// unit of the automatic bridge is disabled, so that configure-ovs's stand-in acts as in the field;
+/// [`with_bridge`] enables it.
 #[must_use]
 pub fn agent(node: Node) -> Node {
     with_program(node, program::dayone())
