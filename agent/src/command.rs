@@ -24,6 +24,7 @@ mod retry;
 mod rollback;
 mod signals;
 mod status;
+mod turn;
 mod wait;
 
 pub(crate) use apply::apply;

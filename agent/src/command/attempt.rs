@@ -2,13 +2,8 @@
 
 use tokio::sync::watch;
 
-use super::{decide::Attempt, fall_back::Standing, marks, outcome, peers, signals::stoppable};
-use crate::{
-    error::Error,
-    lock,
-    paths::Paths,
-    settings::{OnFailure, Settings},
-};
+use super::{decide::Attempt, fall_back::Standing, marks, outcome, peers, turn::Turn};
+use crate::{error::Error, paths::Paths, settings::OnFailure};
 
 /// The result of an attempt.
 pub(super) enum Ended {
@@ -29,19 +24,9 @@ pub(super) async fn attempt(
     forgive: bool,
     decides: bool,
 ) -> Ended {
-    // Unusable settings fail the attempt, under the lock.
-    let (settings, unusable) = match Settings::load(paths) {
-        Ok(settings) => (settings, None),
-        Err(error) => (Settings::default(), Some(error)),
-    };
-    let turn = lock::take(paths, "apply", settings.wait.turn.get(), outcome::waits);
-    let _turn = match stoppable(stop, turn).await {
+    let turn = match Turn::wait(paths, "apply", stop).await {
         Ok(turn) => turn,
-        Err(error) => {
-            // The status file belongs to the other run.
-            outcome::refused(&error);
-            return Ended::Failed(error);
-        }
+        Err(error) => return Ended::Failed(error),
     };
     if decides {
         marks::undecided(paths);
@@ -49,13 +34,13 @@ pub(super) async fn attempt(
     let (status, progress) = outcome::told(paths);
     let attempt = Attempt {
         paths,
-        settings: &settings,
+        settings: &turn.settings,
         status: &status,
         progress: &progress,
         stop: stop.clone(),
         forgive,
     };
-    let result = match unusable {
+    let result = match turn.unusable {
         Some(error) => Err(error.into()),
         None => Box::pin(attempt.decide()).await,
     };
@@ -76,7 +61,7 @@ pub(super) async fn attempt(
     if !decides {
         return Ended::Failed(error);
     }
-    match (standing, settings.on_failure) {
+    match (standing, turn.settings.on_failure) {
         (Some(Standing::Carries(how)), _) => {
             peers::stand_in(paths).await;
             marks::on_last_good(paths);

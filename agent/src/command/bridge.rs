@@ -6,12 +6,12 @@ use super::{
     attempt::Ended,
     marks, outcome, peers, recover,
     signals::{Signals, stoppable},
+    turn::Turn,
 };
 use crate::{
     document,
     durable::record::Record,
     error::Error,
-    lock,
     network::real::RealNetwork,
     paths::Paths,
     settings::{OnFailure, Settings},
@@ -34,17 +34,9 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         outcome::no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
         return Ended::Good;
     }
-    let (settings, unusable) = match Settings::load(paths) {
-        Ok(settings) => (settings, None),
-        Err(error) => (Settings::default(), Some(error)),
-    };
-    let turn = lock::take(paths, "bridge", settings.wait.turn.get(), outcome::waits);
-    let _turn = match stoppable(stop, turn).await {
+    let turn = match Turn::wait(paths, "bridge", stop).await {
         Ok(turn) => turn,
-        Err(error) => {
-            outcome::refused(&error);
-            return Ended::Failed(error);
-        }
+        Err(error) => return Ended::Failed(error),
     };
     if decides {
         marks::bridge_undecided(paths);
@@ -71,13 +63,13 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
     });
     let attempt = Attempt {
         paths,
-        settings: &settings,
+        settings: &turn.settings,
         status: &status,
         progress: &progress,
         stop,
         replaces_document,
     };
-    let result = match unusable {
+    let result = match turn.unusable {
         Some(error) => Err(error.into()),
         None => Box::pin(attempt.make()).await,
     };
@@ -89,7 +81,7 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         }
         Err(error) => {
             outcome::failed(&status, &progress, &error);
-            let goes_on = settings.on_failure == OnFailure::Continue && !*stop.borrow();
+            let goes_on = turn.settings.on_failure == OnFailure::Continue && !*stop.borrow();
             if decides && goes_on {
                 marks::without_bridge(paths);
                 outcome::goes_on_without_bridge(&progress, &error);
