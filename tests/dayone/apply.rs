@@ -159,8 +159,8 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
         inside.wait_sh(said, 3 * SOON)?;
         assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
         case.plug(Nic::new("eno1", MAC))?;
-        let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
-        inside.wait_unit("kubelet.service", "active", SOON)?;
+        inside.wait_unit("kubelet.service", "active", 3 * SOON)?;
+        in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
         Ok(())
     })
 }
