@@ -8,6 +8,7 @@ mod choice;
 mod derived;
 mod failures;
 mod field;
+mod flakes;
 mod gateways;
 mod interrupted;
 mod lab;

@@ -13,11 +13,15 @@ require_lab() {
     }
 }
 
-# conclude TARGET SUCCESS : the last line. It says SUCCESS only if nothing was left out.
+# conclude TARGET SUCCESS : the last line. It says SUCCESS only if nothing was left out and nothing passed by a second run alone.
 conclude() {
-    if [ -s "$NOT_TESTED" ]; then
-        echo "make $1: passed; NOT TESTED: $(sort -u "$NOT_TESTED" | sed '$!s/$/;/' | xargs -d '\n')"
-    else
-        echo "make $1: $2"
-    fi
+    exceptions=
+    ! [ -s "$NOT_TESTED" ] || exceptions="; NOT TESTED: $(listed "$NOT_TESTED")"
+    ! [ -s "${FLAKES:-/dev/null}" ] || exceptions="$exceptions; FLAKES, passed by their second run alone: $(listed "$FLAKES")"
+    if [ -n "$exceptions" ]; then echo "make $1: passed$exceptions"; else echo "make $1: $2"; fi
+}
+
+# listed FILE : its lines as one.
+listed() {
+    sort -u "$1" | sed '$!s/$/;/' | xargs -d '\n'
 }
