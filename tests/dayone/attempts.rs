@@ -60,6 +60,7 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
         let inside = case.inside()?;
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
+        inside.sh("systemctl stop dayone.service")?;
         let before = picture(&inside)?;
         assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
         for _ in 0..2 {

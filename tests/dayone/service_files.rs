@@ -118,6 +118,7 @@ fn they_are_rolled_back_with_the_document() -> Result<(), Error> {
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
         assert!(first.text().contains("gateway 192.0.2.254"), "{}", first.text());
+        inside.sh("systemctl stop dayone.service")?;
         let address: Ipv4Addr = ADDRESS;
         assert!(case.peer().pings(address, SOON)?);
         assert!(inside.run(&["ip", "link", "show", "storage0"])?.stdout.is_empty());

@@ -269,10 +269,15 @@ pub fn start(inside: &Inside) -> Result<Mark> {
     Ok(mark)
 }
 
-/// The same; waits for the end of the agent's attempt.
+/// The same; waits for the end of the agent's attempt. After a failure the agent is stopped: its next attempt, five seconds later,
+/// would change what the case looks at.
 pub fn attempt(inside: &Inside) -> Result<Outcome> {
     let mark = start(inside)?;
-    outcome(inside, Some(&mark))
+    let it = outcome(inside, Some(&mark))?;
+    if it.exit != 0 {
+        inside.sh("systemctl stop dayone.service")?;
+    }
+    Ok(it)
 }
 
 /// Settings with short timeouts and many attempts for a document.
