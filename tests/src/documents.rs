@@ -26,8 +26,7 @@ pub fn fixtures() -> Vec<Document> {
 /// # Panics
 /// If they are missing and `REQUIRE_LAB=1`.
 pub fn corpus() -> Vec<Document> {
-    let shared = std::env::var_os("SHARED").map(PathBuf::from);
-    let directory = shared.unwrap_or_else(|| root().join("../shared")).join("corpus");
+    let directory = corpus_directory();
     let found = documents_in(&directory.join("nmstate-examples"));
     if found.is_empty() {
         skip::optional(&format!("documents of others: none in {} (SHARED)", directory.display()));
@@ -40,6 +39,42 @@ pub fn all() -> Vec<Document> {
     let mut documents = fixtures();
     documents.extend(corpus());
     documents
+}
+
+/// Other projects' policies, from `nmstate-policy` of the corpus; a policy's name is its directory's. Missing ones are told by
+/// [`corpus`].
+pub fn policies() -> Vec<Document> {
+    let Ok(entries) = std::fs::read_dir(corpus_directory().join("nmstate-policy")) else {
+        return Vec::new();
+    };
+    let read = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.to_owned();
+        Some(Document { name, text: std::fs::read_to_string(path.join("policy.yml")).ok()? })
+    };
+    let mut found: Vec<_> = entries.filter_map(|entry| read(entry.ok()?.path())).collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// The documents of a file, each behind a line `--- # NAME`.
+#[must_use]
+pub fn named_in(text: &str) -> Vec<Document> {
+    text.split("\n--- # ")
+        .skip(1)
+        .filter_map(|document| document.split_once('\n'))
+        .map(|(name, text)| Document { name: name.to_owned(), text: text.to_owned() })
+        .collect()
+}
+
+/// Whether it is a NetworkPolicy.
+#[must_use]
+pub fn is_policy(text: &str) -> bool {
+    text.lines().any(|line| line == "capture:" || line == "desiredState:")
+}
+
+fn corpus_directory() -> PathBuf {
+    let shared = std::env::var_os("SHARED").map(PathBuf::from);
+    shared.unwrap_or_else(|| root().join("../shared")).join("corpus")
 }
 
 fn documents_in(directory: &Path) -> Vec<Document> {

@@ -15,4 +15,5 @@ pub mod skip;
 pub mod tidy;
 pub mod tree;
 pub mod two_stage;
+pub mod verdicts;
 pub mod yaml;

@@ -28,6 +28,16 @@ impl Nic {
         }
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its MAC address.
+    pub fn mac(&self) -> &str {
+        &self.mac
+    }
+
     /// Makes the card a member of this LACP aggregate on the peer's switch; virtual machines only.
     #[must_use]
     pub fn aggregate(mut self, name: &str) -> Self {
