@@ -18,7 +18,7 @@ MANUALS := target/manuals
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts soak bench install install-built deb deb-built clean
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
 all: toolchain ## Build the programs
@@ -91,6 +91,10 @@ VERSIONS_SUITE := forky
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
 	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test dayone -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
+
+# `make check` compares the documents for containers, and a few of those that need a kernel of their own.
+verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document, in a virtual machine
+	VERDICTS=all REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test two_stage -- --nocapture verdicts::
 
 # REBOOTS= sets the number of boots, SEED= repeats a run, LOAD=off adds no load to the host's own.
 soak: toolchain ## Boot a node in force 200 times, half of them after a power cut

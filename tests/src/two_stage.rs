@@ -255,6 +255,14 @@ impl Ignition {
         self
     }
 
+    /// Adds a program, fetched from this address.
+    #[must_use]
+    pub fn program(mut self, path: &str, url: &str) -> Self {
+        let contents = json!({ "source": url });
+        self.files.push(json!({ "path": path, "mode": 0o755, "contents": contents }));
+        self
+    }
+
     /// Adds a document for nodes of this name.
     #[must_use]
     pub fn document(self, name: &str, text: &str) -> Self {

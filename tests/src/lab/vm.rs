@@ -10,6 +10,8 @@ mod machines;
 mod qemu;
 mod switch;
 
+use std::path::{Path, PathBuf};
+
 pub(crate) use self::agent::GuestAgent;
 pub use self::{case::VmCase, machines::Machines};
 use super::{
@@ -29,6 +31,7 @@ pub struct VirtualMachine {
     pub(crate) initramfs: Initramfs,
     pub(crate) ignition: Option<(String, String)>,
     pub(crate) embedded: bool,
+    pub(crate) served: Vec<(String, PathBuf)>,
     pub(crate) clock: Clock,
 }
 
@@ -148,6 +151,13 @@ impl VirtualMachine {
     #[must_use]
     pub fn ignition(mut self, address: &str, config: &str) -> Self {
         self.ignition = Some((address.into(), config.into()));
+        self
+    }
+
+    /// Has the peer's HTTP server serve a file of the host under this name too.
+    #[must_use]
+    pub fn serve(mut self, name: &str, file: impl AsRef<Path>) -> Self {
+        self.served.push((name.into(), file.as_ref().into()));
         self
     }
 

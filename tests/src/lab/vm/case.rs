@@ -70,6 +70,10 @@ impl<'place> VmCase<'place> {
             let path = state.join("http").join(CONFIG);
             fs::write(&path, config).map_err(Error::file("write", &path))?;
         }
+        for (name, from) in &machine.served {
+            let path = state.join("http").join(name);
+            fs::copy(from, &path).map_err(Error::file("write", &path))?;
+        }
         create_disk(&emulator, &netns, &state.join("disk"))?;
         initramfs::write(machine, &emulator.image, &state.join("initrd"), state, true)?;
         let gateway = Gateway::start(netns, peer, state)?;

@@ -1,0 +1,109 @@
+//! Verdicts of nmstate's `apply()` and of the agent over documents that need a kernel with bonding, VLAN, VRF or the datapath of
+//! Open vSwitch: all in one boot.
+
+use std::{env, time::Duration};
+
+use tests::{
+    documents::{self, Document},
+    lab::{Inside, Machines, Peer, VirtualMachine},
+    program,
+    two_stage::Ignition,
+    verdicts::{SCRIPT, cards, disagreements, in_machines, settings},
+};
+
+use crate::Result;
+
+/// Short for what is missing, long for what an emulated machine has to do.
+const WAITS: &str = "\
+[wait]
+network-manager = 600
+ovsdb = 600
+link = 2
+device-settled = 2
+[timeout]
+snapshot = 120
+checkpoint = 120
+take-over = 120
+apply = 600
+verify = 120
+roll-back = 600
+";
+/// Bound for one document.
+const BOUND: Duration = Duration::from_secs(600);
+const ORACLE: &str = "nmstate-apply";
+const ONLY_IN_VRF: &str = "the only default route is a VRF's";
+const HOST_FILE: &str = "/etc/nmstate/openshift/worker-0.yml";
+
+fn own() -> Vec<Document> {
+    documents::named_in(include_str!("../fixtures/applied/machines.yml"))
+}
+
+/// `make verdicts` compares those of the fixtures and of the corpus too: a document takes a machine up to two minutes.
+fn compared() -> Vec<Document> {
+    let mut compared = own();
+    if env::var_os("VERDICTS").is_some_and(|which| which == "all") {
+        compared.extend(in_machines(documents::all()));
+        compared.extend(in_machines(documents::policies()));
+    }
+    compared
+}
+
+fn machine() -> VirtualMachine {
+    let config = Ignition::bare("worker-0")
+        .file("/etc/dayone/dayone.toml", &settings(WAITS))
+        .file(SCRIPT.0, SCRIPT.1)
+        .program(&format!("/usr/bin/{ORACLE}"), &format!("http://192.0.2.1/{ORACLE}"));
+    cards()
+        .fold(VirtualMachine::new(), VirtualMachine::nic)
+        .argument("ip=enp0s16:dhcp")
+        .serve(ORACLE, program::nmstate_apply())
+        .ignition("192.0.2.1", &config.text())
+}
+
+/// Gives the cards the names of the documents.
+fn rename(inside: &Inside) -> Result<()> {
+    for card in cards() {
+        let (name, mac) = (card.name(), card.mac());
+        inside.sh(&format!(
+            "card=$(grep -l {mac} /sys/class/net/*/address | cut -d/ -f5); \
+             ip link set $card down; ip link set $card name {name}; ip link set {name} up"
+        ))?;
+    }
+    Ok(())
+}
+
+/// A document whose only default route is a VRF's stays in force, also if a routing daemon makes that route with a nexthop object.
+fn default_route_in_a_vrf_is_a_network(inside: &Inside) -> Result<()> {
+    let document = own().into_iter().find(|document| document.name == ONLY_IN_VRF);
+    inside.write(HOST_FILE, &document.ok_or(ONLY_IN_VRF)?.text)?;
+    inside.run_within(&["dayone", "apply"], BOUND)?.success()?;
+    for change in [
+        "true",
+        "ip nexthop add id 7 via 192.0.2.1 dev enp1s0; ip route replace table 107 default nhid 7",
+    ] {
+        inside.sh(change)?;
+        let again = inside.run_within(&["dayone", "apply"], BOUND)?;
+        assert!(again.status.success(), "{change}: {again}");
+        assert!(again.to_string().contains("in force already"), "{change}: {again}");
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(!status.stdout.contains("did not come back"), "{change}: {status}");
+    }
+    Ok(())
+}
+
+#[test]
+fn documents_for_a_kernel_of_their_own() -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    machines.run(&machine(), &Peer::new().dhcp().router_advertisements(), |case| {
+        case.power_on()?;
+        case.wait_running()?;
+        let inside = case.inside()?;
+        // It would check each document in the background.
+        inside.sh("systemctl stop dayone-pending.path")?;
+        rename(&inside)?;
+        default_route_in_a_vrf_is_a_network(&inside)?;
+        let found = disagreements(&inside, &compared(), BOUND)?;
+        assert!(found.is_empty(), "{}", found.join("\n"));
+        Ok(())
+    })
+}
