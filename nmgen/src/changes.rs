@@ -78,5 +78,5 @@ fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Vec<St
 /// True for a document of the running node.
 fn is_written(host: &Host) -> bool {
     let has_bridge = || host.document.as_ref().is_some_and(|it| derive::has_bridge(&it.root));
-    !host.is_policy && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
+    host.policy.is_none() && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
 }

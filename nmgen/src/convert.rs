@@ -75,7 +75,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
     // Two files may describe one host alike; each role may have a document for all its nodes.
     let mut is_first = |host: &Host| match host.is_cluster() {
         true => true,
-        false => host.name.clone().is_none_or(|name| seen.insert(name)),
+        false => host.name.clone().is_none_or(|name| seen.insert((name, host.policy.clone()))),
     };
     let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
     Outcome { hosts, diagnostics, cluster }
@@ -89,9 +89,10 @@ fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
     }
 }
 
-/// One document per host: the one for `stage`, else one for any stage, else the other.
+/// One document per host: the one for `stage`, else one for any stage, else the other; of these, one that is no policy.
 fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
-    let rank = move |host: &Host| (host.stage == stage, host.stage == Stage::Any);
+    let rank =
+        move |host: &Host| (host.stage == stage, host.stage == Stage::Any, host.policy.is_none());
     let mut best = HashMap::new();
     for host in hosts.iter().filter(|host| host.document.is_some()) {
         let Some(name) = host.name.clone() else { continue };

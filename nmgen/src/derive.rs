@@ -45,13 +45,13 @@ pub(crate) fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         hosts.hosts.iter().filter(|host| is_early(host)).filter_map(short).collect();
     let is_written = |host: &mut Host| {
         let document =
-            host.document.as_ref().filter(|_| host.stage == Stage::Node && !host.is_policy);
+            host.document.as_ref().filter(|_| host.stage == Stage::Node && host.policy.is_none());
         document.is_some_and(|document| {
             has_bridge(&document.root) || short(host).is_some_and(|name| early.contains(&name))
         })
     };
     let written: Vec<Host> = hosts.hosts.extract_if(.., is_written).collect();
-    for host in hosts.hosts.iter_mut().filter(|host| !host.is_policy) {
+    for host in hosts.hosts.iter_mut().filter(|host| host.policy.is_none()) {
         let Some(early) = &host.document else { continue };
         let own =
             written.iter().find(|own| own.name.is_some() && own.short_name() == host.short_name());

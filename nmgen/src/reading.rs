@@ -35,7 +35,7 @@ impl<'s> Reading<'s> {
 
     /// The stack of interfaces as a tree, under `title`; lines have at most 80 columns.
     pub fn tree(&self, title: &str, style: Style) -> String {
-        show::tree(Some(title), &self.0, style)
+        show::tree(title, &self.0, style)
     }
 
     /// The document as a type of nmstate's, from the tree that is checked.

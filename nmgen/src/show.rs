@@ -10,12 +10,12 @@ use crate::stack;
 const MAX_DEPTH: usize = 12;
 
 /// Draws one document. Ends in a line break; lines have at most 80 columns.
-pub(crate) fn tree(host: Option<&str>, document: &Document<'_>, style: Style) -> String {
+pub(crate) fn tree(title: &str, document: &Document<'_>, style: Style) -> String {
     let root = &document.root;
     let interfaces: Vec<&Node<'_>> =
         root.get("interfaces").map(|node| node.items().iter().collect()).unwrap_or_default();
     let mut drawing = Drawing { root, interfaces, style, text: String::new(), drawn: Vec::new() };
-    drawing.title(host.unwrap_or(&document.source().name));
+    drawing.title(title);
     drawing.interfaces();
     drawing.rest();
     drawing.text

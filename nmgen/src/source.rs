@@ -14,7 +14,7 @@ mod mac_addresses;
 mod nic;
 mod read_file;
 
-pub use self::cluster::{Cluster, Network, Plugin};
+pub use self::cluster::{Cluster, ClusterAddress, Network, Plugin};
 #[cfg(feature = "pipelines")]
 pub(crate) use self::fleet::assisted_tree;
 pub use self::host::{Host, Hosts, Replicas, Stage};

@@ -73,6 +73,10 @@ fn both_nics(host: usize) -> Nics {
     vec![(Some("eno1"), MACS[host][0]), (Some("eno2"), MACS[host][1])]
 }
 
+fn boot_and_both_nics(host: usize) -> Nics {
+    [boot_nic(host), both_nics(host)].concat()
+}
+
 fn no_nic(_: usize) -> Nics {
     Vec::new()
 }
@@ -85,6 +89,21 @@ const SOURCES: &[Told] = &[
     Told { source: "bare-metal-hosts.yaml", stage: Stage::Early, has_roles: false, nics: boot_nic },
     Told { source: "nmstate-configs.yaml", stage: Stage::Early, has_roles: false, nics: both_nics },
     Told { source: "policies.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
+    Told {
+        source: "cluster-instance.yaml",
+        stage: Stage::Early,
+        has_roles: true,
+        nics: boot_and_both_nics,
+    },
+    Told {
+        source: "site-config.yaml",
+        stage: Stage::Early,
+        has_roles: true,
+        nics: boot_and_both_nics,
+    },
+    Told { source: "network-configs", stage: Stage::Early, has_roles: false, nics: no_nic },
+    Told { source: "node-network-states.yaml", stage: Stage::Any, has_roles: false, nics: no_nic },
+    Told { source: "acm-policies.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
     Told { source: "machine-configs.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
 ];
 
@@ -251,6 +270,51 @@ fn a_directory_of_manifests_is_read_by_its_content() {
     assert_eq!(rules, ["unused-file"]);
 }
 
+/// A GitOps repository's directory: manifests under either extension, documents beside them, more in a subdirectory.
+#[test]
+fn a_directory_is_read_by_content_and_tells_what_it_skips() {
+    let place = tempfile::tempdir().unwrap();
+    let copy = |from: &str, to: &str| {
+        fs::create_dir_all(place.path().join(to).parent().unwrap()).unwrap();
+        fs::copy(fixtures().join(from), place.path().join(to)).unwrap();
+    };
+    copy("machine-configs.yaml", "00-br-ex.yml");
+    copy("hosts/worker-0.yml", "worker-9.yml");
+    copy("hosts/worker-0.yml", "site-b/worker-0.yml");
+    fs::create_dir(place.path().join("notes")).unwrap();
+    let loaded = load(&[place.path()]);
+    let names: Vec<&str> = loaded.hosts.iter().filter_map(|host| host.name.as_deref()).collect();
+    assert_eq!(names, ["master-0", "worker-0", "cluster", "worker-9"]);
+    let told: Vec<String> = loaded.diagnostics.iter().map(Diagnostic::one_line).collect();
+    let skipped = place.path().join("site-b").display().to_string();
+    assert_eq!(told, [format!("{skipped}: this subdirectory is not read [directory-skipped]")]);
+}
+
+#[test]
+fn a_node_has_several_policies_and_is_shown_with_their_names() {
+    let place = tempfile::tempdir().unwrap();
+    let policy = |name: &str, vlan: u32| {
+        format!(
+            "---\napiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\n\
+             metadata: {{name: {name}}}\nspec:\n  nodeSelector: {{kubernetes.io/hostname: worker-0}}\n  \
+             desiredState:\n    interfaces:\n    - name: eth1.{vlan}\n      type: vlan\n      state: up\n      \
+             vlan: {{base-iface: eth1, id: {vlan}}}\n"
+        )
+    };
+    let path = place.path().join("policies.yaml");
+    fs::write(&path, policy("storage", 10) + &policy("tenants", 20)).unwrap();
+    let found = nmgen::diagnose(&load(&[&path]));
+    assert!(!found.has_errors(), "{found:?}");
+    let shown = Command::new(program::nmgen()).arg("show").arg(&path).output().unwrap();
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    for name in ["storage", "tenants"] {
+        assert!(shown.contains(&format!("worker-0, policy {name}\n")), "{shown}");
+    }
+    fs::write(&path, policy("storage", 10) + &policy("storage", 20)).unwrap();
+    let found = nmgen::diagnose(&load(&[&path]));
+    assert!(found.iter().any(|found| found.rule.name == "host-twice"), "{found:?}");
+}
+
 const GOOD: &str = "192.0.2.20\n";
 const BAD: &str = "192.0.2.200.1\n";
 
@@ -274,6 +338,11 @@ fn a_fault_is_shown_where_it_was_written() {
         "bare-metal-hosts.yaml",
         "nmstate-configs.yaml",
         "policies.yaml",
+        "cluster-instance.yaml",
+        "site-config.yaml",
+        "network-configs/worker-0.yaml",
+        "node-network-states.yaml",
+        "acm-policies.yaml",
     ];
     for file in files {
         let text = fs::read_to_string(fixtures().join(file)).unwrap();

@@ -23,13 +23,18 @@ const INPUTS: &[(&str, &str)] = &[
 
 /// Every other kind of source, for the cases in [`PLAIN`].
 const SOURCES: &[(&str, &str)] = &[
+    ("acm-policies", "sources/acm-policies.yaml"),
     ("agent-config", "sources/agent-config.yaml"),
     ("assisted", "sources/assisted"),
     ("bare-metal-hosts", "sources/bare-metal-hosts.yaml"),
+    ("cluster-instance", "sources/cluster-instance.yaml"),
     ("machine-configs", "sources/machine-configs.yaml"),
+    ("network-configs", "sources/network-configs"),
     ("nmc", "sources/nmc"),
     ("nmstate-configs", "sources/nmstate-configs.yaml"),
+    ("node-network-states", "sources/node-network-states.yaml"),
     ("policies", "sources/policies.yaml"),
+    ("site-config", "sources/site-config.yaml"),
 ];
 
 /// The targets without their options.

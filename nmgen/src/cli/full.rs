@@ -31,8 +31,10 @@ An NMState document (YAML or JSON), '-' for standard input, a
 directory with <hostname>.yml files and cluster.yml, or files
 of a fleet: install-config.yaml, agent-config.yaml,
 manifests (Secret, BareMetalHost, NMStateConfig,
-NodeNetworkConfigurationPolicy, MachineConfig), a tree of
-assisted-service, an nmc directory";
+ClusterInstance, SiteConfig, MachineConfig,
+NodeNetworkConfigurationPolicy, also in a policy of Open
+Cluster Management, NodeNetworkState), networkConfig alone,
+a tree of assisted-service, an nmc directory";
 
 /// Examples of `generate` for the further forms.
 pub(super) const EXAMPLES: &str = "

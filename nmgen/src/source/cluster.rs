@@ -2,13 +2,30 @@
 
 use std::net::IpAddr;
 
-/// What an install-config gives about the cluster's network.
+use crate::text::place::Place;
+
+/// The cluster's network, as an install-config or the like describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cluster {
     /// The networks with the nodes' addresses (`networking.machineNetwork`).
     pub machine_networks: Vec<Network>,
     /// The network plugin; `None` without an install-config.
     pub plugin: Option<Plugin>,
+    /// Addresses that move between hosts.
+    pub virtual_addresses: Vec<ClusterAddress>,
+    /// The address of the host that installs the others.
+    pub rendezvous: Option<ClusterAddress>,
+}
+
+/// An address that the cluster's description gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Its purpose, for messages.
+    pub purpose: &'static str,
+    /// Its place.
+    pub place: Place,
 }
 
 /// A network plugin.

@@ -1,18 +1,23 @@
 //! Files that describe a fleet, recognised by their content; in the full program only.
 
+mod acm_policy;
 mod agent_config;
 mod assisted_tree;
 mod bare_metal_host;
 mod capture;
+mod cluster_instance;
 mod embedded;
 mod encoding;
 mod found;
 mod install_config;
+mod installation;
 mod kind;
 mod machine_config;
 mod manifest;
+mod network_config;
 mod nmc_directory;
 mod nmstate_config;
+mod node_network_state;
 mod policy;
 mod secret;
 mod tree;
@@ -33,6 +38,7 @@ pub(super) fn rules() -> Vec<Rule> {
         kind::RULES,
         manifest::RULES,
         secret::RULES,
+        tree::RULES,
     ]
     .concat()
 }

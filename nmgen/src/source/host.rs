@@ -1,6 +1,7 @@
 //! A host and its document, from any kind of source.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::nic::Nic;
@@ -37,8 +38,12 @@ pub struct Host {
     pub(crate) document: Option<Document<'static>>,
     /// The source describes a machine, not only a document for one.
     pub(crate) is_machine: bool,
-    /// The document is applied beside the node's own: a policy of kubernetes-nmstate.
-    pub(crate) is_policy: bool,
+    /// The name of the policy of kubernetes-nmstate that has the document, which is applied beside the node's own.
+    pub(crate) policy: Option<String>,
+    /// The name of the host's cluster, in sources that may describe several.
+    pub(crate) cluster: Option<Arc<str>>,
+    /// The document is a node's state at some moment, not one that somebody wrote.
+    pub(crate) is_captured: bool,
     /// br-ex cannot be derived from the document: diagnostics give the reason.
     pub(crate) is_underived: bool,
     /// The source has a network for it, which cannot be read: diagnostics give the reason.
@@ -56,7 +61,9 @@ impl Host {
             place,
             document: None,
             is_machine: false,
-            is_policy: false,
+            policy: None,
+            cluster: None,
+            is_captured: false,
             is_underived: false,
             is_unread: false,
         }

@@ -1,11 +1,9 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for all others.
 
-use super::directory;
 use super::host::{Host, Hosts};
-use super::read_file;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
-use crate::error::Error;
 use crate::node::is_empty;
+use crate::text::Source;
 
 rules! {
     warning HOST_FILE_FQDN = "host-file-fqdn";
@@ -24,24 +22,30 @@ const MAX_NAME_LENGTH: usize = 200;
 pub(super) const EMPTY: (&str, &str) =
     ("the file is empty", "a node skips an empty host file and takes cluster.yml");
 
-/// Loads the files with these names.
-pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(), Error> {
-    let before = (loaded.hosts.len(), loaded.diagnostics.len());
-    for file_name in names {
-        let file = directory::join(path, file_name);
-        let (name, faults) = host_name(file_name, &Place::file(&*file));
-        loaded.diagnostics.extend(faults);
-        let Some(name) = name else { continue };
-        let source = read_file::document(&file, &mut loaded.diagnostics)?;
-        let Some(source) = source else { continue };
-        if is_empty(source.text.as_bytes()) {
-            let (message, help) = EMPTY;
-            let place = Place::file(&*file);
-            loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));
-            continue;
-        }
-        loaded.add(Host::of_file(Some(name.to_owned()), &source));
+/// The host's name from the file's name. Faults are reported.
+pub(super) fn accepted_name<'n>(
+    file: &str,
+    file_name: &'n str,
+    loaded: &mut Hosts,
+) -> Option<&'n str> {
+    let (name, faults) = host_name(file_name, &Place::file(file));
+    loaded.diagnostics.extend(faults);
+    name
+}
+
+/// Adds the host of a file.
+pub(super) fn add(name: &str, source: &Source, loaded: &mut Hosts) {
+    if is_empty(source.text.as_bytes()) {
+        let (message, help) = EMPTY;
+        let place = Place::file(source.name.clone());
+        loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));
+        return;
     }
+    loaded.add(Host::of_file(Some(name.to_owned()), source));
+}
+
+/// Reports a directory without hosts; `before` are the numbers of hosts and diagnostics of other sources.
+pub(super) fn verify(path: &str, before: (usize, usize), loaded: &mut Hosts) {
     let is_refused = loaded.diagnostics[before.1..].iter().any(Diagnostic::is_error);
     if loaded.hosts.len() == before.0 && !is_refused {
         loaded.diagnostics.push(
@@ -49,7 +53,6 @@ pub(super) fn load(path: &str, names: &[String], loaded: &mut Hosts) -> Result<(
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
         );
     }
-    Ok(())
 }
 
 /// The host's name from the file's name, and faults of the file's name.

@@ -13,10 +13,23 @@ pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Er
     let mut hosts = Hosts::default();
     for path in paths {
         if directory::is(path) {
-            hosts_directory::load(path, &directory::files(path)?, &mut hosts)?;
+            load_directory(path, &mut hosts)?;
         } else if let Some(source) = read_file::document(path, &mut hosts.diagnostics)? {
             hosts.add(Host::of_file(None, &source));
         }
     }
     Ok(hosts)
+}
+
+fn load_directory(path: &str, hosts: &mut Hosts) -> Result<(), Error> {
+    let before = (hosts.hosts.len(), hosts.diagnostics.len());
+    for file_name in directory::files(path)? {
+        let file = directory::join(path, &file_name);
+        let Some(name) = hosts_directory::accepted_name(&file, &file_name, hosts) else { continue };
+        if let Some(source) = read_file::document(&file, &mut hosts.diagnostics)? {
+            hosts_directory::add(name, &source, hosts);
+        }
+    }
+    hosts_directory::verify(path, before, hosts);
+    Ok(())
 }

@@ -11,7 +11,7 @@ rules! {
 
 /// The documents that a source has for the running node.
 pub(super) fn check(hosts: &[Host], cluster: &Cluster, diagnostics: &mut Diagnostics) {
-    let is_written = |host: &&Host| host.stage == Stage::Node && !host.is_policy;
+    let is_written = |host: &&Host| host.stage == Stage::Node && host.policy.is_none();
     for host in hosts.iter().filter(is_written) {
         diagnostics.extend(missing(host, cluster));
     }

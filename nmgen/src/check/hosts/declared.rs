@@ -60,13 +60,14 @@ fn is_machine(member: &Member<'_>) -> bool {
     host.is_machine || host.stage == Stage::Early && !host.nics.is_empty()
 }
 
-/// A host may have one document per stage: early and running node. The same document in another file
-/// is accepted.
+/// A host may have one document per stage, early and running node, and policies of different names. The same document in
+/// another file is accepted.
 fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
     for member in members.iter().filter(|member| member.host.document.is_some()) {
         if let Some(name) = member.name() {
-            compare((name, member.host.stage), member, &mut first, name, diagnostics);
+            let key = (name, member.host.stage, member.host.policy.as_deref());
+            compare(key, member, &mut first, name, diagnostics);
         }
     }
 }

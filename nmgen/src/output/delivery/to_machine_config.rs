@@ -72,7 +72,7 @@ pub(super) fn render(
 fn node_document(converted: &Converted, cluster: &Cluster, diagnostics: &mut Diagnostics) {
     let host = &converted.host;
     // The others were checked as the running node's already.
-    if host.stage != Stage::Node || host.is_policy {
+    if host.stage != Stage::Node || host.policy.is_some() {
         diagnostics.extend(bridge::missing(host, cluster));
     }
     if own_name(converted).is_none()

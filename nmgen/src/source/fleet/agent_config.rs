@@ -2,6 +2,7 @@
 //! `networkConfig` (openshift/installer, `pkg/types/agent/agent_config_type.go`).
 
 use super::found::Found;
+use super::installation;
 use super::manifest::Manifest;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
@@ -9,6 +10,7 @@ use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory::NO_HOSTS;
 
 pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    installation::rendezvous(manifest, root, found);
     let hosts = manifest.list(root, "hosts");
     if hosts.is_empty() {
         let message = "this agent-config has no hosts";

@@ -5,10 +5,10 @@
 //! have the number of machines per role (`pkg/types/machinepools.go`).
 
 use super::found::Found;
-use super::manifest::{Manifest, SOURCE_SHAPE};
+use super::installation;
+use super::manifest::Manifest;
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
-use crate::source::cluster::{Network, Plugin};
 use crate::source::host::{Host, Replicas, Stage};
 use crate::source::hosts_directory::NO_HOSTS;
 
@@ -24,7 +24,10 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
     let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     let networking = manifest.get(root, "networking");
-    cluster(manifest, networking, found);
+    installation::network(manifest, networking, found);
+    for entry in platform.map(Node::entries).unwrap_or_default() {
+        installation::virtual_addresses(manifest, &entry.node, found);
+    }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
     if hosts.is_empty() && configs.is_empty() {
         let (at, key) = match (platform, bare_metal) {
@@ -60,28 +63,6 @@ fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
         ..manifest.host(node, "name", Stage::Early)
     };
     manifest.with_network(host, node, "networkConfig")
-}
-
-/// The installer's default plugin is OVN-Kubernetes (`pkg/types/defaults/installconfig.go`, since 4.12).
-fn cluster<'a>(manifest: &mut Manifest<'a>, networking: Option<&'a Node<'a>>, found: &mut Found) {
-    let cluster = &mut found.loaded.cluster;
-    let plugin = networking.and_then(|node| manifest.text(node, "networkType"));
-    cluster.plugin = Some(match plugin {
-        None | Some(("OVNKubernetes", _)) => Plugin::OvnKubernetes,
-        Some(_) => Plugin::Other,
-    });
-    let Some(networking) = networking else { return };
-    for network in manifest.list(networking, "machineNetwork") {
-        let Some((text, node)) = manifest.text(network, "cidr") else { continue };
-        match Network::parse(text) {
-            Some(network) => cluster.machine_networks.push(network),
-            None => {
-                let message = format!("\"{}\" is not a network", text.escape_debug());
-                let help = "networks are written 192.0.2.0/24 and 2001:db8::/64";
-                manifest.add(SOURCE_SHAPE, manifest.place(node), message, help);
-            }
-        }
-    }
 }
 
 /// The pools, in the order in which the installer assigns them to hosts without a role.

@@ -3,7 +3,8 @@
 use super::found::{Found, UNUSED_FILE};
 use super::manifest::{Manifest, is_full};
 use super::{
-    agent_config, bare_metal_host, install_config, machine_config, nmstate_config, policy, secret,
+    acm_policy, agent_config, bare_metal_host, cluster_instance, install_config, machine_config,
+    network_config, nmstate_config, node_network_state, policy, secret,
 };
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::nested::{dialect_fault, parse_stream};
@@ -23,6 +24,8 @@ enum Kind<'a> {
     State,
     /// The installer's `install-config.yaml`, which may lack `kind`.
     InstallConfig,
+    /// A host's `networkConfig` alone.
+    NetworkConfig,
     /// A Kubernetes object by its kind; empty if the kind is missing.
     Manifest(&'a str),
 }
@@ -39,6 +42,14 @@ pub(super) fn limit(beginning: &[u8]) -> usize {
         .windows(API_VERSION.len())
         .any(|window| window.eq_ignore_ascii_case(API_VERSION.as_bytes()));
     if is_manifest { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
+}
+
+/// True for a file of any kind but NMState. Files without a key of the other kinds are not parsed for that.
+pub(super) fn is_of_fleet(source: &Source) -> bool {
+    let mentions = |key: &str| memchr::memmem::find(source.text.as_bytes(), key.as_bytes());
+    let mentions_any = [API_VERSION, network_config::KEY].iter().any(|key| mentions(key).is_some());
+    let is_other = |document: &Document<'_>| kind(&document.root) != Kind::State;
+    mentions_any && parse_stream(source).iter().flatten().any(is_other)
 }
 
 /// The hosts of a file. An NMState document is alone in its file, and belongs to the host `name`;
@@ -61,7 +72,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
         match document.map(Document::merged) {
             Ok(document) => {
                 let kind = kind(&document.root);
-                one(&document, &document.root, kind, found, &mut passed_over);
+                one(&document, &document.root, kind, name, found, &mut passed_over);
             }
             Err(faults) => found.loaded.diagnostics.extend(faults),
         }
@@ -116,6 +127,7 @@ fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
             Kind::InstallConfig
         }
         None if is_manifest => Kind::Manifest(""),
+        None if find(root, network_config::KEY).is_some() => Kind::NetworkConfig,
         _ => Kind::State,
     }
 }
@@ -129,13 +141,14 @@ fn one<'a>(
     document: &'a Document<'a>,
     node: &'a Node<'a>,
     kind: Kind<'_>,
+    name: Option<&str>,
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
     let before = found.count();
     let mut diagnostics = Diagnostics::default();
     let mut manifest = Manifest::new(document, &mut diagnostics);
-    if kind != Kind::State {
+    if !matches!(kind, Kind::State | Kind::NetworkConfig) {
         manifest.get(node, API_VERSION);
         manifest.get(node, "kind");
     }
@@ -146,6 +159,7 @@ fn one<'a>(
             manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
         }
         Kind::InstallConfig => install_config::load(&mut manifest, node, found),
+        Kind::NetworkConfig => network_config::load(&mut manifest, node, name, found),
         Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
         Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
         Kind::Manifest("BareMetalHost") => bare_metal_host::load(&mut manifest, node, found),
@@ -153,7 +167,25 @@ fn one<'a>(
         Kind::Manifest("NodeNetworkConfigurationPolicy") => {
             policy::load(&mut manifest, node, found);
         }
+        Kind::Manifest("NodeNetworkState") => node_network_state::load(&mut manifest, node, found),
         Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
+        Kind::Manifest("ClusterInstance") => cluster_instance::load(&mut manifest, node, found),
+        Kind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
+        Kind::Manifest("Policy") => {
+            for object in acm_policy::templates(&mut manifest, node) {
+                one(document, object, self::kind(object), None, found, passed_over);
+            }
+        }
+        Kind::Manifest("ConfigurationPolicy") => {
+            for object in acm_policy::objects(&mut manifest, node) {
+                one(document, object, self::kind(object), None, found, passed_over);
+            }
+            if let Some(raw) = acm_policy::raw(&mut manifest, node) {
+                for object in acm_policy::objects_of(&raw) {
+                    one(&raw, object, self::kind(object), None, found, passed_over);
+                }
+            }
+        }
         Kind::Manifest(kind) => {
             if let Some(of) = kind.strip_suffix("List") {
                 for item in manifest.list(node, "items") {
@@ -162,9 +194,11 @@ fn one<'a>(
                     }
                     let kind = match self::kind(item) {
                         Kind::State | Kind::Manifest("") => Kind::Manifest(of),
-                        kind @ (Kind::InstallConfig | Kind::Manifest(_)) => kind,
+                        kind @ (Kind::InstallConfig | Kind::NetworkConfig | Kind::Manifest(_)) => {
+                            kind
+                        }
                     };
-                    one(document, item, kind, found, passed_over);
+                    one(document, item, kind, None, found, passed_over);
                 }
             }
         }

@@ -142,7 +142,7 @@ impl<'a> Manifest<'a> {
     /// A host with the name under a key.
     pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
         let name = self.text(node, key);
-        if node.get(key).is_none() {
+        if name.is_none() && node.get(key).is_none() {
             let other = ["name", "hostname"].into_iter().find(|other| node.get(other).is_some());
             let help = match other {
                 Some(other) => &*format!("the key is \"{key}\" here, not \"{other}\""),

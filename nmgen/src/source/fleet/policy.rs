@@ -11,7 +11,7 @@ const HOSTNAME: &str = "kubernetes.io/hostname";
 const ROLE: &str = "node-role.kubernetes.io/";
 
 pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
-    let place = manifest.metadata(root).map(|(_, place)| place);
+    let (policy, place) = manifest.metadata(root).unzip();
     let Some(spec) = manifest.get(root, "spec") else { return };
     let Some(document) = manifest.network(spec, "desiredState") else { return };
     let document = manifest.accept(capture::resolve(document, None, &[]));
@@ -23,7 +23,7 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
         role: role.map(str::to_owned),
         stage: Stage::Node,
         document,
-        is_policy: true,
+        policy: Some(policy.map(|policy| policy.name).unwrap_or_default()),
         ..Host::new(name.map(str::to_owned), place.unwrap_or_else(|| manifest.place(spec)))
     });
 }

@@ -1,0 +1,64 @@
+//! ClusterInstance (stolostron/siteconfig, `api/v1alpha1/clusterinstance_types.go`): `spec.nodes[]` with `hostName`, `role`,
+//! `bootMACAddress` and `nodeNetwork`, which is the spec of an NMStateConfig. Its predecessor SiteConfig
+//! (`ran.openshift.io/v1`) has the same in `spec.clusters[]`.
+
+use std::sync::Arc;
+
+use super::found::Found;
+use super::installation;
+use super::manifest::Manifest;
+use crate::diagnostic::Diagnostic;
+use crate::document::Node;
+use crate::source::host::{Host, Stage};
+use crate::source::hosts_directory::NO_HOSTS;
+
+/// The role of a node without one, in both kinds.
+const DEFAULT_ROLE: &str = "master";
+/// The type of a cluster that has no virtual addresses of its own.
+const SINGLE_NODE: &str = "SNO";
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let Some(spec) = manifest.get(root, "spec") else { return };
+    cluster(manifest, spec, found);
+}
+
+/// A SiteConfig.
+pub(super) fn site<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let Some(spec) = manifest.get(root, "spec") else { return };
+    for node in manifest.list(spec, "clusters") {
+        cluster(manifest, node, found);
+    }
+}
+
+fn cluster<'a>(manifest: &mut Manifest<'a>, spec: &'a Node<'a>, found: &mut Found) {
+    let name: Option<Arc<str>> = manifest.text(spec, "clusterName").map(|(name, _)| name.into());
+    installation::network(manifest, Some(spec), found);
+    if spec.text_at("clusterType") != Some(SINGLE_NODE) {
+        installation::virtual_addresses(manifest, spec, found);
+    }
+    let nodes = manifest.list(spec, "nodes");
+    if nodes.is_empty() {
+        let message = "this cluster has no nodes";
+        let place = manifest.key_place(spec, Some("nodes"));
+        found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place));
+    }
+    for node in nodes {
+        let host = one(manifest, node);
+        found.add(Host { cluster: name.clone(), ..host });
+    }
+}
+
+fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
+    let network = manifest.get(node, "nodeNetwork");
+    let boot = manifest.nic(node, "bootMACAddress", None);
+    let map = network.map(|network| manifest.nics(network, "interfaces")).unwrap_or_default();
+    let host = Host {
+        role: manifest.role(node).or_else(|| Some(DEFAULT_ROLE.to_owned())),
+        nics: boot.into_iter().chain(map).collect(),
+        ..manifest.host(node, "hostName", Stage::Early)
+    };
+    match network {
+        Some(network) => manifest.with_network(host, network, "config"),
+        None => host,
+    }
+}

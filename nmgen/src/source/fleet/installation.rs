@@ -1,0 +1,70 @@
+//! The facts of a cluster that an install-config, an agent-config, a ClusterInstance and a SiteConfig share.
+
+use super::found::Found;
+use super::manifest::{Manifest, SOURCE_SHAPE};
+use crate::document::Node;
+use crate::source::cluster::{ClusterAddress, Network, Plugin};
+
+/// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
+const VIRTUAL: &[(&str, &str)] = &[
+    ("apiVIPs", "the API's virtual address"),
+    ("apiVIP", "the API's virtual address"),
+    ("ingressVIPs", "the ingress's virtual address"),
+    ("ingressVIP", "the ingress's virtual address"),
+];
+
+/// The network plugin, and the networks of the nodes' addresses. The installers' default plugin is OVN-Kubernetes
+/// (openshift/installer, `pkg/types/defaults/installconfig.go`, since 4.12).
+pub(super) fn network<'a>(
+    manifest: &mut Manifest<'a>,
+    networking: Option<&'a Node<'a>>,
+    found: &mut Found,
+) {
+    let cluster = &mut found.loaded.cluster;
+    let plugin = networking.and_then(|node| manifest.text(node, "networkType"));
+    cluster.plugin = Some(match plugin {
+        None | Some(("OVNKubernetes", _)) => Plugin::OvnKubernetes,
+        Some(_) => Plugin::Other,
+    });
+    let Some(networking) = networking else { return };
+    for network in manifest.list(networking, "machineNetwork") {
+        let Some((text, node)) = manifest.text(network, "cidr") else { continue };
+        match Network::parse(text) {
+            Some(network) => cluster.machine_networks.push(network),
+            None => {
+                let message = format!("\"{}\" is not a network", text.escape_debug());
+                let help = "networks are written 192.0.2.0/24 and 2001:db8::/64";
+                manifest.add(SOURCE_SHAPE, manifest.place(node), message, help);
+            }
+        }
+    }
+}
+
+/// The virtual addresses under the keys of a platform or a cluster. Addresses that are none are the installer's to refuse.
+pub(super) fn virtual_addresses<'a>(
+    manifest: &mut Manifest<'a>,
+    owner: &'a Node<'a>,
+    found: &mut Found,
+) {
+    for (key, purpose) in VIRTUAL {
+        let Some(node) = owner.get(key) else { continue };
+        let items = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
+        for item in items {
+            if let Some(address) = item.text().and_then(|text| text.parse().ok()) {
+                let place = manifest.place(item);
+                let found = &mut found.loaded.cluster.virtual_addresses;
+                found.push(ClusterAddress { address, purpose, place });
+            }
+        }
+    }
+}
+
+/// The address of the host that installs the others.
+pub(super) fn rendezvous<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let Some((text, node)) = manifest.text(root, "rendezvousIP") else { return };
+    if let Ok(address) = text.parse() {
+        let place = manifest.place(node);
+        let purpose = "the rendezvous host's address";
+        found.loaded.cluster.rendezvous = Some(ClusterAddress { address, purpose, place });
+    }
+}

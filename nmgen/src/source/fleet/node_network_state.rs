@@ -1,0 +1,14 @@
+//! NodeNetworkState of kubernetes-nmstate: a node's present network, in `status.currentState`.
+
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::document::Node;
+use crate::source::host::Host;
+
+pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+    let (name, place) = manifest.metadata(root).unzip();
+    let Some(status) = manifest.get(root, "status") else { return };
+    let place = place.unwrap_or_else(|| manifest.place(status));
+    let host = Host { is_captured: true, ..Host::new(name.map(|name| name.name), place) };
+    found.add(manifest.with_network(host, status, "currentState"));
+}
