@@ -47,7 +47,7 @@ impl<N: Network> Transaction<'_, N> {
         let rolled = self
             .unstoppable(Phase::RollBack, step * 5, self.layers(before, bridges, same_boot))
             .await;
-        // The proof decides, not the results of the steps.
+        // The proof runs even if a step failed: the status tells both.
         let restored = self
             .unstoppable(Phase::Restored, step * 2 + GRACE, async {
                 self.network.restored(before, step).await?;
