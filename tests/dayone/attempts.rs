@@ -2,8 +2,8 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, attempt, kubelet_ran, outcome,
-        picture, settle, worker,
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, STATUS, attempt, kubelet_ran,
+        outcome, picture, settle, worker,
     },
     lab::{Case, Error, Inside, Lab, Node, Peer},
 };
@@ -109,11 +109,21 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         assert_eq!(outcome(&inside, None)?.exit, 0);
         settle(&inside)?;
         let before = picture(&inside)?;
-        // Without a last good configuration nothing changes.
+        // Without a last good configuration nothing changes, and the boot's status stays.
+        let told = inside.read(STATUS)?;
+        assert!(told.is_some());
         let none = inside.run(&["dayone", "rollback"])?;
         assert_eq!(none.status.code(), Some(1), "{none}");
         assert!(none.stderr.contains("there is no last good configuration"), "{none}");
         assert_eq!(picture(&inside)?, before);
+        assert_eq!(inside.read(STATUS)?, told);
+        // With nothing to undo neither a recovery by hand nor one of the service holds back a decided boot.
+        for recovery in ["dayone recover", "systemctl restart dayone-recover.service"] {
+            inside.sh(recovery)?;
+            assert_eq!(inside.read("/run/dayone/undecided")?, None, "{recovery}");
+        }
+        inside.sh("systemctl restart kubelet.service")?;
+        inside.wait_unit("kubelet.service", "active", SOON)?;
 
         inside.write(HOST_FILE, &good)?;
         let first = attempt(&inside)?;
@@ -137,7 +147,7 @@ fn rollback_returns_to_last_good_and_says_so() -> Result<(), Error> {
         assert_eq!(json["document"], HOST_FILE, "{json}");
         // The network in force differs from the node's current file.
         assert_eq!((&json["in-force"], code), (&false.into(), Some(3)), "{json}");
-        let file = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+        let file = inside.read(STATUS)?.unwrap_or_default();
         assert!(file.contains("by dayone rollback"), "{file}");
         inside.write(HOST_FILE, &good)?;
         let text = inside.run(&["dayone", "status"])?;

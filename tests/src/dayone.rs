@@ -41,6 +41,9 @@ pub const CLUSTER: &str = "/etc/nmstate/openshift/cluster.yml";
 /// The copy of the document in force.
 pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
 
+/// The agent's account of this boot.
+pub const STATUS: &str = "/run/dayone/status.json";
+
 /// Profile of the ramdisk: the card itself has the static address.
 pub const DAY_ONE: &str = "\
 [connection]
@@ -197,6 +200,11 @@ pub fn with_program(node: Node, program: &std::path::Path) -> Node {
     );
     // A node of the field has its own kubelet.
     if node.has_unit("kubelet.service") { node } else { node.kubelet() }
+}
+
+/// Text with white space as single spaces: the agent wraps the lines of its status.
+pub fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Outcome of an attempt, as the agent reports it.

@@ -23,6 +23,14 @@ pub(super) fn undecided(paths: &Paths) {
     set(&paths.undecided());
 }
 
+/// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
+/// affair: a restart of dayone-recover.service must not hold back a boot that is decided.
+pub(super) fn undecided_at_boot(paths: &Paths) {
+    if !paths.status().exists() {
+        undecided(paths);
+    }
+}
+
 /// Whether the boot waits for the network.
 pub(super) fn is_undecided(paths: &Paths) -> bool {
     paths.undecided().exists()
@@ -117,6 +125,19 @@ fn warn(done: Result<(), FileError>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_later_recovery_holds_back_no_decided_boot() -> Result<(), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        undecided_at_boot(&paths);
+        assert!(is_undecided(&paths));
+        succeeded(&paths, Outcome::Committed);
+        std::fs::write(paths.status(), "{}")?;
+        undecided_at_boot(&paths);
+        assert!(!is_undecided(&paths));
+        Ok(())
+    }
 
     #[test]
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {

@@ -21,7 +21,10 @@ use crate::{
     network::{Before, Network as _, bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,
-    status::{log::message_id, progress::Progress},
+    status::{
+        log::{self, message_id},
+        progress::Progress,
+    },
     transaction::{Probed, Transaction},
 };
 
@@ -29,9 +32,12 @@ use crate::{
 const TURN: Duration = Duration::from_secs(20);
 
 /// Early in boot, before NetworkManager: restores files, and OVS bridges if OVSDB is up. From then
-/// on a mark holds back the units that would apply the document themselves.
+/// on a mark holds back the units that would apply the document themselves. A call by hand makes no
+/// mark: no later run would remove it, and kubelet would wait for it at its next start.
 pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
-    marks::undecided(paths);
+    if log::is_service() {
+        marks::undecided_at_boot(paths);
+    }
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;

@@ -32,6 +32,8 @@ pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
             outcome::succeeded(&status, &progress, outcome);
             Ok(())
         }
+        // Nothing has begun: the status file stays that of the run that decided the boot.
+        Err(error) if progress.phases().is_empty() => Err(refused(error)),
         Err(error) => {
             outcome::failed(&status, &progress, &error);
             Err(error)
