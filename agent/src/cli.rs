@@ -8,9 +8,9 @@ use clap::{Parser, Subcommand};
 /// probe, commit; or roll back everything.
 ///
 /// Exit codes: 0 done, or nothing to do; 1 failure on this machine; 2 wrong document or wrong call;
-/// 3 applied, did not hold, rolled back; 4 the roll back failed.
+/// 3 applied, did not hold, rolled back (`status`: not in force); 4 the roll back failed.
 #[derive(Debug, Parser)]
-#[command(name = "dayone", version, max_term_width = 80)]
+#[command(name = "dayone", version, max_term_width = 80, after_long_help = PLACES)]
 pub(crate) struct Cli {
     /// Take all paths relative to this directory
     #[arg(long, global = true, default_value = "/", value_name = "DIR")]
@@ -18,6 +18,27 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// Where things are; the rest is in the runbook.
+const PLACES: &str = "\
+Files:
+  /etc/nmstate/openshift/  the documents: <short host name>.yml, else <host name
+                           with domain>.yml, <MAC address>.yml, <DMI serial or
+                           UUID>.yml, cluster.yml
+  /etc/dayone/dayone.toml  the settings, dayone.toml(5)
+  /run/dayone/status.json  the account of this boot, dayone status
+  /var/lib/dayone/         last good document, history, an open transaction
+
+Units:
+  dayone.service, dayone-bridge.service, dayone-recover.service,
+  dayone-wait.service (kubelet requires it), dayone-pending.path
+
+Variables:
+  DAYONE_LOG  error, warn, info, debug or trace
+  NO_COLOR    no colours on a terminal
+
+A node that does not come up, messages by their id, and the way to disable the
+agent: dayone-runbook(7). The journal: journalctl --boot --identifier=dayone";
 
 /// What to do.
 #[derive(Debug, Subcommand)]
@@ -32,6 +53,9 @@ pub(crate) enum Command {
         /// Choose and check only; print the changes
         #[arg(long)]
         dry_run: bool,
+        /// Take FILE in place of this node's document; `-` is standard input
+        #[arg(long, value_name = "FILE", requires = "dry_run")]
+        document: Option<PathBuf>,
         /// Try again although the document failed too often
         #[arg(long)]
         retry: bool,
@@ -67,8 +91,9 @@ pub(crate) enum Command {
     Wait,
     /// Show the chosen document, the reason, the result of the run, and drift
     ///
-    /// Exits with 0 only when this node's document is in force; with 3 if it is not, even if the last good
-    /// configuration carries the node.
+    /// The first line is the verdict, then come the reason, what to do next, and the details. Exits with 0
+    /// when this node's document is in force, or it has none; with 3 if it is not in force, has drifted or
+    /// waits for the next boot, even if the last good configuration carries the node.
     Status {
         /// Print one JSON object
         #[arg(long)]
@@ -76,8 +101,13 @@ pub(crate) enum Command {
     },
     /// Check this node's document as a boot would, and apply nothing
     ///
-    /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it.
-    Check,
+    /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it. Needs
+    /// neither NetworkManager nor a network; `apply --dry-run` also prints what it would change.
+    Check {
+        /// Check FILE in place of this node's document; `-` is standard input
+        #[arg(long, value_name = "FILE")]
+        document: Option<PathBuf>,
+    },
     /// Show the br-ex that this node would get without a document, and change nothing
     ///
     /// Chooses the uplink as configure-ovs.sh does and prints the reason, a tree of the interfaces,

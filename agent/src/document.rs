@@ -8,8 +8,9 @@ pub(crate) mod identity;
 mod read;
 mod select;
 pub(crate) mod service_files;
+pub(crate) mod unmatched;
 
 pub(crate) use self::{
-    choose::{Chosen, choose},
+    choose::{Chosen, choose, given},
     read::{Document, DocumentError},
 };

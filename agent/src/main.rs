@@ -60,12 +60,10 @@ fn main() -> ExitCode {
             let is_told = match cli.command {
                 Command::Apply { dry_run, .. } => !dry_run,
                 Command::Bridge { .. } | Command::Rollback => true,
-                Command::Check => status::log::is_service(),
-                Command::Recover
-                | Command::Wait
-                | Command::Status { .. }
-                | Command::Plan { .. }
-                | Command::Diff => false,
+                Command::Check { .. } => status::log::is_service(),
+                // The first lines of the page have the verdict and the reason.
+                Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
+                Command::Recover | Command::Wait | Command::Plan { .. } | Command::Diff => false,
             };
             if !is_told {
                 let text = nmgen::chain(&error);
@@ -81,19 +79,21 @@ fn main() -> ExitCode {
 
 async fn run(cli: &Cli) -> Result<(), Error> {
     let paths = Paths::new(&cli.root);
-    match cli.command {
-        Command::Apply { dry_run: true, .. } => command::dry_run(&paths).await,
-        Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, retry).await,
+    match &cli.command {
+        Command::Apply { dry_run: true, document, .. } => {
+            command::dry_run(&paths, document.as_deref()).await
+        }
+        Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, *retry).await,
         Command::Apply { retry, keep_trying: true, .. } => {
-            command::keep_applying(&paths, retry).await
+            command::keep_applying(&paths, *retry).await
         }
         Command::Bridge { keep_trying: false } => command::bridge(&paths).await,
         Command::Bridge { keep_trying: true } => command::keep_bridging(&paths).await,
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
-        Command::Status { json } => command::status(&paths, json).await,
-        Command::Check => command::check(&paths).await,
-        Command::Plan { json } => command::plan(&paths, json).await,
+        Command::Status { json } => command::status(&paths, *json).await,
+        Command::Check { document } => command::check(&paths, document.as_deref()).await,
+        Command::Plan { json } => command::plan(&paths, *json).await,
         Command::Diff => command::diff(&paths).await,
         Command::Rollback => command::rollback(&paths).await,
     }

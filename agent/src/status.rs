@@ -29,8 +29,10 @@ pub(crate) const SCHEMA: u32 = 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {
-    /// Not finished.
+    /// No run in this boot; never in the file.
     #[default]
+    NotRun,
+    /// Not finished.
     Running,
     /// Applied and committed in this run.
     Committed,
@@ -129,7 +131,8 @@ pub(crate) struct StatusFile {
 impl StatusFile {
     /// The status of a new run.
     pub(crate) fn new(paths: &Paths) -> Self {
-        let status = Status { schema: SCHEMA, started: now(), ..Status::default() };
+        let (schema, outcome) = (SCHEMA, Outcome::Running);
+        let status = Status { schema, outcome, started: now(), ..Status::default() };
         Self { paths: paths.clone(), status: Rc::new(RefCell::new(status)) }
     }
 

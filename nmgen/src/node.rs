@@ -12,7 +12,7 @@ mod known;
 mod placeholder;
 mod precedence;
 
-pub use self::candidate::{Candidate, Reason, candidates};
+pub use self::candidate::{Candidate, Reason, candidates, names};
 pub use self::decision::{Selection, Warning, has_host_files, only, select};
 pub use self::empty::is_empty;
 pub use self::known::{Card, Dmi, Identity, Listing};

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON, agent, attempt,
-        outcome, picture, settle, worker,
+        outcome, picture, settle, unwrapped, worker,
     },
     lab::{Error, Lab, Nic, Node, Peer},
 };
@@ -58,7 +58,10 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         assert!(
             !inside.sh("cat /etc/NetworkManager/system-connections/*")?.contains("192.0.2.10/")
         );
-        assert!(inside.sh("dayone status")?.contains("worker-0.yml is empty and counts as absent"));
+        assert!(
+            unwrapped(&inside.sh("dayone status")?)
+                .contains("worker-0.yml is empty and counts as absent")
+        );
         Ok(())
     })
 }
@@ -93,6 +96,15 @@ fn no_document_is_a_success_that_touches_nothing() -> Result<(), Error> {
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
         assert!(status.stdout.contains("no document for this node"), "{status}");
+        assert!(
+            status.stdout.starts_with("NO DOCUMENT: files of other nodes only (1)"),
+            "{status}"
+        );
+        let text = unwrapped(&status.stdout);
+        for words in ["it looks for worker-0.yml, 52-54-00-00-00-01.yml", "there are worker-1.yml"]
+        {
+            assert!(text.contains(words), "{words} in {status}");
+        }
         Ok(())
     })
 }

@@ -2,7 +2,8 @@
 
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, outcome, worker,
+        ADDRESS, ADDRESS6, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, outcome,
+        unwrapped, worker,
     },
     lab::{Error, Lab, Peer},
 };
@@ -43,7 +44,10 @@ fn dead_second_gateway_is_a_warning() -> Result<(), Error> {
             assert!(case.peer().pings(ADDRESS, SOON)?);
             let status = inside.run(&["dayone", "status"])?;
             assert_eq!(status.status.code(), Some(0), "{status}");
-            assert!(status.stdout.contains(&format!("no answer from {DEAD}")), "{status}");
+            assert!(
+                unwrapped(&status.stdout).contains(&format!("no answer from {DEAD}")),
+                "{status}"
+            );
         }
         Ok(())
     })
@@ -91,7 +95,7 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         // Without a route before the attempt there is no baseline.
         let status: String = inside.sh("dayone status")?;
-        assert!(status.contains("there is no IPv4 default route"), "{status}");
+        assert!(unwrapped(&status).contains("there is no IPv4 default route"), "{status}");
         Ok(())
     })
 }
@@ -119,7 +123,7 @@ fn default_route_of_a_nexthop_object_is_a_network() -> Result<(), Error> {
             assert_eq!(again.exit, 0, "{}", again.text());
             assert!(again.text().contains("in force already"), "{}", again.text());
             let status = inside.run(&["dayone", "status"])?;
-            assert!(!status.stdout.contains("did not return"), "{status}");
+            assert!(!unwrapped(&status.stdout).contains("did not return"), "{status}");
             assert!(inside.sh("ip route show default")?.contains(&format!("nhid {object}")));
         }
         Ok(())

@@ -4,7 +4,8 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, GOES_ON, HASTE, HOST_FILE, SOON, outcome, worker,
+        ADDRESS, APPLIED, DAY_ONE, Document, GOES_ON, HASTE, HOST_FILE, SOON, outcome, unwrapped,
+        worker,
     },
     lab::{Case, Error, Inside, Lab, Node, Peer},
 };
@@ -39,7 +40,7 @@ fn carried(case: &Case<'_>, address: Ipv4Addr, cause: &str, how: &str) -> Result
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(3), "{status}");
     for word in [HOST_FILE, cause, how, "in force: no, the last good configuration is"] {
-        assert!(status.stdout.contains(word), "{word} in {status}");
+        assert!(unwrapped(&status.stdout).contains(word), "{word} in {status}");
     }
     assert!(case.peer().pings(address, SOON)?);
     Ok(())

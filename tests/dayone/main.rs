@@ -14,6 +14,7 @@ mod interrupted;
 mod lab;
 mod last_good;
 mod migration;
+mod offline;
 mod pending;
 mod plan;
 mod policies;

@@ -38,6 +38,14 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         assert_eq!(check.status.code(), Some(0), "{check}");
         assert!(check.stdout.contains("pending"), "{check}");
 
+        // A file elsewhere is compared with the current state, and applied no more than the node's.
+        let other = changed.text().replace("203.0.113.0/24", "198.18.0.0/15");
+        inside.write("/tmp/other.yml", &other)?;
+        let dry = inside.run(&["dayone", "apply", "--dry-run", "--document", "/tmp/other.yml"])?;
+        assert_eq!(dry.status.code(), Some(0), "{dry}");
+        assert!(dry.stdout.starts_with("# /tmp/other.yml: given by --document\n"), "{dry}");
+        assert!(dry.stdout.contains("198.18.0.0/15") && !dry.stdout.contains("203.0.113"), "{dry}");
+
         let start = mark(&inside)?;
         let wrong = good.text().replace("type: ovs-bridge", "type: ovs-bridge\n  mtu: many");
         inside.write(HOST_FILE, &wrong)?;

@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt, day_one_dhcp,
-        mark, outcome, ready_after_network, worker,
+        mark, outcome, ready_after_network, unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -116,7 +116,8 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
         case.restart()?;
         let inside = waits_and_repairs(case, "in force already")?;
         let status = inside.run(&["dayone", "status"])?;
-        assert!(status.stdout.contains("activated the document's profiles"), "{status}");
+        let text = unwrapped(&status.stdout);
+        assert!(text.contains("activated the document's profiles"), "{status}");
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
         Ok(())
     })
@@ -132,7 +133,7 @@ fn lost_profile_is_made_again() -> Result<(), Error> {
         let inside = waits_and_repairs(case, "the network is in force")?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
-        assert!(status.stdout.contains("applying the document again"), "{status}");
+        assert!(unwrapped(&status.stdout).contains("applying the document again"), "{status}");
         Ok(())
     })
 }
@@ -185,7 +186,7 @@ fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
         case.plug(Nic::new("eno1", MAC))?;
         let inside = came_back(case, "in force already")?;
         let status = inside.run(&["dayone", "status"])?;
-        assert!(!status.stdout.contains("did not return"), "{status}");
+        assert!(!unwrapped(&status.stdout).contains("did not return"), "{status}");
         Ok(())
     })
 }

@@ -1,5 +1,7 @@
 //! `dayone check`: checks the document of the next boot without applying it.
 
+use std::path::Path;
+
 use super::{output::print, removed::removed};
 use nmgen::chain;
 
@@ -12,14 +14,29 @@ use crate::{
 };
 
 /// Reports what a boot would do; as a service, to the journal.
-pub(crate) async fn check(paths: &Paths) -> Result<(), Error> {
-    let result = checked(paths).await;
+pub(crate) async fn check(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
+    let result = match file {
+        Some(file) => given(paths, file),
+        None => checked(paths).await,
+    };
     if let Err(error) = &result
         && log::is_service()
     {
         tracing::error!(message_id = message_id::REFUSED, "{}", chain(error));
     }
     result
+}
+
+/// Checks a file that need not be this node's document, nor anything else on this node.
+fn given(paths: &Paths, file: &Path) -> Result<(), Error> {
+    let chosen = document::given(paths, file)?;
+    let Some(document) = chosen.document else { return Ok(()) };
+    check::check(&document)?;
+    let path = document.path.display();
+    if Record::load(paths).in_force(paths, &document.digest)? {
+        return print(&format!("{path} is valid; its content is in force\n"));
+    }
+    print(&format!("{path} is valid\n"))
 }
 
 async fn checked(paths: &Paths) -> Result<(), Error> {

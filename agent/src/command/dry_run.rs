@@ -1,5 +1,7 @@
 //! `dayone apply --dry-run`: prints the changes of an attempt.
 
+use std::path::Path;
+
 use super::{
     adopt::Adopted,
     drift::{print_difference, print_missing, resolved},
@@ -16,9 +18,16 @@ use crate::{
 
 /// Chooses and checks, and prints the differences: first of the files of `/etc/nmstate` that are due, each against the current
 /// state, then of the document.
-pub(crate) async fn dry_run(paths: &Paths) -> Result<(), Error> {
+/// `file` takes the place of the node's document.
+pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
-    let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;
+    let chosen = match file {
+        Some(file) => document::given(paths, file)?,
+        None => document::choose(paths, settings.wait.hostname.get(), || {}).await?,
+    };
+    for warning in &chosen.warnings {
+        tracing::warn!("{warning}");
+    }
     let Some(document) = chosen.document else { return print(&format!("{}\n", chosen.reason)) };
     print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
     let files = service_files::read(paths, &chosen.hostname)?;

@@ -80,6 +80,7 @@ pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
         Outcome::Committed
         | Outcome::Unchanged
         | Outcome::Adopted
+        | Outcome::NotRun
         | Outcome::Running
         | Outcome::Failed
         | Outcome::RolledBack

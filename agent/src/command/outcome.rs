@@ -157,6 +157,7 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
             (message_id::REMOVED, "the document in force was removed; its network stays")
         }
         Outcome::Nothing
+        | Outcome::NotRun
         | Outcome::Running
         | Outcome::Failed
         | Outcome::RolledBack
@@ -178,6 +179,7 @@ fn succeed(status: &StatusFile, progress: &Progress, outcome: Outcome) {
         Outcome::Committed
         | Outcome::Unchanged
         | Outcome::Adopted
+        | Outcome::NotRun
         | Outcome::Running
         | Outcome::Failed
         | Outcome::RolledBack
@@ -205,6 +207,7 @@ fn fail(status: &StatusFile, error: &Error, text: &str) {
         Outcome::RollBackFailed => message_id::ROLL_BACK_FAILED,
         Outcome::Failed
         | Outcome::GivenUp
+        | Outcome::NotRun
         | Outcome::Running
         | Outcome::Committed
         | Outcome::Unchanged

@@ -1,17 +1,19 @@
 //! `dayone status`: the result of the last run, and the current drift.
 
-use std::path::PathBuf;
+mod layout;
+mod page;
+mod report;
+mod verdict;
 
-use serde::Serialize;
+use nmgen::chain;
 
+use self::report::{Report, Seen, before_any_run};
 use super::{
     drift::{bridge_drift, committed_bridge, drift},
     last_good::last_good_state,
     output::print,
     removed::removed,
 };
-use nmgen::chain;
-
 use crate::{
     document::{self, digest::Digest, service_files},
     durable::record::Record,
@@ -19,31 +21,13 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
-    status::{Outcome, Status, StatusFile},
+    status::{Status, StatusFile, log},
 };
-
-/// The output of `--json`: the status file of this boot, and the current state.
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct Report {
-    #[serde(flatten)]
-    boot: Status,
-    /// Whether this node's current document is committed and `applied` has its bytes.
-    in_force: bool,
-    /// SHA-256 of a pending document, which waits for the next boot.
-    pending: Option<Digest>,
-    /// The document in force, if its file is gone.
-    removed: Option<PathBuf>,
-    /// The parts of the document that the current state lacks.
-    drift: Vec<String>,
-    /// Why drift is unknown.
-    drift_unknown: Option<String>,
-}
 
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let settings = Settings::load(paths)?;
-    let boot = StatusFile::load(paths)?.unwrap_or_default();
+    let boot = StatusFile::load(paths)?;
     let no_wait = std::time::Duration::ZERO;
     let chosen = document::choose(paths, no_wait, || {}).await?;
     let record = Record::load(paths);
@@ -59,10 +43,11 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         None => removed.is_none(),
     };
     // A document that this boot has tried has failed and is not pending.
-    let tried = boot.digest.clone();
+    let tried = boot.as_ref().and_then(|boot| boot.digest.clone());
     let waits = |digest: &Digest| !in_force && tried != Some(digest.to_string());
     let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
     let drift = Vec::new();
+    let boot = boot.unwrap_or_else(|| before_any_run(&chosen));
     let mut report = Report { boot, in_force, pending, removed, drift, drift_unknown: None };
     let drifted = match &chosen.document {
         Some(_) if report.in_force => drifted(paths, &settings).await,
@@ -78,7 +63,8 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
             .map_err(|source| crate::durable::FileError::Encode { path: paths.status(), source })?;
         print(&(text + "\n"))?;
     } else {
-        print(&text(&report, &chosen, &record))?;
+        let seen = Seen { report: &report, chosen: &chosen, record: &record };
+        print(&page::page(&seen, log::is_coloured(&std::io::stdout())))?;
     }
     let why = if let Some(digest) = &report.pending {
         format!("it is pending, the next boot applies {digest}")
@@ -128,83 +114,4 @@ async fn bridge_drifted(
     };
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     Ok(bridge_drift(&network, &plan).await?.0)
-}
-
-fn text(report: &Report, chosen: &document::Chosen, record: &Record) -> String {
-    let mut lines = Vec::new();
-    let mut line = |key: &str, value: String| lines.push(format!("{key:>10}: {value}\n"));
-    match &chosen.document {
-        Some(document) => {
-            line("document", document.path.display().to_string());
-            line("digest", document.digest.to_string());
-        }
-        None => line("document", "none".to_owned()),
-    }
-    line("chosen", chosen.reason.clone());
-    let boot = &report.boot;
-    if let Some(bridge) = boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty()) {
-        line("bridge", boot.reason.clone());
-        line("profiles", bridge.profiles.join(", "));
-        for loss in &bridge.losses {
-            line("warning", loss.clone());
-        }
-    }
-    let of_boot = boot.warnings.iter().filter(|warning| !chosen.warnings.contains(warning));
-    for warning in chosen.warnings.iter().chain(of_boot) {
-        line("warning", warning.clone());
-    }
-    let outcome = match boot.outcome {
-        Outcome::Running => "running, or never run in this boot",
-        Outcome::Committed => "applied and committed",
-        Outcome::Unchanged => "in force already, nothing done",
-        Outcome::Adopted => "in force by another tool, recorded",
-        Outcome::Nothing => "nothing to do",
-        Outcome::Removed => "the document in force was removed; its network stays",
-        Outcome::Failed => "failed, nothing was changed",
-        Outcome::RolledBack => "failed and rolled back",
-        Outcome::RollBackFailed => "failed, and the roll back failed too",
-        Outcome::GivenUp => "failed too often, not tried again",
-    };
-    line("this boot", outcome.to_owned());
-    for done in &boot.phases {
-        let verdict = if done.ok { "" } else { "  FAILED" };
-        line("phase", format!("{}: {:.1} ms{verdict}", done.phase, done.milliseconds));
-    }
-    for (key, probes) in [("before", &boot.probes_before), ("probe", &boot.probes_after)] {
-        for probe in probes {
-            let verdict = if probe.ok { "ok" } else { "no answer" };
-            let text = &probe.detail;
-            line(key, format!("{}: {verdict}, {text} ({} ms)", probe.name, probe.milliseconds));
-            if let Some(warning) = &probe.warning {
-                line("warning", format!("{}: {warning}", probe.name));
-            }
-        }
-    }
-    if let Some(error) = &boot.error {
-        line("error", error.clone());
-    }
-    if let Some(text) = &boot.last_good {
-        line("last good", text.clone());
-    }
-    if let Some(next) = &boot.next {
-        line("next", next.clone());
-    }
-    if let Some(failures) = &record.failures {
-        line("failures", format!("{} of document {}", failures.count, failures.digest));
-    }
-    if let Some(digest) = &report.pending {
-        line("pending", digest.to_string());
-    }
-    if let Some(path) = &report.removed {
-        line("removed", path.display().to_string());
-    }
-    let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
-        (false, _, _) if boot.last_good_in_force => "no, the last good configuration is".to_owned(),
-        (false, _, _) => "no".to_owned(),
-        (true, Some(why), _) => format!("committed; drift unknown: {why}"),
-        (true, None, true) => "yes".to_owned(),
-        (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
-    };
-    line("in force", force);
-    lines.concat()
 }

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -12,6 +12,7 @@ use super::{
     identity,
     read::{Document, DocumentError, bytes},
     select,
+    unmatched::Unmatched,
 };
 use crate::paths::Paths;
 
@@ -22,6 +23,19 @@ pub(crate) struct Chosen {
     pub(crate) reason: String,
     pub(crate) warnings: Vec<String>,
     pub(crate) hostname: String,
+    /// Set if there are host files, and none of them is this node's.
+    pub(crate) unmatched: Option<Unmatched>,
+}
+
+/// The document that the caller names.
+pub(crate) fn given(paths: &Paths, file: &Path) -> Result<Chosen, DocumentError> {
+    Ok(Chosen {
+        document: Some(Document::given(file)?),
+        reason: "given by --document".to_owned(),
+        warnings: Vec::new(),
+        hostname: identity::current(paths)?.as_str().to_owned(),
+        unmatched: None,
+    })
 }
 
 /// Chooses the node's document, waiting for a host name for at most `bound` if host files exist;
@@ -33,7 +47,7 @@ pub(crate) async fn choose(
 ) -> Result<Chosen, DocumentError> {
     let listing = list(paths)?;
     let mut hostname = identity::current(paths)?;
-    let mut selection = select_for(paths, &hostname, &listing).await;
+    let (mut selection, mut identity) = select_for(paths, &hostname, &listing).await;
     let mut waited = String::new();
     if hostname.is_placeholder() && !is_decided(&selection) && has_host_files(paths, &listing) {
         waiting();
@@ -47,18 +61,18 @@ pub(crate) async fn choose(
                 (hostname, format!("; no hostname within {after:.1} s"))
             }
         };
-        selection = select_for(paths, &hostname, &listing).await;
+        (selection, identity) = select_for(paths, &hostname, &listing).await;
     }
     let (document, reason) = match &selection.choice {
         Some(choice) => (Some(Document::read(file(paths, &choice.name))?), select::reason(choice)),
         None => (None, "no document for this node".to_owned()),
     };
-    Ok(Chosen {
-        document,
-        reason: reason + &waited,
-        warnings: selection.warnings.iter().map(ToString::to_string).collect(),
-        hostname: hostname.as_str().to_owned(),
-    })
+    let is_unmatched = document.is_none() && has_host_files(paths, &listing);
+    let unmatched = is_unmatched.then(|| Unmatched::new(&identity, &listing));
+    let mut warnings: Vec<String> = selection.warnings.iter().map(ToString::to_string).collect();
+    warnings.extend(unmatched.as_ref().map(ToString::to_string));
+    let hostname = hostname.as_str().to_owned();
+    Ok(Chosen { document, reason: reason + &waited, warnings, hostname, unmatched })
 }
 
 async fn wait_for_name(
@@ -81,17 +95,22 @@ async fn wait_for_name(
     }
 }
 
-/// Reads the hardware only if the host name does not decide, which saves time on later boots.
-async fn select_for(paths: &Paths, hostname: &HostName, listing: &Listing) -> Selection {
+/// The selection, and the identity that it went by. Reads the hardware only if the host name does not
+/// decide, which saves time on later boots.
+async fn select_for(
+    paths: &Paths,
+    hostname: &HostName,
+    listing: &Listing,
+) -> (Selection, Identity) {
     let is_empty = |name: &str| is_empty(paths, name);
     let mut identity = Identity { host_name: hostname.clone(), ..Identity::default() };
     let by_name = node::select(RUNNING, &identity, listing, is_empty);
     if is_decided(&by_name) || !has_host_files(paths, listing) {
-        return by_name;
+        return (by_name, identity);
     }
     identity.cards = identity::cards(paths).await;
     identity.dmi = identity::dmi(paths);
-    node::select(RUNNING, &identity, listing, is_empty)
+    (node::select(RUNNING, &identity, listing, is_empty), identity)
 }
 
 /// Whether a host file was chosen.

@@ -45,6 +45,23 @@ impl Document {
         let read = |source| DocumentError::Read { path: path.clone(), source };
         let bytes = bytes(&path).map_err(read)?;
         let mode = fs::metadata(&path).map_err(read)?.permissions().mode() & 0o777;
+        Self::of(path, bytes, mode)
+    }
+
+    /// Reads a file that the caller names; `-` is standard input.
+    pub(crate) fn given(path: &Path) -> Result<Self, DocumentError> {
+        if path != Path::new("-") {
+            return Self::read(path.to_path_buf());
+        }
+        let path = PathBuf::from("standard input");
+        let mut bytes = Vec::new();
+        match io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes) {
+            Ok(_) => Self::of(path, bytes, 0o600),
+            Err(source) => Err(DocumentError::Read { path, source }),
+        }
+    }
+
+    fn of(path: PathBuf, bytes: Vec<u8>, mode: u32) -> Result<Self, DocumentError> {
         if bytes.len() as u64 > LIMIT {
             return Err(DocumentError::TooLarge { path, limit: LIMIT });
         }

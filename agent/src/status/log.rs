@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{IsTerminal as _, Write as _},
+    io::{IsTerminal, Write as _},
 };
 
 use tracing_subscriber::{
@@ -56,6 +56,14 @@ pub(crate) fn is_service() -> bool {
     std::env::var_os("JOURNAL_STREAM").is_some() || std::env::var_os("NOTIFY_SOCKET").is_some()
 }
 
+/// Whether output to `stream` is coloured: on a terminal that has colours, unless `NO_COLOR`
+/// (no-color.org) is set.
+pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && !is_dumb && !is_set("NO_COLOR")
+}
+
 /// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info.
 pub(crate) fn start() {
     let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
@@ -81,7 +89,7 @@ pub(crate) fn start() {
         None => {
             let plain = tracing_subscriber::fmt::layer()
                 .with_writer(std::io::stderr)
-                .with_ansi(std::io::stderr().is_terminal())
+                .with_ansi(is_coloured(&std::io::stderr()))
                 .with_target(false)
                 .without_time()
                 .with_filter(ours);
@@ -104,12 +112,12 @@ pub(crate) fn console(tone: Tone, lines: &[String]) {
     if is_service() {
         // A node without a console is normal; the journal has the full text.
         if let Ok(mut file) = File::options().write(true).open("/dev/console") {
-            let colour = file.is_terminal();
+            let colour = is_coloured(&file);
             let _ = file.write_all(summary(tone, lines, colour).as_bytes());
         }
     } else {
         let mut stderr = std::io::stderr();
-        let colour = stderr.is_terminal();
+        let colour = is_coloured(&stderr);
         let _ = stderr.write_all(summary(tone, lines, colour).as_bytes());
     }
 }

@@ -29,6 +29,14 @@ pub(crate) enum Phase {
     LastGood,
 }
 
+impl Phase {
+    /// Its name in `status.json`.
+    pub(crate) fn name(self) -> String {
+        let name = serde_json::to_value(self).ok();
+        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+    }
+}
+
 impl std::fmt::Display for Phase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {

@@ -68,6 +68,32 @@ pub fn candidates(tier: Tier, identity: &Identity, names: &[String]) -> Vec<Cand
     }
 }
 
+/// The names that a machine's document may have, without extension, best first; prefixes of MAC addresses,
+/// which are many, are left out.
+pub fn names(tiers: &[Tier], identity: &Identity) -> Vec<String> {
+    tiers.iter().flat_map(|tier| names_in(*tier, identity)).collect()
+}
+
+fn names_in(tier: Tier, identity: &Identity) -> Vec<String> {
+    let host = &identity.host_name;
+    match tier {
+        Tier::ShortHostName | Tier::FullHostName if host.is_placeholder() => Vec::new(),
+        Tier::ShortHostName => vec![host.short().to_owned()],
+        Tier::FullHostName if host.as_str() == host.short() => Vec::new(),
+        Tier::FullHostName => vec![host.as_str().to_owned()],
+        Tier::MacAddress => {
+            let name = |mac: Mac| mac.to_string().replace(':', "-");
+            identity.cards.iter().map(|card| name(card.mac)).collect()
+        }
+        Tier::MacPrefix => Vec::new(),
+        Tier::Dmi => {
+            let named = identity.dmi.iter().filter(|dmi| names_a_machine(&dmi.value));
+            named.map(|dmi| dmi.value.clone()).collect()
+        }
+        Tier::Cluster => vec![CLUSTER.to_owned()],
+    }
+}
+
 fn by_mac_address(identity: &Identity, names: &[String]) -> Vec<Candidate> {
     let candidate = |name: &String| {
         let prefix = MacPrefix::of_file_name(name)?;

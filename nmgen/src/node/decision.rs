@@ -106,7 +106,7 @@ pub fn has_host_files(listing: &Listing, mut is_empty: impl FnMut(&str) -> bool)
 mod tests {
     use super::*;
     use crate::mac::Mac;
-    use crate::node::{Card, Dmi, HostName, INITRAMFS, RUNNING};
+    use crate::node::{Card, Dmi, HostName, INITRAMFS, RUNNING, names};
 
     /// A `!` before a name marks a file without content.
     fn chosen(tiers: &[Tier], files: &[&str]) -> (Option<String>, Vec<String>) {
@@ -148,6 +148,16 @@ mod tests {
         }
         assert_eq!(chosen(RUNNING, &["52-54-00.yml", "To be filled by O.E.M..yml"]).0, None);
         assert_eq!(chosen(RUNNING, &["worker-1.yml", "WORKER-0.yml", ".worker-0.yml"]).0, None);
+    }
+
+    #[test]
+    fn each_name_that_is_looked_for_is_found() {
+        let expected = ["worker-0", "worker-0.example.org", "52-54-00-00-00-01", "CZ1", CLUSTER];
+        assert_eq!(names(RUNNING, &worker()), expected);
+        for name in expected {
+            assert_eq!(chosen(RUNNING, &[&format!("{name}.yml")]).0.as_deref(), Some(name));
+        }
+        assert_eq!(names(RUNNING, &Identity::default()), [CLUSTER]);
     }
 
     #[test]

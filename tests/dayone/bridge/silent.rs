@@ -1,7 +1,7 @@
 //! A br-ex behind which the gateway is silent.
 
 use tests::{
-    dayone::{ADDRESS, ATTEMPT, MAC, SOON, bridge_outcome, kubelet_ran, mark, picture},
+    dayone::{ADDRESS, ATTEMPT, MAC, SOON, bridge_outcome, kubelet_ran, mark, picture, unwrapped},
     lab::{Error, Fault, Lab, Peer},
 };
 
@@ -34,7 +34,7 @@ fn old_network_comes_back_and_the_next_try_makes_br_ex() -> Result<(), Error> {
         assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
-        assert!(status.stdout.contains("the next attempt is in 15 s"), "{status}");
+        assert!(unwrapped(&status.stdout).contains("the next attempt is in 15 s"), "{status}");
 
         let second = mark(&inside)?;
         inside.sh("systemctl kill --signal=HUP dayone-bridge.service")?;

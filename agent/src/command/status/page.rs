@@ -1,0 +1,189 @@
+//! The status for people: the verdict, the reason, what to do; then the details.
+
+use super::{
+    layout::{WIDTH, entry, wrapped},
+    report::Seen,
+    verdict::{Tone, outcome, verdict},
+};
+use crate::{
+    probe::ProbeResult,
+    status::{Status, progress::Done},
+};
+
+/// The page.
+pub(super) fn page(seen: &Seen<'_>, coloured: bool) -> String {
+    let paint = Paint { coloured };
+    let it = verdict(seen);
+    let mut page = String::new();
+    for line in wrapped(&it.line, WIDTH) {
+        page += &format!("{}\n", paint.tone(it.tone, &line));
+    }
+    let next = if it.next.is_empty() { String::new() } else { format!("Next: {}", it.next) };
+    for text in [&it.reason, &next] {
+        wrapped(text, WIDTH).iter().for_each(|line| page += &format!("{line}\n"));
+    }
+    page.push('\n');
+    document(&mut page, seen, &it.reason);
+    run(&mut page, seen, &paint);
+    standing(&mut page, seen);
+    page
+}
+
+/// The choice; a warning that is the verdict's reason is not repeated.
+fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
+    let Seen { report, chosen, record: _ } = seen;
+    match &chosen.document {
+        Some(document) => {
+            *page += &entry("document", &document.path.display().to_string());
+            *page += &entry("digest", &document.digest.to_string());
+        }
+        None => *page += &entry("document", "none"),
+    }
+    *page += &entry("chosen", &chosen.reason);
+    let boot = &report.boot;
+    if let Some(bridge) = boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty()) {
+        *page += &entry("bridge", &boot.reason);
+        *page += &entry("profiles", &bridge.profiles.join(", "));
+        for loss in &bridge.losses {
+            *page += &entry("warning", loss);
+        }
+    }
+    let of_boot = boot.warnings.iter().filter(|warning| !chosen.warnings.contains(warning));
+    for warning in chosen.warnings.iter().chain(of_boot).filter(|warning| *warning != reason) {
+        *page += &entry("warning", warning);
+    }
+}
+
+/// This boot's run.
+fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
+    let boot = &seen.report.boot;
+    *page += &entry("this boot", outcome(boot.outcome));
+    if !boot.phases.is_empty() {
+        *page += &paint.words(&entry("phases", &timeline(&boot.phases)));
+    }
+    *page += &paint.words(&probes(boot));
+    for probe in boot.probes_before.iter().chain(&boot.probes_after) {
+        if let Some(warning) = &probe.warning {
+            *page += &entry("warning", &format!("{}: {warning}", probe.name));
+        }
+    }
+    if let Some(text) = &boot.last_good {
+        *page += &entry("last good", text);
+    }
+}
+
+/// Whether the document is in force.
+fn standing(page: &mut String, seen: &Seen<'_>) {
+    let Seen { report, chosen: _, record } = seen;
+    if let Some(failures) = &record.failures {
+        *page += &entry("failures", &format!("{} of document {}", failures.count, failures.digest));
+    }
+    if let Some(digest) = &report.pending {
+        *page += &entry("pending", &digest.to_string());
+    }
+    if let Some(path) = &report.removed {
+        *page += &entry("removed", &path.display().to_string());
+    }
+    let is_automatic = report.boot.bridge.is_some();
+    let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
+        (false, _, _) if report.boot.last_good_in_force => {
+            "no, the last good configuration is".to_owned()
+        }
+        (false, _, _) => "no".to_owned(),
+        (true, Some(why), _) => format!("committed; drift unknown: {why}"),
+        (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
+        (true, None, true) if seen.chosen.document.is_none() && !is_automatic => {
+            "there is nothing to be in force".to_owned()
+        }
+        (true, None, true) => "yes".to_owned(),
+    };
+    *page += &entry("in force", &force);
+}
+
+/// Each phase once, in the order in which they first ended, with the sum of its times.
+fn timeline(phases: &[Done]) -> String {
+    let mut once: Vec<(Done, usize)> = Vec::new();
+    for done in phases {
+        match once.iter_mut().find(|(earlier, _)| earlier.phase == done.phase) {
+            Some((earlier, times)) => {
+                earlier.ok &= done.ok;
+                earlier.milliseconds += done.milliseconds;
+                *times += 1;
+            }
+            None => once.push((done.clone(), 1)),
+        }
+    }
+    let one = |(done, times): &(Done, usize)| {
+        let times = if *times > 1 { format!(" ({times} times)") } else { String::new() };
+        let failed = if done.ok { "" } else { " FAILED" };
+        format!("{} {}{times}{failed}", done.phase.name(), time(done.milliseconds))
+    };
+    once.iter().map(one).collect::<Vec<_>>().join(" > ")
+}
+
+fn time(milliseconds: f64) -> String {
+    match milliseconds {
+        small if small < 10.0 => format!("{small:.1} ms"),
+        some if some < 1000.0 => format!("{some:.0} ms"),
+        long => format!("{:.1} s", long / 1000.0),
+    }
+}
+
+/// A line a probe, before and after; the reason of each silence below it.
+fn probes(boot: &Status) -> String {
+    let (before, after) = (&boot.probes_before, &boot.probes_after);
+    let only_after = after.iter().filter(|it| !before.iter().any(|other| other.name == it.name));
+    let rows: Vec<&ProbeResult> = before.iter().chain(only_after).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max(5);
+    let mut table = format!("{:>10}: {:width$}  {:<10}  after\n", "probes", "probe", "before");
+    for name in rows.iter().map(|it| &it.name) {
+        let find = |probes: &'_ [ProbeResult]| probes.iter().find(|it| it.name == *name).cloned();
+        let both = [find(before), find(after)];
+        let [first, second] = both.each_ref().map(|it| cell(it.as_ref()));
+        table += format!("{:12}{name:width$}  {first:<10}  {second}", "").trim_end();
+        table.push('\n');
+        let silent = both.into_iter().flatten().filter(|it| !it.ok);
+        let mut reasons: Vec<String> = silent.map(|it| it.detail).collect();
+        reasons.dedup();
+        for line in reasons.iter().flat_map(|reason| wrapped(reason, WIDTH - 14)) {
+            table += &format!("{:14}{line}\n", "");
+        }
+    }
+    table
+}
+
+fn cell(probe: Option<&ProbeResult>) -> String {
+    match probe {
+        None => "not asked".to_owned(),
+        Some(it) if it.ok => format!("ok {}", time(it.milliseconds as f64)),
+        Some(_) => "no answer".to_owned(),
+    }
+}
+
+/// Colours, on a terminal that has them.
+struct Paint {
+    coloured: bool,
+}
+
+impl Paint {
+    fn tone(&self, tone: Tone, text: &str) -> String {
+        let start = match tone {
+            Tone::Good => "\x1b[1;32m",
+            Tone::Notice => "\x1b[1;33m",
+            Tone::Bad => "\x1b[1;31m",
+        };
+        if self.coloured { format!("{start}{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// Marks failures within finished lines.
+    fn words(&self, text: &str) -> String {
+        let mark = |text: String, word: &str| text.replace(word, &self.tone(Tone::Bad, word));
+        ["FAILED", "no answer"].iter().fold(text.to_owned(), |text, word| mark(text, word))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Whole pages.
+
+use super::*;
+use crate::{
+    command::status::report::Report,
+    document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
+    durable::record::{Failures, Record},
+    status::{Outcome, Status, phase::Phase},
+};
+
+fn done(phase: Phase, ok: bool, milliseconds: f64) -> Done {
+    Done { phase, ok, milliseconds }
+}
+
+fn probe(name: &str, ok: bool, detail: &str) -> ProbeResult {
+    let (name, detail) = (name.to_owned(), detail.to_owned());
+    ProbeResult { name, ok, detail, warning: None, milliseconds: if ok { 2 } else { 3000 } }
+}
+
+fn worker() -> Chosen {
+    let document = Document {
+        path: "/etc/nmstate/openshift/worker-0.yml".into(),
+        text: String::new(),
+        digest: Digest::of(b""),
+        mode: 0o644,
+    };
+    Chosen {
+        document: Some(document),
+        reason: "host file for short hostname worker-0".to_owned(),
+        warnings: Vec::new(),
+        hostname: "worker-0".to_owned(),
+        unmatched: None,
+    }
+}
+
+fn report(boot: Status, in_force: bool) -> Report {
+    let (drift, drift_unknown) = (Vec::new(), None);
+    Report { boot, in_force, pending: None, removed: None, drift, drift_unknown }
+}
+
+fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {
+    page(&Seen { report, chosen, record }, false)
+}
+
+const ROLLED_BACK: &str = "\
+NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml
+failed and rolled back: the transaction was not committed: probing the new
+network failed; rolled back: probe gateway 192.0.2.254 failed: no answer from
+192.0.2.254
+Next: correct the document or what did not answer, then `dayone apply`; see
+dayone-runbook(7); the next attempt is in 5 s
+
+  document: /etc/nmstate/openshift/worker-0.yml
+    digest: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+    chosen: host file for short hostname worker-0
+ this boot: failed and rolled back
+    phases: select 0.2 ms > ready 1.0 ms (2 times) > apply 1.9 s > probe 3.0 s
+            FAILED > roll-back 812 ms
+    probes: probe                before      after
+            gateway 192.0.2.254  no answer   no answer
+              no answer from 192.0.2.254
+            dns                  ok 2.0 ms   not asked
+  failures: 1 of document
+            e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+  in force: no
+";
+
+fn rolled_back() -> Status {
+    let error = "the transaction was not committed: probing the new network failed; rolled back: \
+                 probe gateway 192.0.2.254 failed: no answer from 192.0.2.254";
+    let silent = probe("gateway 192.0.2.254", false, "no answer from 192.0.2.254");
+    Status {
+        outcome: Outcome::RolledBack,
+        exit: Some(3),
+        error: Some(error.to_owned()),
+        next: Some("the next attempt is in 5 s".to_owned()),
+        phases: vec![
+            done(Phase::Select, true, 0.2),
+            done(Phase::Ready, true, 0.7),
+            done(Phase::Ready, true, 0.3),
+            done(Phase::Apply, true, 1870.0),
+            done(Phase::Probe, false, 3004.0),
+            done(Phase::RollBack, true, 812.4),
+        ],
+        probes_before: vec![silent.clone(), probe("dns", true, "192.0.2.1 answered")],
+        probes_after: vec![silent],
+        ..Status::default()
+    }
+}
+
+#[test]
+fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
+    let failures = Failures { digest: Digest::of(b""), count: 1, last_error: String::new() };
+    let record = Record { committed: None, failures: Some(failures) };
+    let text = shown(&report(rolled_back(), false), &worker(), &record);
+    assert_eq!(text, ROLLED_BACK);
+    assert!(text.lines().all(|line| line.chars().count() <= 80));
+}
+
+#[test]
+fn colour_changes_no_character_and_no_width() {
+    let (report, chosen, record) = (report(rolled_back(), false), worker(), Record::default());
+    let seen = Seen { report: &report, chosen: &chosen, record: &record };
+    let (plain, coloured) = (page(&seen, false), page(&seen, true));
+    assert!(coloured.starts_with("\x1b[1;31mNOT IN FORCE"), "{coloured}");
+    assert!(coloured.contains("\x1b[1;31mFAILED\x1b[0m > roll-back"), "{coloured}");
+    assert_eq!(coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", ""), plain);
+}
+
+#[test]
+fn files_of_other_nodes_are_named_beside_the_names_that_were_tried() {
+    let file = |n: usize| format!("worker-{n}.yml");
+    let unmatched = Unmatched {
+        tried: vec![file(9), "cluster.yml".to_owned()],
+        files: (0..5).map(file).collect(),
+    };
+    let chosen = Chosen {
+        document: None,
+        reason: "no document for this node".to_owned(),
+        warnings: vec![unmatched.to_string()],
+        unmatched: Some(unmatched),
+        ..worker()
+    };
+    let boot = Status {
+        outcome: Outcome::Nothing,
+        warnings: chosen.warnings.clone(),
+        ..Status::default()
+    };
+    let text = shown(&report(boot, true), &chosen, &Record::default());
+    let expected = "\
+NO DOCUMENT: files of other nodes only (5)
+no file is this node's: it looks for worker-9.yml, cluster.yml; there are
+worker-0.yml, worker-1.yml, worker-2.yml, worker-3.yml, worker-4.yml
+Next: if one is meant for this node, give it one of these names, then `dayone
+apply`
+
+  document: none
+    chosen: no document for this node
+ this boot: nothing to do
+  in force: there is nothing to be in force
+";
+    assert_eq!(text, expected);
+}
+
+#[test]
+fn the_verdict_tells_one_state_from_another() {
+    let boot = |outcome| Status { outcome, ..Status::default() };
+    let with = |outcome, in_force, change: &dyn Fn(&mut Report)| {
+        let mut report = report(boot(outcome), in_force);
+        change(&mut report);
+        let text = shown(&report, &worker(), &Record::default());
+        text.split(':').next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(with(Outcome::Committed, true, &|_| {}), "IN FORCE");
+    assert_eq!(with(Outcome::NotRun, false, &|_| {}), "NOT RUN");
+    assert_eq!(with(Outcome::NotRun, true, &|_| {}), "IN FORCE");
+    assert_eq!(with(Outcome::Running, true, &|_| {}), "RUNNING");
+    assert_eq!(with(Outcome::GivenUp, false, &|_| {}), "NOT IN FORCE");
+    let pending = |it: &mut Report| it.pending = Some(Digest::of(b""));
+    assert_eq!(with(Outcome::Committed, false, &pending), "PENDING");
+    assert_eq!(with(Outcome::NotRun, false, &pending), "NOT RUN");
+    let drift = |it: &mut Report| it.drift = vec!["br-ex".to_owned()];
+    assert_eq!(with(Outcome::Committed, true, &drift), "DRIFTED");
+    let unknown = |it: &mut Report| it.drift_unknown = Some("no bus".to_owned());
+    assert_eq!(with(Outcome::Committed, true, &unknown), "COMMITTED");
+    let removed = |it: &mut Report| it.removed = Some("/etc/nmstate/openshift/a.yml".into());
+    assert_eq!(with(Outcome::Removed, false, &removed), "REMOVED");
+}

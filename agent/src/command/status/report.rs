@@ -1,0 +1,51 @@
+//! The current state beside the account of this boot.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::{
+    document::{Chosen, digest::Digest},
+    durable::record::Record,
+    status::{Outcome, SCHEMA, Status},
+};
+
+/// The output of `--json`: the status file of this boot, and the current state.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Report {
+    #[serde(flatten)]
+    pub(super) boot: Status,
+    /// Whether this node's current document is committed and `applied` has its bytes.
+    pub(super) in_force: bool,
+    /// SHA-256 of a pending document, which waits for the next boot.
+    pub(super) pending: Option<Digest>,
+    /// The document in force, if its file is gone.
+    pub(super) removed: Option<PathBuf>,
+    /// The parts of the document that the current state lacks.
+    pub(super) drift: Vec<String>,
+    /// Why drift is unknown.
+    pub(super) drift_unknown: Option<String>,
+}
+
+/// Everything that the page shows.
+pub(super) struct Seen<'a> {
+    pub(super) report: &'a Report,
+    pub(super) chosen: &'a Chosen,
+    pub(super) record: &'a Record,
+}
+
+/// The status before any run in this boot: the choice of now.
+pub(super) fn before_any_run(chosen: &Chosen) -> Status {
+    let document = chosen.document.as_ref();
+    Status {
+        schema: SCHEMA,
+        outcome: Outcome::NotRun,
+        hostname: chosen.hostname.clone(),
+        document: document.map(|it| it.path.clone()),
+        digest: document.map(|it| it.digest.to_string()),
+        reason: chosen.reason.clone(),
+        warnings: chosen.warnings.clone(),
+        ..Status::default()
+    }
+}

@@ -1,0 +1,105 @@
+//! The agent on a tree of files: before any run, and without a bus.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use tests::{
+    dayone::{Document, unwrapped},
+    program,
+};
+
+/// The agent below `root`, without a bus and without a terminal.
+fn dayone(root: &Path) -> Command {
+    let mut agent = Command::new(program::dayone());
+    agent.env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere").arg("--root").arg(root);
+    agent
+}
+
+fn text(output: &Output) -> (String, String) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr))
+}
+
+/// A tree with a host name and documents of these names.
+fn tree(names: &[&str]) -> io::Result<tempfile::TempDir> {
+    let root = tempfile::tempdir()?;
+    let documents = root.path().join("etc/nmstate/openshift");
+    fs::create_dir_all(&documents)?;
+    fs::write(root.path().join("etc/hostname"), "worker-7\n")?;
+    for name in names {
+        fs::write(documents.join(format!("{name}.yml")), Document::new().text())?;
+    }
+    Ok(root)
+}
+
+#[test]
+fn status_before_any_run_says_so() -> io::Result<()> {
+    let root = tree(&["worker-7"])?;
+    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
+    let output = dayone(root.path()).args(["status", "--json"]).output()?;
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    assert_eq!(json["schema"], 1, "{json}");
+    assert_eq!(json["outcome"], "not-run", "{json}");
+    assert_eq!(json["document"].as_str().map(Path::new), Some(&*file), "{json}");
+    assert_eq!(json["hostname"], "worker-7", "{json}");
+    assert_eq!(json["in-force"], false, "{json}");
+    assert_eq!(json["digest"], json["pending"], "{json}");
+
+    let output = dayone(root.path()).arg("status").output()?;
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let (page, error) = text(&output);
+    assert!(page.starts_with("NOT RUN: "), "{page}");
+    assert!(page.contains("\ndayone has not run in this boot\nNext: "), "{page}");
+    assert!(!page.contains('\x1b') && error.is_empty(), "{page}{error}");
+    Ok(())
+}
+
+#[test]
+fn status_names_what_was_tried_and_what_is_there() -> io::Result<()> {
+    let root = tree(&["worker-0", "worker-1", "worker-2", "worker-3", "worker-4"])?;
+    let output = dayone(root.path()).arg("status").output()?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (page, _) = text(&output);
+    assert!(page.starts_with("NO DOCUMENT: files of other nodes only (5)\n"), "{page}");
+    let page = unwrapped(&page);
+    assert!(page.contains("it looks for worker-7.yml, "), "{page}");
+    assert!(page.contains("there are worker-0.yml, worker-1.yml"), "{page}");
+    assert!(!page.contains("in force: yes"), "{page}");
+    Ok(())
+}
+
+#[test]
+fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
+    let root = tree(&[])?;
+    let file = root.path().join("new.yml");
+    let good = Document::new().text();
+    let bad = good.replace("prefix-length: 24", "prefix-length: 240");
+    assert_ne!(good, bad);
+    for (content, code, says) in
+        [(&good, 0, "new.yml is valid\n"), (&bad, 2, "new.yml:28:22: prefix length 240")]
+    {
+        fs::write(&file, content)?;
+        let output = dayone(root.path()).args(["check", "--document"]).arg(&file).output()?;
+        let (page, error) = text(&output);
+        assert_eq!(output.status.code(), Some(code), "{page}{error}");
+        assert!(format!("{page}{error}").contains(says), "{page}{error}");
+
+        let mut check = dayone(root.path());
+        check.args(["check", "--document", "-"]).stdin(Stdio::piped());
+        let mut check = check.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        check.stdin.take().map_or(Ok(()), |mut input| input.write_all(content.as_bytes()))?;
+        let output = check.wait_with_output()?;
+        let (page, error) = text(&output);
+        assert_eq!(output.status.code(), Some(code), "{page}{error}");
+        assert!(format!("{page}{error}").contains("standard input"), "{page}{error}");
+    }
+    // Only a dry run takes a document of the caller's.
+    let output = dayone(root.path()).args(["apply", "--document"]).arg(&file).output()?;
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    Ok(())
+}
