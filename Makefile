@@ -113,7 +113,7 @@ install-built:
 	install -Dm755 $(PROGRAMS)/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
 	install -Dm755 $(PROGRAMS)/dayone $(DESTDIR)$(PREFIX)/bin/dayone
-	for page in $(MANUALS)/*.[158]; do \
+	for page in $(MANUALS)/*.[1578]; do \
 	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	for name in nmgen dayone; do \
 	  install -Dm644 $(MANUALS)/$$name.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$name || exit 1; \
@@ -125,6 +125,7 @@ install-built:
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
 	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
+	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md
 	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md

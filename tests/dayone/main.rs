@@ -19,6 +19,7 @@ mod pending;
 mod plan;
 mod policies;
 mod removed;
+mod runbook;
 mod second_boot;
 mod service;
 mod service_files;
