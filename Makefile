@@ -129,6 +129,8 @@ install-built:
 	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
+	install -Dm644 nmgen/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/check.schema.json
+	install -Dm644 nmgen/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/diff.schema.json
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
 	install -Dm644 nmgen/doc/images.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/images.md

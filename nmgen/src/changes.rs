@@ -1,78 +1,104 @@
 //! The differences between two sets of sources, per host, in the documents' fields.
 
+mod machine;
+mod pairs;
+
+use self::machine::Fact;
+use self::pairs::{Pair, pairs};
 use crate::derive;
-use crate::difference::fields;
+use crate::difference::{Difference, fields};
 use crate::source::{Cluster, Host, Hosts, Stage};
 
 /// A host that differs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HostChange {
     /// Its name; `None` for a single document.
     pub(crate) host: Option<String>,
+    /// Its role, if a source gives it; the new one.
+    pub(crate) role: Option<String>,
+    /// The stage that the document is for.
+    pub(crate) stage: Stage,
+    /// The policy that has the document.
+    pub(crate) policy: Option<String>,
+    /// The sources have other documents of a host of this name.
+    pub(crate) has_others: bool,
     /// The kind of the difference.
     pub(crate) change: Change,
 }
 
 /// The difference of one host.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Change {
     /// Only the new sources have it.
     Added,
     /// Only the old sources have it.
     Removed,
-    /// One line per difference: `+ `, `- ` or `~ `, and the field.
-    Document(Vec<String>),
+    /// Both have it, with differences.
+    Changed {
+        /// In what the sources give beside the document.
+        facts: Vec<Fact>,
+        /// In the document.
+        document: Document,
+    },
 }
 
-/// Compares hosts by name, and by stage where a host has two documents. An early document is
-/// compared with one for the running node by what br-ex makes of it.
+/// The difference of two documents of a host.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Document {
+    /// Only the new sources have one.
+    Added,
+    /// Only the old sources have one.
+    Removed,
+    /// Both have one, or none has; no field differs if this is empty.
+    Fields(Vec<Difference>),
+}
+
+/// Compares hosts by name, role, stage and policy. An early document is compared with one for the running node by what br-ex
+/// makes of it.
 pub(crate) fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     let mut changes = Vec::new();
-    for before in &old.hosts {
-        let change = match counterpart(before, &old.hosts, &new.hosts) {
-            None => Change::Removed,
-            Some(after) => match document(before, after, &old.cluster, &new.cluster) {
-                lines if lines.is_empty() => continue,
-                lines => Change::Document(lines),
-            },
+    for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts) {
+        let change = match (before, after) {
+            (Some(_), None) => Change::Removed,
+            (None, Some(_)) => Change::Added,
+            (Some(before), Some(after)) => {
+                let document = document(before, after, &old.cluster, &new.cluster);
+                let facts = machine::facts(before, after);
+                if facts.is_empty() && document == Document::Fields(Vec::new()) {
+                    continue;
+                }
+                Change::Changed { facts, document }
+            }
+            (None, None) => continue,
         };
-        changes.push(HostChange { host: before.name.clone(), change });
-    }
-    let is_new = |after: &&Host| counterpart(after, &new.hosts, &old.hosts).is_none();
-    for after in new.hosts.iter().filter(is_new) {
-        changes.push(HostChange { host: after.name.clone(), change: Change::Added });
+        let Some(host) = after.or(before) else { continue };
+        changes.push(HostChange {
+            host: host.name.clone(),
+            role: host.role.clone(),
+            stage: host.stage,
+            policy: host.policy.clone(),
+            has_others,
+            change,
+        });
     }
     changes
 }
 
-/// The same host in the other sources. A single document may have moved to another kind of source;
-/// two documents are told apart by stage.
-fn counterpart<'h>(host: &Host, own: &[Host], others: &'h [Host]) -> Option<&'h Host> {
-    // Sources differ in giving the domain.
-    let of_host = |other: &&Host| other.short_name() == host.short_name();
-    let has_one = |hosts: &[Host]| hosts.iter().filter(of_host).count() == 1;
-    let is_alone = has_one(own) && has_one(others);
-    others.iter().filter(of_host).find(|other| is_alone || other.stage == host.stage)
-}
-
-fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Vec<String> {
-    match (&before.document, &after.document) {
-        (Some(own), Some(other)) => {
-            let derived = match (is_written(before), is_written(after)) {
-                (false, true) => derive::counterpart(before, other, old).map(|derived| {
-                    fields(&derive::normal(&derived.root), &derive::normal(&other.root))
-                }),
-                (true, false) => derive::counterpart(after, own, new).map(|derived| {
-                    fields(&derive::normal(&own.root), &derive::normal(&derived.root))
-                }),
-                (false, false) | (true, true) => None,
-            };
-            derived.unwrap_or_else(|| fields(&own.root, &other.root))
-        }
-        (None, Some(_)) => vec!["+ a network configuration".to_owned()],
-        (Some(_), None) => vec!["- its network configuration".to_owned()],
-        (None, None) => Vec::new(),
-    }
+fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Document {
+    let (own, other) = match (&before.document, &after.document) {
+        (Some(own), Some(other)) => (own, other),
+        (None, Some(_)) => return Document::Added,
+        (Some(_), None) => return Document::Removed,
+        (None, None) => return Document::Fields(Vec::new()),
+    };
+    let derived = match (is_written(before), is_written(after)) {
+        (false, true) => derive::counterpart(before, other, old)
+            .map(|derived| fields(&derive::normal(&derived.root), &derive::normal(&other.root))),
+        (true, false) => derive::counterpart(after, own, new)
+            .map(|derived| fields(&derive::normal(&own.root), &derive::normal(&derived.root))),
+        (false, false) | (true, true) => None,
+    };
+    Document::Fields(derived.unwrap_or_else(|| fields(&own.root, &other.root)))
 }
 
 /// True for a document of the running node.

@@ -4,7 +4,6 @@
 mod arguments;
 mod boot_command;
 mod check_command;
-mod diff_command;
 mod done;
 #[cfg(feature = "pipelines")]
 #[path = "cli/full.rs"]
@@ -41,13 +40,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Check(arguments) => check_command::run(&arguments),
         Command::Show(arguments) => show_command::run(&arguments),
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
-        Command::Diff(arguments) => diff_command::run(&arguments),
         Command::Further(command) => edition::run(&command),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
-        Ok(Done::Failed) => ExitCode::from(1),
+        Ok(Done::Failed | Done::Different) => ExitCode::from(1),
         Err(error) => {
             streams::error(&error);
             ExitCode::from(1)
@@ -65,15 +63,8 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     let command = Arguments::try_parse_from(arguments)?.command;
     let verified = match &command {
         Command::Generate(arguments) => arguments.options.verify(arguments.to),
-        Command::Diff(arguments) if arguments.old == "-" && arguments.new == "-" => {
-            Err("standard input cannot be both OLD and NEW".to_owned())
-        }
-        Command::Gc(_)
-        | Command::Check(_)
-        | Command::Show(_)
-        | Command::Boot(_)
-        | Command::Diff(_)
-        | Command::Further(_) => Ok(()),
+        Command::Further(command) => edition::verify(command),
+        Command::Gc(_) | Command::Check(_) | Command::Show(_) | Command::Boot(_) => Ok(()),
     };
     match verified {
         Ok(()) => Ok(command),

@@ -138,6 +138,7 @@ fn one(host: &Host, purpose: Purpose) -> Done {
         (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
         (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),
     };
+    diagnostics.of_host(host.name.as_deref());
     (diagnostics, facts, configuration)
 }
 

@@ -34,6 +34,7 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod boot;
+#[cfg(feature = "pipelines")]
 mod changes;
 mod check;
 #[doc(hidden)]
@@ -45,6 +46,7 @@ mod derive;
 #[path = "no_derive.rs"]
 mod derive;
 pub mod diagnostic;
+#[cfg(feature = "pipelines")]
 mod difference;
 mod document;
 mod error;

@@ -85,11 +85,11 @@ fn json_is_yaml_enough() {
 }
 
 #[test]
-fn check_as_json_is_one_array_on_standard_output() {
+fn check_as_json_is_one_object_on_standard_output() {
     let output = run(&["check", "--format", "json", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
     assert_eq!(output.status.code(), Some(2));
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let first = &value.as_array().unwrap()[0];
+    let first = &value["findings"].as_array().unwrap()[0];
     for key in ["rule", "severity", "message", "help", "file", "line", "column"] {
         assert!(first.get(key).is_some(), "{key} is missing in {first}");
     }
@@ -97,7 +97,8 @@ fn check_as_json_is_one_array_on_standard_output() {
     assert_eq!(first["line"], 3);
     assert!(output.stderr.is_empty());
     let nothing = run(&["check", "--format", "json", "-"], &fleet::document(0));
-    assert_eq!(text(&nothing.stdout), "[]\n");
+    let value: serde_json::Value = serde_json::from_slice(&nothing.stdout).unwrap();
+    assert_eq!(value["findings"], serde_json::Value::Array(Vec::new()));
     assert_eq!(nothing.status.code(), Some(0));
 }
 

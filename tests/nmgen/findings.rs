@@ -31,7 +31,8 @@ fn check(form: &str) -> String {
 #[test]
 fn json_has_the_end_of_the_fault() {
     let value: Value = serde_json::from_str(&check("json")).unwrap();
-    let (line, column, end) = (&value[0]["line"], &value[0]["column"], &value[0]["end_column"]);
+    let first = &value["findings"][0];
+    let (line, column, end) = (&first["line"], &first["column"], &first["end_column"]);
     assert_eq!((line, column, end), (&Value::from(4), &Value::from(3), &Value::from(7)));
 }
 
@@ -95,7 +96,9 @@ fn a_mistake_of_all_hosts_is_shown_once() {
     assert!(told.contains("50 errors, 0 warnings"), "{told}");
     let json = nmgen(&["check", "--format", "json", path]);
     let all: Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(all.as_array().unwrap().len(), 50, "programs get each of them");
+    let all = all["findings"].as_array().unwrap();
+    assert_eq!(all.len(), 50, "programs get each of them");
+    assert_eq!((&all[0]["host"], &all[49]["host"]), (&"worker-00".into(), &"worker-49".into()));
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod property;
 mod ramdisk;
 mod readme;
 mod round_trip;
+mod schemas;
 mod snippets;
 mod sources;
 mod targets;

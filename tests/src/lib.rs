@@ -11,6 +11,7 @@ pub mod measure;
 pub mod mistakes;
 pub mod mutation;
 pub mod program;
+pub mod schema;
 pub mod skip;
 pub mod tidy;
 pub mod tree;

@@ -50,13 +50,6 @@ fn examples() -> String {
     GENERATE_EXAMPLES.to_owned() + EXAMPLES
 }
 
-const DIFF_EXAMPLES: &str = "\
-Examples:
-  nmgen diff hosts/ hosts.new/
-      + added, - removed, ~ changed, field by field.
-  oc get machineconfig 10-br-ex-worker -o yaml | nmgen diff - hosts/
-      The changes by a new MachineConfig made from hosts/.";
-
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
 /// Checks every document first, and reports faults with line and column.
@@ -85,9 +78,6 @@ pub(super) enum Command {
     /// In an initramfs: choose this machine's document, write its profiles
     #[command(after_help = BOOT_HELP)]
     Boot(BootArguments),
-    /// Show the changes of each host between two sets of sources
-    #[command(after_help = DIFF_EXAMPLES)]
-    Diff(DiffArguments),
     #[command(flatten)]
     Further(Further),
 }
@@ -151,16 +141,6 @@ pub(super) struct BootArguments {
     /// Read and write everything below this directory
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub(super) root: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct DiffArguments {
-    /// The present sources: any that the other commands read
-    #[arg(value_name = "OLD")]
-    pub(super) old: String,
-    /// The new sources
-    #[arg(value_name = "NEW")]
-    pub(super) new: String,
 }
 
 /// Drop-in for image pipelines: only `gc` is there.

@@ -5,11 +5,17 @@ use super::done::{Done, verdict};
 use super::edition::{self, Format};
 use super::streams;
 use crate::error::Error;
-use crate::format::counted;
+use crate::format::{chain, counted};
 use crate::{convert, source};
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
-    let hosts = source::load(&arguments.sources)?;
+    let hosts = match source::load(&arguments.sources) {
+        Ok(hosts) => hosts,
+        Err(error) => {
+            edition::failure(arguments.format, &chain(&error))?;
+            return Err(error);
+        }
+    };
     let diagnostics = convert::diagnose(&hosts);
     edition::findings(arguments.format, &diagnostics)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {

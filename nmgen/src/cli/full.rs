@@ -1,6 +1,8 @@
 //! The command line of the full program: every kind of source, every form of output.
 
 // Paths, since this file is a module of another name.
+#[path = "full/diff.rs"]
+mod diff;
 #[path = "full/explain.rs"]
 mod explain;
 #[path = "full/github.rs"]
@@ -14,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand, ValueEnum};
 
+use self::diff::DiffArguments;
 use self::explain::ExplainArguments;
 use super::done::Done;
 use super::streams;
@@ -266,7 +269,7 @@ fn read_bounded(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
 pub(super) enum Format {
     /// For people, on standard error
     Text,
-    /// One array, on standard output
+    /// One object, on standard output
     Json,
     /// SARIF 2.1.0 for code scanning, on standard output
     Sarif,
@@ -281,21 +284,48 @@ pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(),
             streams::diagnostics(diagnostics);
             Ok(())
         }
-        Format::Json => streams::text(&to_json(diagnostics)),
-        Format::Sarif => streams::text(&sarif::log(diagnostics)),
+        Format::Json => streams::text(&to_json(diagnostics, None)),
+        Format::Sarif => streams::text(&sarif::log(diagnostics, None)),
         Format::Github => streams::text(&github::annotations(diagnostics)),
+    }
+}
+
+/// Tells programs that the sources cannot be read; people get it from the command's error.
+pub(super) fn failure(format: Format, error: &str) -> Result<(), Error> {
+    match format {
+        Format::Text => Ok(()),
+        Format::Json => streams::text(&to_json(&[], Some(error))),
+        Format::Sarif => streams::text(&sarif::log(&[], Some(error))),
+        Format::Github => streams::text(&github::failure(error)),
     }
 }
 
 /// Commands that an initramfs does not need.
 #[derive(Debug, Subcommand)]
 pub(super) enum Further {
+    /// Show the changes of each host between two sets of sources
+    #[command(after_help = diff::EXAMPLES)]
+    Diff(DiffArguments),
     /// Explain a rule of `check`, with examples
     Explain(ExplainArguments),
 }
 
+/// Refuses arguments that contradict each other.
+///
+/// # Errors
+/// The message for the user.
+pub(super) fn verify(command: &Further) -> Result<(), String> {
+    match command {
+        Further::Diff(arguments) if arguments.old == "-" && arguments.new == "-" => {
+            Err("standard input cannot be both OLD and NEW".to_owned())
+        }
+        Further::Diff(_) | Further::Explain(_) => Ok(()),
+    }
+}
+
 pub(super) fn run(command: &Further) -> Result<Done, Error> {
     match command {
+        Further::Diff(arguments) => diff::run(arguments),
         Further::Explain(arguments) => explain::run(arguments),
     }
 }

@@ -73,7 +73,7 @@ impl LiveArguments {
 pub(super) enum Format {
     /// For people, on standard error
     Text,
-    /// One array, on standard output
+    /// One object, on standard output
     Json,
 }
 
@@ -81,14 +81,26 @@ pub(super) enum Format {
 pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(), Error> {
     match format {
         Format::Text => streams::diagnostics(diagnostics),
-        Format::Json => streams::text(&to_json(diagnostics))?,
+        Format::Json => streams::text(&to_json(diagnostics, None))?,
     }
     Ok(())
+}
+
+/// Tells programs that the sources cannot be read.
+pub(super) fn failure(format: Format, error: &str) -> Result<(), Error> {
+    match format {
+        Format::Text => Ok(()),
+        Format::Json => streams::text(&to_json(&[], Some(error))),
+    }
 }
 
 /// No further commands.
 #[derive(Debug, Subcommand)]
 pub(super) enum Further {}
+
+pub(super) fn verify(command: &Further) -> Result<(), String> {
+    match *command {}
+}
 
 pub(super) fn run(command: &Further) -> Result<Done, Error> {
     match *command {}

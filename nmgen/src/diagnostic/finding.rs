@@ -17,11 +17,13 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The place.
     pub place: Place,
+    /// The host whose document it is about, if the source names it.
+    pub host: Option<Arc<str>>,
 }
 
 impl Diagnostic {
     pub(crate) fn new(rule: Rule, message: impl Into<String>, place: Place) -> Self {
-        Self { rule, message: message.into(), help: None, place }
+        Self { rule, message: message.into(), help: None, place, host: None }
     }
 
     #[must_use]

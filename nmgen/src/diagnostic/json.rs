@@ -4,12 +4,19 @@ use serde_json::{Value, json};
 
 use super::finding::Diagnostic;
 
-/// One array of `{rule, severity, message, help, file, line, column, end_column, decoded}`; `help`,
-/// `line`, `column`, `end_column` and `decoded` may be null. `end_column` follows the last character.
-/// `decoded` is `{line, column}` within the decoded text of an encoded value. Ends in a line break.
-pub fn to_json(diagnostics: &[Diagnostic]) -> String {
-    let values: Vec<Value> = diagnostics.iter().map(one).collect();
-    format!("{:#}\n", Value::Array(values))
+/// The number to raise when a field changes its meaning or goes.
+const SCHEMA: u32 = 1;
+
+/// One object, which `doc/check.schema.json` describes; `error` is the failure that ended the reading. Ends in a line break.
+pub fn to_json(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
+    let findings: Vec<Value> = diagnostics.iter().map(one).collect();
+    let value = json!({
+        "schema": SCHEMA,
+        "version": env!("CARGO_PKG_VERSION"),
+        "error": error,
+        "findings": findings,
+    });
+    format!("{value:#}\n")
 }
 
 fn one(diagnostic: &Diagnostic) -> Value {
@@ -22,6 +29,7 @@ fn one(diagnostic: &Diagnostic) -> Value {
         "severity": diagnostic.rule.severity.to_string(),
         "message": diagnostic.message,
         "help": diagnostic.help,
+        "host": diagnostic.host.as_deref(),
         "file": place.file.as_ref(),
         "line": start.map(|p| p.line),
         "column": start.map(|p| p.column),

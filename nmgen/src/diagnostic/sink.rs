@@ -1,6 +1,7 @@
 //! Collects findings.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use super::finding::Diagnostic;
 use super::rule::Rule;
@@ -46,9 +47,25 @@ impl Diagnostics {
         self.0.sort_by_cached_key(Diagnostic::sort_key);
     }
 
-    /// Removes repeated findings: an anchor can give several hosts the same part of a file.
+    /// Removes repeated findings: an anchor can give several hosts the same part of a file. The first host's stays.
     pub(crate) fn dedup(&mut self) {
-        self.0.dedup();
+        self.0.dedup_by(|one, other| {
+            one.rule == other.rule
+                && one.place == other.place
+                && one.message == other.message
+                && one.help == other.help
+        });
+    }
+
+    /// Names the host whose document the findings are about.
+    pub(crate) fn of_host(&mut self, name: Option<&str>) {
+        if self.0.is_empty() {
+            return;
+        }
+        let host: Option<Arc<str>> = name.map(Arc::from);
+        for diagnostic in &mut self.0 {
+            diagnostic.host.clone_from(&host);
+        }
     }
 }
 

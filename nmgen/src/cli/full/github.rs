@@ -7,6 +7,11 @@ pub(super) fn annotations(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(annotation).collect()
 }
 
+/// The annotation of a failure to read the sources.
+pub(super) fn failure(error: &str) -> String {
+    format!("::error title=nmgen::{}\n", data(error))
+}
+
 fn annotation(diagnostic: &Diagnostic) -> String {
     let place = &diagnostic.place;
     let kind = match diagnostic.rule.severity {

@@ -4,8 +4,12 @@ use serde_json::{Value, json};
 
 use crate::diagnostic::{Diagnostic, Rule, Severity};
 
-/// One run with every rule that has a finding. Ends in a line break.
-pub(super) fn log(diagnostics: &[Diagnostic]) -> String {
+/// One run with every rule that has a finding; `error` is the failure that ended it. Ends in a line break.
+pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
+    let notifications: Vec<Value> = error
+        .iter()
+        .map(|error| json!({ "level": "error", "message": { "text": error } }))
+        .collect();
     let mut rules: Vec<Rule> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup();
@@ -19,6 +23,10 @@ pub(super) fn log(diagnostics: &[Diagnostic]) -> String {
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": { "name": "nmgen", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
+            "invocations": [{
+                "executionSuccessful": error.is_none(),
+                "toolExecutionNotifications": notifications,
+            }],
             "columnKind": "unicodeCodePoints",
             "results": results,
         }],

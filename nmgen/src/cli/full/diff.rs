@@ -1,0 +1,80 @@
+//! `nmgen diff`.
+
+#[path = "diff/json.rs"]
+mod json;
+#[path = "diff/text.rs"]
+mod text;
+
+use clap::{Args, ValueEnum};
+
+use crate::changes;
+use crate::cli::done::{Done, verdict};
+use crate::cli::streams;
+use crate::error::Error;
+use crate::source;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  nmgen diff hosts/ hosts.new/
+      + added, - removed, ~ changed, field by field.
+  oc get machineconfig 10-br-ex-worker -o yaml | nmgen diff - hosts/
+      The changes by a new MachineConfig made from hosts/.
+  nmgen diff --exit-code deployed/ hosts/ || echo \"to be rolled out\"
+
+If a side cannot be read, its faults are on standard error and nothing is on
+standard output. With --exit-code the exit code is 1 for a difference, and 2
+for everything that goes wrong, as diff(1) has it.";
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The form of the differences
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+    format: Form,
+    /// Exit with 1 if there is a difference
+    #[arg(long)]
+    exit_code: bool,
+    /// The present sources: any that the other commands read
+    #[arg(value_name = "OLD")]
+    pub(super) old: String,
+    /// The new sources
+    #[arg(value_name = "NEW")]
+    pub(super) new: String,
+}
+
+/// The forms of differences by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people; a change of many hosts is shown once
+    Text,
+    /// One object with every change of every host
+    Json,
+}
+
+pub(super) fn run(arguments: &DiffArguments) -> Result<Done, Error> {
+    match (differences(arguments), arguments.exit_code) {
+        (Err(error), true) => {
+            streams::error(&error);
+            Ok(Done::InputWrong)
+        }
+        (Ok(Done::Different), false) => Ok(Done::Success),
+        (done, _) => done,
+    }
+}
+
+fn differences(arguments: &DiffArguments) -> Result<Done, Error> {
+    let old = source::load(&[&arguments.old])?;
+    let new = source::load(&[&arguments.new])?;
+    let mut diagnostics = old.diagnostics.clone();
+    diagnostics.extend(new.diagnostics.clone());
+    streams::diagnostics(&diagnostics);
+    // What is unread would be shown as removed or added.
+    if diagnostics.has_errors() {
+        return Ok(verdict(&diagnostics, false));
+    }
+    let changes = changes::compare(&old, &new);
+    streams::text(&match arguments.format {
+        Form::Text => text::text(&changes),
+        Form::Json => json::json(&changes),
+    })?;
+    Ok(if changes.is_empty() { Done::Success } else { Done::Different })
+}

@@ -1,0 +1,100 @@
+//! The JSON of each command has the form that the documentation's schema gives, and no other field.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use tests::{program, schema};
+
+/// Runs a command in the fixtures, and validates its output.
+fn output(name: &str, arguments: &[&str]) -> (Value, Option<i32>) {
+    let path = program::root().join(format!("nmgen/doc/{name}.schema.json"));
+    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let output = Command::new(program::nmgen())
+        .arg(name)
+        .args(["--format", "json"])
+        .args(arguments)
+        .current_dir(program::root().join("tests/fixtures"))
+        .output()
+        .unwrap();
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let faults = schema::faults(&schema, &value);
+    assert!(faults.is_empty(), "{arguments:?}: {faults:?}");
+    (value, output.status.code())
+}
+
+#[test]
+fn findings_are_what_the_schema_says() {
+    let bad = program::root().join("tests/fixtures/bad-input");
+    let mut findings = 0;
+    for entry in fs::read_dir(bad).unwrap() {
+        let case = entry.unwrap().path();
+        let mut files: Vec<String> = fs::read_dir(&case)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|it| it == "yaml" || it == "yml"))
+            .map(|path| path.display().to_string())
+            .collect();
+        files.sort();
+        if files.is_empty() {
+            continue;
+        }
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let (value, _) = output("check", &files);
+        findings += value["findings"].as_array().unwrap().len();
+    }
+    assert!(findings > 100, "{findings}");
+}
+
+#[test]
+fn a_source_that_cannot_be_read_is_told_on_standard_output_too() {
+    let (value, code) = output("check", &["no-such-file.yml"]);
+    assert_eq!(code, Some(1));
+    assert!(value["error"].as_str().unwrap().contains("no-such-file.yml"), "{value}");
+    for form in ["sarif", "github"] {
+        let output = Command::new(program::nmgen())
+            .args(["check", "--format", form, "no-such-file.yml"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.contains("no-such-file.yml"), "{form}: {text}");
+    }
+}
+
+#[test]
+fn differences_are_what_the_schema_says() {
+    let (value, _) = output("diff", &["diff/old", "diff/new"]);
+    let kinds: Vec<&str> = value["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["change"].as_str().unwrap())
+        .collect();
+    assert_eq!(kinds, ["changed", "removed", "changed", "added"]);
+    let change = &value["changes"][0]["differences"][2];
+    assert_eq!(change["field"], "interfaces[bond0.100].vlan.id");
+    assert_eq!((&change["before"], &change["after"]), (&100.into(), &101.into()));
+    let (value, _) = output("diff", &["sources/hosts", "sources/hosts"]);
+    assert_eq!(value["changes"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn every_schema_is_documented_and_installed() {
+    let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
+    let mut schemas = 0;
+    for entry in fs::read_dir(program::root().join("nmgen/doc")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap();
+        if !name.ends_with(".schema.json") {
+            continue;
+        }
+        schemas += 1;
+        let value: Value = serde_json::from_slice(&fs::read(Path::new(&path)).unwrap()).unwrap();
+        assert!(value["title"].as_str().unwrap().starts_with("nmgen "), "{name}");
+        assert!(makefile.contains(&format!("install -Dm644 nmgen/doc/{name} ")), "{name}");
+    }
+    assert_eq!(schemas, 2);
+}
