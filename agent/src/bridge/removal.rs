@@ -2,13 +2,18 @@
 
 use super::{
     inputs::{Inputs, Profile},
-    names,
-    plan::{Leftover, PlannedProfile, Removal},
+    names::{self, BridgeNames},
+    plan::{Leftover, PlannedProfile, Removal, Role},
 };
 
 /// Profiles and bridges that are in the way of `planned`.
 pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
-    let is_planned = |uuid: &str| planned.iter().any(|profile| profile.uuid == uuid);
+    let moved: Vec<BridgeNames> =
+        names::ALL.into_iter().filter(|names| has_moved(inputs, planned, *names)).collect();
+    let is_planned = |uuid: &str| {
+        let planned = planned.iter().find(|profile| profile.uuid == uuid);
+        planned.is_some_and(|it| !moved.iter().any(|names| names.has_id(&it.id)))
+    };
     let goes = |profile: &&Profile| {
         !is_planned(profile.uuid())
             && (names::is_automatic(profile.id()) || is_of_other_bridge(inputs, profile))
@@ -32,6 +37,18 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
             .map(|bridge| bridge.name.clone())
             .collect(),
     }
+}
+
+/// Whether the bridge is on another uplink now: NetworkManager keeps what is active as it is, and
+/// changes neither a profile's type nor its device.
+fn has_moved(inputs: &Inputs, planned: &[PlannedProfile], names: BridgeNames) -> bool {
+    let mut uplinks = planned.iter().filter(|it| it.role == Role::Uplink && names.has_id(&it.id));
+    uplinks.any(|uplink| {
+        inputs.profile(&uplink.uuid).is_some_and(|now| {
+            now.interface_name() != Some(uplink.interface_name())
+                || Some(now.kind()) != uplink.settings.text("connection", "type")
+        })
+    })
 }
 
 /// Whether a profile makes a bridge of the same name, or a port of such a bridge: a document that is

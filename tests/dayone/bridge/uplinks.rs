@@ -5,7 +5,7 @@ use tests::{
         ADDRESS, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, automatic, bridge_outcome, picture,
         volatile_profiles,
     },
-    lab::{Error, Lab, Nic, Node, Peer},
+    lab::{Error, Fault, Lab, Nic, Node, Peer},
 };
 
 use super::{gated, node, old_network, start};
@@ -83,6 +83,17 @@ fn default_bridge_decides() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         // As configure-ovs.sh: the file is the choice, and is not remembered.
         assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
+
+        // Another uplink, without a reboot: the first one gets its own profile back.
+        inside.write("/etc/ovnk/default_bridge", "eno2\n")?;
+        let mark = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno2");
+        let address = inside.sh("ip -4 -oneline address show dev br-ex")?;
+        assert!(address.contains("203.0.113.10/24"), "{address}");
+        inside.wait_sh("ip -4 -oneline address show dev eno1 | grep 192.0.2.10/24", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
 }
@@ -111,6 +122,12 @@ fn bridge_that_is_there_stays() -> Result<(), Error> {
             assert_eq!(it.exit, 0, "{daemon}: {}", it.text());
             assert!(case.peer().pings(ADDRESS, SOON)?, "{daemon}");
         }
+        // A gateway that falls silent later is no reason to touch the network.
+        case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
+        let silent = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&silent))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(inside.sh("ovs-vsctl list-ports br-ex")?, "eno1");
         let diff = inside.run(&["dayone", "diff"])?;
         assert!(diff.stdout.contains("# no difference"), "{diff}");
         Ok(())

@@ -78,6 +78,16 @@ fn a_second_run_plans_the_same_and_removes_nothing() {
 }
 
 #[test]
+fn another_uplink_replaces_the_bridge() {
+    let mut moved = bridged(dhcp("eno1"), uuid).card("eno2", 2).active(dhcp("eno2"));
+    moved.files.default_bridge = Some("eno2".to_owned());
+    let plan = moved.planned();
+    let all = ["br-ex", "ovs-port-phys0", "ovs-port-br-ex", "ovs-if-phys0", "ovs-if-br-ex"];
+    assert_eq!(removed(&plan), all);
+    assert_eq!(plan.remove.bridges, ["br-ex"]);
+}
+
+#[test]
 fn a_bridge_that_only_ovsdb_kept_is_used_again_or_goes() {
     let with = |profile: &str| node(dhcp("eno1")).bridge("br-ex", profile, "eno1").planned();
     assert_eq!(with(&uuid("br-ex")).remove.bridges, Vec::<String>::new());
