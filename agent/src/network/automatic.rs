@@ -248,6 +248,10 @@ pub(super) async fn lacking(
                 if mac.is_some_and(|mac| !is_mac(mac)) {
                     lacking.push(format!("{} has the MAC address of {link}", names.bridge));
                 }
+                // ovs-vswitchd numbers a port once it has opened the device.
+                if !bridge.ofports().any(|(name, _)| name == link) {
+                    lacking.push(format!("{link} has a port number on {}", names.bridge));
+                }
             }
         }
         let on_bridge = addresses.iter().filter(|a| a.on.link == names.bridge && a.is_global());

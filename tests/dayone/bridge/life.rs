@@ -27,6 +27,13 @@ fn seen(case: &Case<'_>) -> Result<String, Error> {
     finished(&inside)?;
     br_ex_works(case)?;
     patch_port(&inside)?;
+    // The field's script has asked for the uplink's number when the port came up first; it holds for the rest of the boot.
+    let asked = inside.sh("cat /run/ofport_requests.br-ex")?;
+    // Nothing, if it came before ovs-vswitchd had opened the card: it does not wait.
+    assert!(
+        [number(case)?.as_str(), "[]"].map(|it| format!("eno1 {it}")).contains(&asked),
+        "{asked}"
+    );
     inside.sh("cat /sys/class/net/br-ex/address /sys/class/net/br-ex/mtu")
 }
 
