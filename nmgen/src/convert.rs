@@ -1,6 +1,7 @@
 //! Runs the stages over the hosts of the sources.
 
 use std::collections::{HashMap, HashSet};
+use std::convert::identity;
 
 use crate::check::{self, Purpose};
 use crate::diagnostic::Diagnostics;
@@ -38,12 +39,12 @@ impl Outcome {
 
 /// Checks documents for application on a node, without converting them.
 pub fn check(hosts: &Hosts) -> Diagnostics {
-    run(hosts, |_| Purpose::Apply).0
+    run(hosts, |_| Purpose::Apply, drop).0
 }
 
 /// The diagnostics of [`convert`], without its configurations.
 pub fn diagnose(hosts: &Hosts) -> Diagnostics {
-    run(hosts, |host| purpose(host, Purpose::Offline)).0
+    run(hosts, |host| purpose(host, Purpose::Offline), drop).0
 }
 
 /// Checks and converts every host to connection profiles, and checks the hosts against each other.
@@ -61,7 +62,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         true => wanted,
         false => purpose(host, wanted),
     };
-    let (diagnostics, configurations) = run(&hosts, purpose);
+    let (diagnostics, configurations) = run(&hosts, purpose, identity);
     let cluster = hosts.cluster.clone();
     let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
@@ -105,24 +106,28 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     }
 }
 
-/// The diagnostics of all hosts, and each host's configuration.
-fn run(
+/// The diagnostics of all hosts, and what `keep` keeps of each host's configuration.
+fn run<K: Send>(
     hosts: &Hosts,
     purpose: impl Fn(&Host) -> Purpose + Sync,
-) -> (Diagnostics, Vec<Configuration>) {
+    keep: impl Fn(Configuration) -> K + Sync,
+) -> (Diagnostics, Vec<K>) {
     let mut all = hosts.diagnostics.clone();
     let mut facts = Vec::with_capacity(hosts.hosts.len());
-    let mut configurations = Vec::with_capacity(hosts.hosts.len());
-    for done in each(&hosts.hosts, |host| one(host, purpose(host))) {
-        let (diagnostics, found, configuration) = done;
+    let mut kept = Vec::with_capacity(hosts.hosts.len());
+    let done = each(&hosts.hosts, |host| {
+        let (diagnostics, found, configuration) = one(host, purpose(host));
+        (diagnostics, found, keep(configuration))
+    });
+    for (diagnostics, found, configuration) in done {
         all.extend(diagnostics);
         facts.push(found);
-        configurations.push(configuration);
+        kept.push(configuration);
     }
     check::hosts::check(hosts, &facts, &mut all);
     all.sort();
     all.dedup();
-    (all, configurations)
+    (all, kept)
 }
 
 type Done = (Diagnostics, check::hosts::Facts, Configuration);

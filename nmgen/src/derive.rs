@@ -15,7 +15,7 @@ mod uplink;
 mod verify;
 mod wanted;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 pub(crate) use self::counterpart::counterpart;
 use self::derived::derived;
@@ -26,7 +26,11 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::difference::fields;
 use crate::document::{Document, Node};
 use crate::format::counted;
+use crate::parallel::each;
 use crate::source::{Host, Hosts, Stage};
+
+/// The number of hosts with both documents in memory.
+const AT_A_TIME: usize = 512;
 
 rules! {
     error STAGES_CONTRADICT = "stages-contradict";
@@ -51,18 +55,24 @@ pub(crate) fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         })
     };
     let written: Vec<Host> = hosts.hosts.extract_if(.., is_written).collect();
-    for host in hosts.hosts.iter_mut().filter(|host| host.policy.is_none()) {
-        let Some(early) = &host.document else { continue };
-        let own =
-            written.iter().find(|own| own.name.is_some() && own.short_name() == host.short_name());
+    let own: HashMap<&str, &Host> =
+        written.iter().rev().filter_map(|own| Some((own.short_name()?, own))).collect();
+    let one = |host: &Host| {
+        let early = host.document.as_ref().filter(|_| host.policy.is_none())?;
         let derived = derived(host, early, &hosts.cluster, request);
-        let derived = derived.and_then(|derived| match own {
+        Some(derived.and_then(|derived| match host.short_name().and_then(|name| own.get(name)) {
             Some(own) => verify_written(host, &derived, own).map(|()| derived),
             None => Ok(derived),
-        });
-        match hosts.diagnostics.accept(derived) {
-            Some(derived) => (host.document, host.stage) = (Some(derived), Stage::Node),
-            None => host.is_underived = true,
+        }))
+    };
+    for some in hosts.hosts.chunks_mut(AT_A_TIME) {
+        let derived = each(some, one);
+        for (host, derived) in some.iter_mut().zip(derived) {
+            let Some(derived) = derived else { continue };
+            match hosts.diagnostics.accept(derived) {
+                Some(derived) => (host.document, host.stage) = (Some(derived), Stage::Node),
+                None => host.is_underived = true,
+            }
         }
     }
     let is_alone = |own: &Host| {

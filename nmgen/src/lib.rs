@@ -66,6 +66,10 @@ mod state;
 mod text;
 mod write;
 
+// The program's, not the library's.
+#[cfg(feature = "pipelines")]
+use mimalloc as _;
+
 pub use self::convert::{Converted, Outcome, check, convert, diagnose};
 pub use self::error::Error;
 pub use self::format::chain;

@@ -2,6 +2,11 @@
 
 use std::process::ExitCode;
 
+/// A fleet's documents are millions of small allocations.
+#[cfg(feature = "pipelines")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     nmgen::cli::main(std::env::args_os())
 }

@@ -3,7 +3,7 @@
 use super::interfaces::{Index, Interfaces, is_automatic, kind};
 use super::new::{disabled, entry, list, mapping, name_node, named, word};
 use super::wanted::Wanted;
-use crate::document::{Entry, Node, Value};
+use crate::document::{Entry, Node, Path, Value};
 use crate::stack::{self, Role};
 use crate::text::Span;
 
@@ -13,29 +13,32 @@ const FAMILIES: &[&str] = &["ipv4", "ipv6"];
 /// Real stacks are shallower; a cycle is not.
 const MAX_DEPTH: usize = 12;
 
-/// Replaces the uplink in `root`, and adds the bridge and its interface behind it.
+/// The uplink as a port, the bridge and its interface.
+pub(super) type Bridge = [Node<'static>; 3];
+
+/// The bridge on the uplink; `None` if there is no interface with this index.
 pub(super) fn build(
-    root: &mut Node<'static>,
     interfaces: &Interfaces<'_>,
     index: Index,
     wanted: &Wanted<'_>,
-) {
-    let Some(uplink) = interfaces.all.get(index) else { return };
-    let Some(Value::Sequence(items)) = value(root, "interfaces") else { return };
+) -> Option<Bridge> {
+    let uplink = interfaces.all.get(index)?;
     let span = uplink.get("name").map_or(uplink.span, |name| name.span);
     let name = uplink.text_at("name").unwrap_or_default();
     let mtu = mtu(interfaces, index, 0);
-    let new = [
+    Some([
         port(uplink, span),
         bridge(name, span, wanted),
         interface(uplink, name, mtu, span, wanted),
-    ];
-    items.splice(index..=index, new);
+    ])
 }
 
-fn value<'n>(root: &'n mut Node<'static>, key: &str) -> Option<&'n mut Value<'static>> {
-    let Value::Mapping(entries) = &mut root.value else { return None };
-    entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node.value)
+/// Puts the bridge into the place of its uplink.
+pub(super) fn put(root: &mut Node<'static>, uplink: Index, bridge: Bridge) {
+    let list = root.find_mut(&Path::default().key("interfaces")).map(|node| &mut node.value);
+    if let Some(Value::Sequence(items)) = list {
+        items.splice(uplink..=uplink, bridge);
+    }
 }
 
 /// The uplink without addresses.

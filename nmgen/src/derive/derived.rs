@@ -4,7 +4,7 @@ use super::interfaces::Interfaces;
 use super::wanted::{BR_EX, METRICS, Request, Wanted, chosen};
 use super::{bridge, references, uplink, verify};
 use crate::diagnostic::Diagnostics;
-use crate::document::{Document, Node};
+use crate::document::Document;
 use crate::source::{Cluster, Host};
 
 /// The early document with the bridges that the request asks for.
@@ -14,27 +14,25 @@ pub(super) fn derived(
     cluster: &Cluster,
     request: &Request,
 ) -> Result<Document<'static>, Diagnostics> {
-    let mut root = early.root.clone();
+    let mut document = early.part(early.root.clone());
     for (name, metric) in METRICS {
         let is_first = name == BR_EX;
         let choices = if is_first { &request.uplinks } else { &request.second };
         let uplink = chosen(choices, host);
-        if !is_first && uplink.is_none() {
-            continue;
+        if is_first || uplink.is_some() {
+            add(&mut document, host, cluster, &Wanted { name, metric, uplink })?;
         }
-        let document = early.part(root);
-        let wanted = Wanted { name, metric, uplink };
-        root = one(&document, host, cluster, &wanted)?;
     }
-    Ok(early.part(root))
+    Ok(document)
 }
 
-fn one(
-    document: &Document<'static>,
+/// Adds one bridge.
+fn add(
+    document: &mut Document<'static>,
     host: &Host,
     cluster: &Cluster,
     wanted: &Wanted<'_>,
-) -> Result<Node<'static>, Diagnostics> {
+) -> Result<(), Diagnostics> {
     let interfaces = Interfaces::of(&document.root);
     verify::name(document, &interfaces, wanted)?;
     let uplink = match wanted.uplink {
@@ -42,9 +40,9 @@ fn one(
         None => uplink::found(document, host, &interfaces, cluster)?,
     };
     verify::uplink(document, &interfaces, uplink, wanted)?;
-    let mut root = document.root.clone();
-    let names = interfaces.names(uplink);
-    references::follow(&mut root, &names, wanted);
-    bridge::build(&mut root, &interfaces, uplink, wanted);
-    Ok(root)
+    let Some(bridge) = bridge::build(&interfaces, uplink, wanted) else { return Ok(()) };
+    let names: Vec<String> = interfaces.names(uplink).into_iter().map(str::to_owned).collect();
+    references::follow(&mut document.root, &names, wanted);
+    bridge::put(&mut document.root, uplink, bridge);
+    Ok(())
 }

@@ -8,7 +8,7 @@ use crate::document::{Node, Path, Value};
 const TUNNELS: &[&str] = &["vxlan", "ip-tunnel"];
 
 /// Makes all of them name the bridge. `names`: those of the uplink.
-pub(super) fn follow(root: &mut Node<'static>, names: &[&str], wanted: &Wanted<'_>) {
+pub(super) fn follow(root: &mut Node<'static>, names: &[String], wanted: &Wanted<'_>) {
     for route in items(root, &["routes", "config"]) {
         let is_kept = !matches!(route.text_at("state"), Some("absent" | "ignore"));
         if is_kept && rename(route, "next-hop-interface", names, wanted) {
@@ -39,9 +39,9 @@ fn items<'n>(root: &'n mut Node<'static>, keys: &[&str]) -> &'n mut [Node<'stati
 }
 
 /// True if the value under the key named the uplink.
-fn rename(node: &mut Node<'static>, key: &str, names: &[&str], wanted: &Wanted<'_>) -> bool {
+fn rename(node: &mut Node<'static>, key: &str, names: &[String], wanted: &Wanted<'_>) -> bool {
     let Some(value) = node.find_mut(&Path::default().key(key)) else { return false };
-    let is_uplink = value.text().is_some_and(|name| names.contains(&name));
+    let is_uplink = value.text().is_some_and(|name| names.iter().any(|it| it == name));
     if is_uplink {
         *value = name_node(wanted.name, value.span);
     }
@@ -60,10 +60,10 @@ fn metric(route: &mut Node<'static>, wanted: &Wanted<'_>) {
 }
 
 /// A link-local name server has its interface behind a percent sign.
-fn zone(server: &mut Node<'static>, names: &[&str], wanted: &Wanted<'_>) {
+fn zone(server: &mut Node<'static>, names: &[String], wanted: &Wanted<'_>) {
     let Value::Scalar { text, .. } = &mut server.value else { return };
     if let Some((address, interface)) = text.split_once('%')
-        && names.contains(&interface)
+        && names.iter().any(|it| it == interface)
     {
         *text = format!("{address}%{}", wanted.name).into();
     }

@@ -17,8 +17,8 @@ use crate::text::{Position, Source, Span};
 const MAX_DEPTH: usize = 32;
 /// A thousand interfaces have about 20,000 values.
 const MAX_NODES: usize = 250_000;
-/// A text above the bound may have one value per this many bytes, as it describes a fleet.
-const BYTES_PER_NODE: usize = 4;
+/// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
+const BYTES_PER_NODE: usize = 6;
 
 /// The tags that repeat the value's own type; `!!str` is handled apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
@@ -67,6 +67,8 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
         lines,
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
+        items: Vec::new(),
+        entries: Vec::new(),
         nodes: 0,
         max_nodes: MAX_NODES.max(text.len() / BYTES_PER_NODE),
         faults: Diagnostics::default(),
@@ -115,6 +117,9 @@ struct Reader<'t> {
     lines: Lines,
     parser: Parser<'t, StrInput<'t>>,
     anchors: HashMap<usize, Anchored<'t>>,
+    /// Items and entries of unfinished lists and mappings, innermost last: each list is allocated once, in its size.
+    items: Vec<Node<'t>>,
+    entries: Vec<Entry<'t>>,
     nodes: usize,
     max_nodes: usize,
     faults: Diagnostics,
@@ -194,22 +199,25 @@ impl<'t> Reader<'t> {
     }
 
     fn sequence(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
-        let mut items = Vec::new();
+        let first = self.items.len();
         loop {
             let (event, span) = self.next()?;
             if event == Event::SequenceEnd {
                 let span = Span { start: start.start, end: span.end };
+                let items = self.items.drain(first..).collect();
                 return Ok(Node { span, value: Value::Sequence(items) });
             }
-            items.push(self.node(event, span, depth + 1)?);
+            let item = self.node(event, span, depth + 1)?;
+            self.items.push(item);
         }
     }
 
     fn mapping(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
-        let mut entries: Vec<Entry<'t>> = Vec::new();
+        let first = self.entries.len();
         loop {
             let (event, key_span) = self.next()?;
             if event == Event::MappingEnd {
+                let entries: Vec<Entry<'t>> = self.entries.drain(first..).collect();
                 self.duplicate_keys(&entries);
                 let span = Span { start: start.start, end: key_span.end };
                 return Ok(Node { span, value: Value::Mapping(entries) });
@@ -222,7 +230,7 @@ impl<'t> Reader<'t> {
             };
             let (event, span) = self.next()?;
             let node = self.node(event, span, depth + 1)?;
-            entries.push(Entry { key, key_span, node });
+            self.entries.push(Entry { key, key_span, node });
         }
     }
 

@@ -7,8 +7,8 @@ use crate::text::place::Place;
 /// memory.
 pub const MAX_DOCUMENT_BYTES: usize = 1 << 20;
 
-/// The largest file of a fleet: a thousand hosts take two to four MiB.
-pub const MAX_FLEET_BYTES: usize = 16 << 20;
+/// The largest file of a fleet: ten thousand hosts take 14 to 30 MiB.
+pub const MAX_FLEET_BYTES: usize = 32 << 20;
 
 /// The most hosts, and the most YAML documents of a file: ten times OpenShift's largest cluster.
 pub const MAX_HOSTS: usize = 20_000;

@@ -33,7 +33,7 @@ pub(super) fn file(
     if bytes.len() > limit {
         diagnostics.push(match limit {
             MAX_DOCUMENT_BYTES => document_size(Place::file(name)),
-            _ => fleet_size("the file is larger than 16 MiB", Place::file(name)),
+            _ => fleet_size("the file is larger than 32 MiB", Place::file(name)),
         });
         return Ok(None);
     }

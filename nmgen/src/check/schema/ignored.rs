@@ -2,7 +2,7 @@
 //! misspelt key is lost without a word, on a node too.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::IGNORED_FIELD;
 use super::locate::{IDENTITY, Judge};
@@ -14,7 +14,7 @@ use crate::text::Span;
 const MAX_QUESTIONS: usize = 1_000;
 
 /// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
-static ANSWERS: LazyLock<Mutex<HashMap<String, bool>>> = LazyLock::new(Mutex::default);
+static ANSWERS: LazyLock<RwLock<HashMap<String, bool>>> = LazyLock::new(RwLock::default);
 
 /// Warns of each key that nmstate drops, in a document that it accepts.
 pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Diagnostics) {
@@ -57,15 +57,14 @@ impl Search<'_, '_> {
             return;
         }
         let alone = |part: Node<'static>| alone(around, around != at, part);
-        let mut keys = Vec::new();
-        collect(part, &Path::default(), &format!("{around} {kind}"), &mut keys);
+        let keys = keys(part, format!("{around} {kind}"));
         let mut is_accepted = None;
         let mut dropped: Vec<Path> = Vec::new();
         for Key { path, shape } in keys {
             if dropped.iter().any(|above| path.starts_with(above)) {
                 continue;
             }
-            let known = answers().get(&shape).copied();
+            let known = ANSWERS.read().unwrap_or_else(PoisonError::into_inner).get(&shape).copied();
             let is_dropped = known.unwrap_or_else(|| {
                 let mut ask = |part: Node<'static>| {
                     self.questions += 1;
@@ -82,7 +81,7 @@ impl Search<'_, '_> {
                     }
                     ask(part)
                 });
-                answers().insert(shape, is_dropped);
+                ANSWERS.write().unwrap_or_else(PoisonError::into_inner).insert(shape, is_dropped);
                 is_dropped
             });
             if is_dropped {
@@ -106,28 +105,62 @@ impl Search<'_, '_> {
     }
 }
 
-fn answers() -> std::sync::MutexGuard<'static, HashMap<String, bool>> {
-    ANSWERS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// A key in a part; keys of one shape have one meaning.
 struct Key {
     path: Path,
     shape: String,
 }
 
-/// The keys of a part, each before the keys below it. Without the keys that select the part's schema.
-fn collect(node: &Node<'_>, at: &Path, shape: &str, keys: &mut Vec<Key>) {
-    for entry in node.entries() {
-        let (path, shape) = (at.key(&entry.key), format!("{shape} {}", entry.key));
-        let is_identity = at.steps().is_empty() && IDENTITY.contains(&&*entry.key);
-        if !is_identity {
-            keys.push(Key { path: path.clone(), shape: shape.clone() });
+/// The keys of a part that nmstate is not known to read, each before the keys below it. Without the keys that select the
+/// part's schema.
+fn keys(part: &Node<'_>, shape: String) -> Vec<Key> {
+    let answers = ANSWERS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut collection = Collection { answers: &answers, shape, keys: Vec::new() };
+    collection.node(part, &Trail::Part);
+    collection.keys
+}
+
+/// The way from a part to a value. Becomes a path only if there is something to ask or to tell: a fleet has millions of
+/// keys.
+enum Trail<'a> {
+    Part,
+    Key(&'a Trail<'a>, &'a str),
+    Item(&'a Trail<'a>, usize),
+}
+
+impl Trail<'_> {
+    fn path(&self) -> Path {
+        match self {
+            Self::Part => Path::default(),
+            Self::Key(above, key) => above.path().key(key),
+            Self::Item(above, index) => above.path().index(*index),
         }
-        collect(&entry.node, &path, &shape, keys);
     }
-    for (index, item) in node.items().iter().enumerate() {
-        collect(item, &at.index(index), shape, keys);
+}
+
+struct Collection<'a> {
+    answers: &'a HashMap<String, bool>,
+    /// Of the value that is visited.
+    shape: String,
+    keys: Vec<Key>,
+}
+
+impl Collection<'_> {
+    fn node(&mut self, node: &Node<'_>, at: &Trail<'_>) {
+        for entry in node.entries() {
+            let (trail, length) = (Trail::Key(at, &entry.key), self.shape.len());
+            self.shape.push(' ');
+            self.shape.push_str(&entry.key);
+            let is_identity = matches!(at, Trail::Part) && IDENTITY.contains(&&*entry.key);
+            if !is_identity && self.answers.get(&self.shape) != Some(&false) {
+                self.keys.push(Key { path: trail.path(), shape: self.shape.clone() });
+            }
+            self.node(&entry.node, &trail);
+            self.shape.truncate(length);
+        }
+        for (index, item) in node.items().iter().enumerate() {
+            self.node(item, &Trail::Item(at, index));
+        }
     }
 }
 

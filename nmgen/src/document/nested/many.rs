@@ -11,6 +11,6 @@ pub(crate) fn too_many(place: Place) -> Diagnostic {
 
 /// For compressed values, and values repeated by aliases.
 pub(crate) fn unpacked_size(place: Place) -> Diagnostic {
-    let message = "the documents up to here exceed 16 MiB";
+    let message = "the documents up to here exceed 32 MiB";
     Diagnostic::new(DOCUMENT_SIZE, message, place)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::compress::gzip;
 use super::host_name::{document_name, node_name, own_name};
@@ -16,6 +16,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::error::Error;
 use crate::output::options::Options;
 use crate::output::rendered::Output;
+use crate::parallel::each;
 use crate::source::{Cluster, Stage};
 use crate::write::File;
 
@@ -106,28 +107,28 @@ fn roles<'h>(
 }
 
 fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Result<Vec<u8>, Error> {
-    let mut files = Vec::new();
-    for converted in hosts {
-        let Some(document) = &converted.host.document else { continue };
+    let documents = each(hosts, |converted| {
+        let document = converted.host.document.as_ref()?;
         let path = format!("{DOCUMENTS}/{}.yml", node_name(converted));
-        files.push(file(&path, &document.text())?);
-    }
+        Some(file(&path, &document.text()))
+    });
+    let mut files: String = documents.into_iter().flatten().collect::<Result<_, _>>()?;
     let mut systemd = None;
     if let Some(agent) = &options.agent {
         if let Some(configuration) = &agent.configuration {
-            files.push(file(AGENT_CONFIGURATION, configuration)?);
+            files += &file(AGENT_CONFIGURATION, configuration)?;
         }
         let unit = |name: &&str| json!({ "name": name, "enabled": true });
         systemd = Some(json!({ "units": AGENT_UNITS.iter().map(unit).collect::<Vec<_>>() }));
     }
     let mut config = json!({
         "ignition": { "version": to_ignition::version(options.ignition_version) },
-        "storage": { "files": files },
+        "storage": { "files": [] },
     });
     if let Some(systemd) = systemd {
         config["systemd"] = systemd;
     }
-    yaml(&json!({
+    let text = yaml(&json!({
         "apiVersion": "machineconfiguration.openshift.io/v1",
         "kind": "MachineConfig",
         "metadata": {
@@ -135,12 +136,21 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
             "name": name,
         },
         "spec": { "config": config },
-    }))
-    .map(String::into_bytes)
+    }))?;
+    Ok(with_files(&text, &files).into_bytes())
 }
 
-/// Compressed if that is smaller.
-fn file(path: &str, text: &str) -> Result<Value, Error> {
+/// The object with these items in its empty list of files: written as text, on all cores.
+fn with_files(object: &str, files: &str) -> String {
+    const EMPTY: &str = " files: []\n";
+    match object.split_once(EMPTY) {
+        Some((before, after)) if !files.is_empty() => format!("{before} files:\n{files}{after}"),
+        _ => object.to_owned(),
+    }
+}
+
+/// An item of the list of files; the content is compressed if that is smaller.
+fn file(path: &str, text: &str) -> Result<String, Error> {
     let plain = format!("data:text/plain;charset=utf-8;base64,{}", STANDARD.encode(text));
     let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text.as_bytes())?));
     const GZIP: &str = "compression: gzip";
@@ -149,7 +159,10 @@ fn file(path: &str, text: &str) -> Result<Value, Error> {
     } else {
         json!({ "source": plain })
     };
-    Ok(json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path }))
+    let item = json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path });
+    let text = serde_yaml::to_string(&[item]).map_err(|source| Error::RenderYaml { source })?;
+    // Every value is on one line, so indentation changes none.
+    Ok(text.lines().map(|line| format!("      {line}\n")).collect())
 }
 
 fn size(role: &str, name: &str, bytes: usize, hosts: usize, place: &Place) -> Option<Diagnostic> {
