@@ -3,11 +3,15 @@
 mod cut_off;
 mod life;
 mod made;
+mod settings;
 mod silent;
 mod uplinks;
 
 use tests::{
-    dayone::{DAY_ONE, HASTE, MAC, Mark, USERSPACE, automatic, mark, picture, settle},
+    dayone::{
+        DAY_ONE, HASTE, MAC, Mark, USERSPACE, automatic, mark, parse, picture, profiles, settle,
+        undocumented,
+    },
     lab::{Case, Error, Inside, Nic, Node},
 };
 
@@ -39,6 +43,17 @@ fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
     let before = picture(&inside)?;
     assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
     Ok((inside, before))
+}
+
+/// Checks the profiles that NetworkManager holds against those of configure-ovs.sh.
+fn like_configure_ovs(inside: &Inside, fixture: &str) -> Result<(), Error> {
+    let (mut script, own) = (parse(fixture), profiles(inside)?);
+    // The datapath of containers, as the script's stand-in has it too.
+    if let Some(bridge) = script.get_mut("br-ex") {
+        bridge.insert("ovs-bridge.datapath-type".to_owned(), "netdev".to_owned());
+    }
+    assert_eq!(undocumented(&script, &own), [""; 0], "{own:#?}");
+    Ok(())
 }
 
 /// Starts the bridge service anew. Returns the mark from before the start.

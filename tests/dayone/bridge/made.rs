@@ -1,13 +1,18 @@
 //! br-ex on one card: static, DHCP, both families; on a node with all units of the field.
 
+use std::net::Ipv4Addr;
+
 use tests::{
+    configure_ovs_profiles,
     dayone::{
-        ADDRESS, APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent, automatic,
+        ADDRESS6, APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent, automatic,
         br_ex_works, bridge_outcome, day_one_dhcp, finished, patch_port, volatile_profiles,
         with_bridge,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
 };
+
+use super::like_configure_ovs;
 
 /// A node of the field.
 fn field(day_one: &str) -> Node {
@@ -44,6 +49,7 @@ fn static_address_at_each_boot() -> Result<(), Error> {
         finished(&case.inside()?)?;
         made_by_dayone(&case.inside()?)?;
         br_ex_works(case)?;
+        like_configure_ovs(&case.inside()?, configure_ovs_profiles!("static"))?;
         let port = patch_port(&case.inside()?)?;
         for power_cut in [false, true] {
             if power_cut {
@@ -70,6 +76,7 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         case.boot()?;
         finished(&case.inside()?)?;
         made_by_dayone(&case.inside()?)?;
+        like_configure_ovs(&case.inside()?, configure_ovs_profiles!("dhcp"))?;
         has_the_one_lease(case)
     })
 }
@@ -77,8 +84,10 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
 #[test]
 fn both_families_from_the_network() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    let both =
-        day_one_dhcp().replace("[ipv6]\nmethod=disabled", "[ipv6]\nmethod=auto\naddr-gen-mode=0");
+    let both = day_one_dhcp()
+        .replace("\n[ipv4]", "lldp=1\n\n[ethernet]\nmtu=9000\n\n[ipv4]")
+        .replace("dhcp-client-id=mac\n", "")
+        .replace("[ipv6]\nmethod=disabled", "[ipv6]\nmethod=auto\nmay-fail=false\naddr-gen-mode=0");
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
     lab.run(node, &Peer::new().dhcp().router_advertisements(), |case| {
         case.boot()?;
@@ -92,6 +101,11 @@ fn both_families_from_the_network() -> Result<(), Error> {
         let address =
             "ip -6 -oneline address show dev br-ex scope global -tentative | grep 2001:db8:";
         inside.wait_sh(address, SOON)?;
+        like_configure_ovs(&inside, configure_ovs_profiles!("slaac"))?;
+        assert_eq!(
+            inside.sh("cat /sys/class/net/eno1/mtu /sys/class/net/br-ex/mtu")?,
+            "9000\n9000"
+        );
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
@@ -99,15 +113,43 @@ fn both_families_from_the_network() -> Result<(), Error> {
 }
 
 #[test]
+fn ipv6_alone() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let only = DAY_ONE.split("\n[ipv4]").next().unwrap_or_default().to_owned()
+        + "\n[ipv4]\nmethod=disabled\n\n[ipv6]\nmethod=manual\naddress1=2001:db8::10/64,2001:db8::1\n";
+    let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &only);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let it = bridge_outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(
+            it.text().contains("br-ex on eno1") && it.text().contains("2001:db8::1"),
+            "{}",
+            it.text()
+        );
+        assert!(case.peer().pings(ADDRESS6, SOON)?);
+        assert_eq!(case.peer().mac_of(ADDRESS6)?.as_deref(), Some(MAC));
+        let routes = inside.sh("ip -6 route show dev br-ex | grep -v -e ^fe80: -e ^multicast")?;
+        assert!(routes.lines().all(|route| route.contains(" metric 48 ")), "{routes}");
+        Ok(())
+    })
+}
+
+#[test]
 fn static_address_beside_dhcp() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    let both = day_one_dhcp().replace("method=auto\n", "method=auto\naddress1=192.0.2.10/24\n");
+    let both = day_one_dhcp()
+        .replace("type=ethernet\n", "type=ethernet\nautoconnect-priority=5\n")
+        .replace("dhcp-client-id=mac\n", "address1=192.0.2.77/24\n")
+        + "addr-gen-mode=default\n";
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))).keyfile("eno1", &both);
     lab.run(node, &Peer::new().dhcp(), |case| {
         case.boot()?;
         let it = bridge_outcome(&case.inside()?, None)?;
         assert_eq!(it.exit, 0, "{}", it.text());
-        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert!(case.peer().pings(Ipv4Addr::new(192, 0, 2, 77), SOON)?);
+        like_configure_ovs(&case.inside()?, configure_ovs_profiles!("dhcp-and-address"))?;
         has_the_one_lease(case)
     })
 }
@@ -152,7 +194,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
 }
 
 /// Checks that the server knows one lease, and br-ex has it under the card's MAC address.
-fn has_the_one_lease(case: &Case<'_>) -> Result<(), Error> {
+pub(super) fn has_the_one_lease(case: &Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
     let leases = case.peer().leases()?;
     assert_eq!(leases.len(), 1, "{leases:?}");

@@ -75,7 +75,7 @@ fn text(plan: &BridgePlan, name: &str, value: &Value) -> String {
             of.map_or(uuid, |it| it.id.as_str()).to_owned()
         }
         ("connection.autoconnect-ports", Some(1)) => "1 (true)".to_owned(),
-        ("connection.lldp", Some(1)) => "1 (enable-rx)".to_owned(),
+        ("connection.lldp", Some(1)) => "enable-rx".to_owned(),
         ("802-3-ethernet.wake-on-lan", Some(64)) => "64 (magic)".to_owned(),
         ("tun.mode", Some(2)) => "2 (tap)".to_owned(),
         ("ipv6.addr-gen-mode", Some(0)) => "eui64".to_owned(),
