@@ -1,6 +1,8 @@
 //! br-ex without a document.
 
+mod by_hand;
 mod cut_off;
+mod late;
 mod life;
 mod made;
 mod settings;

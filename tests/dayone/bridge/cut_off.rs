@@ -2,8 +2,9 @@
 
 use tests::{
     dayone::{
-        ADDRESS, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, HASTE, MAC, Mark, SOON, USERSPACE,
-        bridge_outcome, kubelet_ran, picture, volatile_profiles, with_bridge, with_program,
+        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
+        SOON, USERSPACE, attempt, bridge_outcome, kubelet_ran, picture, volatile_profiles,
+        with_bridge, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -85,6 +86,36 @@ fn power_cut_in_each_phase() -> Result<(), Error> {
             // The next phase begins with the old network.
             inside.sh("nmcli connection delete br-ex ovs-if-br-ex ovs-if-phys0 ovs-port-br-ex ovs-port-phys0; \
                  nmcli connection up eno1; rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
+        }
+        Ok(())
+    })
+}
+
+/// The bridge of a document that is gone comes back under a power cut as the automatic one.
+#[test]
+fn power_cut_while_a_document_gives_br_ex_back() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (mut inside, _) = old_network(case)?;
+        for phase in ["take-over", "apply-profiles", "commit"] {
+            inside.write(HOST_FILE, &Document::new().text())?;
+            inside.sh("systemctl stop dayone-bridge.service; rm -rf /run/dayone/bridge.json")?;
+            let it = attempt(&inside)?;
+            assert_eq!(it.exit, 0, "before {phase}: {}", it.text());
+            assert!(inside.read(APPLIED)?.is_some());
+            inside.sh(&format!("rm {HOST_FILE}"))?;
+            hold(&inside, phase)?;
+            case.cut_power()?;
+            case.boot()?;
+            inside = case.inside()?;
+            let it = bridge_outcome(&inside, None)?;
+            assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            works(case)?;
+            assert_eq!(inside.read(APPLIED)?, None, "{phase}");
+            assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
+            let ids = inside.sh("nmcli -g NAME connection show | sort")?;
+            assert!(!ids.contains("br-ex-if"), "{phase}: {ids}");
         }
         Ok(())
     })

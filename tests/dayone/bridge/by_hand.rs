@@ -1,0 +1,39 @@
+//! The bridge of configure-ovs.sh becomes the agent's without a reboot.
+
+use tests::{
+    dayone::{
+        ADDRESS, BRIDGE_PROFILES, MAC, PATCH, SOON, bridge_outcome, configure_ovs_in_run, ovn,
+        volatile_profiles,
+    },
+    lab::{Error, Lab, Peer},
+};
+
+use super::{node, old_network, start};
+
+#[test]
+fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let (inside, _) = old_network(case)?;
+        configure_ovs_in_run(&inside)?;
+        ovn(&inside)?;
+        let numbers =
+            format!("ovs-vsctl get interface eno1 ofport -- get interface {PATCH} ofport");
+        let before = inside.wait_sh(&format!("{numbers} | grep -v '[^0-9]'"), SOON)?;
+        let mark = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+        assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+        assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
+        // Flows name these numbers.
+        inside.wait_sh(&format!("[ \"$({numbers})\" = '{before}' ]"), SOON)?;
+        let uuid = inside.sh("nmcli -g UUID,TYPE connection show | sed -n 's/:ovs-bridge$//p'")?;
+        let known = inside.sh("ovs-vsctl get bridge br-ex external_ids:NM.connection.uuid")?;
+        assert_eq!(known.trim_matches('"'), uuid);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        Ok(())
+    })
+}

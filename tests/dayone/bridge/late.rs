@@ -1,0 +1,126 @@
+//! Default routes that come late, and two at once.
+
+use std::net::IpAddr;
+
+use tests::{
+    dayone::{
+        ATTEMPT, DAY_ONE, HASTE, MAC, SOON, USERSPACE, automatic, bridge_outcome, day_one_dhcp,
+        kubelet_ran, mark,
+    },
+    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+};
+
+use super::{GATE, gated, made::has_the_one_lease, start};
+
+const SECOND: &str = "52:54:00:00:00:02";
+
+/// Boots; the bridge service has not run, and nor has kubelet.
+fn booted(case: &mut Case<'_>) -> Result<Inside, Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    inside.sh(&format!(
+        "systemctl stop kubelet.service kubelet-dependencies.target; rm -rf /run/lab-kubelet; touch {GATE}"
+    ))?;
+    Ok(inside)
+}
+
+/// Activates the card's profile anew, with a silent DHCP server.
+fn without_lease(case: &mut Case<'_>, card: &str) -> Result<(), Error> {
+    case.peer_mut().fault(Fault::DropDhcp, true)?;
+    let inside = case.inside()?;
+    inside.sh(&format!("nmcli --wait 0 connection up {card}"))?;
+    inside.wait_sh(&format!("! ip route show default dev {card} | grep ."), SOON)?;
+    Ok(())
+}
+
+/// The profile of the second card.
+fn of_second(profile: &str) -> String {
+    profile.replace("eno1", "eno2").replace("d001", "d002").replace("192.0.2.10/", "192.0.2.11/")
+}
+
+fn two_cards(first: &str, second: &str) -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).nic(Nic::new("eno2", SECOND));
+    gated(automatic(node)).keyfile("eno1", first).keyfile("eno2", second)
+}
+
+#[test]
+fn lease_after_the_first_attempt() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let settings = HASTE.replace("[wait]\n", "[wait]\nuplink = 1\n") + USERSPACE;
+    let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
+        .keyfile("eno1", &day_one_dhcp())
+        .file("/etc/dayone/dayone.toml", &settings, 0o644);
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        let inside = booted(case)?;
+        without_lease(case, "eno1")?;
+        let first = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&first))?;
+        assert!(it.exit != 0 && it.text().contains("no default route"), "{}", it.text());
+        assert!(!kubelet_ran(&inside)?);
+        assert_eq!(
+            inside.sh("ovs-vsctl list-br; ls /etc/NetworkManager/system-connections")?,
+            "eno1.nmconnection"
+        );
+        inside.wait_sh("dayone status | grep 'the next attempt is in 15 s'", SOON)?;
+
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        inside.wait_sh("ip route show default dev eno1 | grep via", ATTEMPT)?;
+        let second = mark(&inside)?;
+        inside.sh("systemctl kill --signal=HUP dayone-bridge.service")?;
+        let it = bridge_outcome(&inside, Some(&second))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        has_the_one_lease(case)
+    })
+}
+
+#[test]
+fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = two_cards(DAY_ONE, &of_second(&day_one_dhcp())).file(
+        "/var/lib/ovnk/iface_default_hint",
+        "eno2\n",
+        0o644,
+    );
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        let inside = booted(case)?;
+        without_lease(case, "eno2")?;
+        let mark = start(&inside)?;
+        let waits = "systemctl show --property=StatusText dayone-bridge.service | grep 'a default route of eno2, the uplink before'";
+        inside.wait_sh(waits, ATTEMPT)?;
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("br-ex on eno2: it was the uplink before"), "{}", it.text());
+        let leases = case.peer().leases()?;
+        assert_eq!(leases.len(), 1, "{leases:?}");
+        assert!(inside.sh("ip -4 -oneline address show dev br-ex")?.contains(&leases[0].address.to_string()));
+        assert!(case.peer().pings(leases[0].address, SOON)?);
+        assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?.trim(), "eno2");
+        Ok(())
+    })
+}
+
+/// The kernel's first route counts.
+#[test]
+fn two_default_routes_of_one_metric() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let metric = DAY_ONE.replace("dns=", "route-metric=100\ndns=");
+    lab.run(two_cards(&metric, &of_second(&metric)), &Peer::new(), |case| {
+        let inside = booted(case)?;
+        inside.wait_sh("[ $(ip route show default metric 100 | wc -l) = 2 ]", SOON)?;
+        let first = inside.sh("ip route show default | head -n 1 | grep -o 'eno[12]'")?;
+        let address: IpAddr = match first.as_str() {
+            "eno1" => [192, 0, 2, 10],
+            _ => [192, 0, 2, 11],
+        }
+        .into();
+        let mark = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains(&format!("br-ex on {first}")), "{}", it.text());
+        let on_bridge = inside.sh("ip -4 -oneline address show dev br-ex")?;
+        assert!(on_bridge.contains(&address.to_string()), "{on_bridge}");
+        assert!(case.peer().pings(address, SOON)?);
+        Ok(())
+    })
+}
