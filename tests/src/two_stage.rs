@@ -1,5 +1,7 @@
 //! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and expectations.
 
+mod automatic;
+
 use std::{
     collections::BTreeMap,
     net::{IpAddr, Ipv4Addr},

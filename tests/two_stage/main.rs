@@ -2,6 +2,7 @@
 
 mod bond;
 mod bootstrap;
+mod bridge;
 mod broken;
 mod fallback;
 mod late;

@@ -1,0 +1,159 @@
+//! br-ex without a document, with the kernel's datapath: on a bond with a VLAN and LACP, on that VLAN, and on a VLAN of a card.
+
+use std::net::Ipv4Addr;
+
+use tests::{
+    configure_ovs_profiles,
+    dayone::{Profiles, parse, profiles, undocumented},
+    lab::{Inside, Machines, Nic, VmCase},
+    two_stage::{ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, fleet, peer},
+};
+
+use crate::Result;
+
+const ON_STORAGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 70);
+
+/// A card without addresses, and a VLAN on it by the UUID of its profile.
+const CARD: &str = "\
+[connection]
+id=storage
+uuid=6e0a3f0c-51d5-4f0d-9f8e-7c3c5f1ab001
+type=ethernet
+interface-name=enp0s18
+
+[ipv4]
+method=disabled
+
+[ipv6]
+method=disabled
+";
+const VLAN_OF_CARD: &str = "\
+[connection]
+id=storage-vlan
+uuid=6e0a3f0c-51d5-4f0d-9f8e-7c3c5f1ab002
+type=vlan
+interface-name=enp0s18.200
+
+[vlan]
+id=200
+parent=6e0a3f0c-51d5-4f0d-9f8e-7c3c5f1ab001
+
+[ipv4]
+method=manual
+address1=198.18.0.70/24
+
+[ipv6]
+method=disabled
+";
+
+/// Checks br-ex on `link`, and that every network of the machine works.
+fn works(case: &VmCase<'_>, link: &str) -> Result<Inside> {
+    let inside = case.inside()?;
+    let seen = inside.sh(
+        "ovs-vsctl get bridge br-ex datapath_type; ovs-vsctl list-ports br-ex; cat /run/lab-ovs-configuration || :",
+    )?;
+    assert_eq!(seen, format!("\"\"\n{link}"));
+    for address in [ADDRESS, ON_VLAN, ON_STORAGE] {
+        assert!(case.peer().pings(address, SOON)?, "{address} with br-ex on {link}");
+    }
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(status.stdout.contains(&format!("br-ex on {link}")), "{status}");
+    let same = inside.sh(&format!(
+        "cat /sys/class/net/{link}/address /sys/class/net/br-ex/address | uniq | wc -l"
+    ))?;
+    assert_eq!(same, "1", "one MAC address");
+    Ok(inside)
+}
+
+/// Checks the profiles of the bridge and of `link` against those that configure-ovs.sh makes in `fixture` of `its` uplink.
+fn as_the_script(inside: &Inside, fixture: &str, its: &str, link: &str) -> Result<Profiles> {
+    let mac = inside.sh(&format!("cat /sys/class/net/{link}/address"))?;
+    let mut script = parse(&fixture.replace(its, link).replace("52:54:00:00:00:01", &mac));
+    // Its addresses are those of another node.
+    script.retain(|id, _| id != "ovs-if-br-ex" && !id.ends_with("-slave-ovs-clone"));
+    let own = profiles(inside)?;
+    assert_eq!(undocumented(&script, &own), [""; 0], "{own:#?}");
+    Ok(own)
+}
+
+/// Checks that the ports' profiles are copies of the ports' own, with the new bond as their controller.
+fn ports_are_copies(own: &Profiles) {
+    for port in ["enp0s16", "enp0s17"] {
+        let copy = format!("{port}-slave-ovs-clone");
+        let mut expected = own[port].clone();
+        for (property, value) in [
+            ("connection.id", copy.as_str()),
+            ("connection.controller", "ovs-if-phys0"),
+            ("connection.autoconnect-priority", "100"),
+        ] {
+            expected.insert(property.to_owned(), value.to_owned());
+        }
+        assert_eq!(own.get(&copy), Some(&expected));
+    }
+}
+
+/// Checks both ends of the aggregate.
+fn both_ports_carry(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
+    let bond = inside.sh("cat /proc/net/bonding/bond0")?;
+    assert!(bond.contains("Number of ports: 2"), "{bond}");
+    assert!(!bond.contains("Partner Mac Address: 00:00:00:00:00:00"), "{bond}");
+    let partner = case.lacp("aggregate")?;
+    assert_eq!(partner.matches("current attached").count(), 2, "{partner}");
+    Ok(())
+}
+
+/// Runs the bridge service again with this uplink.
+fn moved(case: &VmCase<'_>, link: &str) -> Result<Inside> {
+    let inside = case.inside()?;
+    inside.sh("mkdir -p /etc/ovnk")?;
+    inside.write("/etc/ovnk/default_bridge", link)?;
+    let restart = ["systemctl", "restart", "dayone-bridge.service"];
+    inside.run_within(&restart, VmCase::BOOT)?.success()?;
+    works(case, link)
+}
+
+#[test]
+fn on_a_bond_and_on_vlans() -> Result<()> {
+    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let ignition = Ignition::new(NAME)
+        .automatic_bridge()
+        .keyfile("storage", CARD)
+        .keyfile("storage-vlan", VLAN_OF_CARD);
+    let machine = bonded("802.3ad")
+        .nic(Nic::new("nic3", "52:54:00:00:00:73"))
+        .archive(archive(&fleet("802.3ad"))?)
+        .ignition(&SERVER.to_string(), &ignition.text());
+    let peer =
+        peer().vlan("storage", 200).address("storage", Ipv4Addr::new(198, 18, 0, 1).into(), 24);
+    machines.run(&machine, &peer, |case| {
+        for reboot in [false, true] {
+            if reboot {
+                case.reboot()?
+            } else {
+                case.boot()?
+            };
+            let inside = works(case, "bond0")?;
+            both_ports_carry(case, &inside)?;
+            let own =
+                as_the_script(&inside, configure_ovs_profiles!("bond-lacp"), "bond0", "bond0")?;
+            ports_are_copies(&own);
+            let kubelet = inside.wait_unit("kubelet.service", "active", SOON)?;
+            let bridge = inside.unit("dayone-bridge.service")?;
+            assert!(kubelet.exec_start > bridge.active_enter, "{kubelet:?} {bridge:?}");
+        }
+        let inside = moved(case, "bond0.100")?;
+        both_ports_carry(case, &inside)?;
+        as_the_script(&inside, configure_ovs_profiles!("bond-vlan"), "bond0.100", "bond0.100")?;
+        let inside = moved(case, "enp0s18.200")?;
+        as_the_script(
+            &inside,
+            &configure_ovs_profiles!("vlan")
+                .replace("eno1.100", "eno1.200")
+                .replace("vlan.id: 100", "vlan.id: 200"),
+            "eno1",
+            "enp0s18",
+        )?;
+        Ok(())
+    })
+}
