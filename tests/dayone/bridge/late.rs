@@ -85,7 +85,8 @@ fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
         let inside = booted(case)?;
         without_lease(case, "eno2")?;
         let mark = start(&inside)?;
-        let waits = "systemctl show --property=StatusText dayone-bridge.service | grep 'a default route of eno2, the uplink before'";
+        let waits = "systemctl show --property=StatusText dayone-bridge.service | \
+                     grep 'a default route of eno2, the uplink before'";
         inside.wait_sh(waits, ATTEMPT)?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
         let it = bridge_outcome(&inside, Some(&mark))?;
@@ -93,7 +94,11 @@ fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
         assert!(it.text().contains("br-ex on eno2: it was the uplink before"), "{}", it.text());
         let leases = case.peer().leases()?;
         assert_eq!(leases.len(), 1, "{leases:?}");
-        assert!(inside.sh("ip -4 -oneline address show dev br-ex")?.contains(&leases[0].address.to_string()));
+        assert!(
+            inside
+                .sh("ip -4 -oneline address show dev br-ex")?
+                .contains(&leases[0].address.to_string())
+        );
         assert!(case.peer().pings(leases[0].address, SOON)?);
         assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?.trim(), "eno2");
         Ok(())

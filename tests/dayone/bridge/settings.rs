@@ -53,9 +53,10 @@ fn ports_of_a_linux_bridge_come_along() -> Result<(), Error> {
         .unwrap_or_default()
         .replace("eno1", "lan0")
         .replace("ethernet", "bridge")
-        + "\n[bridge]\nstp=false\nmac-address=52:54:00:00:00:01\n\n[ipv4]\nmethod=auto\n\n[ipv6]\nmethod=disabled\naddr-gen-mode=default\n";
-    let port = "[connection]\nid=port-1\nuuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd0a1\ntype=ethernet\ninterface-name=eno1\n\
-                controller=lan0\nport-type=bridge\n\n[bridge-port]\npath-cost=3\n";
+        + "\n[bridge]\nstp=false\nmac-address=52:54:00:00:00:01\n\n\
+           [ipv4]\nmethod=auto\n\n[ipv6]\nmethod=disabled\naddr-gen-mode=default\n";
+    let port = "[connection]\nid=port-1\nuuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd0a1\ntype=ethernet\n\
+                interface-name=eno1\ncontroller=lan0\nport-type=bridge\n\n[bridge-port]\npath-cost=3\n";
     let node = automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
         .keyfile("lan0", &bridge)
         .keyfile("port-1", port);
