@@ -12,7 +12,6 @@ mod own_profile;
 mod root_disk;
 mod silent;
 mod stock;
-mod verdicts;
 mod without_archive;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
