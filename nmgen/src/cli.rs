@@ -45,7 +45,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
-        Ok(Done::Failed | Done::Different) => ExitCode::from(1),
+        Ok(Done::Failed) => ExitCode::from(1),
         Err(error) => {
             streams::error(&error);
             ExitCode::from(1)

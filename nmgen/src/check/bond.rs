@@ -106,7 +106,8 @@ fn bond(subject: &Subject<'_>, interface: &Interface<'_>, ports: usize, report: 
     bond.primary(ports, report);
 }
 
-fn mode(text: &str) -> Option<&'static str> {
+/// The kernel's name of a mode, given by name or number.
+pub(super) fn mode(text: &str) -> Option<&'static str> {
     let text = if text == "lacp" { "802.3ad" } else { text };
     MODES.iter().find(|(name, number)| *name == text || *number == text).map(|(name, _)| *name)
 }

@@ -3,7 +3,18 @@
 pub(crate) mod bridge;
 mod declared;
 mod facts;
+#[cfg(feature = "pipelines")]
+mod installation;
+#[cfg(not(feature = "pipelines"))]
+#[path = "hosts/no_installation.rs"]
+mod installation;
+mod majority;
 mod member;
+#[cfg(feature = "pipelines")]
+mod network;
+#[cfg(not(feature = "pipelines"))]
+#[path = "hosts/no_network.rs"]
+mod network;
 mod replicas;
 mod roles;
 mod stages;
@@ -24,7 +35,16 @@ rules! {
 }
 
 pub(super) fn rules() -> Vec<Rule> {
-    [RULES, bridge::RULES, declared::RULES, replicas::RULES, roles::RULES, stages::RULES].concat()
+    [
+        RULES,
+        bridge::RULES,
+        declared::RULES,
+        &installation::rules(),
+        replicas::RULES,
+        roles::RULES,
+        stages::RULES,
+    ]
+    .concat()
 }
 
 /// `facts`: one for each host, in the same order.
@@ -64,6 +84,7 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
     declared::cluster_twice(&cluster, diagnostics);
     roles::check(&named, diagnostics);
     stages::check(&named, diagnostics);
+    installation::check(sources, facts, &named, diagnostics);
 }
 
 fn twice<V: Eq + Hash + Display>(

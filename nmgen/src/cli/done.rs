@@ -6,11 +6,9 @@ use crate::diagnostic::Diagnostic;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Done {
     Success,
-    /// `diff` found differences, and its exit code is asked for.
-    Different,
     /// The diagnostics give the reason.
     InputWrong,
-    /// The error has been printed.
+    /// The error has been printed; of `diff --exit-code`, the differences.
     Failed,
 }
 

@@ -1,5 +1,6 @@
 //! The cluster that the hosts belong to, as far as a source describes it.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use crate::text::place::Place;
@@ -44,14 +45,29 @@ pub struct Network {
     length: u32,
 }
 
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
 #[cfg(any(test, feature = "pipelines"))]
 impl Network {
     /// Reads `192.0.2.0/24`; `None` for anything else.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (address, length) = text.split_once('/')?;
-        let (address, length) = (address.parse().ok()?, length.parse().ok()?);
-        let most = if matches!(address, IpAddr::V4(_)) { 32 } else { 128 };
+        Self::new(address.parse().ok()?, length.parse().ok()?)
+    }
+
+    /// The network of an address; `None` if the prefix is too long.
+    pub(crate) fn new(address: IpAddr, length: u64) -> Option<Self> {
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length = u32::try_from(length).ok()?;
         (length <= most).then_some(Self { address, length })
+    }
+
+    pub(crate) fn is_ipv4(&self) -> bool {
+        self.address.is_ipv4()
     }
 
     pub(crate) fn contains(&self, address: IpAddr) -> bool {

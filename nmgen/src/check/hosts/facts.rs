@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use super::network::{Network, network};
 use crate::diagnostic::Place;
 use crate::document::{Document, Node};
 use crate::mac::Mac;
@@ -21,6 +22,8 @@ pub(crate) struct Facts {
     pub(super) vlan_places: BTreeMap<u64, Place>,
     /// The MTU of each interface, if set, and its place, else the place of the name.
     pub(super) mtus: BTreeMap<String, (Option<u64>, Place)>,
+    /// Addresses, gateways, name servers and bonds.
+    pub(super) network: Network,
 }
 
 /// Gathers the facts of a host.
@@ -33,6 +36,7 @@ pub(crate) fn facts(host: &Host) -> Facts {
         for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
             facts.add(interface, document);
         }
+        facts.network = network(&document.root);
     }
     facts
 }
@@ -92,7 +96,7 @@ impl Facts {
 
 /// Loopback and link-local addresses may repeat: they are valid on one host or one link. So may those
 /// that OVN-Kubernetes uses inside each node (`masqueradeSubnet`, fd69::/112).
-fn is_of_each_host(ip: &IpAddr) -> bool {
+pub(super) fn is_of_each_host(ip: &IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => ip.is_loopback() || ip.is_link_local(),
         IpAddr::V6(ip) => {

@@ -1,36 +1,56 @@
 //! Differences within a role, whose hosts are usually built alike.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::Hash;
 
+use super::majority::{Odd, odd};
 use super::member::Member;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
-use crate::source::Stage;
 
 rules! {
     warning VLAN_DIFFERS_IN_ROLE = "vlan-differs-in-role";
     warning MTU_DIFFERS_IN_ROLE = "mtu-differs-in-role";
 }
 
-const HELP: &str = "if this host is meant to differ, there is nothing to do";
+pub(super) const HELP: &str = "if this host is meant to differ, there is nothing to do";
+
+/// A role's hosts in one cluster and stage.
+pub(super) type Group<'m, 'h> = (&'h str, Vec<&'m Member<'h>>);
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
-    // One source may give the role and another the document.
-    let known: HashMap<&str, &str> = members
-        .iter()
-        .filter_map(|member| Some((member.name()?, member.host.role.as_deref()?)))
-        .collect();
-    let mut groups: BTreeMap<(&str, Stage), Vec<&Member<'_>>> = BTreeMap::new();
-    for member in members.iter().filter(|member| member.host.document.is_some()) {
-        let told = || member.name().and_then(|name| known.get(name).copied());
-        if let Some(role) = member.host.role.as_deref().or_else(told) {
-            groups.entry((role, member.host.stage)).or_default().push(member);
-        }
-    }
-    for ((role, _), group) in groups {
+    for (role, group) in groups(members) {
         vlans(role, &group, diagnostics);
         mtus(role, &group, diagnostics);
     }
+}
+
+/// The hosts with a document, of each cluster, role and stage. A host's several policies have only parts of its network each, so
+/// that they are not compared.
+pub(super) fn groups<'m, 'h>(members: &'m [Member<'h>]) -> Vec<Group<'m, 'h>> {
+    // One source may give the role and another the document.
+    let mut known: HashMap<&str, (Option<&str>, &str)> = HashMap::new();
+    let mut policies: HashMap<&str, usize> = HashMap::new();
+    for member in members {
+        let Some(name) = member.name() else { continue };
+        if let Some(role) = member.host.role.as_deref() {
+            known.insert(name, (member.host.cluster.as_deref(), role));
+        }
+        if member.host.policy.is_some() {
+            *policies.entry(name).or_default() += 1;
+        }
+    }
+    let mut groups: BTreeMap<_, Vec<&Member<'_>>> = BTreeMap::new();
+    for member in members.iter().filter(|member| member.host.document.is_some()) {
+        let told = || member.name().and_then(|name| known.get(name).copied());
+        let own = member.host.role.as_deref().map(|role| (member.host.cluster.as_deref(), role));
+        let is_part = member.host.policy.is_some()
+            && member.name().and_then(|name| policies.get(name)).is_some_and(|count| *count > 1);
+        if let Some((cluster, role)) = own.or_else(told)
+            && !is_part
+        {
+            groups.entry((cluster, role, member.host.stage)).or_default().push(member);
+        }
+    }
+    groups.into_iter().map(|((_, role, _), group)| (role, group)).collect()
 }
 
 fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
@@ -74,28 +94,4 @@ fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
             diagnostics.push(Diagnostic::new(MTU_DIFFERS_IN_ROLE, message, place).help(HELP));
         }
     }
-}
-
-/// A value that differs from the majority's.
-struct Odd<V> {
-    index: usize,
-    value: V,
-    others: V,
-    /// The number of hosts in the majority.
-    count: usize,
-}
-
-/// The values that differ; none without a majority of at least two.
-fn odd<V: Eq + Hash + Copy>(values: &[V]) -> impl Iterator<Item = Odd<V>> {
-    let mut counts: HashMap<V, usize> = HashMap::new();
-    for value in values {
-        *counts.entry(*value).or_default() += 1;
-    }
-    let majority = counts
-        .into_iter()
-        .find(|(_, count)| *count * 2 > values.len() && *count > 1 && *count < values.len());
-    values.iter().enumerate().filter_map(move |(index, value)| {
-        let (others, count) = majority?;
-        (*value != others).then_some(Odd { index, value: *value, others, count })
-    })
 }

@@ -8,7 +8,7 @@ mod text;
 use clap::{Args, ValueEnum};
 
 use crate::changes;
-use crate::cli::done::{Done, verdict};
+use crate::cli::done::Done;
 use crate::cli::streams;
 use crate::error::Error;
 use crate::source;
@@ -56,12 +56,23 @@ pub(super) fn run(arguments: &DiffArguments) -> Result<Done, Error> {
             streams::error(&error);
             Ok(Done::InputWrong)
         }
-        (Ok(Done::Different), false) => Ok(Done::Success),
-        (done, _) => done,
+        (Ok(Found::Differences), true) => Ok(Done::Failed),
+        (Ok(Found::Faults), _) => Ok(Done::InputWrong),
+        (Ok(Found::Differences | Found::Nothing), _) => Ok(Done::Success),
+        (Err(error), false) => Err(error),
     }
 }
 
-fn differences(arguments: &DiffArguments) -> Result<Done, Error> {
+/// The outcome of a comparison.
+enum Found {
+    /// The sources are equal.
+    Nothing,
+    Differences,
+    /// A side cannot be read; the diagnostics give the reason.
+    Faults,
+}
+
+fn differences(arguments: &DiffArguments) -> Result<Found, Error> {
     let old = source::load(&[&arguments.old])?;
     let new = source::load(&[&arguments.new])?;
     let mut diagnostics = old.diagnostics.clone();
@@ -69,12 +80,12 @@ fn differences(arguments: &DiffArguments) -> Result<Done, Error> {
     streams::diagnostics(&diagnostics);
     // What is unread would be shown as removed or added.
     if diagnostics.has_errors() {
-        return Ok(verdict(&diagnostics, false));
+        return Ok(Found::Faults);
     }
     let changes = changes::compare(&old, &new);
     streams::text(&match arguments.format {
         Form::Text => text::text(&changes),
         Form::Json => json::json(&changes),
     })?;
-    Ok(if changes.is_empty() { Done::Success } else { Done::Different })
+    Ok(if changes.is_empty() { Found::Nothing } else { Found::Differences })
 }
