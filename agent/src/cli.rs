@@ -22,23 +22,30 @@ pub(crate) struct Cli {
 /// Where things are; the rest is in the runbook.
 const PLACES: &str = "\
 Files:
-  /etc/nmstate/openshift/  the documents: <short host name>.yml, else <host name
-                           with domain>.yml, <MAC address>.yml, <DMI serial or
-                           UUID>.yml, cluster.yml
-  /etc/dayone/dayone.toml  the settings, dayone.toml(5)
-  /run/dayone/status.json  the account of this boot, dayone status
-  /var/lib/dayone/         last good document, history, an open transaction
+  /etc/nmstate/openshift/    the documents; this node's is named after
+                             its host name, a MAC address or DMI, else
+                             cluster.yml
+  /etc/dayone/dayone.toml    the settings, see dayone.toml(5)
+  /run/dayone/status.json    the account of this boot
+  /var/lib/dayone/           last good document, history, and an open
+                             transaction
 
 Units:
-  dayone.service, dayone-bridge.service, dayone-recover.service,
-  dayone-wait.service (kubelet requires it), dayone-pending.path
+  dayone.service             puts the document in force
+  dayone-bridge.service      br-ex on a node without a document
+  dayone-recover.service     undoes an open transaction early in boot
+  dayone-wait.service        kubelet requires it
+  dayone-pending.path        checks a changed document
 
 Variables:
-  DAYONE_LOG  error, warn, info, debug or trace
-  NO_COLOR    no colours on a terminal
+  DAYONE_LOG                 error, warn, info, debug or trace
+  NO_COLOR                   no colours on a terminal
 
-A node that does not come up, messages by their id, and the way to disable the
-agent: dayone-runbook(7). The journal: journalctl --boot --identifier=dayone";
+The journal:
+  journalctl --boot --identifier=dayone
+
+dayone-runbook(7): a node that does not come up; the messages by their
+id, the exit codes, what to collect, the node without the agent.";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

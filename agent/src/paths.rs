@@ -189,6 +189,13 @@ impl Paths {
         self.under("/run/configure-ovs-boot-done")
     }
 
+    /// Where a unit can be masked: by the administrator, until the next boot, and by `systemd.mask=` on the
+    /// kernel command line (systemd-debug-generator).
+    pub(crate) fn masks(&self, unit: &str) -> [PathBuf; 3] {
+        ["/etc/systemd/system", "/run/systemd/system", "/run/systemd/generator.early"]
+            .map(|directory| self.under(directory).join(unit))
+    }
+
     /// Links that enable units.
     pub(crate) fn units(&self) -> PathBuf {
         self.under("/etc/systemd/system")

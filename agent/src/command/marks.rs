@@ -8,7 +8,7 @@
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nmgen::chain;
 
@@ -24,11 +24,17 @@ pub(super) fn undecided(paths: &Paths) {
 }
 
 /// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
-/// affair: a restart of dayone-recover.service must not hold back a boot that is decided.
+/// affair: a restart of dayone-recover.service must not hold back a boot that is decided. With
+/// dayone.service masked no run would ever remove it.
 pub(super) fn undecided_at_boot(paths: &Paths) {
-    if !paths.status().exists() {
+    if !paths.status().exists() && !is_masked(paths, "dayone.service") {
         undecided(paths);
     }
+}
+
+fn is_masked(paths: &Paths, unit: &str) -> bool {
+    let is_null = |link: &PathBuf| link.read_link().is_ok_and(|it| it == Path::new("/dev/null"));
+    paths.masks(unit).iter().any(is_null)
 }
 
 /// Whether the boot waits for the network.
@@ -126,6 +132,25 @@ fn warn(done: Result<(), FileError>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_masked_agent_holds_back_nothing() -> Result<(), std::io::Error> {
+        for place in 0..3 {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            let link = &paths.masks("dayone.service")[place];
+            std::fs::create_dir_all(link.parent().unwrap_or(link))?;
+            std::os::unix::fs::symlink("/usr/lib/systemd/system/other.service", link)?;
+            undecided_at_boot(&paths);
+            assert!(is_undecided(&paths), "{}", link.display());
+            clear(&paths.undecided());
+            std::fs::remove_file(link)?;
+            std::os::unix::fs::symlink("/dev/null", link)?;
+            undecided_at_boot(&paths);
+            assert!(!is_undecided(&paths), "{}", link.display());
+        }
+        Ok(())
+    }
 
     #[test]
     fn a_later_recovery_holds_back_no_decided_boot() -> Result<(), std::io::Error> {
