@@ -62,7 +62,9 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     }
     let command = Arguments::try_parse_from(arguments)?.command;
     let verified = match &command {
-        Command::Generate(arguments) => arguments.options.verify(arguments.to),
+        Command::Generate(arguments) => {
+            arguments.options.verify(arguments.to, arguments.output.as_deref())
+        }
         Command::Further(command) => edition::verify(command),
         Command::Gc(_) | Command::Check(_) | Command::Show(_) | Command::Boot(_) => Ok(()),
     };

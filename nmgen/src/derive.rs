@@ -17,7 +17,7 @@ mod wanted;
 
 use std::collections::{HashMap, HashSet};
 
-pub(crate) use self::counterpart::counterpart;
+pub(crate) use self::counterpart::{counterpart, differences};
 use self::derived::derived;
 use self::interfaces::{is_up, kind};
 pub(crate) use self::normal::normal;

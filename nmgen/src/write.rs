@@ -37,22 +37,48 @@ impl File {
     }
 }
 
+/// Files, and the directory that they are written below.
+pub(crate) struct Target {
+    root: PathBuf,
+    files: Vec<File>,
+}
+
 /// Writes `files` below `root`, which is created if missing: directories 0700, files 0600.
 ///
 /// # Errors
 /// On an error no file has been replaced, unless the replacement itself failed.
 pub(crate) fn write(root: &Path, files: &[File]) -> Result<(), Error> {
-    let mut tree = Tree::open(root)?;
-    let staged = files.iter().try_for_each(|file| tree.stage(file));
-    let placed = staged.and_then(|()| tree.place());
+    write_each(&[(root, files)])
+}
+
+/// Like [`write()`], with several directories.
+pub(crate) fn write_all(targets: &[Target]) -> Result<(), Error> {
+    let targets: Vec<_> = targets.iter().map(|it| (it.root.as_path(), &*it.files)).collect();
+    write_each(&targets)
+}
+
+fn write_each(targets: &[(&Path, &[File])]) -> Result<(), Error> {
+    let mut trees = Vec::with_capacity(targets.len());
+    let staged = targets.iter().try_for_each(|(root, files)| {
+        let mut tree = Tree::open(root)?;
+        let staged = files.iter().try_for_each(|file| tree.stage(file));
+        trees.push(tree);
+        staged
+    });
+    let placed = staged.and_then(|()| trees.iter_mut().try_for_each(Tree::place));
     if placed.is_err() {
-        tree.discard();
+        trees.iter_mut().for_each(Tree::discard);
     }
     placed
 }
 
-/// Writes or replaces one file, mode 0600.
-pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
+/// Files below a directory.
+pub(crate) fn below(root: &Path, files: Vec<File>) -> Target {
+    Target { root: root.to_owned(), files }
+}
+
+/// One file at a path.
+pub(crate) fn at(path: &Path, content: Vec<u8>) -> Result<Target, Error> {
     let shown = || path.display().to_string();
     let not_a_file = || Error::WriteFile { path: shown(), source: Errno::EISDIR.into() };
     let name = path.file_name().ok_or_else(not_a_file)?.to_string_lossy().into_owned();
@@ -62,7 +88,12 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
         .unwrap_or(Path::new("."))
         .canonicalize()
         .map_err(|source| Error::WriteFile { path: shown(), source })?;
-    write(&parent, &[File { directories: Vec::new(), name, content }])
+    Ok(below(&parent, vec![File { directories: Vec::new(), name, content }]))
+}
+
+/// Writes or replaces one file, mode 0600.
+pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
+    write_all(&[at(path, content)?])
 }
 
 /// Writes or replaces one file, mode 0644.

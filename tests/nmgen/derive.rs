@@ -172,6 +172,45 @@ fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
 }
 
 #[test]
+fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_configs() {
+    let place = tempfile::tempdir().unwrap();
+    let source = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    let source = source.display().to_string();
+    let call = |policies: &str| {
+        nmgen(
+            place.path(),
+            &[
+                "generate",
+                "--br-ex",
+                "--to",
+                "machine-config",
+                "-o",
+                "openshift/",
+                "--policies",
+                policies,
+                &source,
+            ],
+        )
+    };
+    // The installer would take them for manifests.
+    assert_eq!(call("openshift/policies.yaml").status.code(), Some(2));
+    // Nothing is written unless all is.
+    assert_eq!(call("missing/policies.yaml").status.code(), Some(1));
+    assert!(!place.path().join("openshift/10-br-ex-master.yaml").exists());
+    assert_eq!(call("policies.yaml").status.code(), Some(0));
+    let alone = nmgen(place.path(), &["generate", "--br-ex", "--to", "policy", &source]);
+    let text = fs::read_to_string(place.path().join("policies.yaml")).unwrap();
+    assert_eq!(String::from_utf8(alone.stdout).unwrap(), text);
+    assert_eq!(text.matches("kind: NodeNetworkConfigurationPolicy").count(), 3);
+    assert_eq!(text.matches("169.254.0.2").count(), 3);
+    let files: Vec<_> = fs::read_dir(place.path().join("openshift"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(files, ["10-br-ex-master.yaml"]);
+}
+
+#[test]
 fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     let place = tempfile::tempdir().unwrap();
     let install_config = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");

@@ -258,6 +258,36 @@ fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
     assert_eq!(found, ["stage-vlan-differs node/w1.yml: 192.0.2.1"]);
 }
 
+/// A document written by hand beside the early one, compared field by field.
+#[test]
+fn the_stages_of_a_host_differ_where_their_documents_do() {
+    let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1\n  role: worker\n  \
+        networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
+        - name: bond0\n      type: bond\n      mtu: 9000\n      link-aggregation: {mode: active-backup, port: [eno1]}\n      \
+        ipv4: {enabled: true, dhcp: true}\n    dns-resolver: {config: {server: [192.0.2.53]}}\n";
+    let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
+        - {name: bond0, type: bond, mtu: 9000, link-aggregation: {mode: active-backup, ports: [eno1]}}\n\
+        - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
+        - {name: br-ex, type: ovs-interface, mtu: 9000, ipv4: {enabled: yes, dhcp: true}}\n\
+        dns-resolver: {config: {server: [192.0.2.53]}}\n";
+    let with = |from: &str, to: &str| {
+        assert!(node.contains(from));
+        told_of(&[("early.yaml", early), ("node/w1.yml", &node.replacen(from, to, 1))])
+    };
+    let differs = ["stages-differ node/w1.yml"];
+    let plain = |found: Vec<String>| -> Vec<String> {
+        found.iter().map(|it| it.split(": ").next().unwrap_or_default().to_owned()).collect()
+    };
+    assert_eq!(with("eno1", "eno1"), [""; 0]);
+    assert_eq!(plain(with("192.0.2.53", "192.0.2.54")), differs);
+    assert_eq!(plain(with("ovs-interface, mtu: 9000", "ovs-interface, mtu: 1500")), differs);
+    assert_eq!(plain(with("mode: active-backup", "mode: 802.3ad")), differs);
+    assert_eq!(
+        plain(with("- {name: eno1", "- {name: eno3, type: ethernet}\n- {name: eno1")),
+        differs
+    );
+}
+
 #[test]
 fn files_of_which_none_is_of_use_are_an_error() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";

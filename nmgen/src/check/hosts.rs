@@ -83,7 +83,7 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
     declared::check(&named, diagnostics);
     declared::cluster_twice(&cluster, diagnostics);
     roles::check(&named, diagnostics);
-    stages::check(&named, diagnostics);
+    stages::check(&named, &sources.cluster, diagnostics);
     installation::check(sources, facts, &named, diagnostics);
 }
 

@@ -41,9 +41,10 @@ a tree of assisted-service, an nmc directory";
 
 /// Examples of `generate` for the further forms.
 pub(super) const EXAMPLES: &str = "
-  nmgen generate --br-ex --to machine-config -o openshift install-config.yaml
+  nmgen generate --br-ex --to machine-config -o openshift/ install-config.yaml
       From the installation's early documents to MachineConfigs with br-ex:
-      openshift/10-br-ex-master.yaml, openshift/10-br-ex-worker.yaml.
+      openshift/10-br-ex-master.yaml, openshift/10-br-ex-worker.yaml. With
+      --policies day-two.yaml also what kubernetes-nmstate gets later.
   nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
       One MachineConfig with the documents of all workers.
   nmgen generate --to initrd hosts/ >> initramfs.img
@@ -93,9 +94,9 @@ impl From<To> for Form {
     }
 }
 
-/// The derivation of br-ex, and the options of single forms.
+/// The derivation of br-ex.
 #[derive(Debug, Clone, Args)]
-pub(super) struct FormArguments {
+pub(super) struct BridgeArguments {
     /// Derive the documents of the running node: br-ex takes the addresses,
     /// DHCP, routes and rules of the uplink, which becomes its port
     #[arg(long, help_heading = BRIDGE, verbatim_doc_comment)]
@@ -110,6 +111,20 @@ pub(super) struct FormArguments {
     #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
     #[arg(help_heading = BRIDGE)]
     br_ex1: Vec<Choice>,
+}
+
+impl BridgeArguments {
+    fn request(&self) -> Option<Request> {
+        let request = Request { uplinks: self.uplink.clone(), second: self.br_ex1.clone() };
+        self.br_ex.then_some(request)
+    }
+}
+
+/// The derivation of br-ex, and the options of single forms.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FormArguments {
+    #[command(flatten)]
+    bridge: BridgeArguments,
     /// Ignition's specification, for ignition and machine-config [default:
     /// 3.2.0]
     #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
@@ -118,6 +133,11 @@ pub(super) struct FormArguments {
     /// For machine-config: the role of hosts whose source gives none
     #[arg(long, value_name = "ROLE", help_heading = TARGETS)]
     role: Option<String>,
+    /// For machine-config: also the policies of kubernetes-nmstate, which
+    /// get the same documents for day two
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    #[arg(verbatim_doc_comment)]
+    policies: Option<PathBuf>,
     /// For machine-config: enable the agent's units too
     #[arg(long, help_heading = TARGETS)]
     agent: bool,
@@ -159,6 +179,10 @@ impl LiveArguments {
     }
 }
 
+const POLICIES_BESIDE: &str = "\
+--policies cannot be in the directory of the MachineConfigs: the installer would apply
+them before the cluster knows their kind";
+
 /// Far above the size of a static program.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
 const BRIDGE: &str = "From early documents to the running node's";
@@ -195,7 +219,13 @@ impl FormArguments {
     ///
     /// # Errors
     /// The message for the user.
-    pub(super) fn verify(&self, to: To) -> Result<(), String> {
+    pub(super) fn verify(&self, to: To, output: Option<&Path>) -> Result<(), String> {
+        let parent = self.policies.as_deref().and_then(Path::parent);
+        if let (Some(parent), Some(output)) = (parent, output)
+            && parent.components().eq(output.components())
+        {
+            return Err(POLICIES_BESIDE.to_owned());
+        }
         let is_machine_config = to == To::MachineConfig;
         let (with_version, with_namespace) = (
             is_machine_config || to == To::Ignition,
@@ -204,12 +234,13 @@ impl FormArguments {
         let wrong = [
             ("--ignition-version", self.ignition_version.is_some() && !with_version),
             ("--role", self.role.is_some() && !is_machine_config),
+            ("--policies", self.policies.is_some() && !is_machine_config),
             ("--agent", self.agent && !is_machine_config),
             ("--agent-config", self.agent_config.is_some() && !is_machine_config),
             ("--namespace", self.namespace.is_some() && !with_namespace),
             ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
             ("--with-program", self.with_program.is_some() && to != To::Initrd),
-            ("--br-ex", self.br_ex && !is_for_running_node(to)),
+            ("--br-ex", self.bridge.br_ex && !is_for_running_node(to)),
         ];
         match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
             None => Ok(()),
@@ -219,8 +250,15 @@ impl FormArguments {
 
     /// The hosts with the documents that `--br-ex` makes of theirs.
     pub(super) fn derived(&self, hosts: Hosts) -> Hosts {
-        let request = || Request { uplinks: self.uplink.clone(), second: self.br_ex1.clone() };
-        if self.br_ex { derive::hosts(hosts, &request()) } else { hosts }
+        match self.bridge.request() {
+            Some(request) => derive::hosts(hosts, &request),
+            None => hosts,
+        }
+    }
+
+    /// The form to write beside the first one, and its file.
+    pub(super) fn beside(&self) -> Option<(Form, &Path)> {
+        self.policies.as_deref().map(|path| (Form::Delivery(Delivery::Policy), path))
     }
 
     /// Reads the agent's configuration, if given.

@@ -8,13 +8,15 @@ use super::streams;
 use crate::error::Error;
 use crate::output::{Form, Options, Output, one_host};
 use crate::source::{self, Hosts};
-use crate::write::{self, File};
+use crate::write::{self, File, Target};
 
 struct Job<'a> {
     hosts: Hosts,
     form: Form,
     options: Options,
     output: Option<&'a Path>,
+    /// A second form, and its file.
+    beside: Option<(Form, &'a Path)>,
     host: Option<&'a str>,
     deny_warnings: bool,
     sources: &'a [String],
@@ -26,6 +28,7 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
         form: arguments.to.into(),
         options: arguments.options.options()?,
         output: arguments.output.as_deref(),
+        beside: arguments.options.beside(),
         host: arguments.host.as_deref(),
         deny_warnings: arguments.deny_warnings,
         sources: &arguments.sources,
@@ -38,6 +41,7 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
         form: Form::Gc,
         options: Options::default(),
         output: None,
+        beside: None,
         host: None,
         deny_warnings: false,
         sources: std::slice::from_ref(&arguments.source),
@@ -51,29 +55,47 @@ fn generate(job: Job<'_>) -> Result<Done, Error> {
         one_host::keep(&mut outcome, host, &job.sources.join(" "));
     }
     let rendered = job.form.render_with(&mut outcome, &job.options)?;
+    let beside = match job.beside {
+        Some((form, path)) => Some((form.render_with(&mut outcome, &job.options)?, path)),
+        None => None,
+    };
+    // Both forms may report the same.
+    outcome.diagnostics.dedup();
     streams::diagnostics(&outcome.diagnostics);
     let done = verdict(&outcome.diagnostics, job.deny_warnings);
     if done == Done::Success {
-        write(rendered, job.output)?;
+        let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;
+        write(rendered, job.output, beside)?;
     }
     Ok(done)
 }
 
-fn write(rendered: Output, path: Option<&Path>) -> Result<(), Error> {
-    match (rendered, path) {
-        (Output::Directory(files), Some(directory)) => write::write(directory, &files),
-        (Output::Directory(files), None) => {
+fn write(rendered: Output, path: Option<&Path>, beside: Option<Target>) -> Result<(), Error> {
+    let Some(path) = path else {
+        write::write_all(beside.as_slice())?;
+        return streams::bytes(&shown(rendered));
+    };
+    let targets: Vec<Target> = [target(rendered, path)?].into_iter().chain(beside).collect();
+    write::write_all(&targets)
+}
+
+fn target(rendered: Output, path: &Path) -> Result<Target, Error> {
+    match rendered {
+        Output::Directory(files) => Ok(write::below(path, files)),
+        Output::Named(file) if is_directory(path) => Ok(write::below(path, vec![file])),
+        Output::Named(File { content, .. }) | Output::File(content) => write::at(path, content),
+    }
+}
+
+/// As one stream.
+fn shown(rendered: Output) -> Vec<u8> {
+    match rendered {
+        Output::Directory(files) => {
             let shown =
                 |file: &File| [b"# ", file.path().as_bytes(), b"\n", &file.content].concat();
-            streams::bytes(&files.iter().map(shown).collect::<Vec<_>>().join(&b'\n'))
+            files.iter().map(shown).collect::<Vec<_>>().join(&b'\n')
         }
-        (Output::Named(file), Some(path)) if is_directory(path) => write::write(path, &[file]),
-        (Output::Named(File { content, .. }) | Output::File(content), Some(path)) => {
-            write::write_file(path, content)
-        }
-        (Output::Named(File { content, .. }) | Output::File(content), None) => {
-            streams::bytes(&content)
-        }
+        Output::Named(File { content, .. }) | Output::File(content) => content,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The command line of the initramfs program: documents and hosts directories in, profiles out.
 
+use std::path::Path;
+
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::done::Done;
@@ -45,12 +47,16 @@ impl From<To> for Form {
 pub(super) struct FormArguments {}
 
 impl FormArguments {
-    pub(super) fn verify(&self, _: To) -> Result<(), String> {
+    pub(super) fn verify(&self, _: To, _: Option<&Path>) -> Result<(), String> {
         Ok(())
     }
 
     pub(super) fn derived(&self, hosts: Hosts) -> Hosts {
         hosts
+    }
+
+    pub(super) fn beside(&self) -> Option<(Form, &Path)> {
+        None
     }
 
     pub(super) fn options(&self) -> Result<Options, Error> {

@@ -4,34 +4,69 @@ use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
 use super::member::Member;
+use crate::derive;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::{Document, Node};
-use crate::source::Stage;
+use crate::format::counted;
+use crate::parallel::each;
+use crate::source::{Cluster, Host, Stage};
 use crate::stack;
 
 rules! {
     warning STAGE_ADDRESS_DIFFERS = "stage-address-differs";
     warning STAGE_VLAN_DIFFERS = "stage-vlan-differs";
     warning STAGE_GATEWAY_DIFFERS = "stage-gateway-differs";
+    warning STAGES_DIFFER = "stages-differ";
 }
 
 /// Real stacks are shallower; a cycle is not.
 const MAX_DEPTH: usize = 12;
 
-pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
-    let mut early: HashMap<&str, &Document<'_>> = HashMap::new();
+pub(super) fn check(members: &[Member<'_>], cluster: &Cluster, diagnostics: &mut Diagnostics) {
+    let mut early: HashMap<&str, (&Host, &Document<'_>)> = HashMap::new();
     for member in members.iter().filter(|member| member.host.stage == Stage::Early) {
         if let (Some(name), Some(document)) = (member.name(), &member.host.document) {
-            early.insert(name, document);
+            early.insert(name, (member.host, document));
         }
     }
-    for member in members.iter().filter(|member| member.host.stage != Stage::Early) {
-        if let (Some(name), Some(document)) = (member.name(), &member.host.document)
-            && let Some(early) = early.get(name)
-        {
-            compare(early, document, diagnostics);
+    let later = members.iter().filter(|member| member.host.stage != Stage::Early);
+    let pairs: Vec<_> = later
+        .filter_map(|member| {
+            let document = member.host.document.as_ref()?;
+            Some((*early.get(member.name()?)?, member.host, document))
+        })
+        .collect();
+    let found = each(&pairs, |((early, before), host, document)| {
+        let mut found = Diagnostics::default();
+        compare(before, document, &mut found);
+        // A contradiction has its own words and place.
+        if found.is_empty() && host.policy.is_none() {
+            found.extend(difference(early, host, document, cluster));
         }
-    }
+        found
+    });
+    diagnostics.extend(found.into_iter().flatten());
+}
+
+/// Any other difference from what br-ex makes of the early document.
+fn difference(
+    early: &Host,
+    host: &Host,
+    document: &Document<'static>,
+    cluster: &Cluster,
+) -> Option<Diagnostic> {
+    let changes = derive::differences(early, document, cluster)?;
+    let first = changes.first()?;
+    let others = match changes.len() - 1 {
+        0 => String::new(),
+        others => format!(", and {}", counted(others, "other difference")),
+    };
+    let message = format!(
+        "the document for the running node is not what br-ex makes of the early one ({}): {first}{others}",
+        early.place.shown()
+    );
+    let help = "`nmgen diff EARLY LATER` shows all; what only one of the two has comes or goes after the pivot";
+    Some(Diagnostic::new(STAGES_DIFFER, message, host.place.clone()).help(help))
 }
 
 /// An interface with static addresses, identified by its NICs and VLAN.
