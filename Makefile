@@ -128,6 +128,8 @@ install-built:
 	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md
 	install -Dm644 agent/doc/releases.md $(DESTDIR)$(PREFIX)/share/doc/dayone/releases.md
 	install -Dm644 nmgen/doc/boot.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/boot.md
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/nmgen/guides nmgen/doc/guides/*.md
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/nmgen/pictures nmgen/doc/pictures/*.svg
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/check.schema.json
 	install -Dm644 nmgen/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/diff.schema.json

@@ -86,6 +86,23 @@ pub(crate) fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
     hosts
 }
 
+/// The hosts, and the documents of the running node that are derived from theirs.
+pub(crate) fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
+    let mut both = hosts.clone();
+    let derived = self::hosts(hosts, request);
+    let is_new = |host: &Host| {
+        host.stage == Stage::Node && host.document.is_some() && !both.hosts.contains(host)
+    };
+    let new: Vec<Host> = derived.hosts.into_iter().filter(is_new).collect();
+    for host in both.hosts.iter_mut().filter(|host| host.stage == Stage::Any) {
+        if new.iter().any(|it| it.short_name() == host.short_name()) {
+            host.stage = Stage::Early;
+        }
+    }
+    both.hosts.extend(new);
+    Hosts { diagnostics: derived.diagnostics, ..both }
+}
+
 fn is_early(host: &Host) -> bool {
     host.stage != Stage::Node && host.document.is_some()
 }

@@ -55,6 +55,8 @@ mod mac;
 pub mod node;
 pub mod output;
 mod parallel;
+#[cfg(feature = "pipelines")]
+mod picture;
 pub mod profile;
 mod reading;
 mod rules;

@@ -1,9 +1,10 @@
 //! The stack of interfaces as a tree: interfaces with addresses at the top, NICs at the bottom.
 
-mod label;
+pub(crate) mod label;
 
 use crate::diagnostic::Style;
 use crate::document::{Document, Node};
+use crate::source::Host;
 use crate::stack;
 
 /// Deeper nesting is treated as a cycle.
@@ -19,6 +20,16 @@ pub(crate) fn tree(title: &str, document: &Document<'_>, style: Style) -> String
     drawing.interfaces();
     drawing.rest();
     drawing.text
+}
+
+/// A policy is known by its name, a lone document by its file's.
+pub(crate) fn title(host: &Host, document: &Document<'_>) -> String {
+    match (host.name.as_deref(), host.policy.as_deref()) {
+        (Some(name), None) => name.to_owned(),
+        (Some(name), Some(policy)) => format!("{name}, policy {policy}"),
+        (None, Some(policy)) => format!("policy {policy}"),
+        (None, None) => document.source().name.to_string(),
+    }
 }
 
 struct Drawing<'a> {

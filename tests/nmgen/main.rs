@@ -19,6 +19,7 @@ mod mistakes;
 mod networkmanager;
 mod nics;
 mod packages;
+mod pictures;
 mod property;
 mod ramdisk;
 mod readme;

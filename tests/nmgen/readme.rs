@@ -1,41 +1,91 @@
-//! The README's examples are the programs' output.
+//! The examples of the README and of the guides are the programs' output.
+//!
+//! A `console` block is a command and what it prints. In a guide, a block marked `file=NAME` is a file that the commands behind it
+//! find; commands run in the order of the text, in one directory.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::ffi::OsString;
+use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::Command;
 
 use tests::program;
 
+/// Where commands run, and where they find the programs.
+struct Place {
+    directory: tempfile::TempDir,
+    path: OsString,
+}
+
+impl Place {
+    fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let programs = directory.path().join(".programs");
+        fs::create_dir(&programs).unwrap();
+        for name in ["nmgen", "nmstatectl"] {
+            symlink(program::nmgen(), programs.join(name)).unwrap();
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = [programs].into_iter().chain(std::env::split_paths(&path));
+        Self { path: std::env::join_paths(path).unwrap(), directory }
+    }
+
+    fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// Writes the files and runs the commands of a text; returns the number of commands.
+    fn follow(&self, text: &str) -> usize {
+        let mut commands = 0;
+        for block in text.split("\n```").skip(1).step_by(2) {
+            let (kind, block) = block.split_once('\n').unwrap();
+            if let Some((_, name)) = kind.split_once(" file=") {
+                let file = self.path().join(name);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, format!("{block}\n")).unwrap();
+            } else if kind == "console" {
+                let (command, expected) = block.split_once('\n').unwrap_or((block, ""));
+                let command = command.strip_prefix("$ ").unwrap();
+                assert_eq!(self.run(command).trim_end(), expected.trim_end(), "{command}");
+                commands += 1;
+            }
+        }
+        commands
+    }
+
+    fn run(&self, command: &str) -> String {
+        let output = Command::new("sh")
+            .args(["-c", &format!("{{ {command}; }} 2>&1")])
+            .env("PATH", &self.path)
+            .current_dir(self.path())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
 #[test]
 fn every_console_block_shows_what_its_command_prints() {
-    let readme = std::fs::read_to_string(program::root().join("README.md")).unwrap();
-    let programs = tempfile::tempdir().unwrap();
-    for name in ["nmgen", "nmstatectl"] {
-        symlink(program::nmgen(), programs.path().join(name)).unwrap();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = [programs.path().to_owned()].into_iter().chain(std::env::split_paths(&path));
-    let path = std::env::join_paths(path).unwrap();
+    let readme = fs::read_to_string(program::root().join("README.md")).unwrap();
+    let place = Place::new();
     // Commands may write: they run in a copy.
-    let place = tempfile::tempdir().unwrap();
     let fixtures = program::root().join("tests/fixtures/readme/.");
     assert!(
         Command::new("cp").arg("-r").args([&fixtures, place.path()]).status().unwrap().success()
     );
-    let mut blocks = 0;
-    for block in readme.split("```console\n").skip(1) {
-        let (block, _) = block.split_once("```").unwrap();
-        let (command, expected) = block.split_once('\n').unwrap();
-        let command = command.strip_prefix("$ ").unwrap();
-        let output = Command::new("sh")
-            .args(["-c", &format!("{{ {command}; }} 2>&1")])
-            .env("PATH", &path)
-            .current_dir(place.path())
-            .output()
-            .unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{command}");
-        blocks += 1;
+    assert_eq!(place.follow(&readme), 4);
+}
+
+#[test]
+fn every_guide_can_be_followed() {
+    let guides = program::root().join("nmgen/doc/guides");
+    let mut found = 0;
+    for guide in fs::read_dir(guides).unwrap() {
+        let text = fs::read_to_string(guide.unwrap().path()).unwrap();
+        assert!(Place::new().follow(&text) > 0);
+        found += 1;
     }
-    assert_eq!(blocks, 4);
+    assert_eq!(found, 3);
 }

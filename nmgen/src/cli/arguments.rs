@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::edition::{EXAMPLES, FormArguments, Format, Further, LiveArguments, SOURCE, To};
+use super::edition::{
+    DrawingArguments, EXAMPLES, FormArguments, Format, Further, LiveArguments, SOURCE, To,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -123,6 +125,8 @@ pub(super) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
+    #[command(flatten)]
+    pub(super) drawing: DrawingArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
     pub(super) sources: Vec<String>,
 }

@@ -26,6 +26,7 @@ use crate::diagnostic::{Diagnostic, to_json};
 use crate::document::size::MAX_DOCUMENT_BYTES;
 use crate::error::Error;
 use crate::output::{Agent, Delivery, Form, IgnitionVersion, Layout, Options, Program};
+use crate::picture;
 use crate::source::Hosts;
 
 /// The help text of SOURCE.
@@ -300,6 +301,40 @@ fn read_bounded(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
         if bytes.len() <= limit { Ok(bytes) } else { Err(io::ErrorKind::FileTooLarge.into()) }
     };
     read().map_err(|source| Error::ReadFile { path: path.display().to_string(), source })
+}
+
+/// The forms of the stack by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Drawing {
+    /// A tree, on a terminal
+    Text,
+    /// A picture
+    Svg,
+}
+
+/// The form of the stack, and its stages.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DrawingArguments {
+    /// The form of the stack
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Drawing::Text)]
+    format: Drawing,
+    #[command(flatten)]
+    bridge: BridgeArguments,
+}
+
+impl DrawingArguments {
+    /// The hosts, and with `--br-ex` also the documents that it derives.
+    pub(super) fn staged(&self, hosts: Hosts) -> Hosts {
+        match self.bridge.request() {
+            Some(request) => derive::both_stages(hosts, &request),
+            None => hosts,
+        }
+    }
+
+    /// The picture, if asked for.
+    pub(super) fn picture(&self, hosts: &Hosts) -> Option<String> {
+        (self.format == Drawing::Svg).then(|| picture::svg(&hosts.hosts))
+    }
 }
 
 /// The forms of findings by their names on the command line.

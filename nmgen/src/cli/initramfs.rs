@@ -74,6 +74,20 @@ impl LiveArguments {
     }
 }
 
+/// The stack has one form.
+#[derive(Debug, Clone, Args)]
+pub(super) struct DrawingArguments {}
+
+impl DrawingArguments {
+    pub(super) fn staged(&self, hosts: Hosts) -> Hosts {
+        hosts
+    }
+
+    pub(super) fn picture(&self, _: &Hosts) -> Option<String> {
+        None
+    }
+}
+
 /// The forms of findings by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {

@@ -16,6 +16,12 @@ pub(super) fn bold(text: &str, style: Style) -> String {
 
 /// Name, type and main property, e.g. `bond0.100  vlan 100`.
 pub(super) fn interface(node: &Node<'_>, style: Style) -> String {
+    let name = bold(node.text_at("name").unwrap_or("?"), style);
+    format!("{name}  {}", properties(node).join("  "))
+}
+
+/// Type with main property, MAC address, MTU and state.
+pub(crate) fn properties(node: &Node<'_>) -> Vec<String> {
     let kind = node.text_at("type").unwrap_or("ethernet");
     let special = match kind {
         "vlan" => node.at(&["vlan", "id"]),
@@ -28,19 +34,20 @@ pub(super) fn interface(node: &Node<'_>, style: Style) -> String {
     if let Some(special) = special.and_then(Node::text) {
         text = format!("{text} {special}");
     }
+    let mut all = vec![text];
     for (key, word) in [("mac-address", ""), ("copy-mac-from", "MAC of "), ("mtu", "MTU ")] {
         if let Some(value) = node.text_at(key) {
-            text = format!("{text}  {word}{value}");
+            all.push(format!("{word}{value}"));
         }
     }
     if let Some(state) = node.text_at("state").filter(|state| *state != "up") {
-        text = format!("{text}  ({state})");
+        all.push(format!("({state})"));
     }
-    format!("{}  {}", bold(node.text_at("name").unwrap_or("?"), style), printable(&text))
+    all.iter().map(|text| printable(text)).collect()
 }
 
 /// Addresses and routes of an interface, one per line.
-pub(super) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
+pub(crate) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (family, word) in [("ipv4", "IPv4"), ("ipv6", "IPv6")] {
         let Some(ip) = node.get(family) else { continue };
@@ -71,7 +78,7 @@ pub(super) fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
 }
 
 /// Routes through undeclared interfaces, or without an interface.
-pub(super) fn other_routes(root: &Node<'_>, named: impl Fn(&str) -> bool) -> Vec<String> {
+pub(crate) fn other_routes(root: &Node<'_>, named: impl Fn(&str) -> bool) -> Vec<String> {
     let is_other = |entry: &&Node<'_>| !entry.text_at("next-hop-interface").is_some_and(&named);
     let line = |entry: &Node<'_>| {
         let through = entry.text_at("next-hop-interface").map(|name| format!(" dev {name}"));
@@ -106,7 +113,7 @@ fn route(entry: &Node<'_>) -> String {
 }
 
 /// Host name and DNS.
-pub(super) fn host(root: &Node<'_>) -> Vec<String> {
+pub(crate) fn host(root: &Node<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     if let Some(name) = root.at(&["hostname", "config"]).and_then(Node::text) {
         lines.push(format!("hostname  {name}"));
@@ -122,7 +129,7 @@ pub(super) fn host(root: &Node<'_>) -> Vec<String> {
 }
 
 /// Cuts to `width` columns; escape sequences take none.
-pub(super) fn fit(text: &str, width: usize) -> String {
+pub(crate) fn fit(text: &str, width: usize) -> String {
     let visible = text.replace(BOLD, "").replace(RESET, "");
     if visible.chars().count() <= width {
         return text.to_owned();

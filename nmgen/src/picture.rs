@@ -1,0 +1,18 @@
+//! The stack of a host as a picture in SVG: cards at the bottom, addresses and routes at the top. Two stages of a host are side by
+//! side, and what moves between interfaces is marked.
+
+mod brick;
+mod drawing;
+mod layout;
+mod rows;
+mod stages;
+
+use self::brick::Stack;
+use self::stages::stages;
+use crate::source::Host;
+
+/// Draws all hosts that have a document, one below the other.
+pub(crate) fn svg(hosts: &[Host]) -> String {
+    let rows: Vec<Vec<Stack>> = stages(hosts);
+    drawing::svg(&rows)
+}
