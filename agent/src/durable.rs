@@ -6,8 +6,10 @@ pub(crate) mod commit;
 mod copies;
 mod file;
 pub(crate) mod journal;
+mod omit;
 mod protected;
 pub(crate) mod record;
 pub(crate) mod set_aside;
+mod settle;
 
 pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};

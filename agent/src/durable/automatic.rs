@@ -45,7 +45,7 @@ pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
     if staged.replaces_document {
         // The record goes last: while it names the document, the next start repeats the rest.
         for gone in [paths.applied(), paths.last_good(), paths.last_good_state()] {
-            file::remove(&gone)?;
+            file::remove_durably(&gone)?;
         }
         let record = Record { committed: None, ..Record::load(paths) };
         file::write_json(&paths.record(), &record, 0o600)?;
@@ -56,7 +56,7 @@ pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
         Hint::Write(link) => {
             write(&paths.hint(), format!("{link}\n").as_bytes(), 0o644)?;
         }
-        Hint::Remove => file::remove(&paths.hint())?,
+        Hint::Remove => file::remove_durably(&paths.hint())?,
     }
     if is_this_boot {
         // configure-ovs.sh rolls everything back unless this file exists.

@@ -12,6 +12,7 @@ use super::{
     automatic,
     file::{self, FileError, Staged},
     record::{self, Record},
+    settle::settle,
 };
 use nmgen::chain;
 
@@ -75,10 +76,12 @@ pub(crate) fn adopt(
 ) -> Result<(), FileError> {
     let new = paths.committed().with_extension("new");
     file::remove(&new)?;
-    file::create_dir(&new)?;
+    file::create_dir(&paths.state_dir())?;
+    file::create_new_dir(&new)?;
     let mut commit = stage(paths, &new, document, resolved)?;
     commit.complete(&staged(&new, &paths.record()), uplinks, service_files, true)?;
     file::sync_dir(&new)?;
+    settle(paths)?;
     file::rename(&new, &paths.committed())?;
     commit.finish(paths)
 }
@@ -111,8 +114,9 @@ impl Commit {
         file::write_json(place, &of.record, 0o600)
     }
 
-    /// The decision: from here on the change is in force.
+    /// The decision: from here on the change is in force, and so its profiles are durable before.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
+        settle(paths)?;
         file::rename(&paths.transaction(), &paths.committed())
     }
 

@@ -53,7 +53,7 @@ const MANIFEST: &str = "manifest.json";
 
 /// Durably copies the files that the document may overwrite into `to`, a new directory.
 pub(crate) fn save(paths: &Paths, to: &Path, scope: &Scope) -> Result<(), FileError> {
-    file::create_dir(to)?;
+    file::create_new_dir(to)?;
     let mut entries = Vec::new();
     for (i, protected) in PROTECTED.iter().enumerate() {
         let (store, kind) = (i.to_string(), protected.kind);
@@ -98,12 +98,12 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     let read = |source| FileError::Read { path: from.to_path_buf(), source };
     let bytes = fs::read(from).map_err(read)?;
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
-    file::create_dir(store)?;
+    file::create_new_dir(store)?;
     file::write_new(&store.join(name), &bytes, 0o600)?;
     Ok(Saved { name: name.to_owned(), mode })
 }
 
-fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
+pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
     let read = |source| FileError::Read { path: dir.to_path_buf(), source };
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(read)? {
@@ -152,7 +152,7 @@ fn restore_one(
         Was::Absent if path.is_dir() => remove_new(path, entry.kind, &[], scope, touched),
         Was::Absent => {
             if is_ours && fs::symlink_metadata(path).is_ok_and(|m| m.is_file()) {
-                file::remove(path)?;
+                file::remove_durably(path)?;
                 touched.push(path.to_path_buf());
             }
             Ok(())

@@ -10,6 +10,8 @@ use std::{
 use nmgen::chain;
 use thiserror::Error;
 
+use super::omit;
+
 /// A file operation that failed.
 #[derive(Debug, Error)]
 pub(crate) enum FileError {
@@ -23,7 +25,7 @@ pub(crate) enum FileError {
     Rename { from: PathBuf, to: PathBuf, source: io::Error },
     #[error("cannot remove {path}")]
     Remove { path: PathBuf, source: io::Error },
-    #[error("cannot sync the directory {path}")]
+    #[error("cannot sync {path}")]
     Sync { path: PathBuf, source: io::Error },
     #[error("{path} does not have this version's format")]
     Decode { path: PathBuf, source: serde_json::Error },
@@ -100,7 +102,7 @@ pub(crate) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), File
         let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         file.write_all(bytes)?;
-        file.sync_all()
+        if omit::is_omitted("sync-new-file") { Ok(()) } else { file.sync_all() }
     };
     write().map_err(|source| FileError::Write { path: path.to_path_buf(), source })
 }
@@ -165,14 +167,26 @@ pub(crate) fn rename(from: &Path, to: &Path) -> Result<(), FileError> {
     }
 }
 
-/// Creates `path` and its parents; new ones have mode 0700.
+/// Creates `path` and its parents durably; new ones have mode 0700.
 pub(crate) fn create_dir(path: &Path) -> Result<(), FileError> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        create_dir(parent)?;
+    }
+    create_new_dir(path)?;
+    path.parent().map_or(Ok(()), sync_dir)
+}
+
+/// Creates a directory that is not yet in use, unless it exists; whoever puts it to use syncs the
+/// directory above it.
+pub(crate) fn create_new_dir(path: &Path) -> Result<(), FileError> {
     use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .map_err(|source| FileError::CreateDir { path: path.to_path_buf(), source })
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(e) if e.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        made => made.map_err(|source| FileError::CreateDir { path: path.to_path_buf(), source }),
+    }
 }
 
 /// Makes the entries of `dir` durable.
@@ -211,6 +225,15 @@ pub(crate) fn remove(path: &Path) -> Result<(), FileError> {
         Ok(()) => Ok(()),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(source) => Err(FileError::Remove { path: path.to_path_buf(), source }),
+    }
+}
+
+/// Removes a file durably, if it exists.
+pub(crate) fn remove_durably(path: &Path) -> Result<(), FileError> {
+    remove(path)?;
+    match path.parent().filter(|parent| parent.is_dir()) {
+        Some(parent) => sync_dir(parent),
+        None => Ok(()),
     }
 }
 

@@ -14,7 +14,9 @@ use super::{
     commit::Commit,
     copies,
     file::{self, FileError},
+    omit,
     protected::Scope,
+    settle::settle,
 };
 use crate::{
     document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
@@ -113,15 +115,19 @@ pub(crate) fn open(
     stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
 ) -> Result<Commit, FileError> {
     let place = paths.transaction();
-    let new = place.with_extension("new");
+    let is_renamed = !omit::is_omitted("journal-rename");
+    let new = if is_renamed { place.with_extension("new") } else { place.clone() };
     file::remove(&new)?;
-    file::create_dir(&new)?;
+    file::create_dir(&paths.state_dir())?;
+    file::create_new_dir(&new)?;
     let scope = Scope::new(texts, journal.before.hostname.is_some());
     copies::save(paths, &new.join("files"), &scope)?;
     file::write_new_json(&new.join("journal.json"), journal)?;
     let commit = stage(&new)?;
     file::sync_dir(&new)?;
-    file::rename(&new, &place)?;
+    if is_renamed {
+        file::rename(&new, &place)?;
+    }
     Ok(commit)
 }
 
@@ -160,8 +166,9 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
     Ok(!touched.is_empty())
 }
 
-/// Closes the transaction.
+/// Closes the transaction, once the old files are durable.
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
+    settle(paths)?;
     let place = paths.transaction();
     let done = place.with_extension("done");
     file::remove(&done)?;
