@@ -99,6 +99,11 @@ dns-resolver:
 
 /// An `agent-config.yaml` of `count` hosts with bond, VLAN and `br-ex`: three masters, the rest workers.
 pub fn agent_config(count: usize) -> String {
+    agent_config_of(count, with_br_ex)
+}
+
+/// The same with other documents.
+pub fn agent_config_of(count: usize, document: fn(usize) -> String) -> String {
     let mut text =
         "apiVersion: v1alpha1\nkind: AgentConfig\nmetadata:\n  name: fleet\nhosts:\n".to_owned();
     for number in 0..count {
@@ -116,7 +121,7 @@ pub fn agent_config(count: usize) -> String {
   networkConfig:
 "
         );
-        text.extend(with_br_ex(number).lines().map(|line| format!("    {line}\n")));
+        text.extend(document(number).lines().map(|line| format!("    {line}\n")));
     }
     text
 }

@@ -64,6 +64,7 @@ pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
 /// Parses any document from the text of `lines`.
 pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let mut reader = Reader {
+        text,
         lines,
         parser: Parser::new_from_str(text),
         anchors: HashMap::new(),
@@ -114,6 +115,7 @@ struct Anchored<'t> {
 }
 
 struct Reader<'t> {
+    text: &'t str,
     lines: Lines,
     parser: Parser<'t, StrInput<'t>>,
     anchors: HashMap<usize, Anchored<'t>>,
@@ -128,6 +130,10 @@ struct Reader<'t> {
 impl<'t> Reader<'t> {
     fn next(&mut self) -> Result<(Event<'t>, Span), Fatal> {
         match self.parser.next_event() {
+            Some(Ok((Event::Scalar(scalar, style, anchor, tag), span))) => {
+                let scalar = slice(self.text, scalar, span.start.index());
+                Ok((Event::Scalar(scalar, style, anchor, tag), to_span(span)))
+            }
             Some(Ok((event, span))) => Ok((event, to_span(span))),
             Some(Err(error)) => Err(self.scan_error(&error)),
             None => Ok((Event::StreamEnd, to_span(saphyr_parser::Span::default()))),
@@ -333,6 +339,18 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
         format!("\"{}\" is repeated; first on line {}", again.key, first.key_span.start.line);
     Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
         .help("keep one of them: nmstate may take either")
+}
+
+/// The scalar as a slice of the text, where it stands there as it is: the parser's own copy has many times its size. The index is
+/// that of a character, which is the byte's in most texts.
+fn slice<'t>(text: &'t str, scalar: Cow<'t, str>, index: usize) -> Cow<'t, str> {
+    // Behind a quote, if there is one.
+    let starts = [index, index + 1].into_iter();
+    let mut found = starts.filter_map(|start| text.get(start..start + scalar.len()));
+    match found.find(|found| *found == scalar) {
+        Some(found) => Cow::Borrowed(found),
+        None => Cow::Owned(scalar.as_ref().to_owned()),
+    }
 }
 
 fn null<'t>(span: Span) -> Node<'t> {
