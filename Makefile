@@ -102,7 +102,7 @@ soak: toolchain ## Boot a node in force 200 times, half of them after a power cu
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
-	$(CARGO) bench --locked -p tests --bench dayone-apply
+	$(CARGO) bench --locked -p tests --bench dayone-apply --bench dayone-bridge
 	$(CARGO) bench --locked -p tests --bench boot
 
 install: all ramdisk manuals ## Install below DESTDIR

@@ -8,6 +8,7 @@ use std::time::Duration;
 use tests::{
     dayone::{DAY_ONE, Document, SOON, mark, outcome, ready_after_network, with_program},
     lab::{Case, Inside, Lab, Nic, Node, Peer},
+    measure::{least, millis},
     program,
 };
 
@@ -60,14 +61,6 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
     );
     println!("from before the command that causes the event {:>7.1} ms", millis(least(&command)));
     Ok(())
-}
-
-fn least(runs: &[Duration]) -> Duration {
-    runs.iter().min().copied().unwrap_or_default()
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1e3
 }
 
 /// Resets the node to day one: the card has the address, there is no bridge, and the agent has never run.

@@ -1,4 +1,4 @@
-//! The cost of a program: CPU time and peak memory, as counted by the kernel.
+//! The cost of a program: CPU time and peak memory, as counted by the kernel; times of several runs.
 
 use std::io;
 use std::process::{Command, Stdio};
@@ -42,4 +42,14 @@ pub fn run(command: &mut Command) -> io::Result<Cost> {
         peak_memory: kibibytes.map_err(io::Error::other)? << 10,
         exit_code: used.status.code(),
     })
+}
+
+/// The shortest of several runs: disturbances only add time.
+pub fn least(runs: &[Duration]) -> Duration {
+    runs.iter().min().copied().unwrap_or_default()
+}
+
+/// Milliseconds, to print.
+pub fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
 }

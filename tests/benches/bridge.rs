@@ -1,0 +1,90 @@
+//! br-ex without a document, from exec to READY, against NetworkManager's own floor with the same profiles: with a static address
+//! and with DHCP. Prints ratios of one run; asserts nothing about time.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
+
+use std::time::Duration;
+
+use tests::{
+    dayone::{
+        BRIDGE_PROFILES, DAY_ONE, MAC, SOON, bridge_outcome, day_one_dhcp, mark, with_bridge,
+        with_program,
+    },
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    measure::{least, millis},
+    program,
+};
+
+/// Number of runs; the minimum counts, since disturbances only add time.
+const RUNS: usize = 5;
+const VOLATILE: &str = "/run/NetworkManager/system-connections";
+
+fn main() {
+    let Some(lab) = Lab::open().unwrap() else { return };
+    let (dayone, _) = program::dayone_release();
+    for (name, profile, aim) in [("static", DAY_ONE.to_owned(), 450), ("DHCP", day_one_dhcp(), 600)]
+    {
+        let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
+        let node = with_bridge(node).keyfile("eno1", &profile);
+        lab.run(node, &Peer::new().dhcp(), |case| measure(case, name, aim)).unwrap();
+    }
+}
+
+fn measure(case: &mut Case<'_>, name: &str, aim: u32) -> Result<(), Error> {
+    case.boot()?;
+    let inside = case.inside()?;
+    inside.sh("systemctl stop kubelet.service")?;
+    let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside)).collect::<Result<_, _>>()?;
+    // NetworkManager's floor uses the profiles of the last run.
+    let ids = BRIDGE_PROFILES.replace('\n', " ");
+    inside.sh(&format!(
+        "rm -rf /root/profiles; mkdir /root/profiles; \
+         for id in {ids}; do cp -a {VOLATILE}/$id.nmconnection /root/profiles/; done"
+    ))?;
+    let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
+    let (agent, floor) = (least(&agent), least(&floor));
+    println!("br-ex without a document on one card, {name}, least of {RUNS} runs in one container");
+    println!("NetworkManager's floor (reload to address)    {:>7.0} ms", millis(floor));
+    println!(
+        "dayone (exec to READY, probes included)       {:>7.0} ms (at most {aim})",
+        millis(agent)
+    );
+    println!("dayone / floor    {:.2}", agent.as_secs_f64() / floor.as_secs_f64());
+    Ok(())
+}
+
+/// Resets the node to day one: the card has the address, and there is no bridge.
+fn reset(inside: &Inside) -> Result<(), Error> {
+    let ids = BRIDGE_PROFILES.replace('\n', " ");
+    inside.sh(&format!(
+        "systemctl stop dayone-bridge.service; nmcli connection delete id {ids} >/dev/null 2>&1; \
+         rm -rf /run/dayone/bridge.json /run/configure-ovs-boot-done /var/lib/ovnk/*; \
+         nmcli --wait 20 connection up eno1 >/dev/null"
+    ))?;
+    inside.wait_sh("! ovs-vsctl br-exists br-ex && ! ip link show br-ex 2>/dev/null", SOON)?;
+    inside.wait_sh("ping -n -q -c1 -W1 192.0.2.1", SOON)?;
+    Ok(())
+}
+
+/// From exec to READY, as systemd saw them.
+fn agent(inside: &Inside) -> Result<Duration, Error> {
+    reset(inside)?;
+    let mark = mark(inside)?;
+    inside.sh("systemctl start dayone-bridge.service")?;
+    let outcome = bridge_outcome(inside, Some(&mark))?;
+    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    let unit = inside.unit("dayone-bridge.service")?;
+    Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
+}
+
+/// From `nmcli connection reload` to an address on br-ex, with the same profiles in place.
+fn floor(inside: &Inside) -> Result<Duration, Error> {
+    reset(inside)?;
+    let text = inside.sh(&format!(
+        "cp -a /root/profiles/. {VOLATILE}/; a=$(date +%s%N); nmcli connection reload; \
+         nmcli --wait 0 connection up ovs-if-phys0; nmcli --wait 0 connection up ovs-if-br-ex; \
+         until ip -4 -oneline address show dev br-ex 2>/dev/null | grep -q 192.0.2; do :; done; \
+         b=$(date +%s%N); echo $((b - a))"
+    ))?;
+    Ok(Duration::from_nanos(text.lines().last().unwrap_or_default().parse().unwrap()))
+}
