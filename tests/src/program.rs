@@ -10,13 +10,23 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// `nmgen` as developers build it.
+/// `nmgen` as developers build it, unless `NMGEN_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn nmgen() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| build("nmgen"))
+    PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(|| build("nmgen")))
+}
+
+/// The dracut module `nmgen`, unless `NMGEN_MODULE` names another one.
+///
+/// # Panics
+/// When that does not exist.
+pub fn nmgen_module() -> &'static Path {
+    static MODULE: OnceLock<PathBuf> = OnceLock::new();
+    let own = || root().join("systemd/usr/lib/dracut/modules.d/50nmgen");
+    MODULE.get_or_init(|| other("NMGEN_MODULE").unwrap_or_else(own))
 }
 
 /// `nmgen` as pipelines run it.
@@ -59,7 +69,7 @@ pub fn dayone_units() -> &'static Path {
 fn other(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     assert!(path.exists(), "{variable}: {} does not exist", path.display());
-    let text = format!("the agent under test is another one: {variable}={}\n", path.display());
+    let text = format!("another one is under test: {variable}={}\n", path.display());
     let _ = std::io::stderr().write_all(text.as_bytes());
     Some(path)
 }

@@ -109,8 +109,7 @@ fn a_root_that_is_no_initramfs_is_refused() {
 
 #[test]
 fn the_unit_has_the_same_triggers() {
-    let unit = "systemd/usr/lib/dracut/modules.d/50nmgen/nmgen.service";
-    let text = std::fs::read_to_string(program::root().join(unit)).unwrap();
+    let text = std::fs::read_to_string(program::nmgen_module().join("nmgen.service")).unwrap();
     for trigger in [
         "ConditionPathExists=|/run/NetworkManager/initrd/neednet",
         "ConditionKernelCommandLine=|rd.neednet=1",

@@ -37,7 +37,7 @@ fn unpack(archive: &Path, to: &Path) {
 
 /// The unpacked program and units are those of the dracut module, with links that lead to them.
 fn has_program(root: &Path) {
-    let module = program::root().join("systemd/usr/lib/dracut/modules.d/50nmgen");
+    let module = program::nmgen_module();
     for unit in ["nmgen.service", "nmgen-persist.service"] {
         let expected = fs::read_to_string(module.join(unit)).unwrap();
         assert_eq!(fs::read_to_string(root.join(UNITS).join(unit)).unwrap(), expected);

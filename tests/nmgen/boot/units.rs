@@ -4,12 +4,10 @@ use std::process::Command;
 
 use tests::{program, skip};
 
-const MODULE: &str = "systemd/usr/lib/dracut/modules.d/50nmgen";
-
 #[test]
 fn systemd_has_nothing_to_say_against_the_units() {
     let mut command = Command::new("systemd-analyze");
-    command.current_dir(program::root().join(MODULE)).args(["verify", "--man=no"]);
+    command.current_dir(program::nmgen_module()).args(["verify", "--man=no"]);
     let Ok(output) = command.args(["nmgen.service", "nmgen-persist.service"]).output() else {
         skip::part("systemd-analyze is not installed (Debian: systemd)");
         return;
@@ -22,7 +20,7 @@ fn systemd_has_nothing_to_say_against_the_units() {
 #[test]
 fn the_units_ignore_exit_codes_and_have_an_end() {
     for unit in ["nmgen.service", "nmgen-persist.service"] {
-        let text = std::fs::read_to_string(program::root().join(MODULE).join(unit)).unwrap();
+        let text = std::fs::read_to_string(program::nmgen_module().join(unit)).unwrap();
         for line in text.lines().filter(|line| line.starts_with("Exec")) {
             assert!(line.contains("=-/usr/bin/"), "{unit}: {line}");
         }
@@ -39,7 +37,7 @@ fn the_units_ignore_exit_codes_and_have_an_end() {
 #[test]
 fn no_unit_runs_in_kdump() {
     for unit in ["nmgen.service", "nmgen-persist.service"] {
-        let text = std::fs::read_to_string(program::root().join(MODULE).join(unit)).unwrap();
+        let text = std::fs::read_to_string(program::nmgen_module().join(unit)).unwrap();
         assert!(text.contains("\nConditionPathExists=!/proc/vmcore\n"), "{unit}");
     }
 }
@@ -47,7 +45,7 @@ fn no_unit_runs_in_kdump() {
 /// What the running system has of its own is released once NetworkManager has stopped: units stop in the inverse order.
 #[test]
 fn interfaces_are_released_after_networkmanager_and_before_the_switch() {
-    let text = std::fs::read_to_string(program::root().join(MODULE).join("nmgen.service")).unwrap();
+    let text = std::fs::read_to_string(program::nmgen_module().join("nmgen.service")).unwrap();
     for line in [
         "ExecStop=-/usr/bin/nmgen boot --release",
         "RemainAfterExit=yes",
@@ -79,7 +77,7 @@ fn dracut_gets_the_program_the_units_and_the_documents() {
              dracut_module_included() {{ [[ \" ${{mods_to_load-}} \" == *\" $1 \"* ]]; }}\n{before}\n. ./module-setup.sh; {function}"
         );
         let output = Command::new("bash")
-            .current_dir(program::root().join(MODULE))
+            .current_dir(program::nmgen_module())
             .env("dracutsysrootdir", root.path())
             .args(["-euc", &script])
             .output()
