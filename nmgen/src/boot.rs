@@ -35,6 +35,7 @@ mod release;
 mod root;
 mod root_disk;
 mod rtnetlink;
+mod small_file;
 mod sysroot;
 mod virtual_functions;
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::root::Paths;
+use super::small_file;
 
 /// dracut's order (`getcmdline`): of equal arguments the last one counts.
 const ETC_DIRECTORY: &str = "/etc/cmdline.d";
@@ -49,6 +50,8 @@ pub(super) struct CommandLine {
     pub(super) is_first_boot: bool,
     /// The root disk is reached over the network, after the pivot too.
     pub(super) has_network_root: bool,
+    /// `fcoe=`: a card carries a disk, whatever its addresses are.
+    pub(super) has_fcoe: bool,
     /// `ipv6.disable=1`.
     pub(super) has_no_ipv6: bool,
     /// Messages for arguments that cannot be read.
@@ -65,7 +68,7 @@ impl CommandLine {
         files.extend(listed(&paths.under(RUN_DIRECTORY), &mut faults));
         let mut text = String::new();
         for path in files {
-            match fs::read(&path) {
+            match small_file::read(&path) {
                 // Other arguments need not be UTF-8.
                 Ok(bytes) => text.extend([&String::from_utf8_lossy(&bytes), "\n"]),
                 Err(error) if is_missing(&error) && path == paths.under(ETC) => {}
@@ -91,6 +94,7 @@ impl CommandLine {
             needs_network: false,
             is_first_boot: false,
             has_network_root: false,
+            has_fcoe: false,
             has_no_ipv6: false,
             faults: Vec::new(),
         };
@@ -125,6 +129,7 @@ impl CommandLine {
                 "root" => {
                     parsed.has_network_root |= NETWORK_ROOTS.iter().any(|it| value.starts_with(it));
                 }
+                "fcoe" => parsed.has_fcoe |= !value.is_empty(),
                 "rd.iscsi.firmware" => parsed.has_network_root |= is_true(value),
                 // rd.nvmf.nonbft and the like switch a source off.
                 _ if name.starts_with("rd.nvmf.") && !name.starts_with("rd.nvmf.no") => {

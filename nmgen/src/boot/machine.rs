@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::permanent;
 use super::root::Paths;
+use super::small_file;
 use crate::mac::Mac;
 use crate::node::{Card, Dmi, HostName};
 
@@ -171,7 +172,7 @@ pub(super) fn host_name(paths: &Paths) -> HostName {
 
 /// The first line of a small file; `None` if empty.
 pub(super) fn line(path: &Path) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
+    let text = String::from_utf8(small_file::read(path).ok()?).ok()?;
     let line = text.lines().next().unwrap_or_default().trim();
     (!line.is_empty()).then(|| line.to_owned())
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::small_file;
 use crate::mac::Mac;
 use crate::profile::Keyfile;
 
@@ -21,7 +22,7 @@ pub(super) struct Other {
 /// is taken.
 pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
     let read = |path: PathBuf| {
-        let bytes = fs::read(&path).unwrap_or_default();
+        let bytes = small_file::read(&path).unwrap_or_default();
         Other { keyfile: Keyfile::parse_leniently(&String::from_utf8_lossy(&bytes)), path }
     };
     Ok(files(directory)?.into_iter().map(read).collect())

@@ -2,7 +2,6 @@
 //! in the image, and ifcfg files.
 
 use std::fs;
-use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use super::fault::Fault;
 use super::others::{Other, files};
 use super::profiles::listed;
 use super::root::ETC_PROFILES;
+use super::small_file;
 use super::sysroot::Sysroot;
 use crate::mac::Mac;
 use crate::node::Card;
@@ -19,8 +19,6 @@ const IMAGE_PROFILES: &str = "/usr/lib/NetworkManager/system-connections";
 const IFCFG: &str = "/etc/sysconfig/network-scripts";
 /// Ends of names that NetworkManager passes over (nms-ifcfg-rh-utils.c).
 const IFCFG_IGNORED: [&str; 6] = [".bak", "~", ".orig", ".rej", ".rpmnew", ".rpmsave"];
-/// Larger than any ifcfg file.
-const IFCFG_BYTES: u64 = 64 << 10;
 
 /// Its profiles, those of NetworkManager's directory first.
 ///
@@ -41,10 +39,8 @@ fn ifcfg(path: PathBuf) -> Option<Other> {
     if name == "lo" || IFCFG_IGNORED.iter().any(|end| name.ends_with(end)) {
         return None;
     }
-    let mut bytes = Vec::new();
     // An unreadable file is a profile named after its interface.
-    let file = fs::File::open(&path).map(|file| file.take(IFCFG_BYTES));
-    let _ = file.and_then(|mut file| file.read_to_end(&mut bytes));
+    let bytes = small_file::read(&path).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let value = |key: &str| {
         let assigned = |line: &str| {
@@ -95,6 +91,10 @@ impl Given<'_> {
 
     /// True when a profile without an interface's name would take the card.
     fn is_matched_by(&self, own: &Other) -> bool {
+        // NetworkManager loads no such file.
+        if own.keyfile.sections.is_empty() {
+            return false;
+        }
         if let Some(mac) = own.mac() {
             return self.mac() == Some(mac);
         }

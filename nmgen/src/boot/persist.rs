@@ -23,6 +23,7 @@ use super::own::{self, Given};
 use super::profiles::{forget, staged};
 use super::release::{self, Release};
 use super::root::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
+use super::small_file;
 use super::sysroot::Sysroot;
 use crate::format::{chain, counted};
 use crate::node::{Card, HostName};
@@ -175,7 +176,7 @@ impl System {
         for profile in rest.iter().filter(|it| !is_known(it) || has_lost(it)) {
             let given = given(profile, cards);
             let Some(interface) = given.interface().map(str::to_owned) else { continue };
-            if !line.has_network_root {
+            if !line.has_network_root && !line.has_fcoe {
                 releases.push(Release::Down { interface });
                 continue;
             }
@@ -278,7 +279,8 @@ fn hand_over(
     if written.is_err() {
         // What is in /etc already must not be in /run too, where NetworkManager prefers it.
         let is_there = |file: &File| {
-            fs::read(directory.join(&file.name)).is_ok_and(|content| content == file.content)
+            small_file::read(&directory.join(&file.name))
+                .is_ok_and(|content| content == file.content)
         };
         let kept = files.into_iter().filter(|file| !is_there(file)).collect();
         return Ok((kept, written));
@@ -370,7 +372,7 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
 fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, Fault> {
     let read = |profile: &Other| {
         let path = profile.path.clone();
-        let content = fs::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
+        let content = small_file::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
         let name = profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(File { directories: Vec::new(), name, content })
     };
@@ -379,7 +381,7 @@ fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, 
 
 /// The content of a file; `None` if it is missing.
 fn content(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
-    match fs::read(path) {
+    match small_file::read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),

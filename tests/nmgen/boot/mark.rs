@@ -1,5 +1,9 @@
 //! The mark in the running system: for which host, document and machine it was made.
 
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
 use tests::machine::{Machine, RUNNING};
 
 const MARK: &str = "sysroot/etc/nmgen/persisted";
@@ -35,7 +39,7 @@ fn it_names_host_document_and_machine() {
     let fields: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(fields[0], "host=worker-0");
     // sha256sum of the document.
-    let mut sum = std::process::Command::new("sha256sum");
+    let mut sum = Command::new("sha256sum");
     let sum = sum.arg(machine.path("etc/nmgen/worker-0.yml")).output().unwrap().stdout;
     let sum = String::from_utf8(sum).unwrap();
     assert_eq!(fields[1], format!("document=sha256:{}", sum.split(' ').next().unwrap()));
@@ -62,7 +66,7 @@ fn another_machine_document_or_host_is_a_warning() {
     assert_eq!(later(&machine), format!("{earlier} from another text of worker-0.yml{remedy}"));
 
     let machine = marked();
-    std::fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
+    fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
     let machine = machine.host("worker-1", DOCUMENT);
     assert_eq!(
         later(&machine),
@@ -70,19 +74,35 @@ fn another_machine_document_or_host_is_a_warning() {
     );
 }
 
+/// Whatever it is, it is a mark: a second hand-over could undo what the system has made of the first.
 #[test]
 fn a_damaged_mark_is_a_line() {
-    let machine = marked();
-    machine.write(MARK, "\u{1}\u{2}host\n");
-    let said = later(&machine);
-    assert!(said.contains("does not say for which document"), "{said}");
+    type Damage = fn(&Path);
+    let damages: [(&str, Damage); 7] = [
+        ("half of it", |mark| fs::write(mark, b"\x01\x02host\n").unwrap()),
+        ("empty", |mark| fs::write(mark, b"").unwrap()),
+        ("no text", |mark| fs::write(mark, [0xff, 0xfe, 0, b'\n']).unwrap()),
+        ("of any size", |mark| fs::File::create(mark).unwrap().set_len(1 << 40).unwrap()),
+        ("a directory", |mark| fs::create_dir(mark).unwrap()),
+        ("a link to nowhere", |mark| std::os::unix::fs::symlink("/none", mark).unwrap()),
+        ("a FIFO", |mark| assert!(Command::new("mkfifo").arg(mark).status().unwrap().success())),
+    ];
+    for (what, damage) in damages {
+        let machine = marked();
+        let mark = machine.path(MARK);
+        fs::remove_file(&mark).unwrap();
+        damage(&mark);
+        let said = later(&machine);
+        assert_eq!(said.lines().count(), 1, "{what}: {said}");
+        assert!(said.contains("does not say for which document"), "{what}: {said}");
+    }
 }
 
 /// The disk's network at later boots: the archive of the first boot is gone.
 #[test]
 fn a_network_without_the_document_is_a_warning() {
     let machine = marked();
-    std::fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
+    fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
     let machine = machine.file("run/NetworkManager/initrd/neednet", "");
     assert_eq!(machine.boot().code, Some(0));
     let said = machine.persist();

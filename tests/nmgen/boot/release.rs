@@ -129,16 +129,15 @@ interfaces:
 /// The root disk is on the document's network: its card stays up, under the system's own profile.
 #[test]
 fn a_card_that_carries_the_root_disk_is_handed_to_the_systems_own_profile() {
-    let machine = booted("rd.neednet=1 ignition.firstboot root=nfs:192.0.2.1:/srv");
-    own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
-    assert_eq!(released(&machine), [""; 0]);
-    let state = machine.read("run/NetworkManager/devices/2");
-    assert!(
-        state.contains(&format!("connection-uuid={OWN_UUID}\n"))
-            && state.contains("managed=true\n"),
-        "{state}"
-    );
-    assert_eq!(machine.read("run/NetworkManager/devices/0"), STATE);
+    for line in ["root=nfs:192.0.2.1:/srv", "root=UUID=0 fcoe=edd:nodcb"] {
+        let machine = booted(&format!("ignition.firstboot {line}"));
+        own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
+        assert_eq!(released(&machine), [""; 0], "{line}");
+        let state = machine.read("run/NetworkManager/devices/2");
+        let is_own = state.contains(&format!("connection-uuid={OWN_UUID}\n"));
+        assert!(is_own && state.contains("managed=true\n"), "{line}: {state}");
+        assert_eq!(machine.read("run/NetworkManager/devices/0"), STATE);
+    }
 }
 
 /// The kernel's part, in a network namespace with a `/sys` and a `/run` of its own.
