@@ -34,8 +34,10 @@ toolchain:
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld" \
+	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
 	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
+	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
+	@$(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
