@@ -56,6 +56,20 @@ impl fmt::Display for Holder {
     }
 }
 
+/// The run at work: the process that the lock file names, if it is alive. A read that fails, as of a user
+/// who is not root, counts as a run: only evidence says that none is alive.
+pub(super) fn at_work(paths: &Paths) -> Option<Holder> {
+    let file = match File::open(paths.lock()) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(_) => return Some(Holder("another dayone".to_owned())),
+    };
+    let holder = Holder::read(&file);
+    let process = holder.0.split_once("(process ")?.1.trim_end_matches(')');
+    let comm = paths.under("/proc").join(process).join("comm");
+    std::fs::read_to_string(comm).is_ok_and(|name| name.trim() == "dayone").then_some(holder)
+}
+
 /// The held lock; released on drop, and by the kernel when the process ends in any way.
 #[derive(Debug)]
 pub(super) struct Lock {

@@ -154,6 +154,9 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
         // The decision is durable, but not reported.
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(!kubelet_ran(&inside)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(status.stdout.starts_with(&format!("RUNNING: {HOST_FILE}\n")), "{status}");
+        assert!(status.stdout.contains("recording; by dayone apply (process "), "{status}");
         let new = picture(&inside)?;
         assert_ne!(new, before);
         kill(&inside, &killed)?;

@@ -103,3 +103,26 @@ fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     Ok(())
 }
+
+#[test]
+fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
+    let root = tree(&["worker-7"])?;
+    let (run, process) = (root.path().join("run/dayone"), root.path().join("proc/4711"));
+    fs::create_dir_all(&run)?;
+    fs::create_dir_all(&process)?;
+    let status = r#"{"schema": 1, "outcome": "running", "phase": "probe"}"#;
+    fs::write(run.join("status.json"), status)?;
+    fs::write(run.join("lock"), "dayone apply (process 4711)\n")?;
+    for (comm, verdict, reason) in [
+        ("dayone\n", "RUNNING: ", "probing the new network; by dayone apply (process 4711)"),
+        ("sleep\n", "INTERRUPTED: ", "the run ended without an account, the last phase: probing"),
+    ] {
+        fs::write(process.join("comm"), comm)?;
+        let output = dayone(root.path()).arg("status").output()?;
+        assert_eq!(output.status.code(), Some(3), "{output:?}");
+        let (page, _) = text(&output);
+        assert!(page.starts_with(verdict), "{page}");
+        assert!(unwrapped(&page).contains(reason), "{page}");
+    }
+    Ok(())
+}

@@ -18,6 +18,7 @@ use crate::{
     document::{self, digest::Digest, service_files},
     durable::record::Record,
     error::Error,
+    lock,
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
@@ -63,7 +64,12 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
             .map_err(|source| crate::durable::FileError::Encode { path: paths.status(), source })?;
         print(&(text + "\n"))?;
     } else {
-        let seen = Seen { report: &report, chosen: &chosen, record: &record };
+        let seen = Seen {
+            report: &report,
+            chosen: &chosen,
+            record: &record,
+            at_work: lock::at_work(paths).map(|holder| holder.to_string()),
+        };
         print(&page::page(&seen, log::is_coloured(&std::io::stdout())))?;
     }
     let why = if let Some(digest) = &report.pending {

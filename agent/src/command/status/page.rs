@@ -31,7 +31,7 @@ pub(super) fn page(seen: &Seen<'_>, coloured: bool) -> String {
 
 /// The choice; a warning that is the verdict's reason is not repeated.
 fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
-    let Seen { report, chosen, record: _ } = seen;
+    let Seen { report, chosen, .. } = seen;
     match &chosen.document {
         Some(document) => {
             *page += &entry("document", &document.path.display().to_string());
@@ -74,7 +74,7 @@ fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
 
 /// Whether the document is in force.
 fn standing(page: &mut String, seen: &Seen<'_>) {
-    let Seen { report, chosen: _, record } = seen;
+    let Seen { report, record, .. } = seen;
     if let Some(failures) = &record.failures {
         *page += &entry("failures", &format!("{} of document {}", failures.count, failures.digest));
     }

@@ -33,6 +33,8 @@ pub(super) struct Seen<'a> {
     pub(super) report: &'a Report,
     pub(super) chosen: &'a Chosen,
     pub(super) record: &'a Record,
+    /// The run that is at work now.
+    pub(super) at_work: Option<String>,
 }
 
 /// The status before any run in this boot: the choice of now.

@@ -38,7 +38,7 @@ impl Verdict {
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::NotRun => "no run yet",
-        Outcome::Running => "running, or killed",
+        Outcome::Running => "not finished",
         Outcome::Committed => "applied and committed",
         Outcome::Unchanged => "in force already, nothing done",
         Outcome::Adopted => "in force by another tool, recorded",
@@ -53,18 +53,11 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
 
 /// The verdict on what was seen.
 pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
-    let Seen { report, chosen, record } = seen;
+    let Seen { report, chosen, record, at_work: _ } = seen;
     let boot = &report.boot;
     let subject = subject(seen);
     if boot.outcome == Outcome::Running {
-        let phase = boot.phase.map(|it| it.to_string()).unwrap_or_default();
-        return Verdict::new(
-            Tone::Notice,
-            format!("RUNNING: {subject}"),
-            phase,
-            "wait for the end of the run; `systemctl status dayone.service dayone-bridge.service` \
-             shows whether it is alive, and the next start undoes what a killed one left",
-        );
+        return running(seen, &subject);
     }
     if let Some(path) = &report.removed {
         return Verdict::new(
@@ -128,6 +121,26 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
             "if one is meant for this node, give it one of these names, then `dayone apply`",
         ),
         (None, None) => Verdict::new(Tone::Good, "NO DOCUMENT: nothing to do", &chosen.reason, ""),
+    }
+}
+
+/// A run without an end: at work, or killed.
+fn running(seen: &Seen<'_>, subject: &str) -> Verdict {
+    let phase = seen.report.boot.phase.map_or_else(|| "it began".to_owned(), |it| it.to_string());
+    match &seen.at_work {
+        Some(holder) => Verdict::new(
+            Tone::Notice,
+            format!("RUNNING: {subject}"),
+            format!("{phase}; by {holder}"),
+            "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
+        ),
+        None => Verdict::new(
+            Tone::Bad,
+            format!("INTERRUPTED: {subject}"),
+            format!("the run ended without an account, the last phase: {phase}"),
+            "dayone.service starts again by itself and undoes what is left; `dayone apply` does it \
+             where the service is stopped",
+        ),
     }
 }
 

@@ -39,7 +39,7 @@ fn report(boot: Status, in_force: bool) -> Report {
 }
 
 fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {
-    page(&Seen { report, chosen, record }, false)
+    page(&Seen { report, chosen, record, at_work: None }, false)
 }
 
 const ROLLED_BACK: &str = "\
@@ -100,7 +100,7 @@ fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
 #[test]
 fn colour_changes_no_character_and_no_width() {
     let (report, chosen, record) = (report(rolled_back(), false), worker(), Record::default());
-    let seen = Seen { report: &report, chosen: &chosen, record: &record };
+    let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work: None };
     let (plain, coloured) = (page(&seen, false), page(&seen, true));
     assert!(coloured.starts_with("\x1b[1;31mNOT IN FORCE"), "{coloured}");
     assert!(coloured.contains("\x1b[1;31mFAILED\x1b[0m > roll-back"), "{coloured}");
@@ -154,7 +154,7 @@ fn the_verdict_tells_one_state_from_another() {
     assert_eq!(with(Outcome::Committed, true, &|_| {}), "IN FORCE");
     assert_eq!(with(Outcome::NotRun, false, &|_| {}), "NOT RUN");
     assert_eq!(with(Outcome::NotRun, true, &|_| {}), "IN FORCE");
-    assert_eq!(with(Outcome::Running, true, &|_| {}), "RUNNING");
+    assert_eq!(with(Outcome::Running, true, &|_| {}), "INTERRUPTED");
     assert_eq!(with(Outcome::GivenUp, false, &|_| {}), "NOT IN FORCE");
     let pending = |it: &mut Report| it.pending = Some(Digest::of(b""));
     assert_eq!(with(Outcome::Committed, false, &pending), "PENDING");
