@@ -14,6 +14,7 @@ mod edition;
 mod generate_command;
 mod show_command;
 mod streams;
+mod target;
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -57,8 +58,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     let name = arguments.first().map(Path::new).and_then(Path::file_name);
     if name.is_some_and(|name| name == "nmstatectl") {
-        let NmstatectlArguments { command } = NmstatectlArguments::try_parse_from(arguments)?;
-        return Ok(command.into());
+        return Ok(NmstatectlArguments::try_parse_from(arguments)?.into());
     }
     let command = Arguments::try_parse_from(arguments)?.command;
     let verified = match &command {

@@ -43,6 +43,16 @@ pub(crate) struct Target {
     files: Vec<File>,
 }
 
+impl Target {
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn files(&self) -> &[File] {
+        &self.files
+    }
+}
+
 /// Writes `files` below `root`, which is created if missing: directories 0700, files 0600.
 ///
 /// # Errors

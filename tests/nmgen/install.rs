@@ -53,6 +53,8 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/dayone/runbook.md", 0o644),
         ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", 0o755),
         ("usr/share/doc/nmgen/boot.md", 0o644),
+        ("usr/share/doc/nmgen/drop-in.md", 0o644),
+        ("usr/share/doc/nmgen/guides/nmc.md", 0o644),
         ("usr/share/doc/nmgen/checks.md", 0o644),
         ("usr/share/doc/nmgen/differences.md", 0o644),
         ("usr/share/doc/nmgen/images.md", 0o644),

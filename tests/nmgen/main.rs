@@ -25,6 +25,7 @@ mod ramdisk;
 mod readme;
 mod round_trip;
 mod schemas;
+mod selection;
 mod snippets;
 mod sources;
 mod targets;

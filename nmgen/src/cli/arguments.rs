@@ -7,6 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use super::edition::{
     DrawingArguments, EXAMPLES, FormArguments, Format, Further, LiveArguments, SOURCE, To,
 };
+use crate::output::one_host::Selection;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -92,9 +93,8 @@ pub(super) struct GenerateArguments {
     /// File, or directory for several files [default: standard output]
     #[arg(short, long, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
-    /// Only this host of a directory
-    #[arg(long, value_name = "NAME")]
-    pub(super) host: Option<String>,
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
     /// Treat warnings as errors
     #[arg(long)]
     pub(super) deny_warnings: bool,
@@ -104,11 +104,32 @@ pub(super) struct GenerateArguments {
     pub(super) sources: Vec<String>,
 }
 
+/// The choice of hosts.
+#[derive(Debug, Args)]
+pub(super) struct SelectionArguments {
+    /// Only this host, or those that a pattern such as 'worker-*' fits;
+    /// repeatable
+    #[arg(long, value_name = "NAME", verbatim_doc_comment)]
+    host: Vec<String>,
+    /// Only hosts of this role; repeatable
+    #[arg(long, value_name = "ROLE")]
+    only_role: Vec<String>,
+}
+
+impl SelectionArguments {
+    pub(super) fn of<'a>(&'a self, sources: &'a [String]) -> Selection<'a> {
+        Selection { hosts: &self.host, roles: &self.only_role, sources }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct GcArguments {
     /// An NMState document (YAML or JSON), '-' for standard input
     #[arg(value_name = "FILE")]
     pub(super) source: String,
+    /// No warnings.
+    #[arg(skip)]
+    pub(super) quiet: bool,
 }
 
 #[derive(Debug, Args)]
@@ -116,6 +137,8 @@ pub(super) struct CheckArguments {
     /// The form of the findings
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
     pub(super) format: Format,
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
     /// Exit with 2 for warnings too
     #[arg(long)]
     pub(super) deny_warnings: bool,
@@ -125,6 +148,8 @@ pub(super) struct CheckArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArguments {
+    #[command(flatten)]
+    pub(super) selection: SelectionArguments,
     #[command(flatten)]
     pub(super) drawing: DrawingArguments,
     #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
@@ -152,6 +177,12 @@ pub(super) struct BootArguments {
 #[command(name = "nmstatectl", version, max_term_width = 80)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct NmstatectlArguments {
+    /// No warnings, as nmstatectl's own option disables its log
+    #[arg(short, global = true)]
+    pub(super) quiet: bool,
+    /// Accepted as by nmstatectl; there is no log
+    #[arg(short, global = true, action = clap::ArgAction::Count)]
+    pub(super) verbose: u8,
     #[command(subcommand)]
     pub(super) command: NmstatectlCommand,
 }
@@ -162,10 +193,10 @@ pub(super) enum NmstatectlCommand {
     Gc(GcArguments),
 }
 
-impl From<NmstatectlCommand> for Command {
-    fn from(command: NmstatectlCommand) -> Self {
-        match command {
-            NmstatectlCommand::Gc(arguments) => Self::Gc(arguments),
+impl From<NmstatectlArguments> for Command {
+    fn from(arguments: NmstatectlArguments) -> Self {
+        match arguments.command {
+            NmstatectlCommand::Gc(gc) => Self::Gc(GcArguments { quiet: arguments.quiet, ..gc }),
         }
     }
 }

@@ -9,13 +9,14 @@ use crate::format::{chain, counted};
 use crate::{convert, source};
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
-    let hosts = match source::load(&arguments.sources) {
+    let mut hosts = match source::load(&arguments.sources) {
         Ok(hosts) => hosts,
         Err(error) => {
             edition::failure(arguments.format, &chain(&error))?;
             return Err(error);
         }
     };
+    arguments.selection.of(&arguments.sources).keep(&mut hosts);
     let diagnostics = convert::diagnose(&hosts);
     edition::findings(arguments.format, &diagnostics)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {

@@ -139,6 +139,15 @@ pub(super) struct FormArguments {
     #[arg(long, value_name = "FILE", help_heading = TARGETS)]
     #[arg(verbatim_doc_comment)]
     policies: Option<PathBuf>,
+    /// For machine-config: the objects' names without the role [default:
+    /// 10-br-ex]
+    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    #[arg(verbatim_doc_comment)]
+    name: Option<String>,
+    /// For kargs: search domains, resolver options and metrics, which no
+    /// argument expresses, are left out with a warning
+    #[arg(long, help_heading = TARGETS, verbatim_doc_comment)]
+    allow_loss: bool,
     /// For machine-config: enable the agent's units too
     #[arg(long, help_heading = TARGETS)]
     agent: bool,
@@ -236,6 +245,8 @@ impl FormArguments {
             ("--ignition-version", self.ignition_version.is_some() && !with_version),
             ("--role", self.role.is_some() && !is_machine_config),
             ("--policies", self.policies.is_some() && !is_machine_config),
+            ("--name", self.name.is_some() && !is_machine_config),
+            ("--allow-loss", self.allow_loss && to != To::Kargs),
             ("--agent", self.agent && !is_machine_config),
             ("--agent-config", self.agent_config.is_some() && !is_machine_config),
             ("--namespace", self.namespace.is_some() && !with_namespace),
@@ -277,6 +288,8 @@ impl FormArguments {
         Ok(Options {
             ignition_version: self.ignition_version.unwrap_or_default(),
             role: self.role.clone(),
+            name: self.name.clone(),
+            allow_loss: self.allow_loss,
             agent: has_agent.then_some(Agent { configuration }),
             namespace: self.namespace.clone(),
             labels: self.label.clone(),

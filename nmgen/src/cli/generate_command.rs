@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
-use super::streams;
+use super::{streams, target};
+use crate::diagnostic::Diagnostic;
 use crate::error::Error;
-use crate::output::{Form, Options, Output, one_host};
+use crate::output::one_host::Selection;
+use crate::output::{Form, Options, Output};
 use crate::source::{self, Hosts};
 use crate::write::{self, File, Target};
 
@@ -17,9 +19,10 @@ struct Job<'a> {
     output: Option<&'a Path>,
     /// A second form, and its file.
     beside: Option<(Form, &'a Path)>,
-    host: Option<&'a str>,
+    selection: Selection<'a>,
     deny_warnings: bool,
-    sources: &'a [String],
+    /// Warnings are not told.
+    quiet: bool,
 }
 
 pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
@@ -29,9 +32,9 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
         options: arguments.options.options()?,
         output: arguments.output.as_deref(),
         beside: arguments.options.beside(),
-        host: arguments.host.as_deref(),
+        selection: arguments.selection.of(&arguments.sources),
         deny_warnings: arguments.deny_warnings,
-        sources: &arguments.sources,
+        quiet: false,
     })
 }
 
@@ -42,18 +45,16 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
         options: Options::default(),
         output: None,
         beside: None,
-        host: None,
+        selection: Selection { hosts: &[], roles: &[], sources: &[] },
         deny_warnings: false,
-        sources: std::slice::from_ref(&arguments.source),
+        quiet: arguments.quiet,
     })
 }
 
 /// Writes everything, or nothing.
 fn generate(job: Job<'_>) -> Result<Done, Error> {
     let mut outcome = job.form.convert(job.hosts);
-    if let Some(host) = job.host {
-        one_host::keep(&mut outcome, host, &job.sources.join(" "));
-    }
+    job.selection.keep_converted(&mut outcome);
     let rendered = job.form.render_with(&mut outcome, &job.options)?;
     let beside = match job.beside {
         Some((form, path)) => Some((form.render_with(&mut outcome, &job.options)?, path)),
@@ -61,12 +62,20 @@ fn generate(job: Job<'_>) -> Result<Done, Error> {
     };
     // Both forms may report the same.
     outcome.diagnostics.dedup();
+    if job.quiet {
+        outcome.diagnostics.retain(Diagnostic::is_error);
+    }
     streams::diagnostics(&outcome.diagnostics);
     let done = verdict(&outcome.diagnostics, job.deny_warnings);
-    if done == Done::Success {
-        let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;
-        write(rendered, job.output, beside)?;
+    if done != Done::Success {
+        return Ok(done);
     }
+    if let Some(refusal) = job.output.and_then(|path| target::refusal(&rendered, path)) {
+        streams::note(&format!("nmgen: {refusal}"));
+        return Ok(Done::InputWrong);
+    }
+    let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;
+    write(rendered, job.output, beside)?;
     Ok(done)
 }
 
@@ -75,14 +84,21 @@ fn write(rendered: Output, path: Option<&Path>, beside: Option<Target>) -> Resul
         write::write_all(beside.as_slice())?;
         return streams::bytes(&shown(rendered));
     };
+    let is_tree = matches!(rendered, Output::Directory(_));
     let targets: Vec<Target> = [target(rendered, path)?].into_iter().chain(beside).collect();
-    write::write_all(&targets)
+    write::write_all(&targets)?;
+    if let Some(first) = targets.first().filter(|_| is_tree)
+        && let Some(note) = target::others(first)?
+    {
+        streams::note(&note);
+    }
+    Ok(())
 }
 
 fn target(rendered: Output, path: &Path) -> Result<Target, Error> {
     match rendered {
         Output::Directory(files) => Ok(write::below(path, files)),
-        Output::Named(file) if is_directory(path) => Ok(write::below(path, vec![file])),
+        Output::Named(file) if target::is_directory(path) => Ok(write::below(path, vec![file])),
         Output::Named(File { content, .. }) | Output::File(content) => write::at(path, content),
     }
 }
@@ -97,9 +113,4 @@ fn shown(rendered: Output) -> Vec<u8> {
         }
         Output::Named(File { content, .. }) | Output::File(content) => content,
     }
-}
-
-/// True for an existing directory, and for a path that ends in a slash.
-fn is_directory(path: &Path) -> bool {
-    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
 }

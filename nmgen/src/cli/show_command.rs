@@ -10,7 +10,9 @@ use crate::source::Hosts;
 use crate::{show, source};
 
 pub(super) fn run(arguments: &ShowArguments) -> Result<Done, Error> {
-    let hosts = arguments.drawing.staged(source::load(&arguments.sources)?);
+    let mut hosts = source::load(&arguments.sources)?;
+    arguments.selection.of(&arguments.sources).keep(&mut hosts);
+    let hosts = arguments.drawing.staged(hosts);
     streams::diagnostics(&hosts.diagnostics);
     match arguments.drawing.picture(&hosts) {
         Some(picture) => streams::text(&picture)?,

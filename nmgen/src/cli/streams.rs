@@ -6,9 +6,12 @@ use crate::diagnostic::{Diagnostic, Style, render_all};
 use crate::error::Error;
 use crate::format::{chain, counted};
 
-/// Writes to standard output.
+/// Writes to standard output for people or other programs, which may stop reading, as `head` does.
 pub(super) fn text(text: &str) -> Result<(), Error> {
-    bytes(text.as_bytes())
+    match bytes(text.as_bytes()) {
+        Err(Error::WriteOutput { source }) if source.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written,
+    }
 }
 
 /// Writes to standard output.

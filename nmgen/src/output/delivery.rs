@@ -122,7 +122,7 @@ impl Delivery {
             Self::NmStateConfig => {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
             }
-            Self::Kargs => to_kargs::render(hosts, diagnostics),
+            Self::Kargs => to_kargs::render(hosts, options, diagnostics),
             Self::Initrd => {
                 diagnostics.extend(initrd_loss::all(hosts));
                 to_initrd::render(hosts, options, diagnostics)

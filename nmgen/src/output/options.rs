@@ -7,6 +7,10 @@ pub struct Options {
     pub ignition_version: IgnitionVersion,
     /// The machine config pool of hosts whose source gives none.
     pub role: Option<String>,
+    /// The MachineConfigs' names without the role.
+    pub name: Option<String>,
+    /// What kernel arguments cannot express is a warning.
+    pub allow_loss: bool,
     /// Makes the MachineConfig enable the agent's units.
     pub agent: Option<Agent>,
     /// The namespace of Kubernetes objects.

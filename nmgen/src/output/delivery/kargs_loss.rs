@@ -48,21 +48,24 @@ enum Said {
     Yes,
     /// The value is the default.
     Harmless,
+    /// A first boot works without it.
+    Minor,
     No,
 }
 
-/// Reports each value of the document that no argument expresses.
-pub(super) fn losses(converted: &Converted) -> Diagnostics {
+/// Reports each value of the document that no argument expresses; with `allowed`, one that a first boot can do without is a
+/// warning.
+pub(super) fn losses(converted: &Converted, allowed: bool) -> Diagnostics {
     let Some(document) = &converted.host.document else { return Diagnostics::default() };
     let mut found = Diagnostics::default();
     for entry in document.root.entries() {
         let path = Path::default().key(&entry.key);
         if entry.key == "interfaces" {
             for (index, node) in entry.node.items().iter().enumerate() {
-                interface(document, node, &path.index(index), &mut found);
+                interface(document, node, &path.index(index), allowed, &mut found);
             }
         } else {
-            walk(document, &entry.node, &path, &mut found);
+            walk(document, &entry.node, &path, allowed, &mut found);
         }
     }
     found.extend(dynamic_only(converted, document));
@@ -96,16 +99,22 @@ fn bonds_without_ports(converted: &Converted, document: &Document<'_>) -> Diagno
     found
 }
 
-fn interface(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagnostics) {
+fn interface(
+    document: &Document<'_>,
+    node: &Node<'_>,
+    path: &Path,
+    allowed: bool,
+    found: &mut Diagnostics,
+) {
     // Other fields of an unsupported interface are not reported.
     for key in ["type", "state"] {
         let path = path.key(key);
         let value = node.text_at(key);
         if value.is_some_and(|value| matches!(said(&pattern(&path), value), Said::No)) {
-            return walk(document, node.get(key).unwrap_or(node), &path, found);
+            return walk(document, node.get(key).unwrap_or(node), &path, allowed, found);
         }
     }
-    walk(document, node, path, found);
+    walk(document, node, path, allowed, found);
     if let Some(id) = node.at(&["vlan", "id"]).and_then(Node::number) {
         let name = node.text_at("name").unwrap_or_default();
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
@@ -138,16 +147,22 @@ fn bond_of<'d, 't>(document: &'d Document<'t>, port: &Node<'_>) -> Option<&'d No
     interfaces.into_iter().find(|bond| has_port(bond, "port") || has_port(bond, "ports"))
 }
 
-fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagnostics) {
+fn walk(
+    document: &Document<'_>,
+    node: &Node<'_>,
+    path: &Path,
+    allowed: bool,
+    found: &mut Diagnostics,
+) {
     match &node.value {
         Value::Mapping(entries) => {
             for entry in entries {
-                walk(document, &entry.node, &path.key(&entry.key), found);
+                walk(document, &entry.node, &path.key(&entry.key), allowed, found);
             }
         }
         Value::Sequence(items) => {
             for (index, item) in items.iter().enumerate() {
-                walk(document, item, &path.index(index), found);
+                walk(document, item, &path.index(index), allowed, found);
             }
         }
         Value::Scalar { text, .. } if !node.is_null() => {
@@ -159,6 +174,19 @@ fn walk(document: &Document<'_>, node: &Node<'_>, path: &Path, found: &mut Diagn
                     format!("{path} is not in kernel arguments"),
                     place(),
                 )),
+                Said::Minor if allowed => found.push(Diagnostic::new(
+                    NOT_IN_TARGET,
+                    format!("no kernel argument sets {path}: {}", text.escape_debug()),
+                    place(),
+                )),
+                Said::Minor => found.push(
+                    Diagnostic::new(
+                        NO_KERNEL_ARGUMENT,
+                        format!("no kernel argument sets {path}: {}", text.escape_debug()),
+                        place(),
+                    )
+                    .help("--allow-loss leaves it out; --to initrd or --to ignition carries the whole document"),
+                ),
                 Said::No => found.push(
                     Diagnostic::new(
                         NO_KERNEL_ARGUMENT,
@@ -191,7 +219,7 @@ fn said(field: &str, value: &str) -> Said {
     let ends = value.contains(|c: char| c.is_whitespace() || c == '"');
     match said_as_it_is(field, value) {
         Said::Yes if ends => Said::No,
-        said @ (Said::Yes | Said::Harmless | Said::No) => said,
+        said @ (Said::Yes | Said::Harmless | Said::Minor | Said::No) => said,
     }
 }
 
@@ -204,7 +232,10 @@ fn said_as_it_is(field: &str, value: &str) -> Said {
             | "routes.config[].next-hop-address"
             | "routes.config[].next-hop-interface" => Said::Yes,
             "dns-resolver.config.server[]" => is(!value.contains('%')),
-            "routes.config[].metric" => is(value == "-1"),
+            "routes.config[].metric" if value == "-1" => Said::Yes,
+            "routes.config[].metric"
+            | "dns-resolver.config.search[]"
+            | "dns-resolver.config.options[]" => Said::Minor,
             "routes.config[].table-id" => is(matches!(value, "0" | "254")),
             _ => Said::No,
         };

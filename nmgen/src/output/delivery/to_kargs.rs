@@ -8,12 +8,18 @@ use crate::convert::Converted;
 use crate::diagnostic::Diagnostics;
 use crate::document::Node;
 use crate::error::Error;
+use crate::output::options::Options;
 use crate::output::rendered::Output;
 use crate::profile::{Profile, Section};
 
 /// One line, or `<host>.kargs` for each of several hosts.
-pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Output, Error> {
-    diagnostics.extend(hosts.iter().flat_map(kargs_loss::losses));
+pub(super) fn render(
+    hosts: &[Converted],
+    options: &Options,
+    diagnostics: &mut Diagnostics,
+) -> Result<Output, Error> {
+    let losses = |host| kargs_loss::losses(host, options.allow_loss);
+    diagnostics.extend(hosts.iter().flat_map(losses));
     diagnostics.extend(
         hosts.iter().filter_map(|host| kargs_loss::length(host, arguments(host).join(" ").len())),
     );

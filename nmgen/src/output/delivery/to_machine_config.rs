@@ -42,8 +42,10 @@ const ETCD_LIMIT: usize = 1536 * 1024;
 /// A warning's threshold: the pool's rendered MachineConfig must hold all of its MachineConfigs.
 const CAUTION: usize = 1024 * 1024;
 
-/// `10-br-ex-<role>`, the name in OpenShift's documentation: a single config, or `<name>.yaml` for
-/// each of several roles.
+/// The name in OpenShift's documentation, without the role.
+const NAME: &str = "10-br-ex";
+
+/// `10-br-ex-<role>`: a single config, or `<name>.yaml` for each of several roles.
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
@@ -56,7 +58,7 @@ pub(super) fn render(
     let roles = roles(hosts, options.role.as_deref(), diagnostics);
     let mut files = Vec::new();
     for (role, hosts) in &roles {
-        let name = format!("10-br-ex-{role}");
+        let name = format!("{}-{role}", options.name.as_deref().unwrap_or(NAME));
         let content = one(&name, role, hosts, options)?;
         if let Some(first) = hosts.first() {
             diagnostics.extend(size(role, &name, content.len(), hosts.len(), &first.host.place));

@@ -19,6 +19,7 @@ pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
         let named: Option<u64> = suffix.parse().ok().filter(is_id);
         if let (Some(named), Some(id)) = (named, node.number())
             && vlan.text_at("base-iface") == Some(base)
+            && is_id(&id)
             && named != id
         {
             let message = format!("{name} has VLAN id {id}");

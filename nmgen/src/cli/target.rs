@@ -1,0 +1,71 @@
+//! The path of `-o`: a file or a directory, and what is there already.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+
+use crate::error::Error;
+use crate::format::counted;
+use crate::output::Output;
+use crate::write::Target;
+
+/// Endings of names that are meant for a file.
+const FILES: &[&str] = &["yaml", "yml", "json", "ign", "kargs", "img"];
+
+/// True for an existing directory, and for a path that ends in a slash.
+pub(super) fn is_directory(path: &Path) -> bool {
+    path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir()
+}
+
+/// The reason not to write there.
+pub(super) fn refusal(output: &Output, path: &Path) -> Option<String> {
+    let shown = path.display();
+    match output {
+        Output::Directory(files) if !is_directory(path) => {
+            let is_file = path.extension().is_some_and(|it| FILES.iter().any(|file| it == *file));
+            let count = counted(files.len(), "file");
+            is_file.then(|| {
+                format!(
+                    "the output is {count}, and {shown} the name of one; give a directory: {shown}/"
+                )
+            })
+        }
+        Output::File(_) if is_directory(path) => {
+            Some(format!("the output is one file, and {shown} a directory; give the file's name"))
+        }
+        Output::Directory(_) | Output::Named(_) | Output::File(_) => None,
+    }
+}
+
+/// A note about files of the same kind beside the written ones: those of hosts and interfaces that are no more, perhaps.
+pub(super) fn others(target: &Target) -> Result<Option<String>, Error> {
+    let (root, files) = (target.root(), target.files());
+    let mut written: BTreeMap<&[String], BTreeSet<&str>> = BTreeMap::new();
+    let mut endings = BTreeSet::new();
+    for file in files {
+        written.entry(&file.directories).or_default().insert(&file.name);
+        endings.extend(Path::new(&file.name).extension());
+    }
+    let mut others = Vec::new();
+    for (directories, names) in written {
+        let directory: std::path::PathBuf =
+            directories.iter().fold(root.to_owned(), |path, it| path.join(it));
+        let failed =
+            |source| Error::ReadDirectory { path: directory.display().to_string(), source };
+        for entry in fs::read_dir(&directory).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let is_alike = Path::new(&name).extension().is_some_and(|it| endings.contains(it));
+            if is_alike && !names.iter().any(|own| OsStr::new(own) == name) {
+                others.push(directory.join(name));
+            }
+        }
+    }
+    others.sort();
+    let Some(first) = others.first() else { return Ok(None) };
+    let more = match others.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {}", counted(more, "other file")),
+    };
+    Ok(Some(format!("not written by this call, and left there: {}{more}", first.display())))
+}

@@ -1,0 +1,125 @@
+//! The choice of hosts, and the options that name and limit the output.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Output, Stdio};
+
+use tests::program;
+
+fn nmgen(arguments: &[&str]) -> Output {
+    Command::new(program::nmgen())
+        .args(arguments)
+        .current_dir(program::root().join("tests/fixtures"))
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn hosts_are_chosen_by_pattern_and_role() {
+    let shown = |arguments: &[&str]| {
+        let output = nmgen(&[&["show"], arguments, &["sources/agent-config.yaml"]].concat());
+        let titles = text(&output.stdout).lines().filter(|line| line.ends_with("-0"));
+        titles.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(shown(&["--host", "work*"]), ["worker-0"]);
+    assert_eq!(shown(&["--host", "*-?"]), ["master-0", "worker-0"]);
+    assert_eq!(shown(&["--only-role", "master"]), ["master-0"]);
+    assert_eq!(shown(&["--only-role", "master", "--host", "worker-0"]), [""; 0]);
+    let role = ["--only-role", "worker", "sources/agent-config.yaml"];
+    let output = nmgen(&[&["generate", "--to", "machine-config"][..], &role].concat());
+    let objects: Vec<&str> =
+        text(&output.stdout).lines().filter(|line| line.starts_with("  name: ")).collect();
+    assert_eq!(objects, ["  name: 10-br-ex-worker"]);
+    let checked = nmgen(&["check", "--host", "master-0", "sources/agent-config.yaml"]);
+    assert_eq!(text(&checked.stderr), "1 host in sources/agent-config.yaml, no errors\n");
+}
+
+#[test]
+fn a_reader_that_stops_is_no_failure() {
+    let mut child = Command::new(program::nmgen())
+        .args(["explain"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Nothing is read: the pipe is closed before or while the program writes.
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
+
+#[test]
+fn files_of_an_earlier_call_are_told() {
+    let place = tempfile::tempdir().unwrap();
+    let out = place.path().join("OUT").display().to_string();
+    let arguments = ["generate", "-o", &out, "sources/hosts/worker-0.yml"];
+    assert_eq!(text(&nmgen(&arguments).stderr), "");
+    fs::write(place.path().join("OUT/eno9.nmconnection"), "").unwrap();
+    let told = nmgen(&arguments);
+    let expected = format!("not written by this call, and left there: {out}/eno9.nmconnection\n");
+    assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
+}
+
+#[test]
+fn machine_configs_bear_the_wanted_name() {
+    let arguments = ["generate", "--to", "machine-config", "--name", "99-network"];
+    let output = nmgen(&[&arguments[..], &["sources/agent-config.yaml"]].concat());
+    let objects: Vec<&str> =
+        text(&output.stdout).lines().filter(|line| line.starts_with("  name: ")).collect();
+    assert_eq!(objects, ["  name: 99-network-master", "  name: 99-network-worker"]);
+}
+
+#[test]
+fn a_search_domain_can_be_left_out_of_kernel_arguments_and_a_vlans_name_cannot() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("worker-0.yml");
+    let run = |document: &str| {
+        fs::write(&path, document).unwrap();
+        nmgen(&["generate", "--to", "kargs", "--allow-loss", path.to_str().unwrap()])
+    };
+    let card = "interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]\n";
+    let searched = run(&format!(
+        "{card}dns-resolver: {{config: {{search: [example.com], server: [192.0.2.53]}}}}\n"
+    ));
+    assert_eq!(searched.status.code(), Some(0));
+    assert!(
+        text(&searched.stderr)
+            .contains("warning[not-in-target]: no kernel argument sets dns-resolver")
+    );
+    assert!(text(&searched.stdout).contains("nameserver=192.0.2.53"));
+    let vlan = run(
+        "interfaces: [{name: storage, type: vlan, state: up, vlan: {base-iface: eno1, id: 7}, ipv4: {enabled: true, dhcp: true}}]",
+    );
+    assert_eq!(vlan.status.code(), Some(2));
+}
+
+#[test]
+fn nmstatectls_own_options_are_accepted() {
+    let run = |arguments: &[&str]| {
+        Command::new(program::nmgen())
+            .arg0("nmstatectl")
+            .args(arguments)
+            .current_dir(program::root().join("tests/fixtures"))
+            .output()
+            .unwrap()
+    };
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("worker-0.yml");
+    let warned = "interfaces: [{name: eno1, type: ethernet, state: up, mtu: 1500, lldp: {enabled: true}}]\nhostname: {running: a}\n";
+    fs::write(&path, warned).unwrap();
+    let path = path.to_str().unwrap();
+    let loud = run(&["gc", path]);
+    assert!(text(&loud.stderr).contains("warning["), "{}", text(&loud.stderr));
+    for arguments in [["-q", "gc", path], ["gc", "-q", path]] {
+        let quiet = run(&arguments);
+        assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), ""));
+        assert_eq!(quiet.stdout, loud.stdout);
+    }
+    assert_eq!(run(&["-vv", "gc", path]).stdout, loud.stdout);
+}
