@@ -1,5 +1,5 @@
-//! `make verdicts`: verdicts of nmstate's `apply()` and of the agent over documents that need a kernel with bonding, VLAN, VRF or the
-//! datapath of Open vSwitch, in virtual machines. FROM names the first document, to go on after an end by the time limit.
+//! `make verdicts`: verdicts of nmstate's `apply()` and of the agent over documents that need a kernel with bonding, VLAN, VRF or
+//! Open vSwitch's datapath, in virtual machines. FROM names the first document, to go on after an end by the time limit.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
