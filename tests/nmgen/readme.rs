@@ -87,5 +87,5 @@ fn every_guide_can_be_followed() {
         assert!(Place::new().follow(&text) > 0);
         found += 1;
     }
-    assert_eq!(found, 5);
+    assert_eq!(found, 6);
 }
