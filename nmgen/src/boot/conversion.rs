@@ -36,6 +36,8 @@ pub(super) fn apply(host: &mut Host, file: &Path, names: &Names) -> Result<(), F
         return Err(Fault::NameTwice { file: file.to_owned(), twice });
     }
     names.apply(&mut document.root);
+    // A map of cards has the source's names.
+    host.nics.clear();
     Ok(())
 }
 
