@@ -1,8 +1,7 @@
 //! Takes the place of `derive` in an initramfs, where no document is for the running node alone.
 
 use crate::diagnostic::Rule;
-use crate::document::{Document, Node};
-use crate::source::{Cluster, Host};
+use crate::document::Node;
 
 /// OVN-Kubernetes's bridge.
 pub(crate) const BR_EX: &str = "br-ex";
@@ -14,8 +13,4 @@ pub(crate) fn rules() -> Vec<Rule> {
 /// Not asked for documents of the running node, which no source has.
 pub(crate) fn has_bridge(_: &Node<'_>) -> bool {
     false
-}
-
-pub(crate) fn differences(_: &Host, _: &Document<'_>, _: &Cluster) -> Option<Vec<String>> {
-    None
 }

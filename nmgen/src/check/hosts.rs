@@ -17,6 +17,10 @@ mod network;
 mod network;
 mod replicas;
 mod roles;
+#[cfg(feature = "pipelines")]
+mod stages;
+#[cfg(not(feature = "pipelines"))]
+#[path = "hosts/no_stages.rs"]
 mod stages;
 
 use std::collections::HashMap;
