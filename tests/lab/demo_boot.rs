@@ -13,7 +13,7 @@ use tests::{
     lab::{Error, Machines, VmCase},
     two_stage::{
         ADDRESS, Ignition, NAME, ON_VLAN, SERVER, archive, bonded, br_ex, early_document, fleet,
-        peer, timeline,
+        messages, peer, timeline,
     },
 };
 
@@ -63,7 +63,7 @@ fn show(machines: &Machines) -> Result<(), Box<dyn std::error::Error>> {
         seen.look(case)?;
         let inside = case.inside()?;
         println!("\n== the boot as its journal tells it (seconds after the kernel's start)");
-        for (moment, what) in timeline(&inside)? {
+        for (moment, what) in timeline(&messages(&inside)?) {
             println!("{moment:8.1}  {what}");
         }
         println!("\n== what was asked of the HTTP server\n{}", case.requests()?);

@@ -361,12 +361,20 @@ pub fn kubelet_last(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
-/// The time, in seconds after the kernel's start, of this boot's first journal entry whose message contains `text`.
+/// This boot's journal: messages and times alone, since a machine takes seconds to print all fields.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn messages(inside: &Inside) -> Result<Vec<Entry>> {
+    inside.journal(&["--output-fields=MESSAGE"])
+}
+
+/// The time, in seconds after the kernel's start, of the first entry whose message contains `text`.
 ///
 /// # Errors
 /// If there is none.
-pub fn moment(inside: &Inside, text: &str) -> Result<f64> {
-    let found = first(&inside.journal(&[])?, text, 0.0);
+pub fn moment(entries: &[Entry], text: &str) -> Result<f64> {
+    let found = first(entries, text, 0.0);
     found.ok_or(Error::Output {
         program: "journalctl",
         problem: format!("no entry with \"{text}\""),
@@ -374,8 +382,7 @@ pub fn moment(inside: &Inside, text: &str) -> Result<f64> {
 }
 
 /// Events of this boot with their times, in seconds after the kernel's start; missing events are left out.
-pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
-    let entries = inside.journal(&[])?;
+pub fn timeline(entries: &[Entry]) -> Vec<(f64, &'static str)> {
     let mut time = 0.0;
     let mut found = Vec::new();
     for (text, what) in [
@@ -395,12 +402,12 @@ pub fn timeline(inside: &Inside) -> Result<Vec<(f64, &'static str)>> {
         ("Started kubelet.service", "kubelet's stand-in starts"),
     ] {
         // In order, since NetworkManager starts twice.
-        if let Some(moment) = first(&entries, text, time) {
+        if let Some(moment) = first(entries, text, time) {
             time = moment;
             found.push((moment, what));
         }
     }
-    Ok(found)
+    found
 }
 
 /// The first entry after `from` that contains `text`.
@@ -413,14 +420,10 @@ fn first(entries: &[Entry], text: &str, from: f64) -> Option<f64> {
 }
 
 /// Prints a boot's timeline.
-///
-/// # Errors
-/// If the journal cannot be read.
-pub fn tell_timeline(inside: &Inside) -> Result<()> {
-    for (moment, what) in timeline(inside)? {
+pub fn tell_timeline(entries: &[Entry]) {
+    for (moment, what) in timeline(entries) {
         tell(&format!("{moment:8.1} s  {what}"));
     }
-    Ok(())
 }
 
 /// A second card with DHCP but without a server, beside a card with a static address and br-ex on it.
@@ -468,9 +471,10 @@ impl SilentCard {
             case.wait_running()?;
             let inside = case.inside()?;
             kubelet_last(&inside)?;
-            tell_timeline(&inside)?;
-            let commit = moment(&inside, "the network is in force")?;
-            seconds = commit - moment(&inside, "NetworkManager (version")?;
+            let entries = messages(&inside)?;
+            tell_timeline(&entries);
+            let commit = moment(&entries, "the network is in force")?;
+            seconds = commit - moment(&entries, "NetworkManager (version")?;
             Ok::<_, Error>(())
         })?;
         Ok(seconds)

@@ -4,7 +4,7 @@ use tests::{
     lab::{Inside, Machines, VmCase},
     two_stage::{
         ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, br_ex, fleet,
-        kubelet_last, moment, peer, tell, tell_timeline,
+        kubelet_last, messages, moment, peer, tell, tell_timeline,
     },
 };
 
@@ -97,7 +97,7 @@ fn two_stages(mode: &str, check: impl FnOnce(&mut VmCase<'_>) -> Result<()>) -> 
         assert!(requests.contains(&ON_VLAN.to_string()), "not over the VLAN: {requests}");
         profiles_survived(&inside)?;
         only_activations_flap(&inside, mode)?;
-        tell_timeline(&inside)?;
+        tell_timeline(&messages(&inside)?);
         check(case)
     })
 }
@@ -111,7 +111,7 @@ fn active_backup_and_a_second_boot() -> Result<()> {
         profiles_survived(&inside)?;
         // Nothing was fetched or applied.
         assert_eq!(case.requests()?, requests);
-        assert!(moment(&inside, "Ignition Debian").is_err());
+        assert!(moment(&messages(&inside)?, "Ignition Debian").is_err());
         let applied = inside.sh("journalctl --boot --output=cat --identifier=dayone")?;
         assert!(applied.contains("in force") && !applied.contains("checkpoint"), "{applied}");
         Ok(())

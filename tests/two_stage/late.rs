@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use tests::{
     lab::{Machines, Nic, VirtualMachine, VmCase},
     two_stage::{
-        ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, kubelet_last, moment, one_card,
-        peer, static_address,
+        ADDRESS, Ignition, MACS, NAME, SOON, br_ex, default_route, kubelet_last, messages, moment,
+        one_card, peer, static_address,
     },
 };
 
@@ -41,7 +41,9 @@ fn both_stages_wait_for_their_card() -> Result<()> {
         case.plug(&Nic::new("nic2", MACS[1]))?;
         kubelet_last(&inside)?;
         assert!(case.peer().pings([192, 0, 2, 71], SOON)?);
-        let waited = moment(&inside, "this machine is")? - moment(&inside, "waiting for network")?;
+        let entries = messages(&inside)?;
+        let waited =
+            moment(&entries, "this machine is")? - moment(&entries, "waiting for network")?;
         assert!(waited >= LATE.as_secs_f64() * 0.9, "{waited}");
         Ok(())
     })
