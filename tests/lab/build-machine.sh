@@ -34,6 +34,7 @@ mask "$dest" systemd-networkd.service systemd-networkd.socket systemd-networkd-w
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
     fstrim.timer systemd-logind.service systemd-firstboot.service systemd-pstore.service \
     ldconfig.service systemd-journal-catalog-update.service systemd-update-done.service
+mask_start_up "$dest"
 # As on RHEL: what Debian enables without being asked is what takes the most time of a first boot.
 mkdir -p "$dest/etc/systemd/system-preset"
 echo 'disable *' >"$dest/etc/systemd/system-preset/99-default-disable.preset"

@@ -21,6 +21,7 @@ mask "$dest" systemd-udevd.service systemd-udevd-control.socket systemd-udevd-ke
     systemd-networkd.socket getty.target console-getty.service \
     apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service \
     fstrim.timer systemd-logind.service
+mask_start_up "$dest"
 rm -rf "$dest/var/lib/apt/lists" "$dest/var/cache/apt" "$dest/usr/share/man" "$dest/usr/share/doc"
 mkdir -p "$dest/var/lib/apt/lists" "$dest/var/cache/apt/archives/partial" "$dest/lab"
 network_units "$dest"

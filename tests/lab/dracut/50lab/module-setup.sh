@@ -18,11 +18,19 @@ installkernel() {
 
 # called by dracut
 install() {
-    local unit
+    local unit generator
     # Fedora CoreOS orders these by units of its own.
     for unit in ignition-fetch ignition-files emergency; do
         inst_simple "$moddir/$unit.conf" "$systemdsystemunitdir/$unit.service.d/50-lab.conf"
     done
     # Relabelling is compiled into Debian's Ignition; there is no policy to label by.
     inst_simple "$moddir/setfiles" /usr/sbin/setfiles
+    # Each takes time in every boot, for devices and partitions that no machine here has.
+    mkdir -p "$initdir/etc/systemd/system" "$initdir/etc/systemd/system-generators"
+    for generator in debug gpt-auto; do
+        ln -sf /dev/null "$initdir/etc/systemd/system-generators/systemd-$generator-generator"
+    done
+    for unit in sys-kernel-config.mount systemd-journald-audit.socket; do
+        ln -sf /dev/null "$initdir/etc/systemd/system/$unit"
+    done
 }
