@@ -39,20 +39,34 @@ kernel=$(basename "$tree"/usr/lib/modules/*)
 initramfs() {
     if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
         --add 'network-manager dracut-systemd ignition lab' \
-        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod ${2-}" \
+        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${2-}" \
         "/run/$1" >"$work/$1.log" 2>&1; then
         tail -n 40 "$work/$1.log" >&2
         die "dracut failed (the end of its log is above)"
     fi
     mv "$tree/run/$1" "$dest/$1"
 }
+
+# uncompressed VMLINUZ : the kernel in it, as an ELF file. The header tells where its compressed part is, which ends with four
+# bytes of its uncompressed size (Documentation/arch/x86/boot.rst).
+uncompressed() {
+    # number SIZE OFFSET : an integer of the header.
+    number() { od --address-radix=n --format="u$1" --skip-bytes="$2" --read-bytes="$1" "$vmlinuz" | tr -d ' '; }
+    vmlinuz=$1
+    sectors=$(number 1 497)
+    offset=$(number 4 584)
+    length=$(number 4 588)
+    tail --bytes="+$(((sectors + 1) * 512 + offset + 1))" "$vmlinuz" | head --bytes="$((length - 4))" |
+        chroot "$tree" zstd --decompress --stdout || die "the kernel's image is not compressed by zstd"
+}
+
 mkdir -p "$dest"
 # The second one is a stock image's: it has heard nothing of nmgen.
 initramfs initrd &
 initramfs stock nmgen
 wait $!
 for dir in run sys dev proc; do umount -R -l "$tree/$dir"; done
-mv "$tree/boot/vmlinuz-$kernel" "$dest/vmlinuz"
+uncompressed "$tree/boot/vmlinuz-$kernel" >"$dest/vmlinux"
 rm -rf "$tree"/boot/*
 # Room for what a case writes; what was not written takes none.
 mkfs.ext4 -q -d "$tree" -L root -O ^has_journal "$dest/disk" 2G >/dev/null

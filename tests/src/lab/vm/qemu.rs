@@ -167,7 +167,8 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
     pair("-chardev", format!("socket,id=agent,path={state}/agent,server=on,wait=off"));
     pair("-qmp", format!("unix:{state}/monitor,server=on,wait=off"));
     pair("-drive", format!("file={state}/disk,if=virtio,format=qcow2,cache=unsafe"));
-    pair("-kernel", format!("{image}/vmlinuz"));
+    // Uncompressed: the processor starts in the kernel itself, which need not unpack itself first.
+    pair("-kernel", format!("{image}/vmlinux"));
     pair("-initrd", format!("{state}/initrd"));
     pair("-append", power.arguments.to_owned());
     for (nic, slot) in power.machine.nics.iter().zip(FIRST_SLOT..) {
