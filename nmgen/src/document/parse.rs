@@ -349,7 +349,7 @@ fn slice<'t>(text: &'t str, scalar: Cow<'t, str>, index: usize) -> Cow<'t, str> 
     let mut found = starts.filter_map(|start| text.get(start..start + scalar.len()));
     match found.find(|found| *found == scalar) {
         Some(found) => Cow::Borrowed(found),
-        None => Cow::Owned(scalar.as_ref().to_owned()),
+        None => Cow::Owned(scalar.into_owned()),
     }
 }
 
