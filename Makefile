@@ -83,7 +83,7 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm systemd time
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace

@@ -5,6 +5,7 @@ mod apply;
 mod attempts;
 mod bridge;
 mod choice;
+mod crash;
 mod derived;
 mod failures;
 mod field;

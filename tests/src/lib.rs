@@ -1,5 +1,6 @@
 //! Shared code of the suites.
 
+pub mod crash;
 pub mod dayone;
 pub mod documents;
 pub mod examples;

@@ -1,8 +1,10 @@
 //! Actions and observations inside a running node.
 
 use std::{
+    fs,
     io::{BufRead, BufReader},
     ops::RangeInclusive,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::mpsc,
     thread,
@@ -205,6 +207,38 @@ impl Inside {
     pub fn kill(&self, unit: &str) -> Result<()> {
         self.run(&["systemctl", "kill", "--signal=KILL", unit])?.success()?;
         Ok(())
+    }
+
+    /// A container's root directory, as the host sees it.
+    ///
+    /// # Errors
+    /// [`Error::OnlyInContainers`].
+    pub fn root(&self) -> Result<PathBuf> {
+        let Way::Namespaces(leader) = self.way else { return Err(Error::OnlyInContainers) };
+        Ok(format!("/proc/{leader}/root").into())
+    }
+
+    /// The host's id of a unit's main process.
+    ///
+    /// # Errors
+    /// [`Error::OnlyInContainers`], or if the unit has none.
+    pub fn process(&self, unit: &str) -> Result<u32> {
+        let Way::Namespaces(leader) = self.way else { return Err(Error::OnlyInContainers) };
+        let inner = self.sh(&format!("systemctl show --property=MainPID --value {unit}"))?;
+        let namespace = |pid: &str| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+        let node = namespace(&leader.to_string());
+        let is_it = |pid: &&str| {
+            let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+            let ids = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
+            ids.and_then(|ids| ids.split_whitespace().last()) == Some(inner.trim())
+                && namespace(pid) == node
+        };
+        let all = fs::read_dir("/proc").map_err(Error::file("list", Path::new("/proc")))?;
+        let names = all.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let found = names.filter(|name| name.parse::<u32>().is_ok()).find(|name| is_it(&&**name));
+        let problem = format!("{unit} has no main process");
+        let missing = || Error::Output { program: "systemctl", problem };
+        found.and_then(|pid| pid.parse().ok()).ok_or_else(missing)
     }
 
     /// This boot's entries that match journalctl's arguments (`FIELD=value`, `--unit=`).

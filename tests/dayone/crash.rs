@@ -1,0 +1,7 @@
+//! Every state that a crash can leave a node's disk in, at any moment of a transaction.
+
+mod bridge;
+mod document;
+mod node;
+mod recorded;
+mod recovery;

@@ -1,0 +1,250 @@
+//! `dayone recover` on a disk after a crash, and the invariant.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use tests::{
+    crash::{
+        Fault,
+        campaign::{Judge, Shared},
+        operations::Recording,
+        states::State,
+        tree::{Kind, Tree},
+    },
+    dayone::APPLIED,
+    program,
+};
+
+/// The places that survive a reboot and that a transaction writes or recovery reads.
+pub(super) const PLACES: &[&str] = &[
+    "/etc/NetworkManager",
+    "/etc/dayone",
+    "/etc/hostname",
+    "/etc/nmstate",
+    "/etc/systemd/network",
+    "/var/lib/NetworkManager",
+    "/var/lib/dayone",
+    "/var/lib/ovnk",
+];
+
+const PROFILES: &str = "/etc/NetworkManager/system-connections/";
+const STATE: &str = "/var/lib/dayone/";
+const RECORD: &str = "/var/lib/dayone/record.json";
+const HISTORY: &str = "/var/lib/dayone/history.jsonl";
+
+/// Whether the file is a part of the network that a transaction replaces as a whole.
+pub(super) fn is_network(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let is_profile =
+        path.starts_with(PROFILES) && name.ends_with(".nmconnection") && !name.starts_with('.');
+    is_profile
+        || name.starts_with("nmstate-")
+        || name.starts_with("98-nmstate-")
+        || ["/var/lib/NetworkManager/NetworkManager-intern.conf", "/etc/hostname"].contains(&path)
+}
+
+/// Whether the file says which configuration is in force; the record is compared by its content.
+fn is_decision(path: &str) -> bool {
+    let files = ["/var/lib/dayone/last-good.yml", "/var/lib/dayone/last-good.resolved.yml"];
+    path == APPLIED || path == "/var/lib/ovnk/iface_default_hint" || files.contains(&path)
+}
+
+/// Whether recovery may write the file.
+fn is_own(path: &str) -> bool {
+    path.starts_with(STATE)
+        || is_network(path)
+        || is_decision(path)
+        || path == "/var/lib/ovnk"
+        || path
+            .rsplit('/')
+            .next()
+            .is_some_and(|name| name.starts_with('.') && name.ends_with(".dayone"))
+}
+
+/// A configuration: the network's files, and those that name it.
+struct Configuration {
+    files: Tree,
+    committed: Value,
+}
+
+impl Configuration {
+    fn of(tree: &Tree) -> Self {
+        let record = tree.bytes(RECORD).and_then(|bytes| serde_json::from_slice(bytes).ok());
+        let record: Value = record.unwrap_or_default();
+        let files = tree.only(|path| is_network(path) || is_decision(path));
+        Self { files, committed: record["committed"].clone() }
+    }
+
+    fn difference(&self, expected: &Self) -> Option<String> {
+        match self.committed == expected.committed {
+            true => self.files.difference(&expected.files),
+            false => Some("the record names another document".to_owned()),
+        }
+    }
+}
+
+/// What a recording has to keep.
+pub(super) struct Expected {
+    old: Configuration,
+    new: Configuration,
+    /// Whether the node's current document is in force before and after.
+    in_force: (bool, bool),
+    length: usize,
+}
+
+impl Expected {
+    pub(super) fn new(recording: &Recording, in_force: (bool, bool)) -> Self {
+        let (old, new) = (Configuration::of(&recording.start), Configuration::of(&recording.end()));
+        Self { old, new, in_force, length: recording.length() }
+    }
+
+    /// The rule that `after` breaks, the disk after the recovery of `state`, or whether its configuration is the new one.
+    fn is_new(&self, state: &State, after: &Tree) -> Result<bool, String> {
+        let (before, kept) = (state.tree.only(|it| !is_own(it)), after.only(|it| !is_own(it)));
+        if let Some(difference) = kept.difference(&before) {
+            return Err(format!("a file of others: {difference}"));
+        }
+        let left = after.0.keys().find(|path| {
+            let name = path.strip_prefix(STATE).unwrap_or_default();
+            ["transaction", "committed"].contains(&name) || name.ends_with(".damaged")
+        });
+        if let Some(path) = left {
+            return Err(format!("{path} is left"));
+        }
+        let it = Configuration::of(after);
+        let Some(from_new) = it.difference(&self.new) else { return Ok(true) };
+        if state.at == self.length && self.new.difference(&self.old).is_some() {
+            return Err(format!("the agent was done, but {from_new}"));
+        }
+        let Some(from_old) = it.difference(&self.old) else { return Ok(false) };
+        Err(match it.committed == self.new.committed && it.committed != self.old.committed {
+            true => format!("the record has the new configuration, but {from_new}"),
+            false => format!("the record has the old configuration, but {from_old}"),
+        })
+    }
+}
+
+/// A root directory for recoveries.
+pub(super) struct Recovery<'e> {
+    root: tempfile::TempDir,
+    program: &'e Path,
+    /// What is on the disk.
+    now: Tree,
+    expected: &'e Expected,
+}
+
+impl<'e> Recovery<'e> {
+    pub(super) fn new(expected: &'e Expected) -> Result<Self, Fault> {
+        Self::with(program::dayone(), expected)
+    }
+
+    /// With another build of the agent.
+    pub(super) fn with(program: &'e Path, expected: &'e Expected) -> Result<Self, Fault> {
+        let memory = Path::new("/dev/shm");
+        let root = tempfile::tempdir_in(memory).map_err(file(memory))?;
+        let it = Self { root, program, now: Tree::default(), expected };
+        for (path, text) in [
+            ("proc/sys/kernel/random/boot_id", "00000000-0000-4000-8000-000000000000\n"),
+            ("proc/sys/kernel/hostname", "worker-0\n"),
+        ] {
+            let path = it.root.path().join(path);
+            let parent = path.parent().unwrap_or(&path);
+            fs::create_dir_all(parent)
+                .and_then(|()| fs::write(&path, text))
+                .map_err(file(&path))?;
+        }
+        Ok(it)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
+        let mut command = Command::new(self.program);
+        command.args(arguments).arg("--root").arg(self.root.path());
+        command.env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent");
+        command.output().map_err(|source| Fault::Run { program: format!("{command:?}"), source })
+    }
+
+    /// The end of a boot: `/run` is gone.
+    fn reboot(&self) -> Result<(), Fault> {
+        let run = self.root.path().join("run");
+        let removed = if run.exists() { fs::remove_dir_all(&run) } else { Ok(()) };
+        removed.and_then(|()| fs::create_dir(&run)).map_err(file(&run))
+    }
+
+    /// Recovers; the exit code's rule is the error inside.
+    fn recover(&mut self) -> Result<Result<Tree, String>, Fault> {
+        self.reboot()?;
+        let output = self.run(&["recover"])?;
+        self.now = Tree::read(self.root.path(), PLACES).map_err(file(self.root.path()))?;
+        let is_held = self.root.path().join("run/dayone/undecided").exists();
+        Ok(match (output.status.code(), is_held) {
+            (Some(0), true) => Ok(self.now.clone()),
+            (Some(0), false) => Err("the boot does not wait".to_owned()),
+            (code, _) => {
+                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+                Err(format!("recover ends with {code:?}: {said}"))
+            }
+        })
+    }
+
+    /// What a second recovery and the status have to agree with.
+    fn again(&mut self, after: &Tree, is_new: bool) -> Result<Option<String>, Fault> {
+        match self.recover()? {
+            Err(rule) => return Ok(Some(format!("the second time {rule}"))),
+            Ok(again) => {
+                if let Some(difference) = again.difference(after) {
+                    return Ok(Some(format!("a second recovery is no repetition: {difference}")));
+                }
+            }
+        }
+        let status = self.run(&["status", "--json"])?;
+        let status: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        let (old, new) = self.expected.in_force;
+        let expected = Value::from(if is_new { new } else { old });
+        let rule = format!("status says in force: {}", status["in-force"]);
+        Ok((status["in-force"] != expected).then_some(rule))
+    }
+}
+
+impl Judge for Recovery<'_> {
+    fn judge(&mut self, state: &State, shared: &Shared) -> Result<Option<String>, Fault> {
+        state.tree.write(self.root.path(), &self.now).map_err(file(self.root.path()))?;
+        let after = match self.recover()? {
+            Ok(after) => after,
+            Err(rule) => return Ok(Some(rule)),
+        };
+        let is_new = match self.expected.is_new(state, &after) {
+            Ok(is_new) => is_new,
+            Err(rule) => return Ok(Some(rule)),
+        };
+        match shared.is_new(timeless(&after).digest()) {
+            true => self.again(&after, is_new),
+            false => Ok(None),
+        }
+    }
+}
+
+/// Without the times of the history.
+fn timeless(tree: &Tree) -> Tree {
+    let mut tree = tree.clone();
+    if let Some(entry) = tree.0.get_mut(HISTORY)
+        && let Kind::File(bytes) = &entry.kind
+    {
+        let text = String::from_utf8_lossy(bytes);
+        let lines = text.lines().map(|line| {
+            let mut line: Value = serde_json::from_str(line).unwrap_or_default();
+            line["at"] = Value::Null;
+            line.to_string()
+        });
+        entry.kind = Kind::File(lines.collect::<Vec<_>>().join("\n").into_bytes().into());
+    }
+    tree
+}
+
+fn file(path: &Path) -> impl FnOnce(std::io::Error) -> Fault + use<> {
+    let path: PathBuf = path.to_owned();
+    move |source| Fault::File { path, source }
+}
