@@ -42,9 +42,6 @@ pub mod cli;
 mod convert;
 #[cfg(feature = "pipelines")]
 mod derive;
-#[cfg(not(feature = "pipelines"))]
-#[path = "no_derive.rs"]
-mod derive;
 pub mod diagnostic;
 #[cfg(feature = "pipelines")]
 mod difference;

@@ -1,13 +1,16 @@
 //! Every rule.
 
+#[cfg(feature = "pipelines")]
+use crate::derive;
 use crate::diagnostic::Rule;
-use crate::{check, derive, document, output, profile, source};
+use crate::{check, document, output, profile, source};
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {
     [
         source::rules(),
         document::rules(),
+        #[cfg(feature = "pipelines")]
         derive::rules(),
         check::rules(),
         profile::rules(),

@@ -1,27 +1,18 @@
 //! Checks across all hosts of all sources.
 
-pub(crate) mod bridge;
 mod declared;
 mod facts;
 #[cfg(feature = "pipelines")]
-mod installation;
+pub(crate) mod fleet;
 #[cfg(not(feature = "pipelines"))]
-#[path = "hosts/no_installation.rs"]
-mod installation;
-mod majority;
+#[path = "hosts/no_fleet.rs"]
+mod fleet;
 mod member;
 #[cfg(feature = "pipelines")]
 mod network;
 #[cfg(not(feature = "pipelines"))]
 #[path = "hosts/no_network.rs"]
 mod network;
-mod replicas;
-mod roles;
-#[cfg(feature = "pipelines")]
-mod stages;
-#[cfg(not(feature = "pipelines"))]
-#[path = "hosts/no_stages.rs"]
-mod stages;
 
 use std::collections::HashMap;
 use std::fmt::Display;
@@ -39,26 +30,12 @@ rules! {
 }
 
 pub(super) fn rules() -> Vec<Rule> {
-    [
-        RULES,
-        bridge::RULES,
-        declared::RULES,
-        &installation::rules(),
-        replicas::RULES,
-        roles::RULES,
-        stages::RULES,
-    ]
-    .concat()
+    [RULES, declared::RULES, &fleet::rules()].concat()
 }
 
 /// `facts`: one for each host, in the same order.
 pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnostics) {
     let hosts = &sources.hosts;
-    // After an error an unread part may hold the missing host.
-    if !sources.diagnostics.has_errors() {
-        replicas::check(hosts, &sources.replicas, diagnostics);
-    }
-    bridge::check(hosts, &sources.cluster, diagnostics);
     let members: Vec<Member<'_>> = hosts
         .iter()
         .zip(facts)
@@ -86,9 +63,7 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
     twice(&all, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
     declared::check(&named, diagnostics);
     declared::cluster_twice(&cluster, diagnostics);
-    roles::check(&named, diagnostics);
-    stages::check(&named, &sources.cluster, diagnostics);
-    installation::check(sources, facts, &named, diagnostics);
+    fleet::check(sources, facts, &named, diagnostics);
 }
 
 fn twice<V: Eq + Hash + Display>(

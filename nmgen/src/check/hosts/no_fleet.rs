@@ -1,4 +1,4 @@
-//! Takes the place of `installation` in an initramfs, where no source describes a cluster.
+//! Takes the place of `fleet` in an initramfs, where no source describes a cluster or gives hosts a role.
 
 use super::facts::Facts;
 use super::member::Member;

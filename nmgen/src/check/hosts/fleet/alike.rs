@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::super::majority::{Odd, odd};
 use super::super::member::Member;
 use super::super::network::{Family, Network};
-use super::super::roles::{HELP, groups};
+use super::majority::{Odd, odd};
+use super::roles::{HELP, groups};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::Span;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
-use super::member::Member;
+use super::super::member::Member;
 use crate::derive;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use crate::document::{Document, Node};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::super::member::Member;
 use super::majority::{Odd, odd};
-use super::member::Member;
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 
 rules! {
