@@ -50,7 +50,7 @@ fn generate(to: &[&str], input: &Path, output: &Path) {
 
 /// The hosts' documents in a source.
 fn documents(source: &Path, place: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
-    let directory = place.join(format!("hosts-of-{}", source.file_name().unwrap().display()));
+    let directory = place.join(format!("hosts-of-{}", source.file_stem().unwrap().display()));
     generate(&["hosts"], source, &directory);
     files(&directory)
 }

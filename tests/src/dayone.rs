@@ -10,7 +10,8 @@ use std::time::Duration;
 
 pub use self::{
     bridge::{
-        BRIDGE_PROFILES, USERSPACE, automatic, bridge_outcome, volatile_profiles, with_bridge,
+        BRIDGE_PROFILES, USERSPACE, automatic, bridge_outcome, remove_bridge, volatile_profiles,
+        with_bridge,
     },
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,

@@ -3,8 +3,8 @@
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
-        SOON, USERSPACE, attempt, bridge_outcome, kubelet_ran, picture, volatile_profiles,
-        with_bridge, with_program,
+        SOON, USERSPACE, attempt, bridge_outcome, kubelet_ran, picture, remove_bridge,
+        volatile_profiles, with_bridge, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -84,8 +84,8 @@ fn power_cut_in_each_phase() -> Result<(), Error> {
             works(case)?;
             assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
             // The next phase begins with the old network.
-            inside.sh("nmcli connection delete br-ex ovs-if-br-ex ovs-if-phys0 ovs-port-br-ex ovs-port-phys0; \
-                 nmcli connection up eno1; rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
+            remove_bridge(&inside)?;
+            inside.sh("rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
         }
         Ok(())
     })

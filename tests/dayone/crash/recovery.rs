@@ -160,10 +160,13 @@ impl<'e> Recovery<'e> {
         Ok(it)
     }
 
+    /// Runs the agent as a service of systemd: as one it tells the boot to wait.
     fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
         let mut command = Command::new(self.program);
         command.args(arguments).arg("--root").arg(self.root.path());
         command.env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent");
+        // Its log would be in the host's journal.
+        command.env("JOURNAL_STREAM", "0:0").env("DAYONE_LOG", "error");
         command.output().map_err(|source| Fault::Run { program: format!("{command:?}"), source })
     }
 

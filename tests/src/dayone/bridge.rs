@@ -33,6 +33,17 @@ pub fn with_bridge(node: Node) -> Node {
     )
 }
 
+/// Removes the automatic bridge by hand and brings the card up. By uuid, since NetworkManager's own profile of the bridge's tap,
+/// which goes by itself, is called br-ex too.
+pub fn remove_bridge(inside: &Inside) -> Result<()> {
+    let ids = BRIDGE_PROFILES.replace('\n', " ");
+    inside.sh(&format!(
+        "cd /run/NetworkManager/system-connections; for id in {ids}; do sed -n 's/^uuid=//p' $id.nmconnection; done | \
+         xargs nmcli connection delete; nmcli connection up eno1"
+    ))?;
+    Ok(())
+}
+
 fn is_outcome(entry: &Entry) -> bool {
     let id = entry.field("MESSAGE_ID").unwrap_or_default();
     id.starts_with("6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e2") && !id.ends_with("28")

@@ -27,8 +27,8 @@ use crate::lab::{
     place::Place,
 };
 
-/// The kernel's arguments in every boot. Those from `init_on_alloc` to `cryptomgr` disable self-tests and hardening of the kernel, a
-/// fifteenth of a boot's time. On a busy host the test of the timer's interrupt fails, and the kernel panics: it is disabled too.
+/// The kernel's arguments in every boot. Those from `init_on_alloc` to `cryptomgr` disable self-tests and hardening of the kernel,
+/// a fifteenth of a boot's time. On a busy host the test of the timer's interrupt fails, and the kernel panics: it is disabled too.
 const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off audit=0 \
                          lsm=landlock systemd.journald.forward_to_console=0 net.ifnames=1 \
                          init_on_alloc=0 init_on_free=0 hardened_usercopy=off kfence.sample_interval=0 \
