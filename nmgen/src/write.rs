@@ -110,16 +110,25 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
 pub(crate) fn write_readable(path: &Path, content: Vec<u8>) -> Result<(), Error> {
     write_file(path, content)?;
     fs::set_permissions(path, Permissions::from_mode(0o644))
+        .and_then(|()| fs::File::open(path)?.sync_all())
         .map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
 }
 
 /// Creates a directory, mode 0755, and its ancestors, unless it exists.
 pub(crate) fn directory(path: &Path) -> Result<(), Error> {
-    DirBuilder::new()
-        .recursive(true)
-        .mode(0o755)
-        .create(path)
+    create_durably(path, 0o755)
         .map_err(|source| Error::CreateDirectory { path: path.display().to_string(), source })
+}
+
+/// A new directory survives a power failure once its parent is synced.
+fn create_durably(path: &Path, mode: u32) -> io::Result<()> {
+    let is_missing = |it: &&Path| !it.as_os_str().is_empty() && !it.exists();
+    let missing: Vec<&Path> = path.ancestors().take_while(is_missing).collect();
+    DirBuilder::new().recursive(true).mode(mode).create(path)?;
+    let parents = missing.iter().filter_map(|it| it.parent());
+    parents
+        .map(|it| if it.as_os_str().is_empty() { Path::new(".") } else { it })
+        .try_for_each(|parent| fs::File::open(parent)?.sync_all())
 }
 
 /// Open directories below the target, by their path from it.
@@ -140,10 +149,7 @@ struct Staged {
 impl Tree {
     fn open(root: &Path) -> Result<Self, Error> {
         let shown = root.display().to_string();
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(root)
+        create_durably(root, 0o700)
             .map_err(|source| Error::CreateDirectory { path: shown.clone(), source })?;
         // A trailing slash would follow a link despite O_NOFOLLOW.
         let last: PathBuf = root.components().collect();
