@@ -68,6 +68,19 @@ fn killed_in_each_phase() -> Result<(), Error> {
     })
 }
 
+/// Cuts the power after `phase`; the next boot makes br-ex and closes the transaction.
+fn cut_off(case: &mut Case<'_>, phase: &str) -> Result<Inside, Error> {
+    case.cut_power()?;
+    case.boot()?;
+    let inside = case.inside()?;
+    let it = bridge_outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    works(case)?;
+    assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
+    Ok(inside)
+}
+
 #[test]
 fn power_cut_in_each_phase() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
@@ -75,14 +88,7 @@ fn power_cut_in_each_phase() -> Result<(), Error> {
         let (mut inside, _) = old_network(case)?;
         for phase in ["checkpoint", "apply-profiles", "commit", "record"] {
             hold(&inside, phase)?;
-            case.cut_power()?;
-            case.boot()?;
-            inside = case.inside()?;
-            let it = bridge_outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
-            inside.wait_unit("kubelet.service", "active", SOON)?;
-            works(case)?;
-            assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
+            inside = cut_off(case, phase)?;
             // The next phase begins with the old network.
             remove_bridge(&inside)?;
             inside.sh("rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
@@ -105,15 +111,8 @@ fn power_cut_while_a_document_gives_br_ex_back() -> Result<(), Error> {
             assert!(inside.read(APPLIED)?.is_some());
             inside.sh(&format!("rm {HOST_FILE}"))?;
             hold(&inside, phase)?;
-            case.cut_power()?;
-            case.boot()?;
-            inside = case.inside()?;
-            let it = bridge_outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "after {phase}: {}", it.text());
-            inside.wait_unit("kubelet.service", "active", SOON)?;
-            works(case)?;
+            inside = cut_off(case, phase)?;
             assert_eq!(inside.read(APPLIED)?, None, "{phase}");
-            assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{phase}");
             let ids = inside.sh("nmcli -g NAME connection show | sort")?;
             assert!(!ids.contains("br-ex-if"), "{phase}: {ids}");
         }
