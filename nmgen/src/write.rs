@@ -58,20 +58,23 @@ impl Target {
 /// # Errors
 /// On an error no file has been replaced, unless the replacement itself failed.
 pub(crate) fn write(root: &Path, files: &[File]) -> Result<(), Error> {
-    write_each(&[(root, files)])
+    write_each(&[(root, files)], PRIVATE)
 }
 
 /// Like [`write()`], with several directories.
 pub(crate) fn write_all(targets: &[Target]) -> Result<(), Error> {
     let targets: Vec<_> = targets.iter().map(|it| (it.root.as_path(), &*it.files)).collect();
-    write_each(&targets)
+    write_each(&targets, PRIVATE)
 }
 
-fn write_each(targets: &[(&Path, &[File])]) -> Result<(), Error> {
+/// The mode of files that may hold secrets.
+const PRIVATE: u32 = 0o600;
+
+fn write_each(targets: &[(&Path, &[File])], mode: u32) -> Result<(), Error> {
     let mut trees = Vec::with_capacity(targets.len());
     let staged = targets.iter().try_for_each(|(root, files)| {
         let mut tree = Tree::open(root)?;
-        let staged = files.iter().try_for_each(|file| tree.stage(file));
+        let staged = files.iter().try_for_each(|file| tree.stage(file, mode));
         trees.push(tree);
         staged
     });
@@ -108,10 +111,8 @@ pub(crate) fn write_file(path: &Path, content: Vec<u8>) -> Result<(), Error> {
 
 /// Writes or replaces one file, mode 0644.
 pub(crate) fn write_readable(path: &Path, content: Vec<u8>) -> Result<(), Error> {
-    write_file(path, content)?;
-    fs::set_permissions(path, Permissions::from_mode(0o644))
-        .and_then(|()| fs::File::open(path)?.sync_all())
-        .map_err(|source| Error::WriteFile { path: path.display().to_string(), source })
+    let Target { root, files } = at(path, content)?;
+    write_each(&[(&root, &files)], 0o644)
 }
 
 /// Creates a directory, mode 0755, and its ancestors, unless it exists.
@@ -184,8 +185,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Writes the text to a temporary file beside its final place, and syncs it.
-    fn stage(&mut self, file: &File) -> Result<(), Error> {
+    /// Writes the text to a temporary file beside its final place, and syncs it with its mode.
+    fn stage(&mut self, file: &File, mode: u32) -> Result<(), Error> {
         self.descend(&file.directories)?;
         let temporary = format!(".{}.{}", file.name, std::process::id());
         let failed = |source: io::Error| Error::WriteFile {
@@ -197,8 +198,8 @@ impl Tree {
         };
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
-        let mode = Mode::S_IRUSR | Mode::S_IWUSR;
-        let create = || openat(directory, temporary.as_str(), flags, mode);
+        let private = Mode::from_bits_truncate(PRIVATE);
+        let create = || openat(directory, temporary.as_str(), flags, private);
         let mut handle = create();
         if matches!(handle, Err(Errno::EEXIST)) {
             // Left by a killed call with this process's id.
@@ -207,7 +208,13 @@ impl Tree {
         }
         let handle = handle.map_err(|errno| failed(errno.into()))?;
         let mut handle = fs::File::from(handle);
-        let written = handle.write_all(&file.content).and_then(|()| handle.sync_all());
+        let written = handle.write_all(&file.content);
+        let written = match mode {
+            PRIVATE => written,
+            // Regardless of the caller's umask.
+            _ => written.and_then(|()| handle.set_permissions(Permissions::from_mode(mode))),
+        };
+        let written = written.and_then(|()| handle.sync_all());
         let written = written.map_err(failed);
         self.staged.push(Staged {
             directory: file.directories.clone(),

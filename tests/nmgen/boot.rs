@@ -4,6 +4,7 @@
 
 mod arguments;
 mod choice;
+mod crash;
 mod early;
 mod faults;
 mod first_boot;

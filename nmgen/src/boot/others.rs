@@ -15,7 +15,11 @@ pub(super) struct Other {
     pub(super) keyfile: Keyfile,
 }
 
-/// The profiles in a directory, sorted by name; none if it is missing.
+/// Ends of names that NetworkManager passes over (`nm_keyfile_utils_ignore_filename`).
+const IGNORED: [&str; 5] = ["~", ".swp", ".swpx", ".pem", ".der"];
+
+/// The profiles in a directory, sorted by name; none if it is missing. Files that NetworkManager passes
+/// over by their name are none: a power failure can leave a temporary one of nmgen's.
 ///
 /// # Errors
 /// The directory cannot be listed. NetworkManager cannot read an unreadable file either, but its name
@@ -25,7 +29,17 @@ pub(super) fn list(directory: &Path) -> io::Result<Vec<Other>> {
         let bytes = small_file::read(&path).unwrap_or_default();
         Other { keyfile: Keyfile::parse_leniently(&String::from_utf8_lossy(&bytes)), path }
     };
-    Ok(files(directory)?.into_iter().map(read).collect())
+    Ok(files(directory)?.into_iter().filter(|path| is_profile(path)).map(read).collect())
+}
+
+fn is_profile(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+    let is_mkstemps = |(_, end): (&str, &str)| {
+        end.len() == 6 && end.chars().all(|letter| letter.is_ascii_alphanumeric())
+    };
+    !name.starts_with('.')
+        && !IGNORED.iter().any(|end| name.ends_with(end))
+        && !name.rsplit_once('.').is_some_and(is_mkstemps)
 }
 
 /// The files in a directory, sorted by name; none if it is missing.
@@ -101,5 +115,21 @@ impl Other {
     pub(super) fn is_of_card(&self) -> bool {
         let kinds = ["ethernet", "802-3-ethernet", "infiniband"];
         self.kind().is_some_and(|kind| kinds.contains(&kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networkmanager_passes_over_temporary_files_backups_and_certificates() {
+        let is_profile = |name: &str| is_profile(Path::new(name));
+        let profiles =
+            ["eth0.nmconnection", "eth0", "eth0.100", "eth0.1234567", "a.b.nmconnection"];
+        assert!(profiles.into_iter().all(is_profile));
+        let others =
+            [".eth0.nmconnection.12", "eth0~", "eth0.nmconnection.AB12cd", "ca.PEM", "a.swp"];
+        assert!(!others.into_iter().any(is_profile));
     }
 }

@@ -147,6 +147,16 @@ impl Tree {
         Self(chosen.map(|(path, entry)| (path.clone(), entry.clone())).collect())
     }
 
+    /// The entries below a directory, with their paths from there.
+    #[must_use]
+    pub fn below(&self, directory: &str) -> Self {
+        let inside = self.0.iter().filter_map(|(path, entry)| {
+            let path = path.strip_prefix(directory).filter(|path| path.starts_with('/'))?;
+            Some((path.to_owned(), entry.clone()))
+        });
+        Self(inside.collect())
+    }
+
     /// The first difference from `expected`, in words.
     pub fn difference(&self, expected: &Self) -> Option<String> {
         let paths = expected.0.keys().chain(self.0.keys());
