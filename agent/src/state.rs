@@ -5,6 +5,7 @@ mod copied_macs;
 mod names;
 mod newer;
 mod replacing;
+mod rules;
 mod wants;
 
 use std::net::IpAddr;
@@ -124,6 +125,7 @@ impl State {
     /// back by itself after `timeout` seconds; nmstate does not return the checkpoint's path.
     pub(crate) async fn apply_uncommitted(&self, timeout: u32) -> Result<(), StateError> {
         let mut desired = self.0.clone();
+        rules::store_always(&mut desired);
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
         desired.apply_async().await.map_err(|e| StateError::Apply { source: Box::new(e) })
     }

@@ -18,7 +18,7 @@ use tests::{
 };
 
 /// The bridge service runs once this file is there.
-const GATE: &str = "/etc/lab-bridge";
+pub(crate) const GATE: &str = "/etc/lab-bridge";
 
 /// `worker-0` with a static address; its bridge service waits for [`GATE`].
 fn node() -> Node {
@@ -26,7 +26,12 @@ fn node() -> Node {
 }
 
 fn gated(node: Node) -> Node {
-    node.file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644).file(
+    held_back(node).file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+}
+
+/// Holds the bridge service back until [`GATE`] is there.
+pub(crate) fn held_back(node: Node) -> Node {
+    node.file(
         "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf",
         &format!("[Unit]\nConditionPathExists={GATE}\n[Service]\nEnvironmentFile=-/run/lab-hold\n"),
         0o644,
@@ -59,7 +64,7 @@ fn like_configure_ovs(inside: &Inside, fixture: &str) -> Result<(), Error> {
 }
 
 /// Starts the bridge service anew. Returns the mark from before the start.
-fn start(inside: &Inside) -> Result<Mark, Error> {
+pub(crate) fn start(inside: &Inside) -> Result<Mark, Error> {
     inside.sh("systemctl stop dayone-bridge.service; systemctl reset-failed")?;
     let mark = mark(inside)?;
     inside.sh("systemctl start --no-block dayone-bridge.service")?;

@@ -2,6 +2,7 @@
 
 pub mod crash;
 pub mod dayone;
+pub mod derived;
 pub mod documents;
 pub mod examples;
 pub mod fleet;

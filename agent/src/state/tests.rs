@@ -1,4 +1,4 @@
-use super::{Parsed, State};
+use super::{Parsed, State, rules};
 use crate::wants::LinkRef;
 
 const BR_EX: &str = "
@@ -283,3 +283,15 @@ routes:
   config:
   - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}
 ";
+
+#[test]
+fn rules_differ_from_the_same_current_ones() -> Result {
+    let text = "{interfaces: [], route-rules: {config: [{ip-from: 192.0.2.10/32, route-table: 200, priority: 1000}]}}";
+    let State(current) = state(text)?;
+    let mut desired = current.clone();
+    rules::store_always(&mut desired);
+    assert_ne!(desired.rules, current.rules);
+    let rules = desired.rules.config.unwrap_or_default();
+    assert!(rules.iter().all(|rule| current.rules.config.iter().flatten().any(|it| it == rule)));
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! What nmgen makes of a host's early document, and the network that a device has of it.
+
+use std::{collections::BTreeMap, fs, io, process::Command};
+
+use crate::{
+    lab::{Inside, Result},
+    program,
+};
+
+/// The profiles of the early network, by file.
+///
+/// # Errors
+/// If nmgen refuses the document.
+pub fn profiles(early: &str) -> io::Result<BTreeMap<String, String>> {
+    generated(early, &["--to", "keyfiles"])
+}
+
+/// The document for the running node; `uplink` only where the default route does not tell it.
+///
+/// # Errors
+/// If nmgen refuses the document.
+pub fn document(early: &str, uplink: Option<&str>) -> io::Result<String> {
+    let uplink = uplink.map(|name| format!("--uplink={name}"));
+    let mut arguments = vec!["--br-ex", "--to", "hosts"];
+    arguments.extend(uplink.as_deref());
+    let mut files = generated(early, &arguments)?;
+    files.remove("cluster.yml").ok_or_else(|| io::Error::other("no document"))
+}
+
+/// The same document for the datapath of containers, whose host's kernel may have none.
+///
+/// # Panics
+/// If it has no bridge.
+#[must_use]
+pub fn in_userspace(document: &str) -> String {
+    let bridge = "  type: ovs-bridge\n  state: up\n  bridge:\n";
+    assert!(document.contains(bridge), "{document}");
+    document.replace(bridge, &format!("{bridge}    options:\n      datapath: netdev\n"))
+}
+
+/// The files of `nmgen generate`, by name.
+fn generated(early: &str, arguments: &[&str]) -> io::Result<BTreeMap<String, String>> {
+    let place = tempfile::tempdir()?;
+    let (input, directory) = (place.path().join("early.yml"), place.path().join("out"));
+    fs::write(&input, early)?;
+    let mut nmgen = Command::new(program::nmgen());
+    nmgen.arg("generate").args(arguments).arg("-o").arg(&directory).arg(&input);
+    let output = nmgen.output()?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let text = |entry: fs::DirEntry| -> io::Result<_> {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        Ok((name, fs::read_to_string(entry.path())?))
+    };
+    fs::read_dir(directory)?.map(|entry| text(entry?)).collect()
+}
+
+/// The network of a device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Network {
+    /// MAC address, MTU, addresses, and the name servers.
+    pub addresses: String,
+    /// Its routes without the device's name, each with its metric.
+    pub routes: BTreeMap<String, u32>,
+    /// Routing rules.
+    pub rules: String,
+}
+
+impl Network {
+    /// The network that the device has now.
+    ///
+    /// # Errors
+    /// If the node does not answer.
+    pub fn of(inside: &Inside, device: &str) -> Result<Self> {
+        Ok(Self::parse(&inside.sh(&reader(device))?))
+    }
+
+    /// The output of [`reader`].
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut parts = text.split("--\n");
+        let mut part = || parts.next().unwrap_or_default().trim().to_owned();
+        let (addresses, routes, rules) = (part(), part(), part());
+        let route = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let (mut route, mut metric) = (Vec::new(), 0);
+            for (index, word) in words.iter().enumerate() {
+                match (*word, index.checked_sub(1).map(|before| words[before])) {
+                    // Where a route comes from, and how long it lasts, is the owner's.
+                    ("metric" | "proto" | "pref" | "expires" | "dev", _)
+                    | (_, Some("proto" | "pref" | "expires" | "dev")) => {}
+                    (word, Some("metric")) => metric = word.parse().unwrap_or_default(),
+                    (word, _) => route.push(word),
+                }
+            }
+            (route.join(" "), metric)
+        };
+        Self { addresses, routes: routes.lines().map(route).collect(), rules }
+    }
+
+    /// The routes without metrics.
+    pub fn destinations(&self) -> Vec<&str> {
+        self.routes.keys().map(String::as_str).collect()
+    }
+}
+
+/// The shell command that prints the network of a device for [`Network::parse`].
+#[must_use]
+pub fn reader(device: &str) -> String {
+    format!(
+        "cat /sys/class/net/{device}/address /sys/class/net/{device}/mtu; \
+         ip -oneline address show dev {device} scope global | awk '{{print $3, $4}}' | sort; \
+         sed 's/%{device}$/%uplink/' /etc/resolv.conf || :; echo --; \
+         for family in -4 -6; do ip $family route show table all type unicast dev {device}; done | sed /^fe80/d; echo --; \
+         ip -4 rule show; ip -6 rule show"
+    )
+}
