@@ -46,7 +46,10 @@ impl Selection<'_> {
         let mut is_kept = is_kept.into_iter();
         loaded.hosts.retain(|_| is_kept.next().unwrap_or_default());
         loaded.replicas.clear();
-        loaded.cluster.rendezvous = None;
+        // With a rendezvous host there is no bootstrap machine.
+        if loaded.cluster.rendezvous.take().is_some() {
+            loaded.cluster.bootstrap = None;
+        }
     }
 
     /// Keeps the selected hosts after all were checked.

@@ -14,6 +14,8 @@ pub struct Cluster {
     pub plugin: Option<Plugin>,
     /// Addresses that move between hosts.
     pub virtual_addresses: Vec<ClusterAddress>,
+    /// The address of the bootstrap machine, which is none of the hosts.
+    pub bootstrap: Option<ClusterAddress>,
     /// The address of the host that installs the others.
     pub rendezvous: Option<ClusterAddress>,
 }

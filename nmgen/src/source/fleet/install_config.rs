@@ -28,6 +28,9 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     for entry in platform.map(Node::entries).unwrap_or_default() {
         installation::virtual_addresses(manifest, &entry.node, found);
     }
+    if let Some(bare_metal) = bare_metal {
+        installation::bootstrap(manifest, bare_metal, found);
+    }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
     if hosts.is_empty() && configs.is_empty() {
         let (at, key) = match (platform, bare_metal) {

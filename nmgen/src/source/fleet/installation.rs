@@ -59,12 +59,28 @@ pub(super) fn virtual_addresses<'a>(
     }
 }
 
+/// The address of the virtual machine that installs the hosts.
+pub(super) fn bootstrap<'a>(manifest: &mut Manifest<'a>, owner: &'a Node<'a>, found: &mut Found) {
+    let purpose = "the bootstrap machine's address";
+    found.loaded.cluster.bootstrap = one(manifest, owner, "bootstrapExternalStaticIP", purpose);
+}
+
 /// The address of the host that installs the others.
 pub(super) fn rendezvous<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
-    let Some((text, node)) = manifest.text(root, "rendezvousIP") else { return };
-    if let Ok(address) = text.parse() {
-        let place = manifest.place(node);
-        let purpose = "the rendezvous host's address";
-        found.loaded.cluster.rendezvous = Some(ClusterAddress { address, purpose, place });
+    let purpose = "the rendezvous host's address";
+    if let Some(address) = one(manifest, root, "rendezvousIP", purpose) {
+        found.loaded.cluster.rendezvous = Some(address);
     }
+}
+
+/// The address under a key; one that is none is the installer's to refuse.
+fn one<'a>(
+    manifest: &mut Manifest<'a>,
+    owner: &'a Node<'a>,
+    key: &str,
+    purpose: &'static str,
+) -> Option<ClusterAddress> {
+    let (text, node) = manifest.text(owner, key)?;
+    let address = text.parse().ok()?;
+    Some(ClusterAddress { address, purpose, place: manifest.place(node) })
 }

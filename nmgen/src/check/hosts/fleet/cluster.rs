@@ -3,11 +3,12 @@
 use super::super::facts::is_of_each_host;
 use super::super::member::Member;
 use super::super::network::Family;
-use crate::diagnostic::{Diagnostic, Diagnostics, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::source::{ClusterAddress, Hosts, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
+    error BOOTSTRAP_ADDRESS = "bootstrap-address-on-host";
     warning OUTSIDE_MACHINE_NETWORK = "outside-machine-network";
     warning RENDEZVOUS_UNKNOWN = "rendezvous-ip-unknown";
 }
@@ -20,7 +21,12 @@ pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut D
             continue;
         }
         for address in &cluster.virtual_addresses {
-            virtual_address(member, address, diagnostics);
+            let help = "it moves between hosts by itself: no document has it";
+            on_host(member, address, VIRTUAL_ADDRESS, help, diagnostics);
+        }
+        if let (Some(address), None) = (&cluster.bootstrap, &cluster.rendezvous) {
+            let help = "the bootstrap machine runs while the control plane comes up: give it an address of its own";
+            on_host(member, address, BOOTSTRAP_ADDRESS, help, diagnostics);
         }
         if member.host.policy.is_none() {
             machine_network(sources, member, diagnostics);
@@ -33,16 +39,20 @@ pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut D
     }
 }
 
-fn virtual_address(member: &Member<'_>, wanted: &ClusterAddress, diagnostics: &mut Diagnostics) {
+/// An address of the cluster that no host may have.
+fn on_host(
+    member: &Member<'_>,
+    wanted: &ClusterAddress,
+    rule: Rule,
+    help: &str,
+    diagnostics: &mut Diagnostics,
+) {
     let Some(document) = &member.host.document else { return };
     let own = member.facts.network.family(wanted.address).addresses.iter();
     if let Some(found) = own.into_iter().find(|own| own.ip == wanted.address) {
         let (ip, purpose) = (wanted.address, wanted.purpose);
         let message = format!("{ip} is {purpose} ({})", wanted.place.shown());
-        diagnostics.push(
-            Diagnostic::new(VIRTUAL_ADDRESS, message, document.place(found.at))
-                .help("it moves between hosts by itself: no document has it"),
-        );
+        diagnostics.push(Diagnostic::new(rule, message, document.place(found.at)).help(help));
     }
 }
 
