@@ -3,6 +3,7 @@
 mod bridge;
 mod configure_ovs;
 mod field;
+mod guide;
 mod profiles;
 mod second_boot;
 
@@ -17,6 +18,7 @@ pub use self::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },
     field::{br_ex_works, finished, patch_port},
+    guide::{Shown, commands, follow},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

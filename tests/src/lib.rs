@@ -6,6 +6,7 @@ pub mod derived;
 pub mod documents;
 pub mod examples;
 pub mod fleet;
+pub mod guide;
 pub mod keyfile;
 pub mod lab;
 pub mod machine;

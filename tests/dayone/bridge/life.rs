@@ -1,11 +1,16 @@
-//! The life of a cluster's node: configure-ovs, the automatic bridge, a document, and back.
+//! The life of a cluster's node: configure-ovs, the automatic bridge, a document, and back, by the guide of the migration.
+
+use std::fs;
 
 use tests::{
     dayone::{
-        APPLIED, BRIDGE_PROFILES, DAY_ONE, Document, HOST_FILE, MAC, agent, br_ex_works,
-        bridge_outcome, finished, outcome, patch_port, volatile_profiles, with_bridge,
+        APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, agent, br_ex_works, bridge_outcome, finished,
+        follow, outcome, patch_port, volatile_profiles, with_bridge,
     },
+    derived::{document, in_userspace},
+    guide,
     lab::{Case, Error, Lab, Nic, Node, Peer, Release},
+    program::root,
 };
 
 const INSTALLED: &str = "/etc/lab-agent";
@@ -49,49 +54,56 @@ fn ids(case: &Case<'_>) -> Result<String, Error> {
 #[test]
 fn of_a_node_in_a_cluster() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
+    let guide = fs::read_to_string(root().join("nmgen/doc/guides/migration.md"));
+    let guide = guide.expect("the guide of the migration");
+    let early = guide::file(&guide, "early/worker-0.yml").expect("the host's early document");
+    let text = in_userspace(&document(&early, None).expect("a derived document"));
     lab.run(node(), &Peer::new(), |case| {
         case.boot()?;
         let (first, port) = (seen(case)?, number(case)?);
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert!(case.inside()?.unit("ovs-configuration.service")?.exec_start.is_some());
+        let booted = |case: &Case<'_>| {
+            assert_eq!(seen(case)?, first);
+            Ok(())
+        };
 
         case.inside()?.write(INSTALLED, "")?;
-        case.reboot()?;
+        follow(case, &guide, "The agent takes br-ex over", 0, booted)?;
         let it = bridge_outcome(&case.inside()?, None)?;
         assert_eq!(it.exit, 0, "{}", it.text());
-        assert_eq!(seen(case)?, first);
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert_eq!(case.inside()?.unit("ovs-configuration.service")?.exec_start, None);
         assert_eq!(number(case)?, port);
 
-        let text = Document::new().text();
-        case.inside()?.write(HOST_FILE, &text)?;
-        case.reboot()?;
+        case.inside()?.write("/root/worker-0.yml", &text)?;
+        follow(case, &guide, "The document takes br-ex over", 0, booted)?;
         assert_eq!(outcome(&case.inside()?, None)?.exit, 0);
-        assert_eq!(seen(case)?, first);
         assert!(!ids(case)?.contains("ovs-if-"), "{}", ids(case)?);
-        assert_eq!(case.inside()?.read(APPLIED)?, Some(text));
+        assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&text));
 
-        case.inside()?.sh(&format!("rm {HOST_FILE}"))?;
-        for _ in 0..2 {
-            case.reboot()?;
-            let it = bridge_outcome(&case.inside()?, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
-            assert_eq!(seen(case)?, first);
-            assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
-            assert!(!ids(case)?.contains("br-ex-if"), "{}", ids(case)?);
-            assert_eq!(case.inside()?.read(APPLIED)?, None);
-            let status = case.inside()?.run(&["dayone", "status"])?;
-            assert_eq!(status.status.code(), Some(0), "{status}");
-        }
-
-        case.inside()?.sh(
-            "systemctl disable dayone-bridge.service dayone.service dayone-wait.service dayone-recover.service",
-        )?;
+        follow(case, &guide, "The way back to the automatic br-ex", 0, booted)?;
+        is_automatic_again(case)?;
         case.reboot()?;
-        assert_eq!(seen(case)?, first);
+        booted(case)?;
+        is_automatic_again(case)?;
+
+        follow(case, &guide, "The way back to configure-ovs", 0, booted)?;
         assert_eq!(volatile_profiles(&case.inside()?)?, BRIDGE_PROFILES);
         assert!(case.inside()?.unit("ovs-configuration.service")?.exec_start.is_some());
         Ok(())
     })
+}
+
+/// Checks that nothing of the document is left.
+fn is_automatic_again(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let it = bridge_outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
+    assert!(!ids(case)?.contains("br-ex-if"), "{}", ids(case)?);
+    assert_eq!(inside.read(APPLIED)?, None);
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
 }

@@ -10,7 +10,7 @@ use super::{each_release, node, peers::made_by_configure_ovs};
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 
 each_release!(configure_ovs_has_the_node_again_without_the_agent);
-/// Follows the README's steps.
+/// Without the automatic bridge, whose way back the guide of the migration has: the document's profiles are removed by hand.
 fn configure_ovs_has_the_node_again_without_the_agent(release: Release) -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     let document = Document::new().text();
