@@ -36,6 +36,7 @@ Units:
   dayone-recover.service     undoes an open transaction early in boot
   dayone-wait.service        kubelet requires it
   dayone-pending.path        checks a changed document
+  dayone-trial.service       a trial; systemctl stop ends it
 
 Variables:
   DAYONE_LOG                 error, warn, info, debug or trace
@@ -56,10 +57,32 @@ pub(crate) enum Command {
     /// waits for its network and repairs it; if another tool has put it in force, records it. If
     /// the document fails, puts the last good configuration back, unless that carries the node
     /// already: its gateway answers. Only one run at a time changes the network; another waits.
+    ///
+    /// With `--trial`, another document is applied for a while; see there.
     Apply {
         /// Choose and check only; print the changes
         #[arg(long)]
         dry_run: bool,
+        /// Apply FILE, and take everything back unless `dayone confirm` comes within SECONDS
+        ///
+        /// FILE is any document; `-` is standard input. dayone-trial.service carries the trial out:
+        /// the old network returns by itself also when the terminal, its session or the agent dies,
+        /// at a reboot and after a power cut. The time begins when FILE is applied, verified and
+        /// probed. Ctrl-C ends the display alone; `systemctl stop dayone-trial.service` ends the
+        /// trial. This node's document stays what it is: a confirmed trial lasts until the next
+        /// boot, `dayone apply` or `dayone rollback`. Exits with 0 when it is confirmed, with 3 when
+        /// the old network is back.
+        #[arg(
+            long,
+            value_name = "SECONDS",
+            value_parser = clap::value_parser!(u32).range(10..=3600),
+            requires = "file",
+            conflicts_with_all = ["dry_run", "retry", "keep_trying"]
+        )]
+        trial: Option<u32>,
+        /// The document on trial
+        #[arg(value_name = "FILE", requires = "trial")]
+        file: Option<PathBuf>,
         /// Take FILE in place of this node's document; `-` is standard input
         #[arg(long, value_name = "FILE", requires = "dry_run")]
         document: Option<PathBuf>,
@@ -90,6 +113,15 @@ pub(crate) enum Command {
     ///
     /// Runs before NetworkManager and needs neither it nor a network.
     Recover,
+    /// Keep the document on trial until the next boot
+    ///
+    /// To keep it for good, make it this node's document. Exits with 1 without a trial, or while it is
+    /// not applied yet; with 3 after its time, when the old network is back.
+    Confirm,
+    /// Carry out the trial that `apply --trial` asked for
+    ///
+    /// Undoes it instead if it was interrupted. Used by dayone-trial.service.
+    Trial,
     /// Return when the boot may go on
     ///
     /// The boot may go on when the node's document is in force or the node has none, when the last

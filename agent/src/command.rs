@@ -24,6 +24,7 @@ mod retry;
 mod rollback;
 mod signals;
 mod status;
+mod trial;
 mod turn;
 mod wait;
 
@@ -37,4 +38,5 @@ pub(crate) use plan::plan;
 pub(crate) use recover::recover;
 pub(crate) use rollback::rollback;
 pub(crate) use status::status;
+pub(crate) use trial::{ask, confirm, trial};
 pub(crate) use wait::wait;

@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::{
     bridge::{error::BridgeError, gather::GatherError},
+    client::dbus::BusError,
     document::DocumentError,
     document::changes::WatchError,
     document::check::CheckError,
@@ -15,7 +16,7 @@ use crate::{
     network::NetworkError,
     settings::SettingsError,
     state::StateError,
-    status::phase::Phase,
+    status::{phase::Phase, trial::TrialError},
     transaction::{Failure, PhaseError},
 };
 
@@ -68,6 +69,12 @@ pub(crate) enum Error {
          `dayone bridge` makes an automatic br-ex anew"
     )]
     NoLastGood,
+    #[error(transparent)]
+    Trial(#[from] TrialError),
+    #[error("the trial cannot be undone")]
+    TrialStays(#[source] Box<Self>),
+    #[error("nothing was changed")]
+    Start(#[source] BusError),
     #[error("the document is not in force: {why}")]
     NotInForce { why: String },
 }
@@ -104,6 +111,7 @@ impl Error {
             | Self::Signals(_)
             | Self::Output(_)
             | Self::DocumentFirst
+            | Self::Start(_)
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::Check(_) => Exit::Input,
@@ -120,7 +128,21 @@ impl Error {
                 Failure::RolledBack { .. } => Exit::RolledBack,
                 Failure::RollBackFailed { .. } => Exit::RollBackFailed,
             },
-            Self::Recover { .. } => Exit::RollBackFailed,
+            Self::Trial(error) => match error {
+                TrialError::Elsewhere => Exit::Input,
+                TrialError::BootWaits
+                | TrialError::On { .. }
+                | TrialError::None
+                | TrialError::NotApplied { .. }
+                | TrialError::NoAnswer
+                | TrialError::NoTurn
+                | TrialError::Replaced { .. }
+                | TrialError::GoesOn { .. }
+                | TrialError::Failed { .. } => Exit::Machine,
+                TrialError::Undone { .. } => Exit::RolledBack,
+                TrialError::Stays { .. } => Exit::RollBackFailed,
+            },
+            Self::Recover { .. } | Self::TrialStays(_) => Exit::RollBackFailed,
             Self::GivenUp { .. } | Self::NotInForce { .. } => Exit::RolledBack,
         }
     }

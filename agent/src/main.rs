@@ -58,12 +58,16 @@ fn main() -> ExitCode {
             // Commands that change the network report to the journal and the console themselves; a
             // service that only checks writes nothing to the console.
             let is_told = match cli.command {
-                Command::Apply { dry_run, .. } => !dry_run,
-                Command::Bridge { .. } | Command::Rollback => true,
+                Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
+                Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason.
                 Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
-                Command::Recover | Command::Wait | Command::Plan { .. } | Command::Diff => false,
+                Command::Confirm
+                | Command::Recover
+                | Command::Wait
+                | Command::Plan { .. }
+                | Command::Diff => false,
             };
             if !is_told {
                 let text = nmgen::chain(&error);
@@ -83,12 +87,17 @@ async fn run(cli: &Cli) -> Result<(), Error> {
         Command::Apply { dry_run: true, document, .. } => {
             command::dry_run(&paths, document.as_deref()).await
         }
+        Command::Apply { trial: Some(seconds), file: Some(file), .. } => {
+            command::ask(&paths, *seconds, file).await
+        }
         Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, *retry).await,
         Command::Apply { retry, keep_trying: true, .. } => {
             command::keep_applying(&paths, *retry).await
         }
         Command::Bridge { keep_trying: false } => command::bridge(&paths).await,
         Command::Bridge { keep_trying: true } => command::keep_bridging(&paths).await,
+        Command::Confirm => command::confirm(&paths).await,
+        Command::Trial => command::trial(&paths).await,
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, *json).await,

@@ -119,6 +119,21 @@ impl Paths {
         self.under("/run/dayone/bridge.json")
     }
 
+    /// The account of the last trial in this boot.
+    pub(crate) fn trial(&self) -> PathBuf {
+        self.under("/run/dayone/trial.json")
+    }
+
+    /// The document on trial: the caller's file may go meanwhile.
+    pub(crate) fn trial_document(&self) -> PathBuf {
+        self.under("/run/dayone/trial.yml")
+    }
+
+    /// The request to keep the trial.
+    pub(crate) fn trial_confirmed(&self) -> PathBuf {
+        self.under("/run/dayone/trial-confirmed")
+    }
+
     /// Lock file, held by the active run.
     pub(crate) fn lock(&self) -> PathBuf {
         self.under("/run/dayone/lock")

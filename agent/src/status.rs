@@ -4,6 +4,7 @@
 pub(crate) mod log;
 pub(crate) mod phase;
 pub(crate) mod progress;
+pub(crate) mod trial;
 
 use std::{
     cell::RefCell,

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod change;
+mod confirm;
 mod failure;
 mod prepare;
 mod roll_back;
@@ -22,7 +23,7 @@ use crate::{
     probe::ProbeResult,
     settings::Settings,
     state::{Parsed, State},
-    status::{phase::Phase, progress::Progress},
+    status::{phase::Phase, progress::Progress, trial::TrialFile},
 };
 
 /// The inputs of a transaction.
@@ -46,6 +47,9 @@ pub(crate) struct Probed {
 pub(crate) enum Change<'a> {
     /// A document.
     Document(DocumentChange<'a>),
+    /// A document on trial, which is not this node's: it stays if it is confirmed, until the journal
+    /// is closed, at the next boot at the latest.
+    Trial(DocumentChange<'a>, &'a TrialFile),
     /// The automatic bridge.
     Bridge(BridgeChange<'a>),
 }
@@ -75,12 +79,17 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Result<(), Failure> {
         let untouched = |(phase, source)| Failure::Untouched { phase, source: Box::new(source) };
         let mut prepared = match change {
-            Change::Document(change) => Box::pin(self.prepare(change, probed)).await,
+            Change::Document(change) => Box::pin(self.prepare(change, None, probed)).await,
+            Change::Trial(change, trial) => {
+                Box::pin(self.prepare(change, Some(trial), probed)).await
+            }
             Change::Bridge(change) => Box::pin(self.prepare_bridge(change, probed)).await,
         }
         .map_err(untouched)?;
-        // From here on every path ends in the roll back or in the record.
+        // From here on every path ends in the roll back or in the record; that of a confirmed trial with
+        // an open journal, which the next boot or run undoes.
         let changed = match Box::pin(self.change(&prepared, change, probed)).await {
+            Ok(_) if matches!(change, Change::Trial(..)) => Ok(()),
             // NetworkManager has committed; the rename here decides. A roll back is still possible:
             // the journal needs no checkpoint.
             Ok(uplinks) => {
@@ -96,6 +105,7 @@ impl<N: Network> Transaction<'_, N> {
             Err(failed) => Err(failed),
         };
         match changed {
+            Ok(()) if matches!(change, Change::Trial(..)) => Ok(()),
             Ok(()) => self
                 .step(Phase::Record, || prepared.commit.finish(self.paths))
                 .await

@@ -9,6 +9,7 @@ mod profiles;
 mod proxies;
 mod reapply;
 mod settings;
+mod systemd;
 
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
@@ -22,6 +23,7 @@ pub(crate) use self::{
     connections::Connection,
     profiles::Profile,
     settings::to_dbus,
+    systemd::start_unit,
 };
 
 /// A checkpoint's object path.

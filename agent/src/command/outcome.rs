@@ -119,6 +119,7 @@ fn outcome_of(error: &Error) -> Outcome {
             Outcome::RollBackFailed
         }
         Error::GivenUp { .. } => Outcome::GivenUp,
+        Error::TrialStays(_) => Outcome::RollBackFailed,
         Error::Transaction(Failure::Untouched { .. } | Failure::NotRecorded { .. })
         | Error::Settings(_)
         | Error::Document(_)
@@ -137,6 +138,8 @@ fn outcome_of(error: &Error) -> Outcome {
         | Error::Output(_)
         | Error::DocumentFirst
         | Error::NoLastGood
+        | Error::Trial(_)
+        | Error::Start(_)
         | Error::NotInForce { .. } => Outcome::Failed,
     }
 }

@@ -11,9 +11,9 @@ use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     document::Document,
     durable::{
-        commit,
+        FileError, commit,
         journal::{self, Journal, Kind},
-        record::Record,
+        record::{self, Record},
         set_aside,
     },
     error::Error,
@@ -24,6 +24,7 @@ use crate::{
     status::{
         log::{self, message_id},
         progress::Progress,
+        trial,
     },
     transaction::{Probed, Transaction},
 };
@@ -59,7 +60,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     }
     note(paths, &journal);
     journal::close(paths)?;
-    say_recovered(&journal);
+    say_recovered(paths, &journal, "the old profiles are");
     Ok(())
 }
 
@@ -93,7 +94,12 @@ pub(super) async fn online(
             return Ok(());
         }
     };
-    tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
+    match journal.kind {
+        Kind::Trial => tracing::warn!(source = %journal.source.display(), "undoing a trial"),
+        Kind::Document | Kind::Bridge => {
+            tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
+        }
+    }
     note(paths, &journal);
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let transaction = Transaction { network: &network, paths, settings, progress, stop };
@@ -103,7 +109,7 @@ pub(super) async fn online(
         .roll_back(&journal.before, &journal.bridges, &probed, same_boot)
         .await
         .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
-    say_recovered(&journal);
+    say_recovered(paths, &journal, "the old network is");
     Ok(())
 }
 
@@ -137,11 +143,21 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
 }
 
 /// Counts a crash as a failure, so that the document is not tried for ever. The automatic bridge is
-/// tried for ever: no change of its input would end a pause.
+/// tried for ever: no change of its input would end a pause. Nothing tries a trial again.
 fn note(paths: &Paths, journal: &Journal) {
-    if journal.kind == Kind::Bridge {
-        return;
+    let noted = match journal.kind {
+        Kind::Bridge => return,
+        Kind::Trial => {
+            record::append(paths, &journal.digest, &journal.source, "trial-undone", None)
+        }
+        Kind::Document => count(paths, journal),
+    };
+    if let Err(error) = noted {
+        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
     }
+}
+
+fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
     let document = Document {
         path: journal.source.clone(),
         text: String::new(),
@@ -149,16 +165,24 @@ fn note(paths: &Paths, journal: &Journal) {
         mode: 0o600,
     };
     let why = "the agent or the machine stopped during the transaction";
-    if let Err(error) = Record::load(paths).failed(paths, &document, "interrupted", why) {
-        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
-    }
+    Record::load(paths).failed(paths, &document, "interrupted", why)
 }
 
-fn say_recovered(journal: &Journal) {
+fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {
+    let (id, text) = match journal.kind {
+        Kind::Trial => {
+            trial::undone(paths);
+            (message_id::TRIAL_UNDONE, format!("a trial has ended, and {restored} back"))
+        }
+        Kind::Document | Kind::Bridge => {
+            (message_id::RECOVERED, "an unfinished transaction was undone".to_owned())
+        }
+    };
     tracing::warn!(
-        message_id = message_id::RECOVERED,
+        message_id = id,
+        dayone_document = %journal.source.display(),
         dayone_digest = %journal.digest,
-        "an unfinished transaction was undone ({})",
+        "{text} ({})",
         journal.source.display()
     );
 }

@@ -3,11 +3,12 @@
 mod layout;
 mod page;
 mod report;
+mod trial;
 mod verdict;
 
 use nmgen::chain;
 
-use self::report::{Report, Seen, before_any_run};
+use self::report::{Report, Seen, Tried, before_any_run};
 use super::{
     drift::{bridge_drift, committed_bridge, drift},
     last_good::last_good_state,
@@ -22,7 +23,7 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
-    status::{Status, StatusFile, log},
+    status::{Status, StatusFile, log, trial::Trial},
 };
 
 /// Prints the status; an error unless the node's document is in force.
@@ -49,7 +50,8 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
     let drift = Vec::new();
     let boot = boot.unwrap_or_else(|| before_any_run(&chosen));
-    let mut report = Report { boot, in_force, pending, removed, drift, drift_unknown: None };
+    let trial = Trial::load(paths)?.map(Tried::now);
+    let mut report = Report { boot, in_force, pending, removed, drift, drift_unknown: None, trial };
     let drifted = match &chosen.document {
         Some(_) if report.in_force => drifted(paths, &settings).await,
         Some(_) => Ok(Vec::new()),
@@ -72,7 +74,9 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         };
         print(&page::page(&seen, log::is_coloured(&std::io::stdout())))?;
     }
-    let why = if let Some(digest) = &report.pending {
+    let why = if let Some(on) = report.trial.as_ref().filter(|it| it.is_open()) {
+        format!("{} is on trial", on.trial.document.display())
+    } else if let Some(digest) = &report.pending {
         format!("it is pending, the next boot applies {digest}")
     } else if let Some(path) = &report.removed {
         format!("{} was removed; its network stays", path.display())

@@ -19,6 +19,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// Keeps the lock until the process ends.
+    pub(super) fn keep(self) {
+        std::mem::forget(self);
+    }
+
     /// Waits for the lock. Unusable settings fail the attempt later, under the lock.
     ///
     /// # Errors

@@ -24,9 +24,10 @@ use crate::{
 };
 
 /// All files of a commit, already on disk; only the renames are missing.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Commit {
-    /// The commit of a document; an automatic bridge has neither `applied` nor a record.
+    /// The commit of a document; an automatic bridge has neither `applied` nor a record, and a trial
+    /// has nothing.
     document: Option<OfDocument>,
 }
 

@@ -29,6 +29,8 @@ pub(crate) enum Kind {
     /// A document, or the return to the last good one.
     #[default]
     Document,
+    /// A document on trial. The journal stays open after its confirmation.
+    Trial,
     /// The automatic bridge.
     Bridge,
 }
@@ -60,9 +62,10 @@ pub(crate) struct Journal {
 const VERSION: u32 = 2;
 
 impl Journal {
-    /// A journal for this boot.
+    /// A document's journal for this boot.
     pub(crate) fn new(
         paths: &Paths,
+        kind: Kind,
         document: &Document,
         bridges: Vec<String>,
         before: Before,
@@ -70,7 +73,7 @@ impl Journal {
     ) -> Self {
         Self {
             version: VERSION,
-            kind: Kind::Document,
+            kind,
             boot_id: boot_id(paths),
             digest: document.digest.clone(),
             source: document.path.clone(),
@@ -178,7 +181,7 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, abandon, close, open, read};
+    use super::{Journal, Kind, abandon, close, open, read};
     use crate::{
         document::{Document, digest::Digest},
         durable::commit,
@@ -202,8 +205,8 @@ mod tests {
                 digest: Digest::of(b"x"),
                 mode: 0o644,
             };
-            let journal =
-                Journal::new(&paths, &document, Vec::new(), Before::default(), Vec::new());
+            let (kind, before) = (Kind::Document, Before::default());
+            let journal = Journal::new(&paths, kind, &document, Vec::new(), before, Vec::new());
             drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
             std::fs::write(&profile, "new")?;
             let place = paths.transaction().join("journal.json");
@@ -235,6 +238,7 @@ mod tests {
         };
         let journal = Journal::new(
             &paths,
+            Kind::Document,
             &document,
             vec!["br-ex".to_owned()],
             Before::default(),

@@ -45,6 +45,16 @@ pub(crate) mod message_id {
     pub(crate) const BRIDGE_ROLL_BACK_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e26";
     /// The automatic br-ex failed, and the boot goes on.
     pub(crate) const BRIDGE_GOES_ON: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e28";
+    /// A document on trial is applied and waits for its confirmation.
+    pub(crate) const TRIAL_WAITS: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e31";
+    /// A trial was confirmed.
+    pub(crate) const TRIAL_CONFIRMED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e32";
+    /// A trial failed before any change.
+    pub(crate) const TRIAL_FAILED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e34";
+    /// A trial ended, and the old network is back.
+    pub(crate) const TRIAL_UNDONE: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e35";
+    /// The old network did not come back after a trial.
+    pub(crate) const TRIAL_STAYS: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e36";
     /// A document waits for the next boot.
     pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
     /// The document that waits for the next boot would be refused.

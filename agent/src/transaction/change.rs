@@ -26,7 +26,9 @@ impl<N: Network> Transaction<'_, N> {
         let Prepared { wants, before, plan, .. } = prepared;
         let t = &self.settings.timeout;
         match change {
-            Change::Document(change) => self.apply_document(prepared, change).await?,
+            Change::Document(change) | Change::Trial(change, _) => {
+                self.apply_document(prepared, change).await?;
+            }
             Change::Bridge(change) => self.apply_bridge(prepared, change.plan).await?,
         }
         let decisive: Vec<_> = probe::decisive(plan, &probed.before).into_iter().cloned().collect();
@@ -42,6 +44,9 @@ impl<N: Network> Transaction<'_, N> {
             if failed.is_empty() { Ok(()) } else { Err(PhaseError::Probes(failed)) }
         })
         .await?;
+        if let Change::Trial(_, trial) = change {
+            self.confirmed(trial).await?;
+        }
         self.phase(Phase::Commit, t.checkpoint.get(), async {
             let uplinks = self.network.uplinks(wants).await?;
             self.network.commit(before).await?;

@@ -7,8 +7,11 @@ use thiserror::Error;
 use nmgen::chain;
 
 use crate::{
-    durable::FileError, network::NetworkError, probe::ProbeResult, state::StateError,
-    status::phase::Phase,
+    durable::FileError,
+    network::NetworkError,
+    probe::ProbeResult,
+    state::StateError,
+    status::{phase::Phase, trial::RequestError},
 };
 
 /// Why a phase failed.
@@ -28,6 +31,10 @@ pub(crate) enum PhaseError {
     ServiceFile { path: PathBuf, source: Box<PhaseError> },
     #[error("{}", failed_probes(.0))]
     Probes(Vec<ProbeResult>),
+    #[error("no confirmation came within {seconds} s")]
+    NotConfirmed { seconds: u32 },
+    #[error("no confirmation can be awaited")]
+    Request(#[source] RequestError),
     #[error("{count} steps of the roll back failed, the first one")]
     RollBackSteps { count: usize, source: Box<PhaseError> },
 }

@@ -10,12 +10,12 @@ use super::{
 use crate::{
     durable::{
         commit::{self, Commit},
-        journal::{self, Journal},
+        journal::{self, Journal, Kind},
     },
     network::{Before, Network, NetworkError, takeover::Leftovers},
     probe::{self, Probe},
     state::{Parsed, State},
-    status::phase::Phase,
+    status::{phase::Phase, trial::TrialFile},
     wants::Wants,
 };
 
@@ -30,10 +30,11 @@ pub(super) struct Prepared {
 }
 
 impl<N: Network> Transaction<'_, N> {
-    /// Prepares a document.
+    /// Prepares a document, on trial or not.
     pub(super) async fn prepare(
         &self,
         change: &DocumentChange<'_>,
+        trial: Option<&TrialFile>,
         probed: &mut Probed,
     ) -> Phased<Prepared> {
         let DocumentChange { document, parsed, service_files, previous: _ } = change;
@@ -55,17 +56,27 @@ impl<N: Network> Transaction<'_, N> {
         }
         let plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
-        let reapply = !service_files.due.is_empty();
+        // A trial may be undone when its checkpoint is gone.
+        let reapply = !service_files.due.is_empty() || trial.is_some();
         let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
-        let (before, leftovers) = self.look(&wants, &plan, reapply, leftovers, probed).await?;
+        let (mut before, leftovers) = self.look(&wants, &plan, reapply, leftovers, probed).await?;
+        // The checkpoint outlasts the wait for the confirmation.
+        before.checkpoint_seconds += trial.map_or(0, |trial| trial.get().seconds);
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let bridges = wants.bridges.clone();
-                let journal = Journal::new(self.paths, document, bridges, before, probes);
+                let kind = if trial.is_some() { Kind::Trial } else { Kind::Document };
+                let journal = Journal::new(self.paths, kind, document, bridges, before, probes);
                 let resolved = desired.to_yaml()?;
                 let texts = [&*document.text, &*resolved, &*service_files.text()];
-                let stage = |new: &Path| commit::stage(self.paths, new, document, &resolved);
+                let stage = |new: &Path| match kind {
+                    // A trial writes nothing beside the journal.
+                    Kind::Trial => Ok(Commit::default()),
+                    Kind::Document | Kind::Bridge => {
+                        commit::stage(self.paths, new, document, &resolved)
+                    }
+                };
                 Ok(journal::open(self.paths, &journal, &texts, stage)?)
             })
             .await?;

@@ -20,7 +20,7 @@ use crate::{
     probe::{Probe, ProbeResult},
     settings::Settings,
     state::{Parsed, State},
-    status::{phase::Phase, progress::Progress},
+    status::{phase::Phase, progress::Progress, trial::TrialFile},
     wants::{Gateway, Wants},
 };
 
@@ -214,6 +214,8 @@ struct Bench {
     service_files: ServiceFiles,
     /// The change is this automatic bridge, not the document.
     bridge: Option<BridgePlan>,
+    /// The document is on trial.
+    trial: Option<TrialFile>,
 }
 
 impl Bench {
@@ -225,7 +227,7 @@ impl Bench {
         std::fs::create_dir_all(&profiles)?;
         std::fs::write(profiles.join("day1.nmconnection"), "old")?;
         let service_files = ServiceFiles::none_due(Vec::new());
-        Ok(Self { _root: root, paths, service_files, bridge: None })
+        Ok(Self { _root: root, paths, service_files, bridge: None, trial: None })
     }
 
     async fn run(&self, network: &Fake, probed: &mut Probed) -> Result<(), Failure> {
@@ -251,9 +253,10 @@ impl Bench {
         let Ok(parsed) = Parsed::new(DOCUMENT) else { unreachable!("the document is valid") };
         let (document, parsed, service_files) = (&document, &parsed, &self.service_files);
         let change = DocumentChange { document, parsed, service_files, previous: None };
-        let change = match &self.bridge {
-            None => Change::Document(change),
-            Some(plan) => Change::Bridge(BridgeChange { plan, replaces_document: false }),
+        let change = match (&self.bridge, &self.trial) {
+            (None, None) => Change::Document(change),
+            (None, Some(trial)) => Change::Trial(change, trial),
+            (Some(plan), _) => Change::Bridge(BridgeChange { plan, replaces_document: false }),
         };
         transaction.run(&change, probed).await
     }
@@ -470,3 +473,4 @@ async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
 }
 
 mod automatic;
+mod trial;

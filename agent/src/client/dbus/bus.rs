@@ -1,4 +1,4 @@
-//! The connection to NetworkManager, and its errors.
+//! The connection to NetworkManager, and the errors of the bus.
 
 use thiserror::Error;
 use zbus::zvariant::{ObjectPath, OwnedObjectPath};
@@ -20,6 +20,8 @@ pub(crate) enum BusError {
     Call { operation: &'static str, source: Box<zbus::Error> },
     #[error("the profile {profile} did not become active: {reason}")]
     NotActive { profile: String, reason: &'static str },
+    #[error("systemd does not start {unit}")]
+    Start { unit: &'static str, source: Box<zbus::Error> },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
 }

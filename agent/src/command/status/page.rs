@@ -3,6 +3,7 @@
 use super::{
     layout::{WIDTH, entry, wrapped},
     report::Seen,
+    trial,
     verdict::{Tone, outcome, verdict},
 };
 use crate::{
@@ -13,7 +14,7 @@ use crate::{
 /// The page.
 pub(super) fn page(seen: &Seen<'_>, coloured: bool) -> String {
     let paint = Paint { coloured };
-    let it = verdict(seen);
+    let it = trial::verdict(seen).unwrap_or_else(|| verdict(seen));
     let mut page = String::new();
     for line in wrapped(&it.line, WIDTH) {
         page += &format!("{}\n", paint.tone(it.tone, &line));
@@ -80,6 +81,9 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
     }
     if let Some(digest) = &report.pending {
         *page += &entry("pending", &digest.to_string());
+    }
+    if let Some(tried) = &report.trial {
+        *page += &entry("trial", &trial::state(tried));
     }
     if let Some(path) = &report.removed {
         *page += &entry("removed", &path.display().to_string());

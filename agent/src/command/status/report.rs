@@ -7,7 +7,10 @@ use serde::Serialize;
 use crate::{
     document::{Chosen, digest::Digest},
     durable::record::Record,
-    status::{Outcome, SCHEMA, Status},
+    status::{
+        Outcome, SCHEMA, Status,
+        trial::{State, Trial},
+    },
 };
 
 /// The output of `--json`: the status file of this boot, and the current state.
@@ -26,6 +29,30 @@ pub(super) struct Report {
     pub(super) drift: Vec<String>,
     /// Why drift is unknown.
     pub(super) drift_unknown: Option<String>,
+    /// The last trial in this boot.
+    pub(super) trial: Option<Tried>,
+}
+
+/// A trial, with the time left.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Tried {
+    #[serde(flatten)]
+    pub(super) trial: Trial,
+    /// Seconds until it goes back, while it waits for its confirmation.
+    pub(super) left: Option<u64>,
+}
+
+impl Tried {
+    pub(super) fn now(trial: Trial) -> Self {
+        let left = trial.left();
+        Self { trial, left }
+    }
+
+    /// Whether the network is, or may be, the trial's.
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.trial.state, State::Asked | State::Undone | State::Failed)
+    }
 }
 
 /// Everything that the page shows.

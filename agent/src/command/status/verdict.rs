@@ -24,7 +24,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    fn new(
+    pub(super) fn new(
         tone: Tone,
         line: impl Into<String>,
         reason: impl Into<String>,
@@ -51,7 +51,7 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The verdict on what was seen.
+/// The verdict on what was seen, where no trial is open.
 pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
     let Seen { report, chosen, record, at_work: _ } = seen;
     let boot = &report.boot;

@@ -6,7 +6,7 @@ use super::{Commit, adopt, finish};
 use crate::{
     document::Document,
     document::digest::Digest,
-    durable::journal::{self, Journal},
+    durable::journal::{self, Journal, Kind},
     durable::record::Record,
     network::{Before, uplinks::Uplinks},
     paths::Paths,
@@ -24,7 +24,8 @@ fn document(text: &str) -> Document {
 }
 
 fn open(paths: &Paths, document: &Document) -> Result<Commit, Box<dyn std::error::Error>> {
-    let journal = Journal::new(paths, document, Vec::new(), Before::default(), Vec::new());
+    let journal =
+        Journal::new(paths, Kind::Document, document, Vec::new(), Before::default(), Vec::new());
     Ok(journal::open(paths, &journal, &[], |new| super::stage(paths, new, document, "resolved"))?)
 }
 

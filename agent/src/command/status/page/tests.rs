@@ -2,10 +2,14 @@
 
 use super::*;
 use crate::{
-    command::status::report::Report,
+    command::status::report::{Report, Tried},
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
-    status::{Outcome, Status, phase::Phase},
+    status::{
+        Outcome, Status,
+        phase::Phase,
+        trial::{State, Trial},
+    },
 };
 
 fn done(phase: Phase, ok: bool, milliseconds: f64) -> Done {
@@ -34,8 +38,8 @@ fn worker() -> Chosen {
 }
 
 fn report(boot: Status, in_force: bool) -> Report {
-    let (drift, drift_unknown) = (Vec::new(), None);
-    Report { boot, in_force, pending: None, removed: None, drift, drift_unknown }
+    let (drift, drift_unknown, trial) = (Vec::new(), None, None);
+    Report { boot, in_force, pending: None, removed: None, drift, drift_unknown, trial }
 }
 
 fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {
@@ -165,4 +169,52 @@ fn the_verdict_tells_one_state_from_another() {
     assert_eq!(with(Outcome::Committed, true, &unknown), "COMMITTED");
     let removed = |it: &mut Report| it.removed = Some("/etc/nmstate/openshift/a.yml".into());
     assert_eq!(with(Outcome::Removed, false, &removed), "REMOVED");
+}
+
+fn tried(state: State) -> Tried {
+    let digest = Digest::of(b"");
+    let trial = Trial { state, ..Trial::new("/root/new.yml".into(), digest, 60) };
+    Tried { trial, left: (state == State::Waiting).then_some(42) }
+}
+
+#[test]
+fn a_trial_shows_the_time_left_and_the_command_that_keeps_it() {
+    let boot = Status { outcome: Outcome::Committed, ..Status::default() };
+    let report = Report { trial: Some(tried(State::Waiting)), ..report(boot, true) };
+    let chosen = worker();
+    let at_work = Some("dayone trial (process 1)".to_owned());
+    let seen = Seen { report: &report, chosen: &chosen, record: &Record::default(), at_work };
+    let expected = "\
+TRIAL: /root/new.yml; 42 s left
+it is applied, and the old network returns by itself unless it is confirmed
+Next: `dayone confirm` keeps it until the next boot, `systemctl stop
+dayone-trial.service` ends it now
+
+  document: /etc/nmstate/openshift/worker-0.yml
+    digest: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855
+    chosen: host file for short hostname worker-0
+ this boot: applied and committed
+     trial: /root/new.yml, 42 s left
+  in force: yes
+";
+    assert_eq!(page(&seen, false), expected);
+}
+
+#[test]
+fn the_verdict_is_the_trials_while_the_network_is() {
+    let boot = || Status { outcome: Outcome::Committed, ..Status::default() };
+    for (state, line) in [
+        (State::Asked, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
+        (State::Waiting, "TRIAL: /root/new.yml is interrupted"),
+        (State::Applying, "TRIAL: /root/new.yml is interrupted"),
+        (State::Confirmed, "TRIAL: /root/new.yml stays until the next boot"),
+        (State::RollBackFailed, "TRIAL: /root/new.yml is over, the old network is not back"),
+        (State::Undone, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
+        (State::Failed, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
+    ] {
+        let report = Report { trial: Some(tried(state)), ..report(boot(), true) };
+        let text = shown(&report, &worker(), &Record::default());
+        assert_eq!(text.lines().next(), Some(line), "{state:?}");
+        assert!(text.contains("     trial: /root/new.yml, "), "{text}");
+    }
 }

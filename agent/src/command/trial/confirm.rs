@@ -1,0 +1,46 @@
+//! `dayone confirm`: keeps the document on trial.
+
+use std::time::Duration;
+
+use super::follow::follow;
+use crate::{
+    command::output::print,
+    error::Error,
+    paths::Paths,
+    status::trial::{State, Trial, TrialError},
+};
+
+/// The agent answers within moments; a roll back that has begun may take longer.
+const ANSWER: Duration = Duration::from_secs(120);
+
+/// Requests that the trial stays, and returns when it does.
+pub(crate) async fn confirm(paths: &Paths) -> Result<(), Error> {
+    let Some(trial) = Trial::load(paths)? else { return Err(TrialError::None.into()) };
+    let ended = match trial.state {
+        State::Waiting => {
+            trial.request(paths)?;
+            let answered = follow(paths, trial.asked, |_| {});
+            match tokio::time::timeout(ANSWER, answered).await {
+                Ok(ended) => ended?,
+                Err(_) => return Err(TrialError::NoAnswer.into()),
+            }
+        }
+        State::Asked
+        | State::Applying
+        | State::Confirmed
+        | State::Undone
+        | State::Failed
+        | State::RollBackFailed => trial,
+    };
+    let document = ended.document.display().to_string();
+    ended.result()?;
+    print(&kept(&document))
+}
+
+/// What a confirmation is worth.
+pub(super) fn kept(document: &str) -> String {
+    format!(
+        "{document} is confirmed: it stays until the next boot, `dayone apply` or `dayone rollback`\n\
+         to keep it for good, make it this node's document\n"
+    )
+}
