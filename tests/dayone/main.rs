@@ -25,6 +25,7 @@ mod second_boot;
 mod service;
 mod service_files;
 mod status;
+mod trial;
 mod units;
 mod verdicts;
 mod without_lab;

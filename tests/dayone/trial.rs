@@ -1,0 +1,194 @@
+//! `dayone apply --trial`: a document that is not the node's, taken back by itself unless it is confirmed.
+
+use tests::{
+    dayone::{
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Mark, SOON, kubelet_ran,
+        mark, outcome, picture, settle, unwrapped, worker,
+    },
+    lab::{Case, Error, Inside, Lab, Output, Peer},
+};
+
+/// The document on trial.
+const FILE: &str = "/root/new.yml";
+/// Its address.
+const OTHER: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 77);
+/// A trial that lasts longer than the case.
+const LONG: &str = "3600";
+
+const WAITS: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e31";
+const CONFIRMED: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e32";
+const UNDONE: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e35";
+
+/// Begins a trial in a terminal of its own, a unit, and returns when the time runs.
+fn begin(inside: &Inside) -> Result<Mark, Error> {
+    let start = mark(inside)?;
+    let command = format!("dayone apply --trial {LONG} {FILE}");
+    inside.sh(&format!("systemctl reset-failed; systemd-run --quiet --unit=terminal {command}"))?;
+    inside.wait_journal(&[start.argument(), WAITS], ATTEMPT, |_| true)?;
+    Ok(start)
+}
+
+/// Ends the terminal with this signal.
+fn close_terminal(inside: &Inside, signal: &str) -> Result<(), Error> {
+    inside.sh(&format!("systemctl kill --signal={signal} terminal.service"))?;
+    inside.wait_sh("! systemctl --quiet is-active terminal.service", SOON)?;
+    Ok(())
+}
+
+fn undone(inside: &Inside, since: &Mark) -> Result<(), Error> {
+    inside.wait_journal(&[since.argument(), UNDONE], ATTEMPT, |_| true)?;
+    inside.wait_unit("dayone-trial.service", "inactive", SOON)?;
+    Ok(())
+}
+
+/// Runs the agent; its exit code has to be this one.
+fn dayone(inside: &Inside, arguments: &[&str], code: i32) -> Result<Output, Error> {
+    let it = inside.run_within(&[&["dayone"], arguments].concat(), ATTEMPT)?;
+    assert_eq!(it.status.code(), Some(code), "{arguments:?}: {it}");
+    Ok(it)
+}
+
+/// The network is the one of `before`, and nothing is left of a trial.
+fn is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    assert_eq!(picture(&inside)?, before, "{after}");
+    assert!(case.peer().pings(ADDRESS, SOON)?, "{after}");
+    let manager = "org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
+                   org.freedesktop.NetworkManager";
+    let checkpoints = inside.sh(&format!("busctl get-property {manager} Checkpoints"))?;
+    assert_eq!(checkpoints, "ao 0", "{after}");
+    assert!(!inside.sh("ls /var/lib/dayone")?.contains("transaction"), "{after}");
+    assert_eq!(inside.read("/run/dayone/trial.yml")?, None, "{after}");
+    Ok(())
+}
+
+/// On a node whose document is in force: another address on br-ex.
+#[test]
+fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let own = Document::new().text();
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &own, 0o644).file(
+        FILE,
+        &Document::new().with("192.0.2.10", "192.0.2.77").text(),
+        0o600,
+    );
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        settle(&inside)?;
+        let before = picture(&inside)?;
+        let none = dayone(&inside, &["confirm"], 1)?;
+        assert!(none.stderr.contains("no trial waits for a confirmation"), "{none}");
+        inside.write("/root/wrong.yml", "interfaces: many\n")?;
+        dayone(&inside, &["apply", "--trial", LONG, "/root/wrong.yml"], 2)?;
+        dayone(&inside, &["apply", "--trial", "9", FILE], 2)?;
+
+        begin(&inside)?;
+        assert!(case.peer().pings(OTHER, SOON)?);
+        let second = dayone(&inside, &["apply", "--trial", LONG, FILE], 1)?;
+        assert!(second.stderr.contains("a trial of /root/new.yml is on"), "{second}");
+        let status = dayone(&inside, &["status"], 3)?;
+        assert!(status.stdout.starts_with("TRIAL: /root/new.yml; "), "{status}");
+        let json = dayone(&inside, &["status", "--json"], 3)?;
+        let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+        assert_eq!(json["trial"]["state"], "waiting", "{json}");
+        assert!((1..=3600).contains(&json["trial"]["left"].as_u64().unwrap_or_default()), "{json}");
+        let start = mark(&inside)?;
+        close_terminal(&inside, "INT")?;
+        let own_words = [start.argument(), "_SYSTEMD_UNIT=terminal.service"];
+        inside.wait_journal(&own_words, SOON, |it| {
+            it.message().contains("goes on without this terminal")
+        })?;
+        let kept = dayone(&inside, &["confirm"], 0)?;
+        assert!(kept.stdout.contains("until the next boot"), "{kept}");
+        inside.wait_journal(&[start.argument(), CONFIRMED], SOON, |_| true)?;
+        dayone(&inside, &["confirm"], 0)?;
+        let status = dayone(&inside, &["status"], 3)?;
+        assert!(status.stdout.contains("stays until the next boot"), "{status}");
+        assert!(case.peer().pings(OTHER, SOON)?);
+        // Nothing says that the document is the node's.
+        assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*own));
+        assert_eq!(inside.read("/var/lib/dayone/last-good.yml")?.as_deref(), Some(&*own));
+
+        // NetworkManager has no checkpoint any more.
+        dayone(&inside, &["apply"], 0)?;
+        is_back(case, &before, "dayone apply")?;
+        dayone(&inside, &["status"], 0)?;
+        let over = dayone(&inside, &["confirm"], 3)?;
+        assert!(over.stderr.contains("a later run of dayone ended it"), "{over}");
+
+        begin(&inside)?;
+        close_terminal(&inside, "KILL")?;
+        dayone(&inside, &["confirm"], 0)?;
+        inside.sh("sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
+        let it = outcome(&inside, None)?;
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        settle(&inside)?;
+        is_back(case, &before, "the power cut")?;
+        let status = dayone(&inside, &["status"], 0)?;
+        assert!(!status.stdout.contains("failures"), "{status}");
+        Ok(())
+    })
+}
+
+/// On a node without a document: its card becomes a port of br-ex.
+#[test]
+fn unconfirmed_trial_goes_back_whatever_ends() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
+        .file(FILE, &Document::new().text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        let before = picture(&inside)?;
+
+        let start = begin(&inside)?;
+        assert_ne!(picture(&inside)?, before);
+        inside.kill("dayone-trial.service")?;
+        undone(&inside, &start)?;
+        is_back(case, &before, "kill -9 of the agent")?;
+        let over = dayone(&inside, &["confirm"], 3)?;
+        assert!(unwrapped(&over.stderr).contains("its agent was killed"), "{over}");
+
+        let start = begin(&inside)?;
+        close_terminal(&inside, "KILL")?;
+        inside.sh("systemctl stop dayone-trial.service")?;
+        undone(&inside, &start)?;
+        is_back(case, &before, "systemctl stop")?;
+
+        // From standard input: nothing of the caller has to stay.
+        let pipe = format!("dayone apply --trial 10 - <{FILE}");
+        let silent = inside.run_within(&["sh", "-c", &pipe], ATTEMPT)?;
+        assert_eq!(silent.status.code(), Some(3), "{silent}");
+        assert!(silent.stderr.contains("no confirmation came within 10 s"), "{silent}");
+        is_back(case, &before, "no answer")?;
+        let over = dayone(&inside, &["confirm"], 3)?;
+        assert!(over.stderr.contains("no confirmation came within 10 s"), "{over}");
+        let status = dayone(&inside, &["status"], 0)?;
+        assert!(status.stdout.contains("trial: standard input, over"), "{status}");
+
+        begin(&inside)?;
+        inside.sh("sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        is_back(case, &before, "the power cut")?;
+        assert!(kubelet_ran(&inside)?);
+        let status = dayone(&inside, &["status"], 0)?;
+        assert!(!status.stdout.contains("failures"), "{status}");
+        Ok(())
+    })
+}
