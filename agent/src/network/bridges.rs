@@ -12,8 +12,8 @@ use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError, Port};
 /// their profile.
 const DEACTIVATED: Duration = Duration::from_secs(5);
 
-/// ovs-vswitchd carries a change out within milliseconds.
-const CARRIED_OUT: Duration = Duration::from_secs(5);
+/// ovs-vswitchd carries a change out within milliseconds, unless it is busy or does not run.
+const CARRIED_OUT: Duration = Duration::from_secs(10);
 
 /// NetworkManager may write to OVSDB at the same time; obsolete changes are planned anew.
 const TRIES: usize = 3;
@@ -45,8 +45,9 @@ pub(crate) async fn take_over(ovsdb: &mut Ovsdb, bridges: &[Bridge]) -> Result<(
     }
     let names: Vec<String> = bridges.iter().map(|bridge| bridge.name.clone()).collect();
     ovsdb.remove(&names).await?;
-    // A new bridge of the same name would be the old one to ovs-vswitchd, which numbers its ports
-    // anew only if it has seen the old one go.
+    // ovs-vswitchd reads the database at its own pace. Until it has seen the old bridge go, a new
+    // one of the same name is the old one to it, whose ports it numbers on; and nmstate takes the
+    // old link, which ovs-vswitchd removes, for an interface of another type.
     if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
         tracing::warn!("{late}; going on");
     }

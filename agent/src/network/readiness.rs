@@ -14,9 +14,6 @@ use crate::{
     wants::{LinkRef, Wants},
 };
 
-/// ovs-vswitchd removes a link within a moment, unless it is busy or does not run.
-const REMOVED: Duration = Duration::from_secs(5);
-
 type Say<'a> = &'a dyn Fn(&str, Duration);
 
 /// Returns when NetworkManager is on the bus.
@@ -103,30 +100,6 @@ async fn awaited<T>(
                     format!("waiting for {what} ({} s of {})", waited.as_secs(), bound.as_secs());
                 say(&text, bound.saturating_sub(waited));
             }
-        }
-    }
-}
-
-/// Returns when ovs-vswitchd has removed the links of bridges that the database has no more. It
-/// reads the database at its own pace; until then nmstate takes the old link for the document's
-/// interface, of another type.
-pub(super) async fn links_removed(net: &Clients<'_>, names: &[&str]) -> Result<(), NetworkError> {
-    let removed = async {
-        let mut events = Events::subscribe()?;
-        loop {
-            let links = net.netlink.links().await?;
-            if !links.iter().any(|link| names.contains(&link.name.as_str())) {
-                return Ok(());
-            }
-            events.changed().await?;
-        }
-    };
-    match tokio::time::timeout(REMOVED, removed).await {
-        Ok(removed) => removed,
-        // Not an error: the apply decides.
-        Err(_) => {
-            tracing::warn!(links = ?names, "ovs-vswitchd did not remove the links; going on");
-            Ok(())
         }
     }
 }

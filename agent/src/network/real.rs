@@ -14,7 +14,7 @@ use crate::{
     bridge::plan::BridgePlan,
     client::{
         dbus::{Active, Checkpoint},
-        ovsdb::{Bridge, Ovsdb},
+        ovsdb::Ovsdb,
     },
     document::identity,
     paths::Paths,
@@ -163,8 +163,6 @@ impl Network for RealNetwork<'_> {
             let names: Vec<&str> = leftovers.bridges.iter().map(|b| b.name.as_str()).collect();
             tracing::info!(bridges = ?names, "taking over: removing the bridges");
             bridges::take_over(&mut self.ovsdb().await?, &leftovers.bridges).await?;
-            let links: Vec<&str> = leftovers.bridges.iter().flat_map(Bridge::made_links).collect();
-            readiness::links_removed(&self.0, &links).await?;
         }
         Ok(())
     }

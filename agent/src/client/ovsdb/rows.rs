@@ -211,13 +211,6 @@ impl Bridge {
         interfaces.filter(|i| ["", "system"].contains(&text(i, "type"))).map(|i| text(i, "name"))
     }
 
-    /// Names of its links that ovs-vswitchd makes: its own, and those of internal interfaces.
-    pub(crate) fn made_links(&self) -> impl Iterator<Item = &str> {
-        let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
-        let internal = interfaces.filter(|i| text(i, "type") == "internal");
-        std::iter::once(self.name.as_str()).chain(internal.map(|i| text(i, "name")))
-    }
-
     /// Names of its patch ports.
     pub(crate) fn patch_ports(&self) -> impl Iterator<Item = &str> {
         self.ports.iter().filter(|port| port.is_patch()).map(Port::name)
