@@ -5,6 +5,7 @@ mod activate;
 mod automatic;
 pub(crate) mod bridges;
 mod clients;
+pub(crate) mod connected;
 mod foreign;
 mod planning;
 mod readiness;

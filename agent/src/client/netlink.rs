@@ -130,6 +130,11 @@ impl Events {
         Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Ifaddr, MulticastGroup::Ipv6Ifaddr])
     }
 
+    /// Subscribes to links and routes.
+    pub(crate) fn links_and_routes() -> Result<Self, NetlinkError> {
+        Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Route, MulticastGroup::Ipv6Route])
+    }
+
     fn of(groups: &[MulticastGroup]) -> Result<Self, NetlinkError> {
         let (connection, _handle, receiver) = rtnetlink::new_multicast_connection(groups)
             .map_err(|source| NetlinkError::Open { source })?;

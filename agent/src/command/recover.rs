@@ -143,7 +143,7 @@ fn open_journal(paths: &Paths) -> Result<Open, Error> {
 }
 
 /// Counts a crash as a failure, so that the document is not tried for ever. The automatic bridge is
-/// tried for ever: no change of its input would end a pause. Nothing tries a trial again.
+/// tried for ever: often nothing but its network changes. Nothing tries a trial again.
 fn note(paths: &Paths, journal: &Journal) {
     let noted = match journal.kind {
         Kind::Bridge => return,

@@ -63,10 +63,14 @@ fn lease_after_the_first_attempt() -> Result<(), Error> {
         );
         inside.wait_sh("dayone status | grep 'the next attempt is in 15 s'", SOON)?;
 
-        case.peer_mut().fault(Fault::DropDhcp, false)?;
-        inside.wait_sh("ip route show default dev eno1 | grep via", ATTEMPT)?;
+        // The new route ends the pause.
         let second = mark(&inside)?;
-        inside.sh("systemctl kill --signal=HUP dayone-bridge.service")?;
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        inside.sh("nmcli --wait 0 connection up eno1")?;
+        let pause = inside.wait_journal(&[second.argument()], ATTEMPT, |it| {
+            it.message() == "the pause is over"
+        })?;
+        assert_eq!(pause.field("DAYONE_WOKEN"), Some("Network"));
         let it = bridge_outcome(&inside, Some(&second))?;
         assert_eq!(it.exit, 0, "{}", it.text());
         has_the_one_lease(case)

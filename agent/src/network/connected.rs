@@ -1,0 +1,73 @@
+//! Cards with a carrier and default routes: what a pause between two attempts waits for. Kernel
+//! only, no D-Bus.
+
+use std::{collections::BTreeSet, net::IpAddr};
+
+use crate::client::netlink::{Events, Netlink, NetlinkError};
+
+/// Those of one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Connected {
+    /// Links of bridges, bonds and the like come and go with an attempt itself.
+    cards: BTreeSet<String>,
+    routes: BTreeSet<(String, IpAddr)>,
+}
+
+impl Connected {
+    /// Those of this moment.
+    pub(crate) async fn now() -> Result<Self, NetlinkError> {
+        Self::look(&Netlink::connect()?).await
+    }
+
+    async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
+        let links = netlink.links().await?.into_iter();
+        let routes = netlink.default_routes().await?.into_iter();
+        Ok(Self {
+            cards: links.filter(|it| it.physical && it.has_carrier).map(|it| it.name).collect(),
+            routes: routes.map(|it| (it.link, it.gateway)).collect(),
+        })
+    }
+
+    /// Returns when there is a card or a default route that is not among these.
+    pub(crate) async fn has_grown(&self) -> Result<(), NetlinkError> {
+        let netlink = Netlink::connect()?;
+        let mut events = Events::links_and_routes()?;
+        while !Self::look(&netlink).await?.is_more_than(self) {
+            events.changed().await?;
+        }
+        Ok(())
+    }
+
+    fn is_more_than(&self, earlier: &Self) -> bool {
+        !self.cards.is_subset(&earlier.cards) || !self.routes.is_subset(&earlier.routes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Connected;
+
+    fn connected(cards: &[&str], routes: &[(&str, u8)]) -> Connected {
+        let route = |(link, last): &(&str, u8)| ((*link).to_owned(), [192, 0, 2, *last].into());
+        Connected {
+            cards: cards.iter().map(|card| (*card).to_owned()).collect(),
+            routes: routes.iter().map(route).collect(),
+        }
+    }
+
+    #[test]
+    fn more_is_a_card_or_a_route_that_was_not_there() {
+        let earlier = connected(&["eno1", "eno2"], &[("eno1", 1)]);
+        for (now, is_more) in [
+            (earlier.clone(), false),
+            (connected(&[], &[]), false),
+            (connected(&["eno1"], &[("eno1", 1)]), false),
+            // In place of another one.
+            (connected(&["eno3"], &[]), true),
+            (connected(&["eno1", "eno2"], &[("eno1", 2)]), true),
+            (connected(&["eno1", "eno2"], &[("eno2", 1), ("eno1", 1)]), true),
+        ] {
+            assert_eq!(now.is_more_than(&earlier), is_more, "{now:?}");
+        }
+    }
+}
