@@ -5,6 +5,7 @@ mod cut_off;
 mod late;
 mod life;
 mod made;
+mod refused;
 mod settings;
 mod silent;
 mod uplinks;
@@ -48,7 +49,8 @@ fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
          rm -rf /run/lab-kubelet; touch {GATE}"
     ))?;
     let before = picture(&inside)?;
-    assert!(before.contains(DAY_ONE) && !before.contains("br-ex"), "{before}");
+    let address = "address1=192.0.2.10/24,192.0.2.1";
+    assert!(before.contains(address) && !before.contains("br-ex"), "{before}");
     Ok((inside, before))
 }
 

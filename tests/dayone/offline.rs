@@ -105,6 +105,16 @@ fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
 }
 
 #[test]
+fn a_network_other_than_ovn_kubernetes_needs_no_bridge() -> io::Result<()> {
+    let root = tree(&[])?;
+    let output = dayone(root.path()).arg("bridge").output()?;
+    let (_, log) = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(log.contains("the cluster's network is not OVN-Kubernetes"), "{log}");
+    Ok(())
+}
+
+#[test]
 fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
     let root = tree(&["worker-7"])?;
     let (run, process) = (root.path().join("run/dayone"), root.path().join("proc/4711"));

@@ -3,14 +3,14 @@
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
-        SOON, USERSPACE, attempt, bridge_outcome, kubelet_ran, picture, remove_bridge,
-        volatile_profiles, with_bridge, with_program,
+        SOON, USERSPACE, attempt, bridge_outcome, configure_ovs, kubelet_ran, picture,
+        remove_bridge, settle, volatile_profiles, with_bridge, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
 };
 
-use super::{gated, old_network, start};
+use super::{GATE, gated, old_network, start};
 
 /// A node whose agent can be made to stop after a phase.
 fn node() -> Node {
@@ -50,20 +50,61 @@ fn killed_in_each_phase() -> Result<(), Error> {
         ] {
             hold(&inside, phase)?;
             assert_eq!(picture(&inside)? != before, changed, "{phase}");
-            inside.kill("dayone-bridge.service")?;
-            inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
-            // The next attempt undoes it, and cannot plan, which would hide the undo.
-            inside.sh("rm /run/lab-hold; mkdir -p /etc/ovnk; : >/etc/ovnk/default_bridge")?;
-            let again = start(&inside)?;
-            let it = bridge_outcome(&inside, Some(&again))?;
-            assert!(it.text().contains("default_bridge is empty"), "after {phase}: {}", it.text());
+            killed_and_undone(&inside, phase)?;
             assert!(case.peer().pings(ADDRESS, SOON)?, "{phase}");
             assert_eq!(picture(&inside)?, before, "{phase}");
             assert!(!kubelet_ran(&inside)?, "{phase}");
-            inside.sh("rm /etc/ovnk/default_bridge")?;
         }
         let last = start(&inside)?;
         assert_eq!(bridge_outcome(&inside, Some(&last))?.exit, 0);
+        works(case)
+    })
+}
+
+/// Kills the agent that waits after `phase`, and has its next run undo the change.
+fn killed_and_undone(inside: &Inside, phase: &str) -> Result<(), Error> {
+    inside.kill("dayone-bridge.service")?;
+    inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
+    // A run that could plan would hide the undo.
+    inside.sh("rm /run/lab-hold; mkdir -p /etc/ovnk; : >/etc/ovnk/default_bridge")?;
+    let again = start(inside)?;
+    let it = bridge_outcome(inside, Some(&again))?;
+    assert!(it.text().contains("default_bridge is empty"), "after {phase}: {}", it.text());
+    // The change of the file would end the pause.
+    inside.sh("systemctl stop dayone-bridge.service; rm /etc/ovnk/default_bridge")?;
+    Ok(())
+}
+
+/// configure-ovs.sh can be told to keep its profiles in /etc.
+#[test]
+fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(configure_ovs(node()), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        settle(&inside)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        inside.sh(&format!(
+            "systemctl stop kubelet.service kubelet-dependencies.target; touch {GATE}"
+        ))?;
+        let before = picture(&inside)?;
+        assert!(before.contains("ovs-if-br-ex.nmconnection"), "{before}");
+        hold(&inside, "take-over")?;
+        let ids = inside.sh("nmcli -g NAME connection show")?;
+        assert!(!ids.contains("ovs-"), "{ids}");
+        killed_and_undone(&inside, "take-over")?;
+        assert_eq!(picture(&inside)?, before);
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        let last = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&last))?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        works(case)?;
+        assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
+        // The same at a boot.
+        case.reboot()?;
+        let it = bridge_outcome(&case.inside()?, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
         works(case)
     })
 }

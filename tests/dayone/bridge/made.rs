@@ -5,14 +5,17 @@ use std::net::Ipv4Addr;
 use tests::{
     configure_ovs_profiles,
     dayone::{
-        ADDRESS6, APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent, automatic,
-        br_ex_works, bridge_outcome, day_one_dhcp, finished, patch_port, volatile_profiles,
-        with_bridge,
+        ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
+        automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, patch_port,
+        volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
 };
 
 use super::like_configure_ovs;
+
+/// On premises, where nodeip-configuration.service records it.
+const NODE_IP: &str = "it has the node IP 192.0.2.10";
 
 /// A node of the field.
 fn field(day_one: &str) -> Node {
@@ -21,10 +24,10 @@ fn field(day_one: &str) -> Node {
 }
 
 /// Checks that this boot's br-ex is the agent's, and every side job of ovs-configuration is done.
-fn made_by_dayone(inside: &Inside) -> Result<(), Error> {
+fn made_by_dayone(inside: &Inside, reason: &str) -> Result<(), Error> {
     let it = bridge_outcome(inside, None)?;
     assert_eq!(it.exit, 0, "{}", it.text());
-    assert!(it.text().contains("br-ex on eno1"), "{}", it.text());
+    assert!(it.text().contains(&format!("br-ex on eno1: {reason}")), "{}", it.text());
     assert_eq!(volatile_profiles(inside)?, BRIDGE_PROFILES);
     assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
     let route = inside.sh("ip route show default")?;
@@ -47,7 +50,7 @@ fn static_address_at_each_boot() -> Result<(), Error> {
     lab.run(field(DAY_ONE), &Peer::new(), |case| {
         case.boot()?;
         finished(&case.inside()?)?;
-        made_by_dayone(&case.inside()?)?;
+        made_by_dayone(&case.inside()?, NODE_IP)?;
         br_ex_works(case)?;
         like_configure_ovs(&case.inside()?, configure_ovs_profiles!("static"))?;
         let port = patch_port(&case.inside()?)?;
@@ -60,7 +63,7 @@ fn static_address_at_each_boot() -> Result<(), Error> {
             }
             let inside = case.inside()?;
             finished(&inside)?;
-            made_by_dayone(&inside)?;
+            made_by_dayone(&inside, NODE_IP)?;
             br_ex_works(case)?;
             // OVSDB kept the bridge, and the agent did not make it anew.
             assert_eq!(patch_port(&inside)?, port);
@@ -69,14 +72,25 @@ fn static_address_at_each_boot() -> Result<(), Error> {
     })
 }
 
+/// On a node of a cloud, where nobody records the node's address.
 #[test]
 fn dhcp_keeps_its_lease() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
-    lab.run(field(&day_one_dhcp()), &Peer::new().dhcp(), |case| {
+    let node = field(&day_one_dhcp()).file(
+        "/etc/systemd/system/nodeip-configuration.service.d/50-lab.conf",
+        "[Unit]\nConditionPathExists=/nowhere\n",
+        0o644,
+    );
+    lab.run(node, &Peer::new().dhcp(), |case| {
         case.boot()?;
-        finished(&case.inside()?)?;
-        made_by_dayone(&case.inside()?)?;
-        like_configure_ovs(&case.inside()?, configure_ovs_profiles!("dhcp"))?;
+        let inside = case.inside()?;
+        inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
+        made_by_dayone(&inside, "it has the first default route, via 192.0.2.1")?;
+        // It would wait for this address for ever if a document were in force.
+        assert_eq!(inside.read("/run/nodeip-configuration/primary-ip")?, None);
+        let waits = inside.wait_unit("wait-for-primary-ip.service", "inactive", SOON)?;
+        assert!(waits.exec_start.is_some() && waits.result == "success", "{waits:?}");
+        like_configure_ovs(&inside, configure_ovs_profiles!("dhcp"))?;
         has_the_one_lease(case)
     })
 }
@@ -161,7 +175,7 @@ fn mtu_migration_finds_its_profiles() -> Result<(), Error> {
         case.boot()?;
         let inside = case.inside()?;
         finished(&inside)?;
-        made_by_dayone(&inside)?;
+        made_by_dayone(&inside, NODE_IP)?;
         let unit = inside.unit("mtu-migration.service")?;
         assert!(unit.exec_start.is_some() && unit.result == "success", "{unit:?}");
         inside.wait_sh("ip link show br-ex | grep 'mtu 1400'", SOON)?;

@@ -12,6 +12,16 @@ use super::{gated, node, old_network, start};
 
 const SECOND: &str = "52:54:00:00:00:02";
 
+/// With a second gateway, routes in two tables, a rule and a search domain.
+fn with_routes() -> String {
+    DAY_ONE.replace(
+        "dns=192.0.2.1;\n",
+        "dns=192.0.2.1;\ndns-search=example.org;\nroute1=0.0.0.0/0,192.0.2.2,500\n\
+         route2=198.18.0.0/16,192.0.2.1\nroute3=198.19.0.0/16,192.0.2.1\nroute3_options=table=5\n\
+         routing-rule1=priority 5 from 192.0.2.0/24 table 5\n",
+    )
+}
+
 /// With a second card, whose network has no gateway.
 fn two_cards() -> Node {
     let second = DAY_ONE
@@ -22,7 +32,7 @@ fn two_cards() -> Node {
     let node = Node::new("worker-0")
         .nic(Nic::new("eno1", MAC))
         .nic(Nic::new("eno2", SECOND).segment("storage"));
-    gated(automatic(node)).keyfile("eno1", DAY_ONE).keyfile("eno2", &second)
+    gated(automatic(node)).keyfile("eno1", &with_routes()).keyfile("eno2", &second)
 }
 
 #[test]
@@ -30,16 +40,34 @@ fn second_bridge_is_added_and_removed() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(two_cards(), &Peer::new(), |case| {
         let (inside, _) = old_network(case)?;
+        // A card that is gone.
+        inside
+            .sh("mkdir -p /var/lib/ovnk; echo eno9 >/var/lib/ovnk/iface_default_hint")?;
         let first = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&first))?;
         assert_eq!(it.exit, 0, "{}", it.text());
         assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES);
         assert_eq!(inside.sh("cat /var/lib/ovnk/iface_default_hint")?, "eno1");
+        let moved = inside.sh(
+            "ip route show; ip route show table 5; ip rule show priority 5; cat /etc/resolv.conf",
+        )?;
+        for part in [
+            "default via 192.0.2.1 dev br-ex proto static metric 48",
+            "default via 192.0.2.2 dev br-ex proto static metric 500",
+            "198.18.0.0/16 via 192.0.2.1 dev br-ex",
+            "198.19.0.0/16 via 192.0.2.1 dev br-ex",
+            "from 192.0.2.0/24 lookup 5",
+            "search example.org",
+        ] {
+            assert!(moved.contains(part), "{part} in {moved}");
+        }
 
-        inside.sh("mkdir -p /etc/ovnk; echo eno2 >/etc/ovnk/extra_bridge")?;
+        // The uplink of the second bridge is no hint.
+        inside.sh("mkdir -p /etc/ovnk; echo eno2 | tee /etc/ovnk/extra_bridge >/var/lib/ovnk/iface_default_hint")?;
         let added = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&added))?;
         assert_eq!(it.exit, 0, "{}", it.text());
+        assert_eq!(inside.read("/var/lib/ovnk/iface_default_hint")?, None);
         assert_eq!(inside.sh("ovs-vsctl list-br | sort")?, "br-ex\nbr-ex1");
         assert_eq!(inside.sh("ovs-vsctl list-ports br-ex1")?, "eno2");
         let address = inside.sh("ip -4 -oneline address show dev br-ex1")?;
@@ -74,6 +102,13 @@ fn default_bridge_decides() -> Result<(), Error> {
             assert!(it.text().contains(says), "{}", it.text());
             assert_eq!(picture(&inside)?, before);
         }
+        inside.write("/etc/ovnk/default_bridge", "eno1")?;
+        inside.write("/etc/ovnk/extra_bridge", "eno1")?;
+        let mark = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&mark))?;
+        assert!(it.exit == 1 && it.text().contains("is the uplink of br-ex"), "{}", it.text());
+        assert_eq!(picture(&inside)?, before);
+        inside.sh("rm /etc/ovnk/extra_bridge")?;
         // A card that is not there yet is awaited; the file may change meanwhile.
         inside.write("/etc/ovnk/default_bridge", "eno1\n")?;
         let mark = start(&inside)?;
