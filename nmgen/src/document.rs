@@ -14,6 +14,7 @@ mod render;
 mod scalar;
 pub(crate) mod size;
 mod space;
+mod tab;
 mod template;
 mod tree;
 

@@ -11,11 +11,11 @@ mod nearest;
 mod words;
 
 use self::known::missing_field;
-use self::locate::{Judge, guilty, is_missing_field, is_schema, reason, remove};
+use self::locate::{BOOLEAN, Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
 
 use crate::diagnostic::{Diagnostic, Diagnostics, rules};
-use crate::document::{Document, Node, Path, Step};
+use crate::document::{Document, Node, Path, Step, Value};
 use crate::spelling::is_alike;
 use crate::state::{Refusal, State};
 
@@ -90,6 +90,10 @@ fn report_all(
     judge: Judge,
     diagnostics: &mut Diagnostics,
 ) {
+    if let Value::Sequence(items) = &document.root.value {
+        diagnostics.push(list(document, items));
+        return;
+    }
     let mut value = document.root.clone();
     let mut verdict = judge(&value);
     if verdict.is_ok() {
@@ -99,6 +103,8 @@ fn report_all(
     // Paths in the shrinking copy are translated back to those of the document.
     let mut removed: Vec<Path> = Vec::new();
     let mut taken = Vec::new();
+    // Told keys: the mapping around each, and the remedy.
+    let mut meant = Vec::new();
     if !known.is_empty() {
         (taken, verdict) = known::take_out(&mut value, known, judge, &mut removed);
     }
@@ -113,8 +119,13 @@ fn report_all(
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
-        if !missing_field(&refusal.0).is_some_and(is_taken) {
-            diagnostics.push(diagnostic(document, &at, &refusal, judge));
+        let is_meant = |key: &str| meant.iter().any(|it| is_meant(it, &at, key));
+        if !missing_field(&refusal.0).is_some_and(|key| is_taken(key) || is_meant(key)) {
+            let diagnostic = diagnostic(document, &at, &refusal, judge);
+            if let (Some((_, around)), Some(help)) = (at.split_last(), &diagnostic.help) {
+                meant.push((around, help.clone()));
+            }
+            diagnostics.push(diagnostic);
         }
         faults += 1;
         if path.steps().is_empty() || faults >= MAX_FAULTS {
@@ -122,6 +133,26 @@ fn report_all(
         }
         (value, verdict) = without(value, path, judge, &mut removed);
     }
+}
+
+/// A list in place of a document: one mistake, whatever its items are.
+fn list(document: &Document<'_>, items: &[Node<'_>]) -> Diagnostic {
+    let has = |key: &str| items.first().is_some_and(|first| first.entry(key).is_some());
+    let help = match () {
+        () if has("apiVersion") => {
+            "separate objects by lines of \"---\", or give them as the items of a List"
+        }
+        () if has("next-hop-address") => "it belongs under routes.config",
+        () => "it belongs under a key: interfaces, for example",
+    };
+    let message = "a list, where a mapping is expected";
+    Diagnostic::new(REFUSED, message, document.place(document.root.span)).help(help)
+}
+
+/// True if the missing field is the remedy of a key in the same mapping, which is one mistake.
+fn is_meant((around, remedy): &(Path, String), at: &Path, missing: &str) -> bool {
+    let names = [format!("did you mean \"{missing}\""), format!("field is {missing}")];
+    around == at && names.iter().any(|name| remedy.contains(name))
 }
 
 /// The document without one part, and nmstate's verdict on it. If the part is a required field,
@@ -200,6 +231,16 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         let help = match nearest(word, &expected) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("it is one of {}", expected.join(", ")),
+        };
+        return Diagnostic::new(INVALID_VALUE, message, place).help(help);
+    }
+    if let Some(word) = document.root.find(path).and_then(Node::text)
+        && text.contains(BOOLEAN)
+    {
+        let message = format!("{path} cannot be \"{}\"", word.escape_debug());
+        let help = match nearest(word, &["true", "false"]) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => "it is true or false".to_owned(),
         };
         return Diagnostic::new(INVALID_VALUE, message, place).help(help);
     }

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, StrInput, Tag};
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Marks, StrInput, Tag};
 
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
-use super::{dialect, space, template};
+use super::{dialect, space, tab, template};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
@@ -31,7 +31,6 @@ const HELP: &[(&str, &str)] = &[
     ),
     ("did not find expected key", "its indentation matches no line above"),
     ("simple key expect ':'", "a key ends in ': ', with a space; the line above may lack it"),
-    ("':' must be followed by", "write a space after the ':', not a tab"),
     (
         "mapping values are not allowed",
         "is this indented like the line above? text with ': ' in it needs quotes",
@@ -63,10 +62,11 @@ pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
 
 /// Parses any document from the text of `lines`.
 pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
+    let spaced = tab::as_spaces(text);
     let mut reader = Reader {
         text,
         lines,
-        parser: Parser::new_from_str(text),
+        parser: Parser::new_from_str(spaced.as_deref().unwrap_or(text)),
         anchors: HashMap::new(),
         items: Vec::new(),
         entries: Vec::new(),
@@ -114,10 +114,11 @@ struct Anchored<'t> {
     levels: usize,
 }
 
-struct Reader<'t> {
+struct Reader<'t, 's> {
     text: &'t str,
     lines: Lines,
-    parser: Parser<'t, StrInput<'t>>,
+    /// Of the text, perhaps with spaces in place of tabs.
+    parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Anchored<'t>>,
     /// Items and entries of unfinished lists and mappings, innermost last: each list is allocated once, in its size.
     items: Vec<Node<'t>>,
@@ -127,22 +128,17 @@ struct Reader<'t> {
     faults: Diagnostics,
 }
 
-impl<'t> Reader<'t> {
-    fn next(&mut self) -> Result<(Event<'t>, Span), Fatal> {
+impl<'t, 's> Reader<'t, 's> {
+    fn next(&mut self) -> Result<(Event<'s>, Marks), Fatal> {
         match self.parser.next_event() {
-            Some(Ok((Event::Scalar(scalar, style, anchor, tag), span))) => {
-                let scalar = slice(self.text, scalar, span.start.index());
-                Ok((Event::Scalar(scalar, style, anchor, tag), to_span(span)))
-            }
-            Some(Ok((event, span))) => Ok((event, to_span(span))),
-            Some(Err(error)) => Err(self.scan_error(&error)),
-            None => Ok((Event::StreamEnd, to_span(saphyr_parser::Span::default()))),
+            Some(event) => event.map_err(|error| self.scan_error(&error)),
+            None => Ok((Event::StreamEnd, Marks::default())),
         }
     }
 
     fn document(&mut self) -> Result<Node<'t>, Fatal> {
         loop {
-            let (event, span) = self.next()?;
+            let (event, marks) = self.next()?;
             match event {
                 Event::StreamStart | Event::Nothing => {}
                 Event::DocumentStart(_) => break,
@@ -153,22 +149,23 @@ impl<'t> Reader<'t> {
                 | Event::SequenceStart(..)
                 | Event::SequenceEnd
                 | Event::MappingStart(..)
-                | Event::MappingEnd => return Ok(null(span)),
+                | Event::MappingEnd => return Ok(null(to_span(marks))),
             }
         }
-        let (event, span) = self.next()?;
-        let root = self.node(event, span, 0)?;
+        let (event, marks) = self.next()?;
+        let root = self.node(event, marks, 0)?;
         self.next()?;
-        let (event, span) = self.next()?;
+        let (event, marks) = self.next()?;
         if event == Event::StreamEnd {
             return Ok(root);
         }
         Err(self
-            .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", span)
+            .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", to_span(marks))
             .map_help("one file describes one node: remove the \"---\" and what follows"))
     }
 
-    fn node(&mut self, event: Event<'t>, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+    fn node(&mut self, event: Event<'s>, marks: Marks, depth: usize) -> Result<Node<'t>, Fatal> {
+        let span = to_span(marks);
         if depth > MAX_DEPTH {
             return Err(self.nesting(span));
         }
@@ -178,6 +175,7 @@ impl<'t> Reader<'t> {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain =
                     style == ScalarStyle::Plain && !self.is_string_tag(tag.as_deref(), span)?;
+                let text = slice(self.text, text, marks.start.index());
                 (anchor, Node { span, value: Value::Scalar { text, plain } })
             }
             Event::SequenceStart(anchor, tag) => {
@@ -199,6 +197,8 @@ impl<'t> Reader<'t> {
         };
         if anchor != 0 {
             let (nodes, levels) = (self.nodes - before + 1, levels(&node));
+            // The copy counts too: anchors within anchors would multiply the text.
+            self.count(nodes, span)?;
             self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, levels });
         }
         Ok(node)
@@ -207,13 +207,13 @@ impl<'t> Reader<'t> {
     fn sequence(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
         let first = self.items.len();
         loop {
-            let (event, span) = self.next()?;
+            let (event, marks) = self.next()?;
             if event == Event::SequenceEnd {
-                let span = Span { start: start.start, end: span.end };
+                let span = Span { start: start.start, end: to_span(marks).end };
                 let items = self.items.drain(first..).collect();
                 return Ok(Node { span, value: Value::Sequence(items) });
             }
-            let item = self.node(event, span, depth + 1)?;
+            let item = self.node(event, marks, depth + 1)?;
             self.items.push(item);
         }
     }
@@ -221,21 +221,22 @@ impl<'t> Reader<'t> {
     fn mapping(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
         let first = self.entries.len();
         loop {
-            let (event, key_span) = self.next()?;
+            let (event, marks) = self.next()?;
+            let key_span = to_span(marks);
             if event == Event::MappingEnd {
                 let entries: Vec<Entry<'t>> = self.entries.drain(first..).collect();
                 self.duplicate_keys(&entries);
                 let span = Span { start: start.start, end: key_span.end };
                 return Ok(Node { span, value: Value::Mapping(entries) });
             }
-            let key = match self.node(event, key_span, depth + 1)?.value {
+            let key = match self.node(event, marks, depth + 1)?.value {
                 Value::Scalar { text, .. } if !text.is_empty() => text,
                 Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => {
                     return Err(self.fatal(KEY_NOT_SCALAR, "a key must be a plain word", key_span));
                 }
             };
-            let (event, span) = self.next()?;
-            let node = self.node(event, span, depth + 1)?;
+            let (event, marks) = self.next()?;
+            let node = self.node(event, marks, depth + 1)?;
             self.entries.push(Entry { key, key_span, node });
         }
     }
@@ -343,7 +344,7 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
 
 /// The scalar as a slice of the text, where it stands there as it is: the parser's own copy has many times its size. The index is
 /// that of a character, which is the byte's in most texts.
-fn slice<'t>(text: &'t str, scalar: Cow<'t, str>, index: usize) -> Cow<'t, str> {
+fn slice<'t>(text: &'t str, scalar: Cow<'_, str>, index: usize) -> Cow<'t, str> {
     // Behind a quote, if there is one.
     let starts = [index, index + 1].into_iter();
     let mut found = starts.filter_map(|start| text.get(start..start + scalar.len()));
@@ -357,8 +358,8 @@ fn null<'t>(span: Span) -> Node<'t> {
     Node { span, value: Value::Scalar { text: Cow::Borrowed(""), plain: true } }
 }
 
-fn to_span(span: saphyr_parser::Span) -> Span {
-    Span { start: to_position(&span.start), end: to_position(&span.end) }
+fn to_span(marks: Marks) -> Span {
+    Span { start: to_position(&marks.start), end: to_position(&marks.end) }
 }
 
 fn to_position(marker: &Marker) -> Position {

@@ -1,5 +1,5 @@
 //! Non-breaking spaces and tabs in place of YAML's spaces: invisible, and common in text copied from
-//! web pages or written in some editors.
+//! web pages or written in some editors. The space behind a ':' that is not there.
 
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
@@ -35,7 +35,58 @@ fn key(node: &Node<'_>) -> Option<Span> {
 
 /// The diagnostic to show instead of a syntax error that such a space causes.
 pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
-    if fault.rule != SYNTAX || !text.contains([SPACE, TAB]) {
+    if fault.rule != SYNTAX {
+        return None;
+    }
+    behind_colon(text, fault, lines).or_else(|| in_indentation(text, fault, lines))
+}
+
+/// The parser misses the ':' of a key only on the next line with text.
+fn behind_colon(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+    if !fault.message.contains("simple key expect ':'") {
+        return None;
+    }
+    let fault_line = line(&fault.place)?;
+    let mut last = None;
+    for (number, text) in (1..).zip(text.lines()) {
+        let start = Position { line: number, column: 1 };
+        if line(&lines.place(Span { start, end: start })).is_none_or(|it| it >= fault_line) {
+            break;
+        }
+        let item = text.trim_start_matches([' ', '-']);
+        if !item.is_empty() && !item.starts_with('#') {
+            last = Some((number, text, item));
+        }
+    }
+    let (number, text, item) = last?;
+    let (key, behind) = item.split_once(':')?;
+    let is_word = key.starts_with(char::is_alphabetic) && key.len() < 100;
+    let is_key = is_word && !key.contains([' ', '\'', '"']);
+    let is_nothing = behind.is_empty() || behind.starts_with([' ', TAB]);
+    let column = (text.len() - item.len() + key.chars().count() + 1) as u32;
+    let at = |column| {
+        let start = Position { line: number, column };
+        lines.place(Span { start, end: start })
+    };
+    match behind.starts_with(SPACE) {
+        _ if !is_key || is_nothing => None,
+        true => Some(
+            Diagnostic::new(
+                NON_BREAKING_SPACE,
+                "a non-breaking space (U+00A0) behind ':'",
+                at(column + 1),
+            )
+            .help("YAML needs an ordinary space there; replace them all, they look the same"),
+        ),
+        false => Some(
+            Diagnostic::new(SYNTAX, "there is no space behind ':'", at(column))
+                .help(format!("write \"{key}: \", with a space")),
+        ),
+    }
+}
+
+fn in_indentation(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+    if !text.contains([SPACE, TAB]) {
         return None;
     }
     // The parser reports wrong indentation on this line or the next one.

@@ -155,6 +155,9 @@ fn words(reason: &str) -> &str {
     reason.split(['\'', '"', ':']).next().unwrap_or(reason)
 }
 
+/// The beginning of nmstate's refusal of a value that is no boolean; the words for booleans follow.
+pub(super) const BOOLEAN: &str = "Need to be boolean";
+
 /// True for a refusal of a key or a value by itself; others are about several values that contradict each other.
 pub(super) fn is_schema(reason: &str) -> bool {
     const SERDE: &[&str] = &[
@@ -166,7 +169,20 @@ pub(super) fn is_schema(reason: &str) -> bool {
         "invalid value",
         "invalid length",
     ];
-    SERDE.iter().any(|words| reason.contains(words))
+    /// Of nmstate's own deserializers, and of the standard library's parser of numbers.
+    const OWN: &[&str] = &[
+        BOOLEAN,
+        "Invalid feature value",
+        "Invalid ipsec-interface value",
+        "Invalid address protocol",
+        "BridgePortTrunkTag",
+        "Expecting ",
+        "invalid digit found in string",
+        "cannot parse integer",
+        "number too large to fit",
+        "number too small to fit",
+    ];
+    SERDE.iter().chain(OWN).any(|words| reason.contains(words))
 }
 
 pub(super) fn is_missing_field(reason: &str) -> bool {
