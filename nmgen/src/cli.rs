@@ -12,6 +12,7 @@ mod edition;
 #[path = "cli/initramfs.rs"]
 mod edition;
 mod generate_command;
+mod selection;
 mod show_command;
 mod streams;
 mod target;
@@ -54,11 +55,11 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Under the name `nmstatectl`, only `gc` exists, as image pipelines call it.
+/// Under the name `nmstatectl`, only `gc` and `version` exist, as image pipelines call it.
 fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     let name = arguments.first().map(Path::new).and_then(Path::file_name);
     if name.is_some_and(|name| name == "nmstatectl") {
-        return Ok(NmstatectlArguments::try_parse_from(arguments)?.into());
+        return NmstatectlArguments::try_parse_from(arguments)?.command();
     }
     let command = Arguments::try_parse_from(arguments)?.command;
     let verified = match &command {

@@ -9,8 +9,17 @@ use std::{
 
 use tests::{
     dayone::{Document, unwrapped},
+    help::too_wide,
     program,
 };
+
+#[test]
+fn help_fits_into_80_columns() -> io::Result<()> {
+    let (wide, commands) = too_wide(program::dayone(), &["--help", "-h"])?;
+    assert!(wide.is_empty(), "{wide:#?}");
+    assert!(commands >= 9, "{commands} commands");
+    Ok(())
+}
 
 /// The agent below `root`, without a bus and without a terminal.
 fn dayone(root: &Path) -> Command {

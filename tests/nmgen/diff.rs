@@ -89,6 +89,52 @@ fn what_a_source_gives_beside_the_document_is_compared() {
 }
 
 #[test]
+fn hosts_are_chosen_on_both_sides() {
+    let host = |name: &str, role: &str, mtu: &str| {
+        format!(
+            "- hostname: {name}\n  role: {role}\n  networkConfig: {{interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]}}\n"
+        )
+    };
+    let file = |hosts: &[String]| {
+        format!("apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n{}", hosts.concat())
+    };
+    let old = file(&[
+        host("master-0", "master", "1500"),
+        host("worker-0", "worker", "1500"),
+        host("worker-1", "worker", "1500"),
+    ]);
+    let new = file(&[
+        host("master-0", "master", "9000"),
+        host("worker-0", "worker", "9000"),
+        host("worker-1", "master", "1500"),
+        host("worker-2", "worker", "1500"),
+    ]);
+    let place = tempfile::tempdir().unwrap();
+    std::fs::write(place.path().join("old.yaml"), old).unwrap();
+    std::fs::write(place.path().join("new.yaml"), new).unwrap();
+    let chosen = |arguments: &[&str]| {
+        let output = Command::new(program::nmgen())
+            .arg("diff")
+            .args(arguments)
+            .args(["old.yaml", "new.yaml"])
+            .current_dir(place.path())
+            .output()
+            .unwrap();
+        (String::from_utf8([output.stdout, output.stderr].concat()).unwrap(), output.status.code())
+    };
+    let mtu = "  ~ interfaces[eno1].mtu: 1500 -> 9000\n";
+    assert_eq!(chosen(&["--host", "master-*"]), (format!("master-0:\n{mtu}"), Some(0)));
+    // A host of one side alone, and one that changes its role.
+    assert_eq!(chosen(&["--host", "worker-2"]), ("worker-2: added\n".to_owned(), Some(0)));
+    let workers =
+        format!("worker-0:\n{mtu}worker-1:\n  ~ role: worker -> master\nworker-2: added\n");
+    assert_eq!(chosen(&["--only-role", "worker"]), (workers, Some(0)));
+    let (none, code) = chosen(&["--host", "worker-9"]);
+    assert!(none.starts_with("error[no-such-host]: there is no host worker-9\n"), "{none}");
+    assert_eq!(code, Some(2));
+}
+
+#[test]
 fn a_side_that_cannot_be_read_is_no_difference() {
     assert_eq!(of_texts(AGENT_CONFIG, "hosts: [\n"), (String::new(), Some(2)));
 }

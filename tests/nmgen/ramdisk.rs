@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine};
-use tests::{fleet, measure, program, skip};
+use tests::{fleet, help, measure, program, skip};
 
 const MAX_SIZE: u64 = 3_200_000;
 const MAX_PEAK_MEMORY: u64 = 8 << 20;
@@ -31,6 +31,14 @@ fn has_interpreter(elf: &[u8]) -> bool {
     assert_eq!(elf[..6], [0x7f, b'E', b'L', b'F', 2, 1], "a 64-bit little-endian ELF file");
     let (offset, size, count) = (word(32, 8), word(54, 2), word(56, 2));
     (0..count).any(|index| word((offset + index * size) as usize, 4) == u64::from(PT_INTERP))
+}
+
+/// Without the code that wraps help texts.
+#[test]
+fn its_help_fits_into_80_columns() {
+    let (wide, commands) = help::too_wide(program::nmgen_ramdisk(), &["--help"]).unwrap();
+    assert!(wide.is_empty(), "{wide:#?}");
+    assert!(commands >= 5, "{commands} commands");
 }
 
 #[test]

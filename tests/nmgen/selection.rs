@@ -41,6 +41,38 @@ fn hosts_are_chosen_by_pattern_and_role() {
 }
 
 #[test]
+fn findings_are_those_of_the_use_and_of_the_rules_that_are_not_allowed() {
+    let document = "\
+interfaces:
+- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}, {name: br-ex}]}}
+- {name: br-ex, type: ovs-interface, state: up, copy-mac-from: eno1, ipv4: {enabled: true, dhcp: true}}
+- {name: eno1, type: ethernet, state: up}
+";
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("worker-0.yml");
+    fs::write(&path, document).unwrap();
+    let check = |arguments: &[&str]| {
+        let path = [path.to_str().unwrap()];
+        nmgen(&[&["check", "--deny-warnings"], arguments, &path].concat())
+    };
+    assert!(text(&check(&[]).stderr).starts_with("warning[copy-mac-from-unknown]"));
+    for arguments in [["--for", "node"], ["--allow", "copy-mac-from-unknown"]] {
+        let checked = check(&arguments);
+        assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stderr));
+        assert!(text(&checked.stderr).ends_with("no errors\n"));
+    }
+    fs::write(&path, document.replace("state: up", "state: on")).unwrap();
+    assert_eq!(check(&["--for", "node"]).status.code(), Some(2));
+    for (rule, message) in [
+        ("vlan-id-range", "its findings are errors"),
+        ("copy-mac-from", "did you mean copy-mac-from-unknown?"),
+    ] {
+        let refused = check(&["--allow", rule]);
+        assert!(text(&refused.stderr).contains(message), "{}", text(&refused.stderr));
+    }
+}
+
+#[test]
 fn a_reader_that_stops_is_no_failure() {
     let mut child = Command::new(program::nmgen())
         .args(["explain"])
@@ -122,4 +154,15 @@ fn nmstatectls_own_options_are_accepted() {
         assert_eq!(quiet.stdout, loud.stdout);
     }
     assert_eq!(run(&["-vv", "gc", path]).stdout, loud.stdout);
+
+    // Scripts compare the version with those of nmstate.
+    let manifest = fs::read_to_string(program::root().join("Cargo.toml")).unwrap();
+    let nmstate = manifest.split_once("nmstate = { version = \"=").unwrap().1;
+    let (nmstate, _) = nmstate.split_once('"').unwrap();
+    for argument in ["--version", "version"] {
+        let shown = run(&[argument]);
+        let begin = format!("nmstatectl {nmstate} (nmgen ");
+        assert!(text(&shown.stdout).starts_with(&begin), "{}", text(&shown.stdout));
+        assert_eq!((shown.status.code(), text(&shown.stderr)), (Some(0), ""));
+    }
 }

@@ -7,6 +7,7 @@ pub mod documents;
 pub mod examples;
 pub mod fleet;
 pub mod guide;
+pub mod help;
 pub mod keyfile;
 pub mod lab;
 pub mod machine;

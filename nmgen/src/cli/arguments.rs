@@ -1,13 +1,14 @@
-//! The arguments and their help texts. At most 80 columns.
+//! The arguments and their help texts. At most 80 columns: the program for an initramfs does not wrap them.
 
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::edition::{
-    DrawingArguments, EXAMPLES, FormArguments, Format, Further, LiveArguments, SOURCE, To,
+    DrawingArguments, EXAMPLES, FindingArguments, FormArguments, Format, Further, LiveArguments,
+    SOURCE, To,
 };
-use crate::output::one_host::Selection;
+use super::selection::SelectionArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -104,24 +105,6 @@ pub(super) struct GenerateArguments {
     pub(super) sources: Vec<String>,
 }
 
-/// The choice of hosts.
-#[derive(Debug, Args)]
-pub(super) struct SelectionArguments {
-    /// Only this host, or those that a pattern such as 'worker-*' fits;
-    /// repeatable
-    #[arg(long, value_name = "NAME", verbatim_doc_comment)]
-    host: Vec<String>,
-    /// Only hosts of this role; repeatable
-    #[arg(long, value_name = "ROLE")]
-    only_role: Vec<String>,
-}
-
-impl SelectionArguments {
-    pub(super) fn of<'a>(&'a self, sources: &'a [String]) -> Selection<'a> {
-        Selection { hosts: &self.host, roles: &self.only_role, sources }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(super) struct GcArguments {
     /// An NMState document (YAML or JSON), '-' for standard input
@@ -139,6 +122,8 @@ pub(super) struct CheckArguments {
     pub(super) format: Format,
     #[command(flatten)]
     pub(super) selection: SelectionArguments,
+    #[command(flatten)]
+    pub(super) findings: FindingArguments,
     /// Exit with 2 for warnings too
     #[arg(long)]
     pub(super) deny_warnings: bool,
@@ -158,12 +143,11 @@ pub(super) struct ShowArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct BootArguments {
-    /// Before the pivot: give /sysroot the profiles of the first step
+    /// Before the pivot: bring the profiles to /sysroot
     #[arg(long)]
     pub(super) persist: bool,
-    /// After NetworkManager: put back what the running system has its own
-    /// profiles for
-    #[arg(long, conflicts_with = "persist", verbatim_doc_comment)]
+    /// After NetworkManager: give way to the system's profiles
+    #[arg(long, conflicts_with = "persist")]
     pub(super) release: bool,
     #[command(flatten)]
     pub(super) live: LiveArguments,
@@ -172,9 +156,12 @@ pub(super) struct BootArguments {
     pub(super) root: PathBuf,
 }
 
+/// The library's version, which scripts that call nmstatectl compare, and this program's.
+const NMSTATECTL_VERSION: &str = concat!("2.2.62 (nmgen ", env!("CARGO_PKG_VERSION"), ")");
+
 /// Drop-in for image pipelines: only `gc` is there.
 #[derive(Debug, Parser)]
-#[command(name = "nmstatectl", version, max_term_width = 80)]
+#[command(name = "nmstatectl", version = NMSTATECTL_VERSION, max_term_width = 80)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct NmstatectlArguments {
     /// No warnings, as nmstatectl's own option disables its log
@@ -191,12 +178,18 @@ pub(super) struct NmstatectlArguments {
 pub(super) enum NmstatectlCommand {
     /// Print the connection profiles of a document
     Gc(GcArguments),
+    /// Print the version
+    Version,
 }
 
-impl From<NmstatectlArguments> for Command {
-    fn from(arguments: NmstatectlArguments) -> Self {
-        match arguments.command {
-            NmstatectlCommand::Gc(gc) => Self::Gc(GcArguments { quiet: arguments.quiet, ..gc }),
+impl NmstatectlArguments {
+    /// The command; the version is an error to clap, which prints it.
+    pub(super) fn command(self) -> Result<Command, clap::Error> {
+        match self.command {
+            NmstatectlCommand::Gc(gc) => Ok(Command::Gc(GcArguments { quiet: self.quiet, ..gc })),
+            NmstatectlCommand::Version => {
+                Self::try_parse_from(["nmstatectl", "--version"])?.command()
+            }
         }
     }
 }

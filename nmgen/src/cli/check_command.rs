@@ -6,7 +6,7 @@ use super::edition::{self, Format};
 use super::streams;
 use crate::error::Error;
 use crate::format::{chain, counted};
-use crate::{convert, source};
+use crate::source;
 
 pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
     let mut hosts = match source::load(&arguments.sources) {
@@ -17,7 +17,7 @@ pub(super) fn run(arguments: &CheckArguments) -> Result<Done, Error> {
         }
     };
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
-    let diagnostics = convert::diagnose(&hosts);
+    let diagnostics = arguments.findings.of(&hosts);
     edition::findings(arguments.format, &diagnostics)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {
         streams::note(&success(hosts.hosts.len(), &arguments.sources));

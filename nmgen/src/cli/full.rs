@@ -5,6 +5,8 @@
 mod diff;
 #[path = "full/explain.rs"]
 mod explain;
+#[path = "full/findings.rs"]
+mod findings;
 #[path = "full/github.rs"]
 mod github;
 #[path = "full/sarif.rs"]
@@ -18,6 +20,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use self::diff::DiffArguments;
 use self::explain::ExplainArguments;
+pub(super) use self::findings::FindingArguments;
 use super::done::Done;
 use super::streams;
 use crate::boot::{self, Fault, Log, Paths};
@@ -100,13 +103,13 @@ impl From<To> for Form {
 pub(super) struct BridgeArguments {
     /// Derive the documents of the running node: br-ex takes the addresses,
     /// DHCP, routes and rules of the uplink, which becomes its port
-    #[arg(long, help_heading = BRIDGE, verbatim_doc_comment)]
+    #[arg(long, help_heading = BRIDGE)]
     br_ex: bool,
     /// The uplink of br-ex, for all hosts or for one; repeatable [default:
     /// the interface with the default route, else with an address in
     /// machineNetwork]
     #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
-    #[arg(help_heading = BRIDGE, verbatim_doc_comment)]
+    #[arg(help_heading = BRIDGE)]
     uplink: Vec<Choice>,
     /// The uplink of a second bridge, br-ex1
     #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
@@ -129,7 +132,6 @@ pub(super) struct FormArguments {
     /// Ignition's specification, for ignition and machine-config [default:
     /// 3.2.0]
     #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
-    #[arg(verbatim_doc_comment)]
     ignition_version: Option<IgnitionVersion>,
     /// For machine-config: the role of hosts whose source gives none
     #[arg(long, value_name = "ROLE", help_heading = TARGETS)]
@@ -137,16 +139,14 @@ pub(super) struct FormArguments {
     /// For machine-config: also the policies of kubernetes-nmstate, which
     /// get the same documents for day two
     #[arg(long, value_name = "FILE", help_heading = TARGETS)]
-    #[arg(verbatim_doc_comment)]
     policies: Option<PathBuf>,
     /// For machine-config: the objects' names without the role [default:
     /// 10-br-ex]
     #[arg(long, value_name = "NAME", help_heading = TARGETS)]
-    #[arg(verbatim_doc_comment)]
     name: Option<String>,
     /// For kargs: search domains, resolver options and metrics, which no
     /// argument expresses, are left out with a warning
-    #[arg(long, help_heading = TARGETS, verbatim_doc_comment)]
+    #[arg(long, help_heading = TARGETS)]
     allow_loss: bool,
     /// For machine-config: enable the agent's units too
     #[arg(long, help_heading = TARGETS)]
@@ -178,7 +178,6 @@ pub(super) struct LiveArguments {
     /// With --live: a tree of assisted-service or a hosts directory
     /// [default: /etc/assisted/network, else as in an initramfs]
     #[arg(long, value_name = "DIR", requires = "live")]
-    #[arg(verbatim_doc_comment)]
     hosts: Option<PathBuf>,
 }
 

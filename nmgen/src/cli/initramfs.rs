@@ -7,7 +7,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use super::done::Done;
 use super::streams;
 use crate::boot::{Fault, Log, Paths};
-use crate::diagnostic::{Diagnostic, to_json};
+use crate::convert;
+use crate::diagnostic::{Diagnostic, Diagnostics, to_json};
 use crate::error::Error;
 use crate::output::{Form, Options};
 use crate::source::Hosts;
@@ -95,6 +96,16 @@ pub(super) enum Format {
     Text,
     /// One object, on standard output
     Json,
+}
+
+/// All findings are told.
+#[derive(Debug, Args)]
+pub(super) struct FindingArguments {}
+
+impl FindingArguments {
+    pub(super) fn of(&self, hosts: &Hosts) -> Diagnostics {
+        convert::diagnose(hosts)
+    }
 }
 
 /// Writes the findings.

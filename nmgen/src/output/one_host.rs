@@ -1,6 +1,8 @@
 //! The choice of hosts; forms for a single host.
 
 use std::collections::HashMap;
+#[cfg(feature = "pipelines")]
+use std::collections::HashSet;
 
 use crate::convert::{Converted, Outcome};
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
@@ -42,9 +44,10 @@ impl Selection<'_> {
         if self.is_all() {
             return;
         }
-        let is_kept = self.kept(loaded.hosts.iter(), &mut loaded.diagnostics);
-        let mut is_kept = is_kept.into_iter();
-        loaded.hosts.retain(|_| is_kept.next().unwrap_or_default());
+        let hosts: Vec<&Host> = loaded.hosts.iter().collect();
+        let is_kept = self.kept(&hosts);
+        self.verify(&hosts, &mut loaded.diagnostics);
+        retain(&mut loaded.hosts, is_kept);
         loaded.replicas.clear();
         // With a rendezvous host there is no bootstrap machine.
         if loaded.cluster.rendezvous.take().is_some() {
@@ -52,56 +55,88 @@ impl Selection<'_> {
         }
     }
 
+    /// Keeps the selected hosts of two sets of sources. A name or a role has to fit a host of one of them; a host that changes its
+    /// role is kept with both.
+    #[cfg(feature = "pipelines")]
+    pub(crate) fn keep_of_both(&self, old: &mut Hosts, new: &mut Hosts) {
+        if self.is_all() {
+            return;
+        }
+        let before: Vec<&Host> = old.hosts.iter().collect();
+        let after: Vec<&Host> = new.hosts.iter().collect();
+        let (mut of_old, mut of_new) = (self.kept(&before), self.kept(&after));
+        self.verify(&[before.as_slice(), &after].concat(), &mut new.diagnostics);
+        let (old_names, new_names) = (names(&before, &of_old), names(&after, &of_new));
+        also(&before, &mut of_old, |it| new_names.contains(it) && !old_names.contains(it));
+        also(&after, &mut of_new, |it| old_names.contains(it) && !new_names.contains(it));
+        retain(&mut old.hosts, of_old);
+        retain(&mut new.hosts, of_new);
+    }
+
     /// Keeps the selected hosts after all were checked.
     pub(crate) fn keep_converted(&self, outcome: &mut Outcome) {
         if self.is_all() {
             return;
         }
-        let hosts = outcome.hosts.iter().map(|converted| &converted.host);
-        let is_kept = self.kept(hosts, &mut outcome.diagnostics);
-        let mut is_kept = is_kept.into_iter();
-        outcome.hosts.retain(|_| is_kept.next().unwrap_or_default());
+        let hosts: Vec<&Host> = outcome.hosts.iter().map(|converted| &converted.host).collect();
+        let is_kept = self.kept(&hosts);
+        self.verify(&hosts, &mut outcome.diagnostics);
+        retain(&mut outcome.hosts, is_kept);
     }
 
-    /// Which hosts are kept; an error for each name and role that fits none.
-    fn kept<'h>(
-        &self,
-        hosts: impl Iterator<Item = &'h Host>,
-        diagnostics: &mut Diagnostics,
-    ) -> Vec<bool> {
-        let hosts: Vec<&'h Host> = hosts.collect();
+    /// Which hosts are kept.
+    fn kept(&self, hosts: &[&Host]) -> Vec<bool> {
         // One source may give the role and another the document.
         let mut roles: HashMap<Option<&str>, &str> = HashMap::new();
-        for host in &hosts {
+        for host in hosts {
             if let Some(role) = &host.role {
                 roles.insert(host.short_name(), role);
             }
         }
-        let role = |host: &'h Host| {
-            host.role.as_deref().or_else(|| roles.get(&host.short_name()).copied())
-        };
-        for name in self.hosts.iter().filter(|name| !hosts.iter().any(|host| fits(host, name))) {
-            let message = format!("there is no host {name}");
-            self.report(message, &hosts, diagnostics);
-        }
-        let is_used =
-            |wanted: &String| hosts.iter().any(|host| role(host) == Some(wanted.as_str()));
-        for name in self.roles.iter().filter(|name| !is_used(name)) {
-            let message = format!("there is no host of role {name}");
-            self.report(message, &hosts, diagnostics);
-        }
-        let is_kept = |host: &&'h Host| {
+        let is_kept = |host: &&Host| {
             let has_name = self.hosts.is_empty() || self.hosts.iter().any(|name| fits(host, name));
-            let is_role = |wanted: &String| role(host) == Some(wanted.as_str());
+            let role = host.role.as_deref().or_else(|| roles.get(&host.short_name()).copied());
+            let is_role = |wanted: &String| role == Some(wanted.as_str());
             has_name && (self.roles.is_empty() || self.roles.iter().any(is_role))
         };
         hosts.iter().map(is_kept).collect()
+    }
+
+    /// An error for each name and role that fits no host.
+    fn verify(&self, hosts: &[&Host], diagnostics: &mut Diagnostics) {
+        for name in self.hosts.iter().filter(|name| !hosts.iter().any(|host| fits(host, name))) {
+            self.report(format!("there is no host {name}"), hosts, diagnostics);
+        }
+        let is_used = |role: &String| hosts.iter().any(|host| host.role.as_ref() == Some(role));
+        for name in self.roles.iter().filter(|name| !is_used(name)) {
+            self.report(format!("there is no host of role {name}"), hosts, diagnostics);
+        }
     }
 
     fn report(&self, message: String, hosts: &[&Host], diagnostics: &mut Diagnostics) {
         let diagnostic =
             Diagnostic::new(NO_SUCH_HOST, message, Place::file(self.sources.join(" ")));
         diagnostics.push(diagnostic.help(those_there(hosts)));
+    }
+}
+
+fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
+    let mut is_kept = is_kept.into_iter();
+    list.retain(|_| is_kept.next().unwrap_or_default());
+}
+
+/// The names of the kept hosts.
+#[cfg(feature = "pipelines")]
+fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<&'h str> {
+    let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
+    kept.filter_map(|(host, _)| host.short_name()).collect()
+}
+
+/// Keeps the hosts of these names too.
+#[cfg(feature = "pipelines")]
+fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&str) -> bool) {
+    for (host, is_kept) in hosts.iter().zip(is_kept) {
+        *is_kept |= host.short_name().is_some_and(&wanted);
     }
 }
 

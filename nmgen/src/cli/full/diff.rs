@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::changes;
 use crate::cli::done::Done;
+use crate::cli::selection::SelectionArguments;
 use crate::cli::streams;
 use crate::error::Error;
 use crate::source;
@@ -33,6 +34,8 @@ pub(crate) struct DiffArguments {
     /// Exit with 1 if there is a difference
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    selection: SelectionArguments,
     /// The present sources: any that the other commands read
     #[arg(value_name = "OLD")]
     pub(super) old: String,
@@ -73,8 +76,10 @@ enum Found {
 }
 
 fn differences(arguments: &DiffArguments) -> Result<Found, Error> {
-    let old = source::load(&[&arguments.old])?;
-    let new = source::load(&[&arguments.new])?;
+    let mut old = source::load(&[&arguments.old])?;
+    let mut new = source::load(&[&arguments.new])?;
+    let sources = [arguments.old.clone(), arguments.new.clone()];
+    arguments.selection.of(&sources).keep_of_both(&mut old, &mut new);
     let mut diagnostics = old.diagnostics.clone();
     diagnostics.extend(new.diagnostics.clone());
     streams::diagnostics(&diagnostics);

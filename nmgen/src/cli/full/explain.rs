@@ -55,7 +55,8 @@ fn list() -> String {
     rules.iter().map(line).collect()
 }
 
-fn unknown(name: &str) -> String {
+/// The message about a name that no rule has.
+pub(super) fn unknown(name: &str) -> String {
     let rules = crate::rules();
     let near = rules.iter().find(|rule| is_alike(name, rule.name) || rule.name.contains(name));
     match near {
