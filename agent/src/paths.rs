@@ -211,6 +211,21 @@ impl Paths {
             .map(|directory| self.under(directory).join(unit))
     }
 
+    /// Where systemd finds units and the links that enable them (systemd.unit(5)); `systemd.wants=` on the kernel
+    /// command line is a link of a generator.
+    pub(crate) fn unit_directories(&self) -> [PathBuf; 7] {
+        [
+            "/etc/systemd/system",
+            "/run/systemd/system",
+            "/run/systemd/generator.early",
+            "/run/systemd/generator",
+            "/run/systemd/generator.late",
+            "/usr/local/lib/systemd/system",
+            "/usr/lib/systemd/system",
+        ]
+        .map(|directory| self.under(directory))
+    }
+
     /// Links that enable units.
     pub(crate) fn units(&self) -> PathBuf {
         self.under("/etc/systemd/system")

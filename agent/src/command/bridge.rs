@@ -50,6 +50,13 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
             outcome::no_bridge("br-ex belongs to this node's document");
             return Ended::Good;
         }
+        Ok(Owner::Others) => {
+            marks::without_bridge(paths);
+            outcome::no_bridge(
+                "br-ex is left to other tools: this node has a document, and dayone.service is disabled",
+            );
+            return Ended::Good;
+        }
         Err(error) => {
             outcome::refused(&error);
             return Ended::Failed(error);
@@ -98,6 +105,8 @@ enum Owner {
     Document,
     /// A document's of the agent, whose file is gone.
     GoneDocument,
+    /// Of the tools that applied documents before the agent: this node has one that the agent leaves alone.
+    Others,
     /// This node has none in force.
     Automatic,
 }
@@ -110,10 +119,11 @@ async fn owner(paths: &Paths) -> Result<Owner, Error> {
     if paths.in_force().exists() || paths.applied().exists() {
         return Ok(Owner::Document);
     }
-    if document.is_some() && marks::is_undecided(paths) {
-        return Err(Error::DocumentFirst);
+    match document {
+        Some(_) if marks::is_undecided(paths) => Err(Error::DocumentFirst),
+        Some(_) if !marks::is_agent_enabled(paths) => Ok(Owner::Others),
+        Some(_) | None => Ok(Owner::Automatic),
     }
-    Ok(Owner::Automatic)
 }
 
 struct Attempt<'a> {
@@ -167,5 +177,32 @@ impl Attempt<'_> {
         });
         result?;
         Ok(Outcome::Committed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_document_is_others_where_the_agent_is_disabled() -> Result<(), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&path)).and_then(|()| fs::write(&path, text))
+        };
+        write("proc/sys/kernel/hostname", "worker-0\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        write("etc/nmstate/openshift/worker-0.yml", "interfaces: []\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Others)));
+        write("etc/systemd/system/multi-user.target.wants/dayone.service", "")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        write("run/dayone/undecided", "")?;
+        assert!(matches!(owner(&paths).await, Err(Error::DocumentFirst)));
+        write("etc/nmstate/openshift/applied", "interfaces: []\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        Ok(())
     }
 }

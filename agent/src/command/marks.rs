@@ -8,7 +8,10 @@
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
 
 use nmgen::chain;
 
@@ -25,11 +28,45 @@ pub(super) fn undecided(paths: &Paths) {
 
 /// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
 /// affair: a restart of dayone-recover.service must not hold back a boot that is decided. With
-/// dayone.service masked no run would ever remove it.
+/// dayone.service disabled or masked no run would ever remove it.
 pub(super) fn undecided_at_boot(paths: &Paths) {
-    if !paths.status().exists() && !is_masked(paths, "dayone.service") {
+    if !paths.status().exists() && is_agent_enabled(paths) {
         undecided(paths);
     }
+}
+
+/// Whether this boot starts dayone.service: a unit wants it, or dayone-wait.service, which wants it, and
+/// it is not masked.
+pub(super) fn is_agent_enabled(paths: &Paths) -> bool {
+    let is_wanted = |unit: &&str| is_wanted(paths, unit);
+    !is_masked(paths, AGENT) && [AGENT, "dayone-wait.service"].iter().any(is_wanted)
+}
+
+const AGENT: &str = "dayone.service";
+
+/// Endings of the directories with the links that `systemctl enable` makes.
+const WANTED: [&str; 3] = [".wants", ".requires", ".upholds"];
+
+fn is_wanted(paths: &Paths, unit: &str) -> bool {
+    paths.unit_directories().iter().any(|directory| match is_linked(directory, unit) {
+        Ok(is_linked) => is_linked,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+        Err(error) => {
+            tracing::warn!("{}: {error}; the boot waits for {AGENT}", directory.display());
+            true
+        }
+    })
+}
+
+fn is_linked(directory: &Path, unit: &str) -> io::Result<bool> {
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let is_wants = path.to_str().is_some_and(|it| WANTED.iter().any(|end| it.ends_with(end)));
+        if is_wants && path.join(unit).symlink_metadata().is_ok() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn is_masked(paths: &Paths, unit: &str) -> bool {
@@ -138,6 +175,7 @@ mod tests {
         for place in 0..3 {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
+            enable(&paths, 0, "multi-user.target.wants/dayone.service")?;
             let link = &paths.masks("dayone.service")[place];
             std::fs::create_dir_all(link.parent().unwrap_or(link))?;
             std::os::unix::fs::symlink("/usr/lib/systemd/system/other.service", link)?;
@@ -152,10 +190,37 @@ mod tests {
         Ok(())
     }
 
+    fn enable(paths: &Paths, place: usize, link: &str) -> Result<(), std::io::Error> {
+        let link = paths.unit_directories()[place].join(link);
+        std::fs::create_dir_all(link.parent().unwrap_or(&link))?;
+        std::os::unix::fs::symlink("/usr/lib/systemd/system/dayone.service", link)
+    }
+
+    #[test]
+    fn a_boot_waits_only_for_an_agent_that_it_starts() -> Result<(), std::io::Error> {
+        for (link, expected) in [
+            ("multi-user.target.wants/dayone.service", true),
+            ("kubelet.service.requires/dayone-wait.service", true),
+            ("NetworkManager.service.wants/dayone-recover.service", false),
+            ("multi-user.target.wants/dayone-bridge.service", false),
+            ("dayone.service.d/dayone.service", false),
+        ] {
+            for place in 0..Paths::new(Path::new("/")).unit_directories().len() {
+                let root = tempfile::tempdir()?;
+                let paths = Paths::new(root.path());
+                enable(&paths, place, link)?;
+                undecided_at_boot(&paths);
+                assert_eq!(is_undecided(&paths), expected, "{place} {link}");
+            }
+        }
+        Ok(())
+    }
+
     #[test]
     fn a_later_recovery_holds_back_no_decided_boot() -> Result<(), std::io::Error> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
+        enable(&paths, 0, "multi-user.target.wants/dayone.service")?;
         undecided_at_boot(&paths);
         assert!(is_undecided(&paths));
         succeeded(&paths, Outcome::Committed);

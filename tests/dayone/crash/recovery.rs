@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -157,6 +158,11 @@ impl<'e> Recovery<'e> {
                 .and_then(|()| fs::write(&path, text))
                 .map_err(file(&path))?;
         }
+        // Enabled: the boot waits for it.
+        let wants = it.root.path().join("usr/lib/systemd/system/multi-user.target.wants");
+        fs::create_dir_all(&wants)
+            .and_then(|()| symlink("../dayone.service", wants.join("dayone.service")))
+            .map_err(file(&wants))?;
         Ok(it)
     }
 
