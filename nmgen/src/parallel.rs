@@ -7,15 +7,21 @@ use std::time::{Duration, Instant};
 
 /// Starting threads takes longer than working on this few hosts.
 const FEW: usize = 16;
+/// A thread takes and hands back at most this many items at once: each hand-over wakes another thread.
+const MAX_BLOCK: usize = 32;
 /// The progress line appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The results in the order of `items`.
-pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn each<'i, T: Sync, R: Send>(
+    items: &'i [T],
+    work: impl Fn(&'i T) -> R + Sync,
+) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     if items.len() <= FEW || threads == 1 {
         return items.iter().map(work).collect();
     }
+    let block = (items.len() / (threads * 8)).clamp(1, MAX_BLOCK);
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
@@ -24,20 +30,23 @@ pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync)
             let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
                 loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
+                    let first = next.fetch_add(block, Ordering::Relaxed);
+                    let Some(rest) = items.get(first..).filter(|rest| !rest.is_empty()) else {
+                        break;
+                    };
+                    let done: Vec<R> = rest.iter().take(block).map(work).collect();
                     // The receiver outlives the threads.
-                    let _ = sender.send((index, work(item)));
+                    let _ = sender.send((first, done));
                 }
             });
         }
         drop(sender);
         let mut progress = Progress::new(items.len());
-        for (index, result) in receiver {
-            if let Some(slot) = results.get_mut(index) {
+        for (first, done) in receiver {
+            progress.more(done.len());
+            for (slot, result) in results.iter_mut().skip(first).zip(done) {
                 *slot = Some(result);
             }
-            progress.one_more();
         }
         progress.end();
     });
@@ -59,8 +68,8 @@ impl Progress {
         Self { done: 0, all, next: Instant::now() + PATIENCE, is_terminal, is_shown: false }
     }
 
-    fn one_more(&mut self) {
-        self.done += 1;
+    fn more(&mut self, count: usize) {
+        self.done += count;
         if self.is_terminal && Instant::now() >= self.next {
             let _ = write!(std::io::stderr(), "\r{} of {} hosts", self.done, self.all);
             self.next += PATIENCE;

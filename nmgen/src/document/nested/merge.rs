@@ -10,7 +10,10 @@ const MERGE: &str = "<<";
 impl Document<'_> {
     /// Resolves merge keys. Not for NMState documents, which have none.
     pub(crate) fn merged(mut self) -> Self {
-        merge(&mut self.root);
+        // Most texts have none.
+        if self.source().text.contains(MERGE) {
+            merge(&mut self.root);
+        }
         self
     }
 }
