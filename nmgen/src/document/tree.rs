@@ -65,6 +65,13 @@ impl<'t> Node<'t> {
         Node { span: self.span, value }
     }
 
+    /// The value, moved out of its place, which keeps its span.
+    #[cfg(feature = "pipelines")]
+    pub(crate) fn take(&mut self) -> Self {
+        let nothing = Value::Scalar { text: Cow::Borrowed(""), plain: true };
+        Self { span: self.span, value: std::mem::replace(&mut self.value, nothing) }
+    }
+
     /// True for equal content, regardless of positions and the order of keys.
     pub(crate) fn means_the_same(&self, other: &Node<'_>) -> bool {
         match (&self.value, &other.value) {

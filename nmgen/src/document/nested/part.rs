@@ -4,10 +4,10 @@ use crate::document::parsed::Document;
 use crate::document::tree::Node;
 use crate::text::lines::Lines;
 
-impl<'t> Document<'t> {
+impl Document<'_> {
     /// The subtree as a document.
-    pub(crate) fn part(&self, root: Node<'t>) -> Self {
-        Self { lines: self.lines.clone(), is_part: true, root }
+    pub(crate) fn part<'p>(&self, root: Node<'p>) -> Document<'p> {
+        Document { lines: self.lines.clone(), is_part: true, root }
     }
 
     /// The lines of its places.

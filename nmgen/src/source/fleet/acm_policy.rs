@@ -2,7 +2,7 @@
 //! the managed clusters in `spec.object-templates[]` (config-policy-controller, `api/v1/configurationpolicy_types.go`).
 
 use super::embedded;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, items_mut, value_mut};
 use crate::document::{Document, Node};
 
 const OBJECT: &str = "objectDefinition";
@@ -10,29 +10,33 @@ const OBJECT: &str = "objectDefinition";
 const RAW: &str = "object-templates-raw";
 
 /// The templates of a Policy, which are objects themselves.
-pub(super) fn templates<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>) -> Vec<&'a Node<'a>> {
-    let spec = manifest.get(root, "spec");
-    let templates = spec.map(|spec| manifest.list(spec, "policy-templates")).unwrap_or_default();
-    templates.iter().filter_map(|template| manifest.get(template, OBJECT)).collect()
+pub(super) fn templates<'n, 't>(
+    manifest: &mut Manifest<'_>,
+    root: &'n mut Node<'t>,
+) -> Vec<&'n mut Node<'t>> {
+    let spec = manifest.get_mut(root, "spec");
+    let templates = spec.map(|spec| manifest.list_mut(spec, "policy-templates"));
+    let templates = templates.unwrap_or_default().iter_mut();
+    templates.filter_map(|template| manifest.get_mut(template, OBJECT)).collect()
 }
 
 /// The objects of a ConfigurationPolicy.
-pub(super) fn objects<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>) -> Vec<&'a Node<'a>> {
-    let Some(spec) = manifest.get(root, "spec") else { return Vec::new() };
+pub(super) fn objects<'n, 't>(
+    manifest: &mut Manifest<'_>,
+    root: &'n mut Node<'t>,
+) -> Vec<&'n mut Node<'t>> {
+    let Some(spec) = manifest.get_mut(root, "spec") else { return Vec::new() };
     // Each of the two keys would be taken for a misspelling of the other.
     if spec.get(RAW).is_some() {
         return Vec::new();
     }
-    let templates = manifest.list(spec, "object-templates").iter();
+    let templates = manifest.list_mut(spec, "object-templates").iter_mut();
     let wanted = templates.filter(|template| is_wanted(template));
-    wanted.filter_map(|template| manifest.get(template, OBJECT)).collect()
+    wanted.filter_map(|template| manifest.get_mut(template, OBJECT)).collect()
 }
 
 /// The objects that a ConfigurationPolicy has as text.
-pub(super) fn raw<'a>(
-    manifest: &mut Manifest<'a>,
-    root: &'a Node<'a>,
-) -> Option<Document<'static>> {
+pub(super) fn raw(manifest: &mut Manifest<'_>, root: &Node<'_>) -> Option<Document<'static>> {
     let spec = root.get("spec").filter(|spec| spec.get(RAW).is_some())?;
     let (text, node) = manifest.text(spec, RAW)?;
     let document = embedded::text(manifest.document(), node, text);
@@ -40,9 +44,9 @@ pub(super) fn raw<'a>(
 }
 
 /// The objects in a list of templates.
-pub(super) fn objects_of<'a>(raw: &'a Document<'_>) -> impl Iterator<Item = &'a Node<'a>> {
-    let templates = raw.root.items().iter();
-    templates.filter(|template| is_wanted(template)).filter_map(|template| template.get(OBJECT))
+pub(super) fn objects_of<'n, 't>(raw: &'n mut Node<'t>) -> impl Iterator<Item = &'n mut Node<'t>> {
+    let templates = items_mut(raw, &[]).iter_mut().filter(|template| is_wanted(template));
+    templates.filter_map(|template| value_mut(template, OBJECT))
 }
 
 /// False for objects that the policy removes.

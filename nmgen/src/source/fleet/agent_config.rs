@@ -3,23 +3,22 @@
 
 use super::found::Found;
 use super::installation;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, items_mut};
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::source::host::{Host, Stage};
 use crate::source::hosts_directory::NO_HOSTS;
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     installation::rendezvous(manifest, root, found);
-    let hosts = manifest.list(root, "hosts");
-    if hosts.is_empty() {
+    if manifest.list(root, "hosts").is_empty() {
         let message = "this agent-config has no hosts";
         found.without_hosts.push(
             Diagnostic::new(NO_HOSTS, message, manifest.key_place(root, Some("kind")))
                 .help("hosts in an install-config.yaml count too: give both files"),
         );
     }
-    for node in hosts {
+    for node in items_mut(root, &["hosts"]) {
         let host = Host {
             role: manifest.role(node),
             nics: manifest.nics(node, "interfaces"),

@@ -5,7 +5,7 @@ use super::manifest::Manifest;
 use crate::document::Node;
 use crate::source::host::{Host, Stage};
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
     let Some(spec) = manifest.get(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());

@@ -6,12 +6,14 @@
 
 use super::found::Found;
 use super::installation;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, items_mut};
 use crate::diagnostic::Diagnostic;
 use crate::document::Node;
 use crate::source::host::{Host, Replicas, Stage};
 use crate::source::hosts_directory::NO_HOSTS;
 
+const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
+const HOST_CONFIGS: &[&str] = &["networking", "hostConfig"];
 /// The installer's default for a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
 const DEFAULT_REPLICAS: u64 = 3;
 
@@ -19,7 +21,19 @@ const DEFAULT_REPLICAS: u64 = 3;
 const MADE_BY_INSTALLER: &[&str] =
     &["aws", "azure", "gcp", "ibmcloud", "kubevirt", "openstack", "ovirt", "powervs"];
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    cluster(manifest, root, found);
+    for node in items_mut(root, HOSTS) {
+        found.add(one(manifest, node));
+    }
+    for node in items_mut(root, HOST_CONFIGS) {
+        let host = manifest.host(node, "hostname", Stage::Node);
+        found.add(manifest.with_network(host, node, "networkConfig"));
+    }
+}
+
+/// The facts of the cluster, and the number of its machines.
+fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let platform = manifest.get(root, "platform");
     let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
     let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
@@ -50,16 +64,9 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     if !platform.is_some_and(is_made) {
         replicas(manifest, root, found);
     }
-    for host in hosts {
-        found.add(one(manifest, host));
-    }
-    for config in configs {
-        let host = manifest.host(config, "hostname", Stage::Node);
-        found.add(manifest.with_network(host, config, "networkConfig"));
-    }
 }
 
-fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
+fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
     let host = Host {
         role: manifest.role(node),
         nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
@@ -69,7 +76,7 @@ fn one<'a>(manifest: &mut Manifest<'a>, node: &'a Node<'a>) -> Host {
 }
 
 /// The pools, in the order in which the installer assigns them to hosts without a role.
-fn replicas<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
     let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
     let compute = manifest.list(root, "compute").iter().map(|pool| (pool, "worker"));

@@ -15,9 +15,9 @@ const VIRTUAL: &[(&str, &str)] = &[
 
 /// The network plugin, and the networks of the nodes' addresses. The installers' default plugin is OVN-Kubernetes
 /// (openshift/installer, `pkg/types/defaults/installconfig.go`, since 4.12).
-pub(super) fn network<'a>(
-    manifest: &mut Manifest<'a>,
-    networking: Option<&'a Node<'a>>,
+pub(super) fn network(
+    manifest: &mut Manifest<'_>,
+    networking: Option<&Node<'_>>,
     found: &mut Found,
 ) {
     let cluster = &mut found.loaded.cluster;
@@ -41,11 +41,7 @@ pub(super) fn network<'a>(
 }
 
 /// The virtual addresses under the keys of a platform or a cluster. Addresses that are none are the installer's to refuse.
-pub(super) fn virtual_addresses<'a>(
-    manifest: &mut Manifest<'a>,
-    owner: &'a Node<'a>,
-    found: &mut Found,
-) {
+pub(super) fn virtual_addresses(manifest: &mut Manifest<'_>, owner: &Node<'_>, found: &mut Found) {
     for (key, purpose) in VIRTUAL {
         let Some(node) = owner.get(key) else { continue };
         let items = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
@@ -60,13 +56,13 @@ pub(super) fn virtual_addresses<'a>(
 }
 
 /// The address of the virtual machine that installs the hosts.
-pub(super) fn bootstrap<'a>(manifest: &mut Manifest<'a>, owner: &'a Node<'a>, found: &mut Found) {
+pub(super) fn bootstrap(manifest: &mut Manifest<'_>, owner: &Node<'_>, found: &mut Found) {
     let purpose = "the bootstrap machine's address";
     found.loaded.cluster.bootstrap = one(manifest, owner, "bootstrapExternalStaticIP", purpose);
 }
 
 /// The address of the host that installs the others.
-pub(super) fn rendezvous<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn rendezvous(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let purpose = "the rendezvous host's address";
     if let Some(address) = one(manifest, root, "rendezvousIP", purpose) {
         found.loaded.cluster.rendezvous = Some(address);
@@ -74,9 +70,9 @@ pub(super) fn rendezvous<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, fo
 }
 
 /// The address under a key; one that is none is the installer's to refuse.
-fn one<'a>(
-    manifest: &mut Manifest<'a>,
-    owner: &'a Node<'a>,
+fn one(
+    manifest: &mut Manifest<'_>,
+    owner: &Node<'_>,
     key: &str,
     purpose: &'static str,
 ) -> Option<ClusterAddress> {

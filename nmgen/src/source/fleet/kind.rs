@@ -48,7 +48,8 @@ pub(super) fn limit(beginning: &[u8]) -> usize {
 pub(super) fn is_of_fleet(source: &Source) -> bool {
     let mentions = |key: &str| memchr::memmem::find(source.text.as_bytes(), key.as_bytes());
     let mentions_any = [API_VERSION, network_config::KEY].iter().any(|key| mentions(key).is_some());
-    let is_other = |document: &Document<'_>| kind(&document.root) != Kind::State;
+    let is_other =
+        |document: &Document<'_>| kind(&document.root, word(&document.root)) != Kind::State;
     mentions_any && parse_stream(source).iter().flatten().any(is_other)
 }
 
@@ -57,7 +58,8 @@ pub(super) fn is_of_fleet(source: &Source) -> bool {
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
     let mut documents = parse_stream(source);
-    let kinds = || documents.iter().flatten().map(|document| kind(&document.root));
+    let roots = || documents.iter().flatten().map(|document| &document.root);
+    let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
     if is_state {
         let document = if documents.len() == 1 { documents.pop() } else { None };
@@ -70,9 +72,9 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
             break;
         }
         match document.map(Document::merged) {
-            Ok(document) => {
-                let kind = kind(&document.root);
-                one(&document, &document.root, kind, name, found, &mut passed_over);
+            Ok(mut document) => {
+                let mut root = document.root.take();
+                one(&document, &mut root, None, name, found, &mut passed_over);
             }
             Err(faults) => found.loaded.diagnostics.extend(faults),
         }
@@ -117,10 +119,16 @@ fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
         .help("`nmgen check --help` lists the kinds of files that do")
 }
 
-fn kind<'a>(root: &'a Node<'_>) -> Kind<'a> {
+/// The document's own word for its kind.
+fn word<'a>(root: &'a Node<'_>) -> Option<&'a str> {
+    find(root, "kind").and_then(Node::text)
+}
+
+/// The kind of a document with this word.
+fn kind<'a>(root: &Node<'_>, word: Option<&'a str>) -> Kind<'a> {
     // A misspelt case of the key is a manifest's fault; the file is still a manifest.
     let is_manifest = find(root, API_VERSION).is_some();
-    match find(root, "kind").and_then(Node::text) {
+    match word {
         Some("InstallConfig") => Kind::InstallConfig,
         Some(kind) if is_manifest => Kind::Manifest(kind),
         None if is_manifest && INSTALL_CONFIG.iter().any(|key| root.get(key).is_some()) => {
@@ -137,15 +145,21 @@ fn find<'a, 't>(root: &'a Node<'t>, key: &str) -> Option<&'a Node<'t>> {
     entry.map(|entry| &entry.node)
 }
 
-fn one<'a>(
-    document: &'a Document<'a>,
-    node: &'a Node<'a>,
-    kind: Kind<'_>,
+/// The hosts of an object in `document`; `of` is the kind of an item that does not tell its own.
+fn one(
+    document: &Document<'_>,
+    node: &mut Node<'_>,
+    of: Option<&str>,
     name: Option<&str>,
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
     let before = found.count();
+    let word = word(node).map(str::to_owned);
+    let kind = match (kind(node, word.as_deref()), of) {
+        (Kind::State | Kind::Manifest(""), Some(of)) => Kind::Manifest(of),
+        (kind, _) => kind,
+    };
     let mut diagnostics = Diagnostics::default();
     let mut manifest = Manifest::new(document, &mut diagnostics);
     if !matches!(kind, Kind::State | Kind::NetworkConfig) {
@@ -173,32 +187,27 @@ fn one<'a>(
         Kind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
         Kind::Manifest("Policy") => {
             for object in acm_policy::templates(&mut manifest, node) {
-                one(document, object, self::kind(object), None, found, passed_over);
+                one(document, object, None, None, found, passed_over);
             }
         }
         Kind::Manifest("ConfigurationPolicy") => {
             for object in acm_policy::objects(&mut manifest, node) {
-                one(document, object, self::kind(object), None, found, passed_over);
+                one(document, object, None, None, found, passed_over);
             }
-            if let Some(raw) = acm_policy::raw(&mut manifest, node) {
-                for object in acm_policy::objects_of(&raw) {
-                    one(&raw, object, self::kind(object), None, found, passed_over);
+            if let Some(mut raw) = acm_policy::raw(&mut manifest, node) {
+                let mut root = raw.root.take();
+                for object in acm_policy::objects_of(&mut root) {
+                    one(&raw, object, None, None, found, passed_over);
                 }
             }
         }
         Kind::Manifest(kind) => {
             if let Some(of) = kind.strip_suffix("List") {
-                for item in manifest.list(node, "items") {
+                for item in manifest.list_mut(node, "items") {
                     if is_full(&mut found.loaded.diagnostics, &document.source().name) {
                         break;
                     }
-                    let kind = match self::kind(item) {
-                        Kind::State | Kind::Manifest("") => Kind::Manifest(of),
-                        kind @ (Kind::InstallConfig | Kind::NetworkConfig | Kind::Manifest(_)) => {
-                            kind
-                        }
-                    };
-                    one(document, item, kind, None, found, passed_over);
+                    one(document, item, Some(of), None, found, passed_over);
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::source::hosts_directory::HOST_FILE_EMPTY;
 const DIRECTORY: &str = "/etc/nmstate/openshift";
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let labels = manifest.at(root, &["metadata", "labels"]);
     let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
     let storage = manifest.at(root, &["spec", "config", "storage"]);
@@ -41,9 +41,9 @@ pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &
     }
 }
 
-fn document<'a>(
-    manifest: &mut Manifest<'a>,
-    file: &'a Node<'a>,
+fn document(
+    manifest: &mut Manifest<'_>,
+    file: &Node<'_>,
     unpacked: &mut usize,
 ) -> Option<Document<'static>> {
     let contents = manifest.get(file, "contents")?;

@@ -69,37 +69,50 @@ impl<'a> Manifest<'a> {
 
     /// The value under a key. Each key is read once: a key in another case is a fault, and used if
     /// the exact key is missing.
-    pub(super) fn get(&mut self, node: &'a Node<'a>, key: &str) -> Option<&'a Node<'a>> {
-        let mut found = node.get(key);
+    pub(super) fn get<'n, 't>(&mut self, node: &'n Node<'t>, key: &str) -> Option<&'n Node<'t>> {
+        self.report_key(node, key);
+        position(node, key).map(|index| &node.entries()[index].node)
+    }
+
+    /// Like [`Self::get`], mutable.
+    pub(super) fn get_mut<'n, 't>(
+        &mut self,
+        node: &'n mut Node<'t>,
+        key: &str,
+    ) -> Option<&'n mut Node<'t>> {
+        self.report_key(node, key);
+        value_mut(node, key)
+    }
+
+    /// Reports a key in another case or misspelt.
+    fn report_key(&mut self, node: &Node<'_>, key: &str) {
         for entry in node.entries() {
             if entry.key.eq_ignore_ascii_case(key) && entry.key != key {
-                found = found.or(Some(&entry.node).filter(|node| !node.is_null()));
                 let message = format!("\"{}\" should be \"{key}\"", entry.key);
                 let help = "keys are case-sensitive";
                 self.add(KEY_CASE, self.document.place(entry.key_span), message, help);
             }
         }
-        if found.is_none()
+        if position(node, key).is_none()
             && let Some(entry) = node.entries().iter().find(|e| is_slip(&e.key, key))
         {
             let message = format!("\"{}\" is ignored: unknown key", entry.key);
             let help = format!("did you mean \"{key}\"?");
             self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &help);
         }
-        found
     }
 
     /// The value at the end of a chain of keys.
-    pub(super) fn at(&mut self, node: &'a Node<'a>, keys: &[&str]) -> Option<&'a Node<'a>> {
+    pub(super) fn at<'n, 't>(&mut self, node: &'n Node<'t>, keys: &[&str]) -> Option<&'n Node<'t>> {
         keys.iter().try_fold(node, |node, key| self.get(node, key))
     }
 
     /// The text under a key, and its node.
-    pub(super) fn text(
+    pub(super) fn text<'n, 't>(
         &mut self,
-        node: &'a Node<'a>,
+        node: &'n Node<'t>,
         key: &str,
-    ) -> Option<(&'a str, &'a Node<'a>)> {
+    ) -> Option<(&'n str, &'n Node<'t>)> {
         let node = self.get(node, key)?;
         let text = node.text();
         if text.is_none() {
@@ -109,16 +122,35 @@ impl<'a> Manifest<'a> {
     }
 
     /// The items of a list under a key.
-    pub(super) fn list(&mut self, node: &'a Node<'a>, key: &str) -> &'a [Node<'a>] {
+    pub(super) fn list<'n, 't>(&mut self, node: &'n Node<'t>, key: &str) -> &'n [Node<'t>] {
         let Some(node) = self.get(node, key) else { return &[] };
-        if !matches!(node.value, Value::Sequence(_)) {
-            self.shape(node, key, "a list");
-        }
+        self.verify_list(node, key);
         node.items()
     }
 
+    /// Like [`Self::list`], mutable.
+    pub(super) fn list_mut<'n, 't>(
+        &mut self,
+        node: &'n mut Node<'t>,
+        key: &str,
+    ) -> &'n mut [Node<'t>] {
+        let Some(node) = self.get_mut(node, key) else { return &mut [] };
+        self.verify_list(node, key);
+        items_mut(node, &[])
+    }
+
+    fn verify_list(&mut self, node: &Node<'_>, key: &str) {
+        if !matches!(node.value, Value::Sequence(_)) {
+            self.shape(node, key, "a list");
+        }
+    }
+
     /// The number under a key, and its node.
-    pub(super) fn number(&mut self, node: &'a Node<'a>, key: &str) -> Option<(u64, &'a Node<'a>)> {
+    pub(super) fn number<'n, 't>(
+        &mut self,
+        node: &'n Node<'t>,
+        key: &str,
+    ) -> Option<(u64, &'n Node<'t>)> {
         let node = self.get(node, key).filter(|node| !node.is_null())?;
         let number = node.number();
         if number.is_none() {
@@ -140,7 +172,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// A host with the name under a key.
-    pub(super) fn host(&mut self, node: &'a Node<'a>, key: &str, stage: Stage) -> Host {
+    pub(super) fn host(&mut self, node: &Node<'_>, key: &str, stage: Stage) -> Host {
         let name = self.text(node, key);
         if name.is_none() && node.get(key).is_none() {
             let other = ["name", "hostname"].into_iter().find(|other| node.get(other).is_some());
@@ -159,7 +191,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// The name of a Kubernetes object, and its place.
-    pub(super) fn metadata(&mut self, root: &'a Node<'a>) -> Option<(Name, Place)> {
+    pub(super) fn metadata(&mut self, root: &Node<'_>) -> Option<(Name, Place)> {
         let metadata = self.get(root, "metadata");
         let (name, node) = metadata.and_then(|node| self.text(node, "name"))?;
         let namespace = metadata.and_then(|node| self.text(node, "namespace"));
@@ -167,8 +199,8 @@ impl<'a> Manifest<'a> {
         Some((Name { namespace, name: name.to_owned() }, self.place(node)))
     }
 
-    /// The host with the NMState document under a key.
-    pub(super) fn with_network(&mut self, host: Host, owner: &'a Node<'a>, key: &str) -> Host {
+    /// The host with the NMState document under a key, which is moved out of the manifest: see [`Self::network`].
+    pub(super) fn with_network(&mut self, host: Host, owner: &mut Node<'_>, key: &str) -> Host {
         let document = self.network(owner, key);
         let is_beside = self.beside(owner, key);
         let is_unread = document.is_none() && (is_beside || owner.get(key).is_some());
@@ -176,7 +208,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// Reports parts of the document beside the key: they are indented too little, and ignored.
-    fn beside(&mut self, owner: &'a Node<'a>, key: &str) -> bool {
+    fn beside(&mut self, owner: &Node<'_>, key: &str) -> bool {
         let mut is_beside = false;
         // An agent-config and an NMStateConfig have their own `interfaces`.
         let is_map = |node: &Node<'_>| {
@@ -201,7 +233,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// The role of a host in an installation.
-    pub(super) fn role(&mut self, node: &'a Node<'a>) -> Option<String> {
+    pub(super) fn role(&mut self, node: &Node<'_>) -> Option<String> {
         let (role, at) = self.text(node, "role")?;
         if !ROLES.contains(&role) {
             let help = match ROLES.iter().find(|known| spelling::is_alike(role, known)) {
@@ -214,15 +246,18 @@ impl<'a> Manifest<'a> {
         Some(role.to_owned())
     }
 
-    /// The NMState document under a key, as a mapping.
-    pub(super) fn network(&mut self, owner: &'a Node<'a>, key: &str) -> Option<Document<'static>> {
+    /// The NMState document under a key, as a mapping. It is moved out of the manifest: a fleet's documents exist once.
+    pub(super) fn network(&mut self, owner: &mut Node<'_>, key: &str) -> Option<Document<'static>> {
         let node = self.get(owner, key)?;
         match &node.value {
             Value::Mapping(_) if size(node) > MAX_DOCUMENT_BYTES => {
                 self.push(document_size(self.place(node)));
                 None
             }
-            Value::Mapping(_) => Some(self.document.part(node.clone()).into_owned()),
+            Value::Mapping(_) => {
+                let node = value_mut(owner, key)?.take();
+                Some(self.document.part(node.into_owned()))
+            }
             Value::Scalar { text, .. } => {
                 let place = self.key_place(owner, Some(key));
                 let message = format!("{key} is text, not a mapping");
@@ -237,7 +272,7 @@ impl<'a> Manifest<'a> {
     }
 
     /// The network cards in a list.
-    pub(super) fn nics(&mut self, node: &'a Node<'a>, key: &str) -> Vec<Nic> {
+    pub(super) fn nics(&mut self, node: &Node<'_>, key: &str) -> Vec<Nic> {
         let items = self.list(node, key).iter();
         items
             .filter_map(|item| {
@@ -255,15 +290,35 @@ impl<'a> Manifest<'a> {
     }
 
     /// The network card with the MAC address under a key.
-    pub(super) fn nic(
-        &mut self,
-        node: &'a Node<'a>,
-        key: &str,
-        name: Option<String>,
-    ) -> Option<Nic> {
+    pub(super) fn nic(&mut self, node: &Node<'_>, key: &str, name: Option<String>) -> Option<Nic> {
         let (text, node) = self.text(node, key)?;
         let place = self.place(node);
         self.accept(nic(text, name, place))
+    }
+}
+
+/// The index of a key's value: of the exact key, else of the key in another case.
+fn position(node: &Node<'_>, key: &str) -> Option<usize> {
+    let find = |is_it: &dyn Fn(&str) -> bool| {
+        node.entries().iter().position(|entry| is_it(&entry.key) && !entry.node.is_null())
+    };
+    find(&|found| found == key).or_else(|| find(&|found| found.eq_ignore_ascii_case(key)))
+}
+
+/// The value that [`Manifest::get`] finds, without a report.
+pub(super) fn value_mut<'n, 't>(node: &'n mut Node<'t>, key: &str) -> Option<&'n mut Node<'t>> {
+    let index = position(node, key)?;
+    match &mut node.value {
+        Value::Mapping(entries) => entries.get_mut(index).map(|entry| &mut entry.node),
+        Value::Scalar { .. } | Value::Sequence(_) => None,
+    }
+}
+
+/// The items of the list at the end of a chain of keys, found as [`Manifest::get`] does, without a report.
+pub(super) fn items_mut<'n, 't>(node: &'n mut Node<'t>, keys: &[&str]) -> &'n mut [Node<'t>] {
+    match keys.iter().try_fold(node, |node, key| value_mut(node, key)) {
+        Some(Node { value: Value::Sequence(items), .. }) => items,
+        _ => &mut [],
     }
 }
 

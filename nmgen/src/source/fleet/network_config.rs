@@ -12,9 +12,9 @@ use crate::source::hosts_directory::is_usable_name;
 pub(super) const KEY: &str = "networkConfig";
 
 /// The host is `name`, else the file's.
-pub(super) fn load<'a>(
-    manifest: &mut Manifest<'a>,
-    root: &'a Node<'a>,
+pub(super) fn load(
+    manifest: &mut Manifest<'_>,
+    root: &mut Node<'_>,
     name: Option<&str>,
     found: &mut Found,
 ) {

@@ -6,9 +6,9 @@ use super::manifest::Manifest;
 use crate::document::Node;
 use crate::source::host::{Host, Stage};
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
-    let Some(spec) = manifest.get(root, "spec") else { return };
+    let Some(spec) = manifest.get_mut(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let host = Host {
         stage: Stage::Early,

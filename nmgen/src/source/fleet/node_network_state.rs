@@ -5,9 +5,9 @@ use super::manifest::Manifest;
 use crate::document::Node;
 use crate::source::host::Host;
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (name, place) = manifest.metadata(root).unzip();
-    let Some(status) = manifest.get(root, "status") else { return };
+    let Some(status) = manifest.get_mut(root, "status") else { return };
     let place = place.unwrap_or_else(|| manifest.place(status));
     let host = Host { is_captured: true, ..Host::new(name.map(|name| name.name), place) };
     found.add(manifest.with_network(host, status, "currentState"));

@@ -10,9 +10,9 @@ use crate::source::host::{Host, Stage};
 const HOSTNAME: &str = "kubernetes.io/hostname";
 const ROLE: &str = "node-role.kubernetes.io/";
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (policy, place) = manifest.metadata(root).unzip();
-    let Some(spec) = manifest.get(root, "spec") else { return };
+    let Some(spec) = manifest.get_mut(root, "spec") else { return };
     let Some(document) = manifest.network(spec, "desiredState") else { return };
     let document = manifest.accept(capture::resolve(document, None, &[]));
     let selector = manifest.get(spec, "nodeSelector");

@@ -13,7 +13,7 @@ rules! {
 
 const KEY: &str = "nmstate";
 
-pub(super) fn load<'a>(manifest: &mut Manifest<'a>, root: &'a Node<'a>, found: &mut Found) {
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let Some((name, place)) = manifest.metadata(root) else { return };
     let data = manifest.get(root, "data").and_then(|data| manifest.text(data, KEY));
     let text = manifest.get(root, "stringData").and_then(|data| manifest.text(data, KEY));
