@@ -130,9 +130,9 @@ fn run<K: Send>(
     (all, kept)
 }
 
-type Done = (Diagnostics, check::hosts::Facts, Configuration);
+type Done<'h> = (Diagnostics, check::hosts::Facts<'h>, Configuration);
 
-fn one(host: &Host, purpose: Purpose) -> Done {
+fn one(host: &Host, purpose: Purpose) -> Done<'_> {
     let facts = check::hosts::facts(host);
     let Some(document) = &host.document else {
         return (Diagnostics::default(), facts, Configuration::default());

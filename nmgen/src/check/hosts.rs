@@ -18,9 +18,10 @@ use std::collections::HashMap;
 use std::fmt::Display;
 use std::hash::Hash;
 
+use self::facts::At;
 pub(crate) use self::facts::{Facts, facts};
 use self::member::Member;
-use crate::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::source::Hosts;
 
 rules! {
@@ -34,7 +35,7 @@ pub(super) fn rules() -> Vec<Rule> {
 }
 
 /// `facts`: one for each host, in the same order.
-pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnostics) {
+pub(crate) fn check(sources: &Hosts, facts: &[Facts<'_>], diagnostics: &mut Diagnostics) {
     let hosts = &sources.hosts;
     let members: Vec<Member<'_>> = hosts
         .iter()
@@ -44,15 +45,17 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
         .collect();
     let (cluster, named): (Vec<Member<'_>>, Vec<Member<'_>>) =
         members.into_iter().partition(|member| member.host.is_cluster());
-    for (ip, place) in cluster.iter().flat_map(|member| &member.facts.addresses) {
-        diagnostics.push(
-            Diagnostic::new(
-                CLUSTER_STATIC_ADDRESS,
-                format!("every node without a host file would get {ip}"),
-                place.clone(),
-            )
-            .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
-        );
+    for Member { facts, .. } in &cluster {
+        for (ip, at) in &facts.addresses {
+            diagnostics.push(
+                Diagnostic::new(
+                    CLUSTER_STATIC_ADDRESS,
+                    format!("every node without a host file would get {ip}"),
+                    facts.place(*at),
+                )
+                .help("put static addresses into <hostname>.yml, or use dhcp: true here"),
+            );
+        }
     }
     // Hosts of an installation without a name; a lone document may be another version of some host's.
     let unnamed =
@@ -66,24 +69,25 @@ pub(crate) fn check(sources: &Hosts, facts: &[Facts], diagnostics: &mut Diagnost
     fleet::check(sources, facts, &named, diagnostics);
 }
 
-fn twice<V: Eq + Hash + Display>(
-    members: &[Member<'_>],
+fn twice<'h, V: Eq + Hash + Display>(
+    members: &[Member<'h>],
     rule: Rule,
-    values: fn(&Facts) -> &[(V, Place)],
+    values: for<'f> fn(&'f Facts<'h>) -> &'f [(V, At<'h>)],
     diagnostics: &mut Diagnostics,
 ) {
-    let mut first: HashMap<&V, (&Member<'_>, &Place)> = HashMap::new();
+    let mut first: HashMap<&V, (&Member<'_>, At<'_>)> = HashMap::new();
     for member in members {
-        for (value, place) in values(member.facts) {
+        for (value, at) in values(member.facts) {
             match first.get(value) {
                 None => {
-                    first.insert(value, (member, place));
+                    first.insert(value, (member, *at));
                 }
                 Some((other, _)) if other.is_same_host(member) => {}
-                Some((other, at)) => {
+                Some((other, first)) => {
+                    let first = other.facts.place(*first).shown();
                     let other = other.name().unwrap_or("another host");
-                    let message = format!("{value} is also on {other} ({})", at.shown());
-                    diagnostics.push(Diagnostic::new(rule, message, place.clone()));
+                    let message = format!("{value} is also on {other} ({first})");
+                    diagnostics.push(Diagnostic::new(rule, message, member.facts.place(*at)));
                 }
             }
         }

@@ -1,48 +1,99 @@
 //! The facts of one host that the checks of a fleet compare.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::net::IpAddr;
 
 use super::network::{Network, network};
 use crate::diagnostic::Place;
-use crate::document::{Document, Node};
+use crate::document::Node;
 use crate::mac::Mac;
 use crate::source::Host;
+use crate::text::Span;
 
-/// The compared facts.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Facts {
+/// The compared facts. They borrow from the host, and places are made where something is told: a fleet has a million facts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Facts<'h> {
+    host: &'h Host,
     /// Addresses without their prefix length.
-    pub(crate) addresses: Vec<(String, Place)>,
+    pub(super) addresses: Vec<(Address<'h>, At<'h>)>,
     /// Includes those that the source lists beside the document.
-    pub(super) macs: Vec<(Mac, Place)>,
+    pub(super) macs: Vec<(Mac, At<'h>)>,
     /// The VLAN ids of VLAN interfaces.
     pub(super) vlans: BTreeSet<u64>,
     /// The place of each VLAN id.
-    pub(super) vlan_places: BTreeMap<u64, Place>,
+    pub(super) vlans_at: Vec<(u64, At<'h>)>,
     /// The MTU of each interface, if set, and its place, else the place of the name.
-    pub(super) mtus: BTreeMap<String, (Option<u64>, Place)>,
+    pub(super) mtus: BTreeMap<&'h str, (Option<u64>, At<'h>)>,
     /// Addresses, gateways, name servers and bonds.
-    pub(super) network: Network,
+    pub(super) network: Network<'h>,
+}
+
+/// The place of a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At<'h> {
+    /// In the host's document.
+    Document(Span),
+    /// Beside it.
+    Source(&'h Place),
+}
+
+/// An address, however it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Address<'h> {
+    Ip(IpAddr),
+    /// Text that is no address.
+    Text(&'h str),
+}
+
+impl fmt::Display for Address<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ip(ip) => ip.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
 }
 
 /// Gathers the facts of a host.
-pub(crate) fn facts(host: &Host) -> Facts {
-    let mut facts = Facts::default();
+pub(crate) fn facts(host: &Host) -> Facts<'_> {
+    let root = host.document.as_ref().map(|document| &document.root);
+    let mut facts = Facts {
+        host,
+        addresses: Vec::new(),
+        macs: Vec::new(),
+        vlans: BTreeSet::new(),
+        vlans_at: Vec::new(),
+        mtus: BTreeMap::new(),
+        network: root.map(network).unwrap_or_default(),
+    };
     for nic in &host.nics {
-        facts.add_mac(nic.mac_address, || nic.place.clone());
+        facts.add_mac(nic.mac_address, At::Source(&nic.place));
     }
-    if let Some(document) = &host.document {
-        for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
-            facts.add(interface, document);
-        }
-        facts.network = network(&document.root);
+    let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
+    for interface in interfaces.unwrap_or_default() {
+        facts.add(interface);
     }
     facts
 }
 
-impl Facts {
-    fn add(&mut self, interface: &Node<'_>, document: &Document<'_>) {
+impl<'h> Facts<'h> {
+    /// The first address and its place.
+    #[cfg(feature = "pipelines")]
+    pub(crate) fn first_address(&self) -> Option<(Address<'h>, Place)> {
+        self.addresses.first().map(|(address, at)| (*address, self.place(*at)))
+    }
+
+    /// The place of a fact, with its line.
+    pub(super) fn place(&self, at: At<'_>) -> Place {
+        match (at, &self.host.document) {
+            (At::Document(span), Some(document)) => document.place(span),
+            (At::Document(_), None) => self.host.place.clone(),
+            (At::Source(place), _) => place.clone(),
+        }
+    }
+
+    fn add(&mut self, interface: &'h Node<'_>) {
         // An absent interface uses no address.
         let is_absent = interface.text_at("state") == Some("absent");
         if is_absent {
@@ -53,7 +104,7 @@ impl Facts {
         if let Some(node) = interface.get("mac-address").filter(|_| is_up)
             && let Some(mac) = node.text().and_then(Mac::parse)
         {
-            self.add_mac(mac, || document.place(node.span));
+            self.add_mac(mac, At::Document(node.span));
         }
         for family in ["ipv4", "ipv6"] {
             let list = interface.at(&[family, "address"]).map(Node::items).unwrap_or_default();
@@ -63,33 +114,33 @@ impl Facts {
                 if ip.as_ref().is_ok_and(is_of_each_host) {
                     continue;
                 }
-                let ip = ip.map_or(text.to_owned(), |ip| ip.to_string());
-                self.addresses.push((ip, document.place(node.span)));
+                let address = ip.map_or(Address::Text(text), Address::Ip);
+                self.addresses.push((address, At::Document(node.span)));
             }
         }
         if let Some(node) = interface.at(&["vlan", "id"])
             && let Some(id) = node.number()
         {
             self.vlans.insert(id);
-            self.vlan_places.insert(id, document.place(node.span));
+            self.vlans_at.push((id, At::Document(node.span)));
         }
         if let Some(name) = interface.get("name")
             && let Some(text) = name.text()
         {
             let node = interface.get("mtu");
-            let place = document.place(node.unwrap_or(name).span);
+            let at = At::Document(node.unwrap_or(name).span);
             // An ovs-bridge may share another interface's name.
-            let known = self.mtus.entry(text.to_owned()).or_insert((None, place.clone()));
+            let known = self.mtus.entry(text).or_insert((None, at));
             if let Some(mtu) = node.and_then(Node::number) {
-                *known = (Some(mtu), place);
+                *known = (Some(mtu), at);
             }
         }
     }
 
     /// A host may repeat its own MAC address on a bond and its ports.
-    fn add_mac(&mut self, mac: Mac, place: impl FnOnce() -> Place) {
+    fn add_mac(&mut self, mac: Mac, at: At<'h>) {
         if !mac.is_zero() && !self.macs.iter().any(|(known, _)| *known == mac) {
-            self.macs.push((mac, place()));
+            self.macs.push((mac, at));
         }
     }
 }

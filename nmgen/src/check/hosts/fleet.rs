@@ -33,7 +33,7 @@ pub(super) fn rules() -> Vec<Rule> {
 /// `facts`: one for each host, in the same order; `named`: the hosts with a name.
 pub(super) fn check(
     sources: &Hosts,
-    facts: &[Facts],
+    facts: &[Facts<'_>],
     named: &[Member<'_>],
     diagnostics: &mut Diagnostics,
 ) {

@@ -7,7 +7,7 @@ use crate::source::Host;
 #[derive(Clone, Copy)]
 pub(super) struct Member<'h> {
     pub(super) host: &'h Host,
-    pub(super) facts: &'h Facts,
+    pub(super) facts: &'h Facts<'h>,
 }
 
 impl<'h> Member<'h> {

@@ -13,15 +13,15 @@ const MAIN_TABLE: u64 = 254;
 
 /// The compared facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Network {
+pub(crate) struct Network<'h> {
     pub(super) ipv4: Family,
     pub(super) ipv6: Family,
     /// The name servers, without their order.
-    pub(super) servers: BTreeSet<String>,
+    pub(super) servers: BTreeSet<&'h str>,
     /// The place of the name servers.
     pub(super) servers_at: Option<Span>,
     /// The mode of each bond, and its place.
-    pub(super) bonds: BTreeMap<String, (&'static str, Span)>,
+    pub(super) bonds: BTreeMap<&'h str, (&'static str, Span)>,
 }
 
 /// One family of addresses.
@@ -56,7 +56,7 @@ impl Address {
     }
 }
 
-impl Network {
+impl Network<'_> {
     /// The families with their names.
     pub(super) fn families(&self) -> [(&'static str, &Family); 2] {
         [("IPv4", &self.ipv4), ("IPv6", &self.ipv6)]
@@ -69,7 +69,7 @@ impl Network {
 }
 
 /// Gathers the facts of a document.
-pub(crate) fn network(root: &Node<'_>) -> Network {
+pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let mut network = Network::default();
     let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
     for interface in list(&["interfaces"]) {
@@ -103,10 +103,8 @@ pub(crate) fn network(root: &Node<'_>) -> Network {
         }
     }
     let servers = root.at(&["dns-resolver", "config", "server"]);
-    network.servers = list(&["dns-resolver", "config", "server"])
-        .iter()
-        .filter_map(|server| server.text().map(str::to_owned))
-        .collect();
+    network.servers =
+        list(&["dns-resolver", "config", "server"]).iter().filter_map(Node::text).collect();
     network.servers_at =
         servers.map(|node| node.items().first().map_or(node.span, |node| node.span));
     network
@@ -132,11 +130,11 @@ fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) {
     }
 }
 
-fn add_bond(bonds: &mut BTreeMap<String, (&'static str, Span)>, interface: &Node<'_>) {
+fn add_bond<'h>(bonds: &mut BTreeMap<&'h str, (&'static str, Span)>, interface: &'h Node<'_>) {
     let section = interface.get("link-aggregation").or_else(|| interface.get("bond"));
     let Some(node) = section.and_then(|section| section.get("mode")) else { return };
     let (Some(name), Some(text)) = (interface.text_at("name"), node.text()) else { return };
     if let Some(mode) = bond::mode(text) {
-        bonds.insert(name.to_owned(), (mode, node.span));
+        bonds.insert(name, (mode, node.span));
     }
 }

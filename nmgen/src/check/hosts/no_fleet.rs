@@ -9,4 +9,4 @@ pub(super) fn rules() -> Vec<Rule> {
     Vec::new()
 }
 
-pub(super) fn check(_: &Hosts, _: &[Facts], _: &[Member<'_>], _: &mut Diagnostics) {}
+pub(super) fn check(_: &Hosts, _: &[Facts<'_>], _: &[Member<'_>], _: &mut Diagnostics) {}

@@ -80,11 +80,11 @@ fn node_document(converted: &Converted, cluster: &Cluster, diagnostics: &mut Dia
         diagnostics.extend(bridge::missing(host, cluster));
     }
     if own_name(converted).is_none()
-        && let Some((ip, place)) = facts(host).addresses.first()
+        && let Some((ip, place)) = facts(host).first_address()
     {
         let message = format!("every node of the role would get {ip}: the document has no host");
         let help = "put it into a directory, as <hostname>.yml, or give it hostname.config";
-        diagnostics.add(CLUSTER_STATIC_ADDRESS, place.clone(), message, help);
+        diagnostics.add(CLUSTER_STATIC_ADDRESS, place, message, help);
     }
 }
 

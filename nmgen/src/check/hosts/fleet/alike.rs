@@ -23,9 +23,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     for (role, mut group) in groups(members) {
         group.retain(|member| member.host.policy.is_none() && !member.host.is_captured);
         let mut role = Role { role, diagnostics };
-        for family in
-            [|it: &Network| &it.ipv4, |it: &Network| &it.ipv6] as [fn(&Network) -> &Family; 2]
-        {
+        for family in [|it| &it.ipv4, |it| &it.ipv6] as [Part; 2] {
             role.default_routes(&group, family);
             role.gateways(&group, family);
             role.prefix_lengths(&group, family);
@@ -40,7 +38,7 @@ struct Role<'a> {
     diagnostics: &'a mut Diagnostics,
 }
 
-type Part = fn(&Network) -> &Family;
+type Part = for<'n> fn(&'n Network<'_>) -> &'n Family;
 
 impl Role<'_> {
     /// Of hosts with static addresses alone.
@@ -123,7 +121,7 @@ impl Role<'_> {
             }
         }
         for hosts in of_gateways.values() {
-            let values: Vec<&BTreeSet<String>> =
+            let values: Vec<&BTreeSet<&str>> =
                 hosts.iter().map(|member| &member.facts.network.servers).collect();
             for Odd { index, value, others, count } in odd(&values) {
                 let network = &hosts[index].facts.network;
@@ -143,8 +141,8 @@ impl Role<'_> {
 
     /// By the bond's name.
     fn bonds(&mut self, group: &[&Member<'_>]) {
-        let names: BTreeSet<&String> =
-            group.iter().flat_map(|member| member.facts.network.bonds.keys()).collect();
+        let names: BTreeSet<&str> =
+            group.iter().flat_map(|member| member.facts.network.bonds.keys().copied()).collect();
         for name in names {
             let hosts: Vec<(&Member<'_>, &(&'static str, Span))> = group
                 .iter()

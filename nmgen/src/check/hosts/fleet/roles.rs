@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::super::member::Member;
 use super::majority::{Odd, odd};
-use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use crate::diagnostic::{Diagnostic, Diagnostics, rules};
 
 rules! {
     warning VLAN_DIFFERS_IN_ROLE = "vlan-differs-in-role";
@@ -71,18 +71,19 @@ fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
         );
         let Member { host, facts } = group[index];
         let own = value.difference(others).next();
-        let place = own.and_then(|id| facts.vlan_places.get(id)).unwrap_or(&host.place);
-        diagnostics.push(Diagnostic::new(VLAN_DIFFERS_IN_ROLE, message, place.clone()).help(HELP));
+        let at = own.and_then(|own| facts.vlans_at.iter().rfind(|(id, _)| id == own));
+        let place = at.map_or_else(|| host.place.clone(), |(_, at)| facts.place(*at));
+        diagnostics.push(Diagnostic::new(VLAN_DIFFERS_IN_ROLE, message, place).help(HELP));
     }
 }
 
 fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
-    let names: BTreeSet<&String> =
-        group.iter().flat_map(|member| member.facts.mtus.keys()).collect();
+    let names: BTreeSet<&str> =
+        group.iter().flat_map(|member| member.facts.mtus.keys().copied()).collect();
     for name in names {
-        let of_name = group.iter().filter_map(|member| member.facts.mtus.get(name));
-        let (values, places): (Vec<Option<u64>>, Vec<&Place>) =
-            of_name.map(|(mtu, place)| (*mtu, place)).unzip();
+        let of_name = group.iter().filter_map(|it| Some((it.facts, it.facts.mtus.get(name)?)));
+        let (values, places): (Vec<Option<u64>>, Vec<_>) =
+            of_name.map(|(facts, (mtu, at))| (*mtu, (facts, *at))).unzip();
         let shown = |mtu: Option<u64>| mtu.map_or("none".to_owned(), |mtu| mtu.to_string());
         for Odd { index, value, others, count } in odd(&values) {
             let own = value.map_or("no MTU".to_owned(), |mtu| format!("MTU {mtu}"));
@@ -90,7 +91,8 @@ fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
             let message = format!(
                 "{name} has {own} here; {count} of {all} hosts of role {role} have {others}"
             );
-            let place = places[index].clone();
+            let (facts, at) = places[index];
+            let place = facts.place(at);
             diagnostics.push(Diagnostic::new(MTU_DIFFERS_IN_ROLE, message, place).help(HELP));
         }
     }
