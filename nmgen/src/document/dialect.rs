@@ -22,7 +22,7 @@ pub(super) fn refusal(text: &str) -> Option<(String, usize, usize)> {
 
 /// True without directives, document markers, anchors, tags, block scalars, flow collections, escapes
 /// and tabs.
-fn is_ordinary(text: &str) -> bool {
+pub(super) fn is_ordinary(text: &str) -> bool {
     let is_ordinary = |byte: u8| match byte {
         b'\n' | b' ' | b'\'' | b'"' => true,
         b'#'..=b'/' => !matches!(byte, b'%' | b'&' | b'*'),

@@ -1,6 +1,7 @@
 //! Files with several documents, and documents within other documents, as a fleet's sources have
 //! them.
 
+mod long_list;
 mod many;
 mod merge;
 mod part;

@@ -63,18 +63,8 @@ pub(crate) fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
 /// Parses any document from the text of `lines`.
 pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let spaced = tab::as_spaces(text);
-    let mut reader = Reader {
-        text,
-        lines,
-        parser: Parser::new_from_str(spaced.as_deref().unwrap_or(text)),
-        anchors: HashMap::new(),
-        items: Vec::new(),
-        entries: Vec::new(),
-        nodes: 0,
-        max_nodes: MAX_NODES.max(text.len() / BYTES_PER_NODE),
-        faults: Diagnostics::default(),
-    };
-    match reader.document() {
+    let mut reader = Reader::new(text, spaced.as_deref().unwrap_or(text), lines);
+    match reader.document(0) {
         Ok(root) => {
             reader.faults.extend(space::in_keys(text, &root, &reader.lines));
             if reader.faults.is_empty() {
@@ -91,6 +81,25 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
         }
     }
     Err(reader.faults)
+}
+
+/// A part of the text of `lines`, `above` lines below its beginning and so many levels below its root: the tree and the number
+/// of its values; `None` if it has any fault.
+#[cfg(feature = "pipelines")]
+pub(super) fn part<'t>(
+    text: &'t str,
+    lines: &Lines,
+    above: u32,
+    levels_above: usize,
+) -> Option<(Node<'t>, usize)> {
+    let mut reader = Reader { above, ..Reader::new(text, text, lines.clone()) };
+    let root = reader.document(levels_above).ok()?;
+    reader.faults.is_empty().then_some((root, reader.nodes))
+}
+
+/// The most values of a text.
+pub(super) fn most_values(text: &str) -> usize {
+    MAX_NODES.max(text.len() / BYTES_PER_NODE)
 }
 
 /// The fault of a text that is no document yet, or that nmstate's tools cannot read.
@@ -117,6 +126,8 @@ struct Anchored<'t> {
 struct Reader<'t, 's> {
     text: &'t str,
     lines: Lines,
+    /// The number of lines above the text.
+    above: u32,
     /// Of the text, perhaps with spaces in place of tabs.
     parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Anchored<'t>>,
@@ -129,14 +140,33 @@ struct Reader<'t, 's> {
 }
 
 impl<'t, 's> Reader<'t, 's> {
-    fn next(&mut self) -> Result<(Event<'s>, Marks), Fatal> {
-        match self.parser.next_event() {
-            Some(event) => event.map_err(|error| self.scan_error(&error)),
-            None => Ok((Event::StreamEnd, Marks::default())),
+    /// `spaced` is the text, perhaps with spaces in place of tabs.
+    fn new(text: &'t str, spaced: &'s str, lines: Lines) -> Self {
+        Self {
+            text,
+            lines,
+            above: 0,
+            parser: Parser::new_from_str(spaced),
+            anchors: HashMap::new(),
+            items: Vec::new(),
+            entries: Vec::new(),
+            nodes: 0,
+            max_nodes: most_values(text),
+            faults: Diagnostics::default(),
         }
     }
 
-    fn document(&mut self) -> Result<Node<'t>, Fatal> {
+    fn next(&mut self) -> Result<(Event<'s>, Marks), Fatal> {
+        let Some(event) = self.parser.next_event() else {
+            return Ok((Event::StreamEnd, Marks::default()));
+        };
+        let (event, marks) = event.map_err(|error| self.scan_error(&error))?;
+        let above = self.above as usize;
+        let moved = |at: Marker| Marker::new(at.index(), at.line() + above, at.col());
+        Ok((event, Marks::new(moved(marks.start), moved(marks.end))))
+    }
+
+    fn document(&mut self, depth: usize) -> Result<Node<'t>, Fatal> {
         loop {
             let (event, marks) = self.next()?;
             match event {
@@ -153,7 +183,7 @@ impl<'t, 's> Reader<'t, 's> {
             }
         }
         let (event, marks) = self.next()?;
-        let root = self.node(event, marks, 0)?;
+        let root = self.node(event, marks, depth)?;
         self.next()?;
         let (event, marks) = self.next()?;
         if event == Event::StreamEnd {

@@ -16,7 +16,7 @@ const MAX_COLUMN: usize = 10_000;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lines {
     source: Source,
-    starts: Arc<[usize]>,
+    starts: Arc<[u32]>,
     is_ascii: bool,
     origin: Origin,
 }
@@ -87,16 +87,16 @@ impl Lines {
     }
 
     /// The offset in bytes at which each line begins.
-    pub(crate) fn starts(&self) -> &[usize] {
-        &self.starts
+    pub(crate) fn starts(&self) -> impl Iterator<Item = usize> {
+        self.starts.iter().map(|start| *start as usize)
     }
 
     /// A line by its number from 1, without its line break.
     pub(crate) fn line(&self, number: u32) -> &str {
         let index = number.saturating_sub(1) as usize;
         let end_of_text = self.source.text.len();
-        let start = self.starts.get(index).copied().unwrap_or(end_of_text);
-        let end = self.starts.get(index + 1).copied().unwrap_or(end_of_text);
+        let start_of = |index: usize| self.starts.get(index).map_or(end_of_text, |at| *at as usize);
+        let (start, end) = (start_of(index), start_of(index + 1));
         self.source.text[start..end].trim_end_matches(['\n', '\r'])
     }
 }
@@ -117,15 +117,11 @@ fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
     (&line[start..end], skipped as u32)
 }
 
-fn starts(text: &str) -> Arc<[usize]> {
+/// As 32 bits: no text is larger than a fleet's file.
+fn starts(text: &str) -> Arc<[u32]> {
     let bytes = text.as_bytes();
-    let mut starts = vec![0];
-    for (index, byte) in bytes.iter().enumerate() {
-        // YAML 1.2, 5.4: a lone carriage return is a line break too.
-        let is_break = *byte == b'\n' || (*byte == b'\r' && bytes.get(index + 1) != Some(&b'\n'));
-        if is_break {
-            starts.push(index + 1);
-        }
-    }
-    starts.into()
+    // YAML 1.2, 5.4: a lone carriage return is a line break too.
+    let is_break = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
+    let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_break);
+    std::iter::once(0).chain(breaks.map(|at| at as u32 + 1)).collect()
 }

@@ -1,5 +1,6 @@
 //! Several documents in one file, as in Kubernetes manifests.
 
+use super::long_list;
 use super::many::too_many;
 use crate::diagnostic::Diagnostics;
 use crate::document::parse::parse_tree;
@@ -15,7 +16,7 @@ pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnost
     let file = Lines::new(source);
     let sections = sections(&file, &source.text);
     if sections.len() < 2 {
-        return vec![parse_tree(&source.text, file)];
+        return vec![long_list::parse(&source.text, file)];
     }
     if sections.len() > MAX_HOSTS {
         let place = Place::file(source.name.clone());
@@ -32,7 +33,7 @@ pub(crate) fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnost
 fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
     let mut sections = Vec::new();
     let (mut start, mut first) = (0, 0);
-    for (number, &offset) in lines.starts().iter().enumerate() {
+    for (number, offset) in lines.starts().enumerate() {
         let is_marker = text[offset..]
             .strip_prefix("---")
             .is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r', '\n']));
