@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::fs;
 
 use nmgen::diagnostic::{Diagnostic, Excerpt};
-use tests::program;
+use tests::{fleet, measure, program};
 
 /// Files, and their diagnostics as `rule file:line`, or `rule file` without a line.
 fn told(files: &[(&str, &str)]) -> Vec<String> {
@@ -40,6 +40,25 @@ fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String
         format!("{} {file}{}", found.rule.name, at.unwrap_or_default())
     };
     found.iter().map(shown).collect()
+}
+
+/// 10,000 hosts take 200 MiB, the program's own memory aside.
+const MOST_MEMORY_OF_A_HOST: u64 = 20 << 10;
+
+#[test]
+fn a_host_of_a_fleet_takes_little_memory() {
+    let place = tempfile::tempdir().unwrap();
+    let peak = |hosts: usize| {
+        let path = place.path().join("agent-config.yaml");
+        fs::write(&path, fleet::agent_config(hosts)).unwrap();
+        let mut command = std::process::Command::new(program::nmgen());
+        let cost = measure::run(command.arg("check").arg(path)).unwrap();
+        assert_eq!(cost.exit_code, Some(0));
+        cost.peak_memory
+    };
+    let (few, many) = (200, 1_000);
+    let of_a_host = peak(many).saturating_sub(peak(few)) / (many - few) as u64;
+    assert!(of_a_host <= MOST_MEMORY_OF_A_HOST, "{of_a_host} bytes a host");
 }
 
 /// An install-config with these numbers of replicas.

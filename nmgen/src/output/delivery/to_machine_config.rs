@@ -204,3 +204,18 @@ fn pools(role: &str, bytes: usize, hosts: usize) -> String {
     };
     format!("split the pool into {pools} of at most {each} hosts, such as {names}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{CAUTION, pools};
+
+    #[test]
+    fn a_pool_that_is_too_large_is_split_by_name() {
+        let of = |bytes, hosts| pools("worker", bytes, hosts);
+        let two = "split the pool into 2 of at most 3 hosts, such as worker-1 and worker-2";
+        assert_eq!(of(CAUTION + 1, 5), two);
+        let eight = "split the pool into 8 of at most 1250 hosts, such as worker-1 to worker-8";
+        assert_eq!(of(8 * CAUTION, 9_997), eight);
+        assert_eq!(of(2 * CAUTION, 1), "split the pool");
+    }
+}
