@@ -315,15 +315,24 @@ pub const APISERVER: (&str, &str) = (
 /// Excluded, since they change by themselves: lifetimes, indices, and NetworkManager's own profiles of lo and of a bridge's tun
 /// device (userspace datapath only), with their routes of metric 450.
 pub fn picture(inside: &Inside) -> Result<String> {
-    inside.sh(
-        "cd /etc/NetworkManager/system-connections; \
-         for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
-         ls /run/NetworkManager/system-connections | grep -v -e ^lo.nmconnection -e '^br-ex-[0-9a-f-]*.nmconnection' || :; \
-         for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
-         ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | grep -v 'metric 450' | sort; ip -6 route show default | sort; \
-         cat /etc/resolv.conf; \
-         nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | grep -v -e :tun: -e :loopback: | sort",
-    )
+    inside.sh(PICTURE)
+}
+
+const PICTURE: &str = "cd /etc/NetworkManager/system-connections; \
+    for file in *; do stat -c '%n %a %U' $file; cat $file; done; \
+    ls /run/NetworkManager/system-connections | grep -v -e ^lo.nmconnection -e '^br-ex-[0-9a-f-]*.nmconnection' || :; \
+    for bridge in $(ovs-vsctl list-br); do echo bridge $bridge $(ovs-vsctl list-ports $bridge | sort); done; \
+    ip -oneline address | sed 's/^[0-9]*: //; s/valid_lft.*//' | sort; ip route | grep -v 'metric 450' | sort; ip -6 route show default | sort; \
+    cat /etc/resolv.conf; \
+    nmcli -g NAME,UUID,TYPE,DEVICE connection show --active | grep -v -e :tun: -e :loopback: | sort";
+
+/// The network's picture once it is `expected`, or after a bound: NetworkManager removes addresses and writes resolv.conf some time
+/// after it has done what was asked.
+pub fn picture_like(inside: &Inside, expected: &str) -> Result<String> {
+    inside.write("/run/lab-picture", &format!("{expected}\n"))?;
+    // The caller's comparison shows the difference better than the end of the wait.
+    let _ = inside.wait_sh(&format!("({PICTURE}) | cmp --quiet - /run/lab-picture"), SOON);
+    picture(inside)
 }
 
 /// Waits for the end of NetworkManager's start-up; `boot` returns earlier.
