@@ -8,7 +8,7 @@ use tests::{
         ADDRESS, ADDRESS6, HOST_FILE, MAC, SOON, attempt, automatic, bridge_outcome, outcome,
         settle,
     },
-    derived::{Network, document, in_userspace, profiles},
+    derived::{Network, OWN_NETWORK, document, in_userspace, metrics, profiles},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
@@ -61,16 +61,6 @@ fn differing(derived: &Network, automatic: &Network) -> BTreeMap<String, (u32, u
     differing.collect()
 }
 
-/// The metrics of a static address's own network, as `nmgen/doc/conversions.md` has them.
-fn of_own_network() -> (u32, u32) {
-    let text = include_str!("../../nmgen/doc/conversions.md");
-    let row = text.lines().find_map(|line| line.strip_prefix("| metric of the route to a static"));
-    let cells: Vec<&str> = row.expect("the table of differences").split(" | ").collect();
-    let number =
-        |cell: &str| cell.split_once([',', ' ']).map_or(cell, |(number, _)| number).parse();
-    (number(cells[1]).expect("a metric"), number(cells[2]).expect("a metric"))
-}
-
 impl Host {
     /// The node boots with the early profiles; with the derived document br-ex has what the uplink had, and so has the automatic
     /// bridge, but for the metric of these static networks.
@@ -93,7 +83,7 @@ impl Host {
             outcome(&inside, None)?;
             settle(&inside)?;
             let before = self.network(&inside, self.device)?;
-            assert!(before.addresses.starts_with(&format!("{MAC}\n1400\n")), "{before:?}");
+            assert_eq!(before.link, format!("{MAC}\n1400"));
 
             inside.write(HOST_FILE, &text)?;
             let it = attempt(&inside)?;
@@ -108,7 +98,7 @@ impl Host {
             let it = bridge_outcome(&inside, Some(&mark))?;
             assert_eq!(it.exit, 0, "{}", it.text());
             let automatic = self.on_bridge(&inside, &before)?;
-            let expected = networks.iter().map(|it| ((*it).to_owned(), of_own_network()));
+            let expected = networks.iter().map(|it| ((*it).to_owned(), metrics(OWN_NETWORK)));
             assert_eq!(differing(&derived, &automatic), expected.collect(), "{automatic:?}");
             then(case)
         })
@@ -122,7 +112,9 @@ impl Host {
     /// Checks that br-ex has the early network, and the uplink no address.
     fn on_bridge(&self, inside: &Inside, before: &Network) -> Result<Network, Error> {
         let now = self.network(inside, "br-ex")?;
+        assert_eq!(now.link, before.link);
         assert_eq!(now.addresses, before.addresses);
+        assert_eq!(now.dns, before.dns);
         assert_eq!(now.destinations(), before.destinations());
         assert_eq!(now.rules, before.rules);
         let device = self.device;

@@ -59,8 +59,12 @@ fn generated(early: &str, arguments: &[&str]) -> io::Result<BTreeMap<String, Str
 /// The network of a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
-    /// MAC address, MTU, addresses, and the name servers.
+    /// Its MAC address and MTU.
+    pub link: String,
+    /// Its addresses.
     pub addresses: String,
+    /// The node's name servers and search domains.
+    pub dns: String,
     /// Its routes without the device's name, each with its metric.
     pub routes: BTreeMap<String, u32>,
     /// Routing rules.
@@ -76,12 +80,11 @@ impl Network {
         Ok(Self::parse(&inside.sh(&reader(device))?))
     }
 
-    /// The output of [`reader`].
-    #[must_use]
-    pub fn parse(text: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut parts = text.split("--\n");
         let mut part = || parts.next().unwrap_or_default().trim().to_owned();
-        let (addresses, routes, rules) = (part(), part(), part());
+        let (link, addresses, dns) = (part(), part(), part());
+        let (routes, rules) = (part(), part());
         let route = |line: &str| {
             let words: Vec<&str> = line.split_whitespace().collect();
             let (mut route, mut metric) = (Vec::new(), 0);
@@ -96,7 +99,7 @@ impl Network {
             }
             (route.join(" "), metric)
         };
-        Self { addresses, routes: routes.lines().map(route).collect(), rules }
+        Self { link, addresses, dns, routes: routes.lines().map(route).collect(), rules }
     }
 
     /// The routes without metrics.
@@ -106,13 +109,34 @@ impl Network {
 }
 
 /// The shell command that prints the network of a device for [`Network::parse`].
-#[must_use]
-pub fn reader(device: &str) -> String {
+fn reader(device: &str) -> String {
     format!(
-        "cat /sys/class/net/{device}/address /sys/class/net/{device}/mtu; \
-         ip -oneline address show dev {device} scope global | awk '{{print $3, $4}}' | sort; \
-         sed 's/%{device}$/%uplink/' /etc/resolv.conf || :; echo --; \
+        "cat /sys/class/net/{device}/address /sys/class/net/{device}/mtu; echo --; \
+         ip -oneline address show dev {device} scope global | awk '{{print $3, $4}}' | sort; echo --; \
+         sed '/^#/d; s/%{device}$/%uplink/' /etc/resolv.conf || :; echo --; \
          for family in -4 -6; do ip $family route show table all type unicast dev {device}; done | sed /^fe80/d; echo --; \
          ip -4 rule show; ip -6 rule show"
     )
+}
+
+/// The row of the route to a static address's own network in the table of `nmgen/doc/conversions.md`.
+pub const OWN_NETWORK: &str = "metric of the route to a static address's own network";
+/// The row of the other routes.
+pub const STATIC_ROUTE: &str = "metric of a static route without one";
+
+/// The metrics in a row of the table: by the derived document, and by the automatic bridge.
+///
+/// # Panics
+/// If there is no such row.
+#[must_use]
+pub fn metrics(row: &str) -> (u32, u32) {
+    let text = include_str!("../../nmgen/doc/conversions.md");
+    let cells = text.lines().find_map(|line| line.strip_prefix("| ")?.strip_prefix(row));
+    let mut numbers = cells.expect("the table of differences").split(" | ").skip(1).map(|cell| {
+        let digits = cell.chars().skip_while(|it| !it.is_ascii_digit());
+        let number: String = digits.take_while(char::is_ascii_digit).collect();
+        number.parse().expect("a metric")
+    });
+    let mut next = || numbers.next().expect("a metric");
+    (next(), next())
 }
