@@ -24,7 +24,7 @@ pub(crate) fn each<'i, T: Sync, R: Send>(
     let block = (items.len() / (threads * 8)).clamp(1, MAX_BLOCK);
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    let mut blocks: Vec<(usize, Vec<R>)> = Vec::new();
     std::thread::scope(|scope| {
         for _ in 0..threads {
             let (sender, next, work) = (sender.clone(), &next, &work);
@@ -44,13 +44,12 @@ pub(crate) fn each<'i, T: Sync, R: Send>(
         let mut progress = Progress::new(items.len());
         for (first, done) in receiver {
             progress.more(done.len());
-            for (slot, result) in results.iter_mut().skip(first).zip(done) {
-                *slot = Some(result);
-            }
+            blocks.push((first, done));
         }
         progress.end();
     });
-    results.into_iter().flatten().collect()
+    blocks.sort_unstable_by_key(|(first, _)| *first);
+    blocks.into_iter().flat_map(|(_, done)| done).collect()
 }
 
 /// One line on a terminal, rewritten once a second.
