@@ -1,4 +1,7 @@
-//! br-ex without a document, with the kernel's datapath: on a bond with a VLAN and LACP, on that VLAN, and on a VLAN of a card.
+//! br-ex without a document, with the kernel's datapath: on a bond with a VLAN and LACP, on that VLAN, on a VLAN of a card, and on
+//! a bond with the address of its active port.
+
+mod ports;
 
 use std::net::Ipv4Addr;
 
@@ -9,6 +12,10 @@ use tests::{
     two_stage::{ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, fleet, peer},
 };
 
+use self::ports::{
+    BACKUP_PORTS, ON_BACKUP, backup_cards, backup_peer, backup_profiles, boots_with_a_dead_port,
+    other_port_takes_over,
+};
 use crate::Result;
 
 const ON_STORAGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 70);
@@ -53,7 +60,7 @@ fn works(case: &VmCase<'_>, link: &str) -> Result<Inside> {
         "ovs-vsctl get bridge br-ex datapath_type; ovs-vsctl list-ports br-ex; cat /run/lab-ovs-configuration || :",
     )?;
     assert_eq!(seen, format!("\"\"\n{link}"));
-    for address in [ADDRESS, ON_VLAN, ON_STORAGE] {
+    for address in [ADDRESS, ON_VLAN, ON_STORAGE, ON_BACKUP] {
         assert!(case.peer().pings(address, SOON)?, "{address} with br-ex on {link}");
     }
     let status = inside.run(&["dayone", "status"])?;
@@ -78,8 +85,8 @@ fn as_the_script(inside: &Inside, fixture: &str, its: &str, link: &str) -> Resul
 }
 
 /// Checks that the ports' profiles are copies of the ports' own, with the new bond as their controller.
-fn ports_are_copies(own: &Profiles) {
-    for port in ["enp0s16", "enp0s17"] {
+fn are_copied(ports: [&str; 2], own: &Profiles) {
+    for port in ports {
         let copy = format!("{port}-slave-ovs-clone");
         let mut expected = own[port].clone();
         for (property, value) in [
@@ -120,24 +127,24 @@ fn on_a_bond_and_on_vlans() -> Result<()> {
         .automatic_bridge()
         .keyfile("storage", CARD)
         .keyfile("storage-vlan", VLAN_OF_CARD);
-    let machine = bonded("802.3ad")
-        .nic(Nic::new("nic3", "52:54:00:00:00:73"))
+    let ignition = backup_profiles(ignition);
+    let machine = backup_cards(bonded("802.3ad").nic(Nic::new("nic3", "52:54:00:00:00:73")))
         .archive(archive(&fleet("802.3ad"))?)
         .ignition(&SERVER.to_string(), &ignition.text());
     let peer =
         peer().vlan("storage", 200).address("storage", Ipv4Addr::new(198, 18, 0, 1).into(), 24);
-    machines.run(&machine, &peer, |case| {
+    machines.run(&machine, &backup_peer(peer), |case| {
         for reboot in [false, true] {
-            if reboot {
-                case.reboot()?
+            let inside = if reboot {
+                boots_with_a_dead_port(case, |case| works(case, "bond0"))?
             } else {
-                case.boot()?
+                case.boot()?;
+                works(case, "bond0")?
             };
-            let inside = works(case, "bond0")?;
             both_ports_carry(case, &inside)?;
             let own =
                 as_the_script(&inside, configure_ovs_profiles!("bond-lacp"), "bond0", "bond0")?;
-            ports_are_copies(&own);
+            are_copied(["enp0s16", "enp0s17"], &own);
             let kubelet = inside.wait_unit("kubelet.service", "active", SOON)?;
             let bridge = inside.unit("dayone-bridge.service")?;
             assert!(kubelet.exec_start > bridge.active_enter, "{kubelet:?} {bridge:?}");
@@ -154,6 +161,10 @@ fn on_a_bond_and_on_vlans() -> Result<()> {
             "eno1",
             "enp0s18",
         )?;
-        Ok(())
+        let inside = moved(case, "bond1")?;
+        let fixture = configure_ovs_profiles!("bond-fail-over-mac");
+        let own = as_the_script(&inside, fixture, "bond0", "bond1")?;
+        are_copied(BACKUP_PORTS, &own);
+        other_port_takes_over(case, &inside)
     })
 }
