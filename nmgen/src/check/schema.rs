@@ -3,6 +3,7 @@
 //! The place is found by running nmstate on parts of the document: a part is at fault when nmstate
 //! doesn't refuse the rest for the same reason. Nothing here knows NMState's schema.
 
+mod effort;
 mod ignored;
 mod known;
 mod locate;
@@ -10,6 +11,7 @@ mod misplaced;
 mod nearest;
 mod words;
 
+use self::effort::Effort;
 use self::known::missing_field;
 use self::locate::{BOOLEAN, Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
@@ -108,14 +110,14 @@ fn report_all(
     if !known.is_empty() {
         (taken, verdict) = known::take_out(&mut value, known, judge, &mut removed);
     }
-    let mut faults = 0;
+    let (mut faults, mut effort) = (0, Effort::new());
     while let Err(refusal) = verdict {
         let reason = reason(&refusal);
         // A contradiction in what is left may come from the removals.
         if faults > 0 && !is_schema(&reason) {
             return;
         }
-        let path = up_to_field(guilty(&value, &reason, judge), &reason);
+        let path = up_to_field(guilty(&value, &reason, judge, &mut effort), &reason);
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
@@ -128,7 +130,7 @@ fn report_all(
             diagnostics.push(diagnostic);
         }
         faults += 1;
-        if path.steps().is_empty() || faults >= MAX_FAULTS {
+        if path.steps().is_empty() || faults >= MAX_FAULTS || !effort.spend(&value) {
             return;
         }
         (value, verdict) = without(value, path, judge, &mut removed);

@@ -5,20 +5,18 @@ use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::IGNORED_FIELD;
+use super::effort::Effort;
 use super::locate::{IDENTITY, Judge};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::document::{Document, Entry, Node, Path, Step, Value};
 use crate::text::Span;
-
-/// A bound for documents of a stranger; NMState has some 400 kinds of keys.
-const MAX_QUESTIONS: usize = 1_000;
 
 /// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
 static ANSWERS: LazyLock<RwLock<HashMap<String, bool>>> = LazyLock::new(RwLock::default);
 
 /// Warns of each key that nmstate drops, in a document that it accepts.
 pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Diagnostics) {
-    let mut search = Search { document, judge, questions: 0, diagnostics };
+    let mut search = Search { document, judge, effort: Effort::new(), diagnostics };
     for section in document.root.entries() {
         let path = Path::default().key(&section.key);
         search.section(&path, &section.node);
@@ -35,7 +33,7 @@ pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Dia
 struct Search<'s, 't> {
     document: &'s Document<'t>,
     judge: Judge,
-    questions: usize,
+    effort: Effort,
     diagnostics: &'s mut Diagnostics,
 }
 
@@ -66,9 +64,11 @@ impl Search<'_, '_> {
             }
             let known = ANSWERS.read().unwrap_or_else(PoisonError::into_inner).get(&shape).copied();
             let is_dropped = known.unwrap_or_else(|| {
+                if self.effort.is_spent() {
+                    return false;
+                }
                 let mut ask = |part: Node<'static>| {
-                    self.questions += 1;
-                    self.questions <= MAX_QUESTIONS && (self.judge)(&alone(part)).is_ok()
+                    self.effort.spend(&part) && (self.judge)(&alone(part)).is_ok()
                 };
                 let part = part.clone().into_owned();
                 if !*is_accepted.get_or_insert_with(|| ask(part.clone())) {

@@ -1,5 +1,6 @@
 //! Finds the part of a document that nmstate refuses, by running nmstate on parts.
 
+use super::effort::Effort;
 use crate::document::{Node, Path, Step, Value};
 use crate::state::Refusal;
 
@@ -10,8 +11,8 @@ pub(super) type Judge = fn(&Node<'_>) -> Result<(), Refusal>;
 const MAX_QUESTIONS: u32 = 300;
 
 /// The smallest part that nmstate refuses for this reason, or whose removal changes the reason.
-pub(super) fn guilty(value: &Node<'_>, reason: &str, judge: Judge) -> Path {
-    let mut search = Search { reason, judge, questions: 0 };
+pub(super) fn guilty(value: &Node<'_>, reason: &str, judge: Judge, effort: &mut Effort) -> Path {
+    let mut search = Search { reason, judge, questions: 0, effort };
     search.descend(value.clone())
 }
 
@@ -19,6 +20,7 @@ struct Search<'r> {
     reason: &'r str,
     judge: Judge,
     questions: u32,
+    effort: &'r mut Effort,
 }
 
 impl Search<'_> {
@@ -136,7 +138,8 @@ impl Search<'_> {
 
     fn ask(&mut self, value: &Node<'_>) -> Option<Result<(), Refusal>> {
         self.questions += 1;
-        (self.questions <= MAX_QUESTIONS).then(|| (self.judge)(value))
+        let is_allowed = self.questions <= MAX_QUESTIONS && self.effort.spend(value);
+        is_allowed.then(|| (self.judge)(value))
     }
 }
 
