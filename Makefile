@@ -11,19 +11,19 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 # The host's own target, named explicitly: the static flag then does not apply to build scripts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+# What `all`, `node`, `ramdisk` and `manuals` make.
+NMGEN_BINARY := target/release/nmgen
+DAYONE_BINARY := target/$(HOST_TARGET)/node/dayone
 RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
-# The output directories of `all` and `manuals`.
-PROGRAMS := target/release
 MANUALS := target/manuals
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain node ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts soak bench install install-built deb deb-built clean
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
-all: toolchain ## Build the programs
+all: toolchain node ## Build the programs
 	$(CARGO) build --locked --release -p nmgen
-	$(CARGO) build --locked --release -p agent
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
@@ -33,8 +33,13 @@ toolchain:
 	  echo "cargo is missing: install a Rust toolchain (rustup, or Debian's cargo >= 1.88)" >&2; exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
+node: toolchain ## Build the agent for a node's image
+	RUSTFLAGS="-C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
+	  $(CARGO) build --locked -p agent --bin dayone $(NODE_EXTRA) --profile node --target $(HOST_TARGET)
+	@ls -l $(DAYONE_BINARY)
+
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/ramdisk.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
+	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
 	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RAMDISK_BINARY) --version >/dev/null
@@ -112,9 +117,9 @@ install: all ramdisk manuals ## Install below DESTDIR
 
 # Installs existing builds, for packages and tests, which build separately.
 install-built:
-	install -Dm755 $(PROGRAMS)/nmgen $(DESTDIR)$(PREFIX)/bin/nmgen
+	install -Dm755 $(NMGEN_BINARY) $(DESTDIR)$(PREFIX)/bin/nmgen
 	install -Dm755 $(RAMDISK_BINARY) $(DESTDIR)$(PREFIX)/libexec/nmgen/nmgen
-	install -Dm755 $(PROGRAMS)/dayone $(DESTDIR)$(PREFIX)/bin/dayone
+	install -Dm755 $(DAYONE_BINARY) $(DESTDIR)$(PREFIX)/bin/dayone
 	for page in $(MANUALS)/*.[1578]; do \
 	  install -Dm644 $$page $(DESTDIR)$(PREFIX)/share/man/man$${page##*.}/$${page##*/} || exit 1; done
 	for name in nmgen dayone; do \

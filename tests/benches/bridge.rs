@@ -21,7 +21,7 @@ const VOLATILE: &str = "/run/NetworkManager/system-connections";
 
 fn main() {
     let Some(lab) = Lab::open().unwrap() else { return };
-    let (dayone, _) = program::dayone_release();
+    let (dayone, _) = program::dayone_of_node();
     for (name, profile, aim) in [("static", DAY_ONE.to_owned(), 450), ("DHCP", day_one_dhcp(), 600)]
     {
         let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);

@@ -1,5 +1,6 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
-//! verification; and a second boot, from the kernel's network to READY. Prints ratios of one run; asserts nothing about time.
+//! verification; and a second boot, from the kernel's network to READY. Prints ratios of one run; asserts nothing about time, but
+//! the size of the program and its memory.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -8,18 +9,25 @@ use std::time::Duration;
 use tests::{
     dayone::{DAY_ONE, Document, SOON, mark, outcome, ready_after_network, with_program},
     lab::{Case, Inside, Lab, Nic, Node, Peer},
-    measure::{least, millis},
+    measure::{self, least, millis},
     program,
 };
 
 /// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
+/// The program's bound in bytes: it goes onto every node's image. nmstatectl, which it replaces there, has 13.5 MB.
+const SIZE: u64 = 8_000_000;
+/// The bound of an apply's memory, in bytes.
+const MEMORY: u64 = 20 << 20;
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 const HOST_FILE: &str = tests::dayone::HOST_FILE;
 
 fn main() {
     let Some(lab) = Lab::open().unwrap() else { return };
-    let (dayone, nmstate) = program::dayone_release();
+    let (dayone, nmstate) = program::dayone_of_node();
+    let size = std::fs::metadata(&dayone).unwrap().len();
+    println!("size of the program  {:>6.2} MB (at most 8)", size as f64 / 1e6);
+    assert!(size <= SIZE, "{} has {size} bytes", dayone.display());
     let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
     let node = with_program(node, &dayone)
         .keyfile("eno1", DAY_ONE)
@@ -36,6 +44,9 @@ fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
 
     let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside, &document)).collect::<Result<_, _>>()?;
     println!("phases of dayone's last run, in ms: {}", phases(&inside)?);
+    let memory = memory(&inside, &document)?;
+    println!("peak memory          {:>6.2} MiB (at most 20)", memory as f64 / f64::from(1 << 20));
+    assert!(memory <= MEMORY, "an apply takes {memory} bytes");
     // NetworkManager's floor uses the profiles of the last run.
     inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
     let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
@@ -87,6 +98,15 @@ fn agent(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error>
     assert_eq!(outcome.exit, 0, "{}", outcome.text());
     let unit = inside.unit("dayone.service")?;
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
+}
+
+/// The peak memory of an apply, in bytes.
+fn memory(inside: &Inside, document: &str) -> Result<u64, tests::lab::Error> {
+    reset(inside)?;
+    inside.write(HOST_FILE, document)?;
+    let cost = measure::run(inside.command("dayone")?.arg("apply")).unwrap();
+    assert_eq!(cost.exit_code, Some(0));
+    Ok(cost.peak_memory)
 }
 
 /// The phases of the previous run.

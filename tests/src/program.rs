@@ -106,8 +106,8 @@ pub fn nmstate_apply() -> &'static Path {
 ///
 /// # Panics
 /// When they cannot be built.
-pub fn dayone_release() -> (PathBuf, PathBuf) {
-    let dayone = build("dayone-release");
+pub fn dayone_of_node() -> (PathBuf, PathBuf) {
+    let dayone = build("dayone-node");
     let nmstate = dayone.with_file_name("examples").join("nmstate_apply");
     (dayone, nmstate)
 }

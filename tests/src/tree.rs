@@ -52,7 +52,8 @@ pub fn make(target: &str, variables: &[(&str, &Path)]) -> io::Result<()> {
 /// The input of `make install-built`, and the make variables with its paths.
 #[derive(Debug)]
 pub struct Built {
-    programs: PathBuf,
+    nmgen: PathBuf,
+    dayone: PathBuf,
     ramdisk: PathBuf,
     manuals: PathBuf,
     _directory: Option<tempfile::TempDir>,
@@ -68,13 +69,15 @@ impl Built {
     /// When the manuals cannot be built.
     pub fn stand_ins() -> io::Result<Self> {
         let directory = tempfile::tempdir()?;
-        let programs = directory.path().to_owned();
-        for program in ["nmgen", "dayone", "nmgen-ramdisk"] {
-            fs::write(programs.join(program), format!("#!/bin/sh\n# {program}\n"))?;
+        let path = |name: &str| directory.path().join(name);
+        let (nmgen, dayone, ramdisk) = (path("nmgen"), path("dayone"), path("nmgen-ramdisk"));
+        for program in [&nmgen, &dayone, &ramdisk] {
+            let name = program.file_name().unwrap_or_default().display();
+            fs::write(program, format!("#!/bin/sh\n# {name}\n"))?;
         }
-        let (ramdisk, manuals) = (programs.join("nmgen-ramdisk"), programs.join("manuals"));
+        let manuals = path("manuals");
         program::write_manuals(&manuals);
-        Ok(Self { programs, ramdisk, manuals, _directory: Some(directory) })
+        Ok(Self { nmgen, dayone, ramdisk, manuals, _directory: Some(directory) })
     }
 
     /// Debug builds of the programs, and the real program of the ramdisk.
@@ -85,18 +88,18 @@ impl Built {
     /// # Panics
     /// When one cannot be built.
     pub fn programs() -> io::Result<Self> {
-        let programs = program::dayone().parent().unwrap_or(root()).to_owned();
-        program::nmgen();
-        let manuals = programs.with_file_name("manuals");
+        let (nmgen, dayone) = (program::nmgen().to_owned(), program::dayone().to_owned());
+        let manuals = dayone.with_file_name("manuals");
         program::write_manuals(&manuals);
         let ramdisk = program::nmgen_ramdisk().to_owned();
-        Ok(Self { programs, ramdisk, manuals, _directory: None })
+        Ok(Self { nmgen, dayone, ramdisk, manuals, _directory: None })
     }
 
     /// Assignments for make.
-    pub fn variables(&self) -> [(&'static str, &Path); 3] {
+    pub fn variables(&self) -> [(&'static str, &Path); 4] {
         [
-            ("PROGRAMS", &self.programs),
+            ("NMGEN_BINARY", &self.nmgen),
+            ("DAYONE_BINARY", &self.dayone),
             ("RAMDISK_BINARY", &self.ramdisk),
             ("MANUALS", &self.manuals),
         ]
