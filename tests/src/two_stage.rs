@@ -1,6 +1,7 @@
 //! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and expectations.
 
 mod automatic;
+mod derived;
 
 use std::{
     collections::BTreeMap,
@@ -9,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+pub use self::derived::{derived, has_network_of, own_network, under_own_names};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 

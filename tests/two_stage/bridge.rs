@@ -1,5 +1,6 @@
 //! br-ex without a document, with the kernel's datapath: on a bond with a VLAN and LACP, on that VLAN, on a VLAN of a card, and on
-//! a bond with the address of its active port.
+//! a bond with the address of its active port. Then on the VLANs and the first bond by documents that are derived from one early
+//! document.
 
 mod ports;
 
@@ -8,8 +9,12 @@ use std::net::Ipv4Addr;
 use tests::{
     configure_ovs_profiles,
     dayone::{Profiles, parse, profiles, undocumented},
+    derived::{OWN_NETWORK, STATIC_ROUTE, metrics},
     lab::{Inside, Machines, Nic, VmCase},
-    two_stage::{ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, fleet, peer},
+    two_stage::{
+        ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, derived, fleet,
+        has_network_of, own_network, peer, static_address, under_own_names,
+    },
 };
 
 use self::ports::{
@@ -53,6 +58,14 @@ address1=198.18.0.70/24
 method=disabled
 ";
 
+/// The routes by br-ex, with the metrics of one column of the table of differences. Only the bond has the default route.
+fn routes(address: Ipv4Addr, of: impl Fn((u32, u32)) -> u32) -> Vec<(String, u32)> {
+    let default = ("default via 192.0.2.1".to_owned(), of(metrics(STATIC_ROUTE)));
+    let has_it = address == ADDRESS;
+    let own = own_network(address, of(metrics(OWN_NETWORK)));
+    has_it.then_some(default).into_iter().chain([own]).collect()
+}
+
 /// Checks br-ex on `link`, and that every network of the machine works.
 fn works(case: &VmCase<'_>, link: &str) -> Result<Inside> {
     let inside = case.inside()?;
@@ -73,9 +86,13 @@ fn works(case: &VmCase<'_>, link: &str) -> Result<Inside> {
     Ok(inside)
 }
 
+fn address_of(inside: &Inside, link: &str) -> Result<String> {
+    Ok(inside.sh(&format!("cat /sys/class/net/{link}/address"))?)
+}
+
 /// Checks the profiles of the bridge and of `link` against those that configure-ovs.sh makes in `fixture` of `its` uplink.
 fn as_the_script(inside: &Inside, fixture: &str, its: &str, link: &str) -> Result<Profiles> {
-    let mac = inside.sh(&format!("cat /sys/class/net/{link}/address"))?;
+    let mac = address_of(inside, link)?;
     let mut script = parse(&fixture.replace(its, link).replace("52:54:00:00:00:01", &mac));
     // Its addresses are those of another node.
     script.retain(|id, _| id != "ovs-if-br-ex" && !id.ends_with("-slave-ovs-clone"));
@@ -107,6 +124,41 @@ fn both_ports_carry(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
     assert!(!bond.contains("Partner Mac Address: 00:00:00:00:00:00"), "{bond}");
     let partner = case.lacp("aggregate")?;
     assert_eq!(partner.matches("current attached").count(), 2, "{partner}");
+    Ok(())
+}
+
+/// The host's early document, with the storage network.
+fn early() -> String {
+    let address = static_address(ON_STORAGE);
+    // Each line whole: a continuation would lose the leading spaces.
+    let storage = format!(
+        "  - name: enp0s18
+    type: ethernet
+    state: up
+  - name: enp0s18.200
+    type: vlan
+    state: up
+    vlan:
+      base-iface: enp0s18
+      id: 200
+{address}dns-resolver:"
+    );
+    under_own_names("802.3ad").replace("dns-resolver:", &storage)
+}
+
+/// Puts the derived document with this uplink in force. Of the uplink's network, br-ex has what the automatic bridge gave it.
+fn by_document(case: &VmCase<'_>, link: &str, address: Ipv4Addr) -> Result<()> {
+    let inside = case.inside()?;
+    let before = address_of(&inside, link)?;
+    inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &derived(&early(), link)?)?;
+    inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.success()?;
+    has_network_of(&inside, link, &before, address, &routes(address, |(derived, _)| derived))?;
+    for address in [ADDRESS, ON_VLAN, ON_STORAGE] {
+        assert!(case.peer().pings(address, SOON)?, "{address} with the document on {link}");
+    }
+    // In force only without drift.
+    let status = inside.run(&["dayone", "status"])?.success()?;
+    assert!(status.starts_with("IN FORCE: "), "{status}");
     Ok(())
 }
 
@@ -152,6 +204,16 @@ fn on_a_bond_and_on_vlans() -> Result<()> {
         let inside = moved(case, "bond0.100")?;
         both_ports_carry(case, &inside)?;
         as_the_script(&inside, configure_ovs_profiles!("bond-vlan"), "bond0.100", "bond0.100")?;
+        let own = address_of(&inside, "bond0.100")?;
+        let automatic = routes(ON_VLAN, |(_, automatic)| automatic);
+        has_network_of(&inside, "bond0.100", &own, ON_VLAN, &automatic)?;
+
+        let inside = moved(case, "bond1")?;
+        let fixture = configure_ovs_profiles!("bond-fail-over-mac");
+        let own = as_the_script(&inside, fixture, "bond0", "bond1")?;
+        are_copied(BACKUP_PORTS, &own);
+        other_port_takes_over(case, &inside)?;
+
         let inside = moved(case, "enp0s18.200")?;
         as_the_script(
             &inside,
@@ -161,10 +223,8 @@ fn on_a_bond_and_on_vlans() -> Result<()> {
             "eno1",
             "enp0s18",
         )?;
-        let inside = moved(case, "bond1")?;
-        let fixture = configure_ovs_profiles!("bond-fail-over-mac");
-        let own = as_the_script(&inside, fixture, "bond0", "bond1")?;
-        are_copied(BACKUP_PORTS, &own);
-        other_port_takes_over(case, &inside)
+        by_document(case, "enp0s18.200", ON_STORAGE)?;
+        by_document(case, "bond0.100", ON_VLAN)?;
+        by_document(case, "bond0", ADDRESS)
     })
 }
