@@ -187,6 +187,14 @@ fn unconfirmed_trial_goes_back_whatever_ends() -> Result<(), Error> {
         settle(&inside)?;
         is_back(case, &before, "the power cut")?;
         assert!(kubelet_ran(&inside)?);
+
+        begin(&inside, "fourth")?;
+        case.reboot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        settle(&inside)?;
+        is_back(case, &before, "the reboot")?;
+        assert!(kubelet_ran(&inside)?);
         let status = dayone(&inside, &["status"], 0)?;
         assert!(!status.stdout.contains("failures"), "{status}");
         Ok(())

@@ -40,7 +40,7 @@ const NO_SERVICE: &str = "needs certificates or a service that the nodes do not 
 const NO_MODULE: &str = "no kernel of the lab has this kind of interface";
 
 /// Compared nowhere, each with the reason.
-const LEFT_OUT: [(&str, &str); 12] = [
+const LEFT_OUT: [(&str, &str); 13] = [
     ("hsr.yml", NO_MODULE),
     ("infiniband.yml", NO_HARDWARE),
     ("ipsec.yml", NO_SERVICE),
@@ -53,6 +53,8 @@ const LEFT_OUT: [(&str, &str); 12] = [
     ("ipsec_psk.yml", NO_SERVICE),
     ("ipsec_x509.yml", NO_SERVICE),
     ("macsec0_up.yml", NO_SERVICE),
+    // Without the card the bridge is there until NetworkManager gives the interface up: both verdicts depend on the moment.
+    ("ovsbridge_dpdk_create.yml", NO_HARDWARE),
 ];
 
 fn is_left_out(name: &str) -> bool {
