@@ -40,7 +40,7 @@ fn main() {
         (0..RUNS).map(run).min_by_key(|cost| cost.wall).unwrap()
     };
     let to_machine_configs =
-        ["generate", "--to", "machine-config", "-o", "out", "agent-config.yaml"];
+        ["generate", "--to", "machine-config", "-o", "out/", "agent-config.yaml"];
     let one_call = least(&to_machine_configs);
     report("one call", &one_call, &one_call, DONE);
     let check = ["check", "agent-config.yaml"];
@@ -48,7 +48,7 @@ fn main() {
     std::fs::write(&config, fleet::agent_config(MANY)).unwrap();
     report("10,000: check", &least(&check), &one_call, DONE);
     report("10,000: one call", &least(&to_machine_configs), &one_call, INPUT_WRONG);
-    let to_files = ["generate", "--to", "hosts", "-o", "out", "agent-config.yaml"];
+    let to_files = ["generate", "--to", "hosts", "-o", "out/", "agent-config.yaml"];
     report("10,000: to files", &least(&to_files), &one_call, DONE);
     let early = fleet::agent_config_of(MANY, fleet::document);
     std::fs::write(&config, early).unwrap();
@@ -57,11 +57,12 @@ fn main() {
 
     let mut each =
         Cost { wall: Duration::ZERO, cpu: Duration::ZERO, peak_memory: 0, exit_code: Some(0) };
+    let hosts = work.path().join("hosts");
+    std::fs::create_dir(&hosts).unwrap();
     for number in 0..HOSTS {
-        let document = work.path().join("worker-0.yml");
-        std::fs::write(&document, fleet::with_br_ex(number)).unwrap();
+        std::fs::write(hosts.join("worker-0.yml"), fleet::with_br_ex(number)).unwrap();
         let mut command = Command::new(nmgen);
-        command.args(["generate", "--to", "machine-config", "--role", "worker"]).arg(&document);
+        command.args(["generate", "--to", "machine-config", "--role", "worker"]).arg(&hosts);
         let cost = measure::run(&mut command).unwrap();
         each.wall += cost.wall;
         each.cpu += cost.cpu;

@@ -19,7 +19,7 @@ pub struct Cost {
     pub exit_code: Option<i32>,
 }
 
-/// Runs a command to its end with its output thrown away.
+/// Runs a command to its end, in its directory, with its output thrown away.
 ///
 /// Through GNU time, a small process: the kernel counts the parent's memory into a program's peak (`exec_mmap` keeps `maxrss`),
 /// and a suite with many cases is larger than the measured program.
@@ -31,6 +31,9 @@ pub fn run(command: &mut Command) -> io::Result<Cost> {
     let mut timed = Command::new("/usr/bin/time");
     timed.args(["--quiet", "--format=%M", "--output"]).arg(report.path());
     timed.arg(command.get_program()).args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        timed.current_dir(directory);
+    }
     timed.stdout(Stdio::null()).stderr(Stdio::null());
     let start = Instant::now();
     let used = timed.spawn()?.wait4()?;
