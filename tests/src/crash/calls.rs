@@ -39,7 +39,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Call>, Fault> {
         let fault = || Fault::Trace(line.to_owned());
         let (thread, rest) = line.split_once(' ').ok_or_else(fault)?;
         let (thread, rest) = (thread.parse().map_err(|_| fault())?, rest.trim_start());
-        if rest.starts_with("+++") || rest.starts_with("---") {
+        // strace leaves a call of another process unfinished when it detaches.
+        if rest.starts_with("+++") || rest.starts_with("---") || rest.ends_with("<detached ...>") {
             continue;
         }
         if let Some(begin) = rest.strip_suffix(" <unfinished ...>") {
@@ -141,6 +142,7 @@ mod tests {
 8 unlink(\"\\x61\") = -1 ENOENT (No such file or directory)
 9 <... unlink resumed>) = 0
 8 +++ exited with 0 +++
+9 write(6<\\x61>, \"\\x01\", 8 <detached ...>
 ";
         let calls = parse(text)?;
         let names: Vec<_> = calls.iter().map(|call| &*call.name).collect();
