@@ -29,8 +29,8 @@ interfaces:
 /// Places that survive a reboot.
 const PLACE: &str = "/sysroot/etc";
 
-fn machine(name: &str) -> Machine {
-    let machine = Machine::with_card().card("ens4", "52:54:00:00:00:02").host(name, DOCUMENT);
+fn machine() -> Machine {
+    let machine = Machine::with_card().card("ens4", "52:54:00:00:00:02").host("worker-0", DOCUMENT);
     machine.command_line("nmgen.timeout=0 ignition.firstboot\n")
 }
 
@@ -76,9 +76,7 @@ impl Judge for NextBoot<'_> {
         self.now = left.clone();
         // Without the document at the next boot, what is there is the network.
         let whole = self.end.only(|path| left.0.contains_key(path));
-        let is_file = |path: &str| path.rsplit('/').next().is_some_and(|it| it.contains('.'));
-        let files = visible(&left).only(is_file);
-        if let Some(difference) = files.difference(&whole.only(is_file)) {
+        if let Some(difference) = visible(&left).difference(&whole) {
             return Ok(Some(format!("after the power cut {difference}")));
         }
         let after = self.boot()?;
@@ -95,7 +93,7 @@ impl Judge for NextBoot<'_> {
 
 #[test]
 fn the_next_boot_completes_what_a_power_cut_left() -> Result<(), Fault> {
-    let machine = machine("worker-0");
+    let machine = machine();
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
     let mut persist = machine.command();
@@ -121,7 +119,7 @@ fn the_next_boot_completes_what_a_power_cut_left() -> Result<(), Fault> {
     assert_eq!(visible(&end).difference(&end), None);
 
     let next_boot = || {
-        let machine = self::machine("worker-0");
+        let machine = self::machine();
         let now = disk(&machine)?;
         Ok(NextBoot { recorded: &root, end: &end, machine, now })
     };
