@@ -45,6 +45,19 @@ fn generate(to: &[&str], output: &Path, input: &Path) {
     assert!(status.unwrap().success());
 }
 
+/// Has Ignition write `config.ign` into `root`, both in `place`.
+fn apply(place: &Path) {
+    // Its name selects what the program does.
+    let program = place.join("ignition-apply");
+    symlink(IGNITION, &program).unwrap();
+    let output = Command::new(program)
+        .args(["--offline", "--root"])
+        .args([place.join("root"), place.join("config.ign")])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 #[test]
 fn ignition_validate_accepts_every_config() {
     if !is_there() {
@@ -92,17 +105,11 @@ fn ignition_applies_it_with_the_right_modes_and_contents() {
     fs::write(at("document.yml"), DOCUMENT).unwrap();
     generate(&["ignition"], &at("config.ign"), &at("document.yml"));
     generate(&["keyfiles"], &at("keyfiles"), &at("document.yml"));
-    symlink(IGNITION, at("ignition-apply")).unwrap();
     // Existing files are replaced.
     let connections = at("root/etc/NetworkManager/system-connections");
     fs::create_dir_all(&connections).unwrap();
     fs::write(connections.join("eno1.nmconnection"), "old").unwrap();
-    let output = Command::new(at("ignition-apply"))
-        .args(["--offline", "--root"])
-        .args([at("root"), at("config.ign")])
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    apply(place.path());
     let mut expected = Vec::new();
     for entry in fs::read_dir(at("keyfiles")).unwrap().map(Result::unwrap) {
         let name = entry.file_name().into_string().unwrap();
@@ -119,6 +126,30 @@ fn ignition_applies_it_with_the_right_modes_and_contents() {
         assert_eq!(applied.metadata().unwrap().permissions().mode() & 0o7777, *mode, "{applied:?}");
     }
     assert_eq!(count(&at("root")), expected.len(), "nothing else");
+}
+
+/// The documents that a MachineConfig brings to its nodes are, byte for byte, those that `--to hosts` writes.
+#[test]
+fn ignition_writes_the_derived_documents_of_a_machine_config() {
+    if !is_there() {
+        return;
+    }
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let installation = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    generate(&["machine-config", "--br-ex"], &at("machine-config.yaml"), &installation);
+    generate(&["hosts", "--br-ex"], &at("hosts"), &installation);
+    let text = fs::read_to_string(at("machine-config.yaml")).unwrap();
+    let machine_config: serde_yaml::Value = serde_yaml::from_str(&text).unwrap();
+    let config = serde_json::to_string(&machine_config["spec"]["config"]).unwrap();
+    fs::write(at("config.ign"), config).unwrap();
+    fs::create_dir(at("root")).unwrap();
+    apply(place.path());
+    for host in ["master-0.yml", "master-1.yml", "master-2.yml"] {
+        let written = at("root").join("etc/nmstate/openshift").join(host);
+        assert_eq!(fs::read(written).unwrap(), fs::read(at("hosts").join(host)).unwrap());
+    }
+    assert_eq!(count(&at("root")), 3, "nothing else");
 }
 
 fn count(directory: &PathBuf) -> usize {
