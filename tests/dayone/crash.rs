@@ -2,6 +2,7 @@
 
 mod bridge;
 mod document;
+mod interrupted;
 mod node;
 mod recorded;
 mod recovery;

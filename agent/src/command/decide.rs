@@ -161,13 +161,16 @@ fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<
 /// Counts a failure of the document. A stop does not count: the machine is shutting down.
 fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
+    let before = record.failures_of(&document.digest);
     let noted = match failure {
         Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
         Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
             record::append(paths, &document.digest, &document.path, "stopped", Some(&why))
         }
-        Failure::RolledBack { .. } => record.failed(paths, document, "rolled-back", &why),
-        Failure::RollBackFailed { .. } => record.failed(paths, document, "roll-back-failed", &why),
+        Failure::RolledBack { .. } => record.failed(paths, document, before, "rolled-back", &why),
+        Failure::RollBackFailed { .. } => {
+            record.failed(paths, document, before, "roll-back-failed", &why)
+        }
     };
     if let Err(error) = noted {
         tracing::warn!("the failure cannot be recorded: {}", chain(&error));

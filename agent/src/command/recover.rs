@@ -123,6 +123,9 @@ enum Open {
 
 /// The open journal; a commit that was decided is finished first.
 fn open_journal(paths: &Paths) -> Result<Open, Error> {
+    if let Err(error) = journal::sweep(paths) {
+        tracing::warn!("a finished transaction's copies are left: {}", chain(&error));
+    }
     if paths.committed().exists() {
         commit::finish(paths)?;
         set_aside::forget(paths)?;
@@ -165,7 +168,9 @@ fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
         mode: 0o600,
     };
     let why = "the agent or the machine stopped during the transaction";
-    Record::load(paths).failed(paths, &document, "interrupted", why)
+    let mut record = Record::load(paths);
+    let before = journal.failures.unwrap_or_else(|| record.failures_of(&document.digest));
+    record.failed(paths, &document, before, "interrupted", why)
 }
 
 fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {

@@ -16,6 +16,7 @@ use super::{
     file::{self, FileError},
     omit,
     protected::Scope,
+    record::Record,
     settle::settle,
 };
 use crate::{
@@ -56,6 +57,10 @@ pub(crate) struct Journal {
     /// Results of the probes before: after a roll back the gateway must answer again.
     #[serde(default)]
     pub(crate) probes: Vec<ProbeResult>,
+    /// Failures of the document before, so that one interrupted change counts once, however often
+    /// its recovery is interrupted too. Older versions did not write it.
+    #[serde(default)]
+    pub(crate) failures: Option<u32>,
 }
 
 /// 2: the copies' manifest names its paths.
@@ -80,6 +85,7 @@ impl Journal {
             bridges,
             before,
             probes,
+            failures: Some(Record::load(paths).failures_of(&document.digest)),
         }
     }
 
@@ -100,6 +106,7 @@ impl Journal {
             bridges,
             before,
             probes,
+            failures: None,
         }
     }
 
@@ -107,6 +114,18 @@ impl Journal {
     pub(crate) fn is_of_this_boot(&self, paths: &Paths) -> bool {
         self.boot_id == boot_id(paths)
     }
+}
+
+/// The directory of a transaction before its first rename and after its last.
+const NEW: &str = "new";
+const DONE: &str = "done";
+
+/// Removes directories that were no transaction yet, or none any more, when a run ended: they hold
+/// copies of profiles.
+pub(crate) fn sweep(paths: &Paths) -> Result<(), FileError> {
+    let (open, committed) = (paths.transaction(), paths.committed());
+    let left = [open.with_extension(NEW), open.with_extension(DONE), committed.with_extension(NEW)];
+    left.iter().try_for_each(|directory| file::remove(directory))
 }
 
 /// Copies the files that the texts speak of, has the commit staged in the new directory, and opens
@@ -119,7 +138,7 @@ pub(crate) fn open(
 ) -> Result<Commit, FileError> {
     let place = paths.transaction();
     let is_renamed = !omit::is_omitted("journal-rename");
-    let new = if is_renamed { place.with_extension("new") } else { place.clone() };
+    let new = if is_renamed { place.with_extension(NEW) } else { place.clone() };
     file::remove(&new)?;
     file::create_dir(&paths.state_dir())?;
     file::create_new_dir(&new)?;
@@ -173,7 +192,7 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
     settle(paths)?;
     let place = paths.transaction();
-    let done = place.with_extension("done");
+    let done = place.with_extension(DONE);
     file::remove(&done)?;
     file::rename(&place, &done)?;
     file::remove(&done)
@@ -181,7 +200,7 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, Kind, abandon, close, open, read};
+    use super::{Journal, Kind, abandon, close, open, read, sweep};
     use crate::{
         document::{Document, digest::Digest},
         durable::commit,
@@ -250,6 +269,11 @@ mod tests {
         assert!(back.is_of_this_boot(&paths));
         close(&paths)?;
         assert!(read(&paths)?.is_none());
+        assert_eq!(std::fs::read_dir(paths.state_dir())?.count(), 0);
+        for left in ["transaction.new", "transaction.done", "committed.new"] {
+            std::fs::create_dir_all(paths.state_dir().join(left).join("files"))?;
+        }
+        sweep(&paths)?;
         assert_eq!(std::fs::read_dir(paths.state_dir())?.count(), 0);
         Ok(())
     }

@@ -119,17 +119,17 @@ impl Record {
         self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
     }
 
-    /// Counts a failure.
+    /// Counts a failure of a document that had `before` failures.
     pub(crate) fn failed(
         &mut self,
         paths: &Paths,
         document: &Document,
+        before: u32,
         outcome: &str,
         error: &str,
     ) -> Result<(), FileError> {
-        let count = self.failures_of(&document.digest) + 1;
-        let last_error = error.to_owned();
-        self.failures = Some(Failures { digest: document.digest.clone(), count, last_error });
+        let (digest, last_error) = (document.digest.clone(), error.to_owned());
+        self.failures = Some(Failures { digest, count: before.saturating_add(1), last_error });
         file::create_dir(&paths.state_dir())?;
         file::write_json(&paths.record(), self, 0o600)?;
         append(paths, &document.digest, &document.path, outcome, Some(error))
@@ -213,8 +213,8 @@ mod tests {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         let mut record = Record::default();
-        for _ in 0..3 {
-            record.failed(&paths, &document("a"), "rolled-back", "why")?;
+        for before in 0..3 {
+            record.failed(&paths, &document("a"), before, "rolled-back", "why")?;
         }
         assert_eq!(record.failures_of(&Digest::of(b"a")), 3);
         assert_eq!(record.failures_of(&Digest::of(b"b")), 0);

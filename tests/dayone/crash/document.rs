@@ -1,5 +1,7 @@
 //! The transaction of a document, and the automatic bridge after it.
 
+use std::io::Write as _;
+
 use tests::{
     crash::campaign,
     dayone::{Document, HOST_FILE},
@@ -7,6 +9,7 @@ use tests::{
 };
 
 use super::{
+    interrupted,
     node::{self, REFUSED, booted},
     recorded::{faulty, recorded},
     recovery::{Expected, Recovery},
@@ -76,7 +79,9 @@ fn old_network_or_the_new_one() -> Result<(), Error> {
         bridge("the bridge in place of the document, rolled back", REFUSED, 3)?;
         bridge("the bridge in place of the document", "", 0)
     })?;
-    node::hold(&recordings, 20_000)?;
+    let second = interrupted::hold(&recordings)?;
+    let _ = writeln!(std::io::stderr(), "a second crash during the recovery: {second} states");
+    node::hold(&recordings, 20_000_usize.saturating_sub(second))?;
     for (step, expected, recording) in &mutants {
         let report =
             campaign::run(recording, 1, || Recovery::new(expected)).map_err(|it| faulty(&it))?;

@@ -111,7 +111,8 @@ impl Expected {
         }
         let left = after.0.keys().find(|path| {
             let name = path.strip_prefix(STATE).unwrap_or_default();
-            ["transaction", "committed"].contains(&name) || name.ends_with(".damaged")
+            ["transaction", "committed"].contains(&name)
+                || [".new", ".done", ".damaged"].iter().any(|end| name.ends_with(end))
         });
         if let Some(path) = left {
             return Err(format!("{path} is left"));
@@ -166,25 +167,42 @@ impl<'e> Recovery<'e> {
         Ok(it)
     }
 
-    /// Runs the agent as a service of systemd: as one it tells the boot to wait.
-    fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
+    /// Its directory.
+    pub(super) fn root(&self) -> &Path {
+        self.root.path()
+    }
+
+    /// Makes the disk hold `tree`.
+    pub(super) fn put(&mut self, tree: &Tree) -> Result<(), Fault> {
+        tree.write(self.root.path(), &self.now).map_err(file(self.root.path()))?;
+        self.now = tree.clone();
+        Ok(())
+    }
+
+    /// The agent as a service of systemd: as one it tells the boot to wait.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(self.program);
         command.args(arguments).arg("--root").arg(self.root.path());
         command.env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent");
         // Its log would be in the host's journal.
         command.env("JOURNAL_STREAM", "0:0").env("DAYONE_LOG", "error");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
+        let mut command = self.command(arguments);
         command.output().map_err(|source| Fault::Run { program: format!("{command:?}"), source })
     }
 
     /// The end of a boot: `/run` is gone.
-    fn reboot(&self) -> Result<(), Fault> {
+    pub(super) fn reboot(&self) -> Result<(), Fault> {
         let run = self.root.path().join("run");
         let removed = if run.exists() { fs::remove_dir_all(&run) } else { Ok(()) };
         removed.and_then(|()| fs::create_dir(&run)).map_err(file(&run))
     }
 
     /// Recovers; the exit code's rule is the error inside.
-    fn recover(&mut self) -> Result<Result<Tree, String>, Fault> {
+    pub(super) fn recover(&mut self) -> Result<Result<Tree, String>, Fault> {
         self.reboot()?;
         let output = self.run(&["recover"])?;
         self.now = Tree::read(self.root.path(), PLACES).map_err(file(self.root.path()))?;
@@ -220,7 +238,7 @@ impl<'e> Recovery<'e> {
 
 impl Judge for Recovery<'_> {
     fn judge(&mut self, state: &State, shared: &Shared) -> Result<Option<String>, Fault> {
-        state.tree.write(self.root.path(), &self.now).map_err(file(self.root.path()))?;
+        self.put(&state.tree)?;
         let after = match self.recover()? {
             Ok(after) => after,
             Err(rule) => return Ok(Some(rule)),
@@ -234,6 +252,11 @@ impl Judge for Recovery<'_> {
             false => Ok(None),
         }
     }
+}
+
+/// Without the history, which is for display: an interrupted recovery has a line of its own.
+pub(super) fn without_history(tree: &Tree) -> Tree {
+    tree.only(|path| path != HISTORY && !path.ends_with("/.history.jsonl.dayone"))
 }
 
 /// Without the times of the history.
