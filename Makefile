@@ -16,14 +16,19 @@ NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(HOST_TARGET)/node/dayone
 RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
 MANUALS := target/manuals
+# Places of sources, which a program names where it can panic, are the same in all builders' directories.
+CARGO_HOME ?= $(HOME)/.cargo
+PLACES := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(CARGO_HOME)/registry/src=registry
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain node ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain nmgen node ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts reproducible soak bench install install-built deb deb-built clean
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
-all: toolchain node ## Build the programs
-	$(CARGO) build --locked --release -p nmgen
+all: nmgen node ## Build the programs
+
+nmgen: toolchain ## Build nmgen for pipelines
+	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release -p nmgen
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
@@ -34,12 +39,12 @@ toolchain:
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 node: toolchain ## Build the agent for a node's image
-	RUSTFLAGS="-C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
+	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
 	  $(CARGO) build --locked -p agent --bin dayone $(NODE_EXTRA) --profile node --target $(HOST_TARGET)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="-C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
+	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
 	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RAMDISK_BINARY) --version >/dev/null
@@ -102,6 +107,11 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 # `make check` compares the documents that containers carry. FROM= names the first document.
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own
 	REQUIRE_LAB=1 $(CARGO) run --locked --quiet -p tests --example lab-verdicts
+
+# OF=deb: the agent and Debian's packages too. On failure both builds stay in target/reproducible.
+OF := ramdisk
+reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
+	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
 
 # REBOOTS= sets the number of boots, SEED= repeats a run, LOAD=off adds no load to the host's own.
 soak: toolchain ## Boot a node in force 200 times, half of them after a power cut

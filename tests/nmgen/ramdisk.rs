@@ -22,6 +22,20 @@ fn it_is_static_and_small() {
     assert!(!has_interpreter(&program), "it asks for a dynamic loader");
 }
 
+/// Where code can panic the program has the path of its source, and no two builders have the same directories. `make reproducible`
+/// compares two builds, byte for byte.
+#[test]
+fn it_names_no_directory_of_its_builder() {
+    let program = fs::read(program::nmgen_ramdisk()).unwrap();
+    let has = |text: &[u8]| program.windows(text.len()).any(|part| part == text);
+    // A control: the paths are there, below a name that all builders have in common.
+    assert!(has(b"registry/") && has(b"/src/de.rs"));
+    for path in program::paths_of_the_build() {
+        let name = path.to_str().unwrap();
+        assert!(!has(name.as_bytes()), "it names {name}");
+    }
+}
+
 /// True when an ELF file has a PT_INTERP program header: elf(5).
 fn has_interpreter(elf: &[u8]) -> bool {
     const PT_INTERP: u32 = 3;

@@ -10,6 +10,13 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
+/// Directories of this machine that nothing for others may name: the sources, and cargo's own, with the registry's packages.
+pub fn paths_of_the_build() -> Vec<PathBuf> {
+    let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo"));
+    let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home);
+    std::iter::once(root().to_owned()).chain(cargo).collect()
+}
+
 /// `nmgen` as developers build it, unless `NMGEN_PROGRAM` names another one.
 ///
 /// # Panics
