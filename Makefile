@@ -19,16 +19,23 @@ MANUALS := target/manuals
 # Places of sources, which a program names where it can panic, are the same in all builders' directories.
 CARGO_HOME ?= $(HOME)/.cargo
 PLACES := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(CARGO_HOME)/registry/src=registry
+# What each program is built from: one choice for the build and for its bill of materials.
+NMGEN_PACKAGE := -p nmgen
+DAYONE_PACKAGE := -p agent
+RAMDISK_PACKAGE := -p nmgen --no-default-features
+# Where the bills of materials are, each named after its package; and what writes them.
+SBOM := target/sbom
+SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain nmgen node ramdisk manuals demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts reproducible soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain nmgen node ramdisk manuals sbom demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts reproducible soak bench install install-built deb deb-built clean
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
 all: nmgen node ## Build the programs
 
 nmgen: toolchain ## Build nmgen for pipelines
-	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release -p nmgen
+	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release $(NMGEN_PACKAGE)
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
@@ -40,12 +47,12 @@ toolchain:
 
 node: toolchain ## Build the agent for a node's image
 	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
-	  $(CARGO) build --locked -p agent --bin dayone $(NODE_EXTRA) --profile node --target $(HOST_TARGET)
+	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(HOST_TARGET)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
-	  $(CARGO) build --locked -p nmgen --no-default-features --profile ramdisk --target $(HOST_TARGET)
+	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile ramdisk --target $(HOST_TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
@@ -53,6 +60,11 @@ ramdisk: toolchain ## Build the static program for an initramfs
 manuals: toolchain ## Write man pages and shell completions to target/manuals
 	$(CARGO) run --locked --quiet -p nmgen --example nmgen-manuals -- $(MANUALS)
 	$(CARGO) run --locked --quiet -p agent --example dayone-manuals -- $(MANUALS)
+
+sbom: toolchain ## Write each program's software bill of materials to target/sbom
+	$(SBOM_WRITER) --name nmgen --target $(HOST_TARGET) --output $(SBOM)/nmgen.cdx.json -- $(NMGEN_PACKAGE)
+	$(SBOM_WRITER) --name nmgen --static --target $(HOST_TARGET) --output $(SBOM)/nmgen-dracut.cdx.json -- $(RAMDISK_PACKAGE)
+	$(SBOM_WRITER) --name dayone --target $(HOST_TARGET) --output $(SBOM)/dayone.cdx.json -- $(DAYONE_PACKAGE)
 
 demo: toolchain ## Show the main job on real input; LAB=off goes without the lab
 	@CARGO="$(CARGO)" OUT=$(OUT) tests/stages/demo
@@ -108,7 +120,7 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own
 	REQUIRE_LAB=1 $(CARGO) run --locked --quiet -p tests --example lab-verdicts
 
-# OF=deb: the agent and Debian's packages too. On failure both builds stay in target/reproducible.
+# OF=deb: the agent, the bills of materials and Debian's packages too. On failure both builds stay in target/reproducible.
 OF := ramdisk
 reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
 	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
@@ -122,7 +134,7 @@ bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the
 	$(CARGO) bench --locked -p tests --bench dayone-apply --bench dayone-bridge
 	$(CARGO) bench --locked -p tests --bench boot
 
-install: all ramdisk manuals ## Install below DESTDIR
+install: all ramdisk manuals sbom ## Install below DESTDIR
 	@$(MAKE) --no-print-directory install-built
 
 # Installs existing builds, for packages and tests, which build separately.
@@ -136,6 +148,8 @@ install-built:
 	  install -Dm644 $(MANUALS)/$$name.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/$$name || exit 1; \
 	  install -Dm644 $(MANUALS)/_$$name $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_$$name || exit 1; \
 	  install -Dm644 $(MANUALS)/$$name.fish $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/$$name.fish || exit 1; done
+	for package in nmgen nmgen-dracut dayone; do \
+	  install -Dm644 -t $(DESTDIR)$(PREFIX)/share/doc/$$package $(SBOM)/$$package.cdx.json || exit 1; done
 	cd systemd && for file in $$(find . -type f); do mode=644; [ ! -x $$file ] || mode=755; \
 	  install -Dm$$mode $$file $(abspath $(DESTDIR)/)/$$file || exit 1; done
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
@@ -155,7 +169,7 @@ install-built:
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md
 	install -Dm644 nmgen/doc/images.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/images.md
 
-deb: all ramdisk manuals ## Build Debian packages in target/deb
+deb: all ramdisk manuals sbom ## Build Debian packages in target/deb
 	@$(MAKE) --no-print-directory deb-built
 
 # From existing builds, like install-built.

@@ -25,6 +25,7 @@ mod property;
 mod ramdisk;
 mod readme;
 mod round_trip;
+mod sbom;
 mod schemas;
 mod selection;
 mod snippets;

@@ -15,12 +15,15 @@ use tests::tree::{Built, files, make};
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
 /// Typical files of each package.
-const OWNERS: [(&str, &str); 7] = [
+const OWNERS: [(&str, &str); 10] = [
     ("usr/bin/nmgen", "nmgen"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),
     ("usr/libexec/nmgen/nmgen", "nmgen-dracut"),
     ("usr/lib/dracut/modules.d/50nmgen/module-setup.sh", "nmgen-dracut"),
     ("usr/bin/dayone", "dayone"),
+    ("usr/share/doc/nmgen/nmgen.cdx.json", "nmgen"),
+    ("usr/share/doc/nmgen-dracut/nmgen-dracut.cdx.json", "nmgen-dracut"),
+    ("usr/share/doc/dayone/dayone.cdx.json", "dayone"),
     ("usr/lib/systemd/system/dayone.service", "dayone"),
     ("usr/lib/systemd/system/ovs-configuration.service.d/10-dayone.conf", "dayone"),
 ];

@@ -133,6 +133,19 @@ pub fn write_manuals(directory: &Path) {
     }
 }
 
+/// Writes the bills of materials of the packages to `directory`, as `make sbom` does.
+///
+/// # Errors
+/// If make cannot be started.
+///
+/// # Panics
+/// When their writer cannot be built or fails.
+pub fn write_bills(directory: &Path) -> std::io::Result<()> {
+    static WRITER: OnceLock<PathBuf> = OnceLock::new();
+    let writer = WRITER.get_or_init(|| build("sbom"));
+    crate::tree::make("sbom", &[("SBOM", directory), ("SBOM_WRITER", writer)])
+}
+
 /// Runs `tests/build`, which builds a program and prints its path.
 fn build(program: &str) -> PathBuf {
     let mut build = Command::new(root().join("tests/build"));

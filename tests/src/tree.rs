@@ -56,17 +56,18 @@ pub struct Built {
     dayone: PathBuf,
     ramdisk: PathBuf,
     manuals: PathBuf,
+    bills: PathBuf,
     _directory: Option<tempfile::TempDir>,
 }
 
 impl Built {
-    /// Stand-ins for the programs, with their name as content; the manuals are real.
+    /// Stand-ins for the programs, with their name as content; manuals and bills of materials are real.
     ///
     /// # Errors
     /// If a file cannot be written.
     ///
     /// # Panics
-    /// When the manuals cannot be built.
+    /// When manuals or bills cannot be built.
     pub fn stand_ins() -> io::Result<Self> {
         let directory = tempfile::tempdir()?;
         let path = |name: &str| directory.path().join(name);
@@ -75,9 +76,10 @@ impl Built {
             let name = program.file_name().unwrap_or_default().display();
             fs::write(program, format!("#!/bin/sh\n# {name}\n"))?;
         }
-        let manuals = path("manuals");
+        let (manuals, bills) = (path("manuals"), path("sbom"));
         program::write_manuals(&manuals);
-        Ok(Self { nmgen, dayone, ramdisk, manuals, _directory: Some(directory) })
+        program::write_bills(&bills)?;
+        Ok(Self { nmgen, dayone, ramdisk, manuals, bills, _directory: Some(directory) })
     }
 
     /// Debug builds of the programs, and the real program of the ramdisk.
@@ -91,17 +93,20 @@ impl Built {
         let (nmgen, dayone) = (program::nmgen().to_owned(), program::dayone().to_owned());
         let manuals = dayone.with_file_name("manuals");
         program::write_manuals(&manuals);
+        let bills = dayone.with_file_name("bills");
+        program::write_bills(&bills)?;
         let ramdisk = program::nmgen_ramdisk().to_owned();
-        Ok(Self { nmgen, dayone, ramdisk, manuals, _directory: None })
+        Ok(Self { nmgen, dayone, ramdisk, manuals, bills, _directory: None })
     }
 
     /// Assignments for make.
-    pub fn variables(&self) -> [(&'static str, &Path); 4] {
+    pub fn variables(&self) -> [(&'static str, &Path); 5] {
         [
             ("NMGEN_BINARY", &self.nmgen),
             ("DAYONE_BINARY", &self.dayone),
             ("RAMDISK_BINARY", &self.ramdisk),
             ("MANUALS", &self.manuals),
+            ("SBOM", &self.bills),
         ]
     }
 

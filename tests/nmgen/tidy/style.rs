@@ -9,7 +9,7 @@ use tests::tree::files;
 const WIDTH: usize = 132;
 
 fn sources() -> Vec<PathBuf> {
-    let members = ["nmgen", "agent", "tests"].map(|member| root().join(member));
+    let members = ["nmgen", "agent", "packaging", "tests"].map(|member| root().join(member));
     let all = members.iter().flat_map(|member| {
         files(member).unwrap().into_keys().map(|path| member.join(path)).collect::<Vec<_>>()
     });

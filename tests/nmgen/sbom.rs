@@ -1,0 +1,190 @@
+//! Bills of materials: every crate that is linked into a program, and no other; nothing of the machine that wrote them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use spdx::Expression;
+use tests::program::{self, root};
+use toml::Table;
+
+const NMGEN: &str = "nmgen.cdx.json";
+const RAMDISK: &str = "nmgen-dracut.cdx.json";
+const DAYONE: &str = "dayone.cdx.json";
+
+/// What the toolchain brings, which no Cargo.lock has.
+const TOOLCHAIN: [&str; 3] = ["std", "glibc", "libgcc"];
+
+fn write() -> BTreeMap<String, String> {
+    let directory = tempfile::tempdir().unwrap();
+    program::write_bills(directory.path()).unwrap();
+    let entries = fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap());
+    let name = |entry: &fs::DirEntry| entry.file_name().into_string().unwrap();
+    entries.map(|entry| (name(&entry), fs::read_to_string(entry.path()).unwrap())).collect()
+}
+
+fn texts() -> &'static BTreeMap<String, String> {
+    static TEXTS: OnceLock<BTreeMap<String, String>> = OnceLock::new();
+    TEXTS.get_or_init(write)
+}
+
+fn bill(name: &str) -> Value {
+    serde_json::from_str(&texts()[name]).unwrap()
+}
+
+fn components(bill: &Value) -> BTreeMap<&str, &Value> {
+    let all = bill["components"].as_array().unwrap();
+    let by_name = all.iter().map(|it| (it["name"].as_str().unwrap(), it));
+    by_name.collect()
+}
+
+/// Name and version of each component but the toolchain's.
+fn crates(bill: &Value) -> BTreeSet<(&str, &str)> {
+    let all = bill["components"].as_array().unwrap().iter();
+    let identity = all.map(|it| (it["name"].as_str().unwrap(), it["version"].as_str().unwrap()));
+    identity.filter(|(name, _)| !TOOLCHAIN.contains(name)).collect()
+}
+
+/// Name and version of each package that cargo links besides the program's own, which is the first line.
+fn linked(selection: &[&str]) -> BTreeSet<(String, String)> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut tree = Command::new(cargo);
+    tree.current_dir(root()).args(["tree", "--locked", "--edges", "normal,no-proc-macro"]);
+    let output = tree.args(["--prefix=none", "--format={p}"]).args(selection).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let identity = |line: &str| {
+        let mut words = line.split(' ').map(str::to_owned);
+        Some((words.next()?, words.next()?.strip_prefix('v')?.to_owned()))
+    };
+    text.lines().skip(1).map(|line| identity(line).unwrap()).collect()
+}
+
+#[test]
+fn each_bill_has_every_crate_that_is_linked_and_no_other() {
+    let programs: [(&str, &str, &[&str]); 3] = [
+        (NMGEN, "nmgen", &["-p", "nmgen"]),
+        (RAMDISK, "nmgen", &["-p", "nmgen", "--no-default-features"]),
+        (DAYONE, "dayone", &["-p", "agent"]),
+    ];
+    for (file, name, selection) in programs {
+        let bill = bill(file);
+        let linked = linked(selection);
+        let expected = linked.iter().map(|(name, version)| (name.as_str(), version.as_str()));
+        assert_eq!(crates(&bill), expected.collect(), "{file}");
+        let program = &bill["metadata"]["component"];
+        assert_eq!((&program["type"], &program["name"]), (&"application".into(), &name.into()));
+        assert_eq!(program["version"], env!("CARGO_PKG_VERSION"));
+    }
+    assert_eq!(texts().len(), programs.len());
+}
+
+/// A control: the programs' features differ.
+#[test]
+fn the_programs_differ_as_their_features_do() {
+    for (name, expected) in [
+        ("nmstate", [true, true, true]),
+        ("svg", [true, false, false]),
+        ("libmimalloc-sys", [true, false, false]),
+        ("zbus", [false, false, true]),
+        ("std", [true, true, true]),
+        ("glibc", [false, true, false]),
+        ("libgcc", [false, true, false]),
+        // A procedural macro runs in the compiler.
+        ("serde_derive", [false, false, false]),
+        ("proptest", [false, false, false]),
+    ] {
+        let has = [NMGEN, RAMDISK, DAYONE].map(|file| components(&bill(file)).contains_key(name));
+        assert_eq!(has, expected, "{name}");
+    }
+}
+
+/// The program's own word: where code of a crate can panic, its path has the crate's name and version.
+#[test]
+fn the_ramdisk_program_names_no_crate_that_its_bill_has_not() {
+    let program = fs::read(program::nmgen_ramdisk()).unwrap();
+    let bill = bill(RAMDISK);
+    let listed = crates(&bill);
+    let mut named = BTreeSet::new();
+    // registry/INDEX/NAME-VERSION/src/FILE
+    for path in program.split(|byte| !byte.is_ascii_graphic()) {
+        let path = String::from_utf8_lossy(path);
+        for part in path.split("registry/").skip(1).filter_map(|rest| rest.split('/').nth(1)) {
+            named.insert(part.to_owned());
+        }
+    }
+    let unlisted = |name: &&String| !listed.iter().any(|(a, b)| **name == format!("{a}-{b}"));
+    assert_eq!(named.iter().filter(unlisted).collect::<Vec<_>>(), Vec::<&String>::new());
+    assert!(named.iter().any(|name| name.starts_with("serde_yaml-")), "{named:?}");
+}
+
+#[test]
+fn components_have_licence_package_url_and_checksum() {
+    let lock: Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
+    let locked = |name: &str, version: &str| {
+        let all = lock["package"].as_array().unwrap().iter();
+        let mut all = all.filter(|it| it["name"].as_str() == Some(name));
+        all.find(|it| it["version"].as_str() == Some(version)).cloned()
+    };
+    for file in [NMGEN, RAMDISK, DAYONE] {
+        for component in bill(file)["components"].as_array().unwrap() {
+            let text = |key: &str| component[key].as_str().unwrap().to_owned();
+            let (name, version, purl) = (text("name"), text("version"), text("purl"));
+            let licence = component["licenses"][0]["expression"].as_str().unwrap();
+            assert!(Expression::parse(licence).is_ok(), "{name}: {licence}");
+            assert_eq!(text("bom-ref"), purl);
+            if TOOLCHAIN.contains(&name.as_str()) {
+                assert!(version.starts_with(|first: char| first.is_ascii_digit()), "{version}");
+                continue;
+            }
+            let locked = locked(&name, &version).unwrap();
+            let checksum = locked.get("checksum").and_then(|it| it.as_str());
+            assert_eq!(component["hashes"][0]["content"].as_str(), checksum, "{name}");
+            // A registry has strangers' crates under the names of the workspace's.
+            let kind = if checksum.is_some() { "cargo" } else { "generic" };
+            assert_eq!(purl, format!("pkg:{kind}/{name}@{}", version.replace('+', "%2B")));
+        }
+    }
+}
+
+#[test]
+fn every_component_is_reached_from_its_program() {
+    for file in [NMGEN, RAMDISK, DAYONE] {
+        let bill = bill(file);
+        let mut below = BTreeMap::new();
+        for dependency in bill["dependencies"].as_array().unwrap() {
+            let on = dependency["dependsOn"].as_array().unwrap().iter();
+            let on: Vec<&str> = on.map(|it| it.as_str().unwrap()).collect();
+            assert_eq!(below.insert(dependency["ref"].as_str().unwrap(), on), None);
+        }
+        let mut reached = BTreeSet::new();
+        let mut next = vec![bill["metadata"]["component"]["bom-ref"].as_str().unwrap()];
+        while let Some(reference) = next.pop() {
+            if reached.insert(reference) {
+                next.extend(&below[reference]);
+            }
+        }
+        let all = bill["components"].as_array().unwrap().iter();
+        let mut all: BTreeSet<&str> = all.map(|it| it["bom-ref"].as_str().unwrap()).collect();
+        assert_eq!(all.len(), bill["components"].as_array().unwrap().len(), "one reference each");
+        all.insert(bill["metadata"]["component"]["bom-ref"].as_str().unwrap());
+        assert_eq!(reached, all, "{file}");
+    }
+}
+
+#[test]
+fn bills_are_reproducible_and_name_no_path() {
+    assert_eq!(&write(), texts());
+    for (name, text) in texts() {
+        for path in program::paths_of_the_build() {
+            assert!(!text.contains(path.to_str().unwrap()), "{name} names {}", path.display());
+        }
+        for other in ["file://", "timestamp", "serialNumber"] {
+            assert!(!text.contains(other), "{name} has {other}");
+        }
+    }
+}
