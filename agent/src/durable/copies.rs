@@ -3,7 +3,7 @@
 use std::{
     fs, io,
     os::unix::fs::PermissionsExt as _,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,25 @@ struct Entry {
 struct Manifest {
     scope: Scope,
     entries: Vec<Entry>,
+}
+
+impl Entry {
+    /// A name that leads elsewhere than below the root, or below the directories of copies.
+    fn outside(&self) -> Option<&str> {
+        let saved = match &self.was {
+            Was::Absent => &[][..],
+            Was::File(saved) => std::slice::from_ref(saved),
+            Was::Directory(all) => all,
+        };
+        let mut names = saved.iter().map(|saved| &*saved.name).chain([&*self.store]);
+        let is_below = |path: &str| {
+            let mut parts = Path::new(path.trim_start_matches('/')).components();
+            parts.all(|part| matches!(part, Component::Normal(_)))
+        };
+        (!is_below(&self.path))
+            .then_some(&*self.path)
+            .or_else(|| names.find(|name| name.contains('/') || !is_below(name)))
+    }
 }
 
 const MANIFEST: &str = "manifest.json";
@@ -127,6 +146,9 @@ pub(crate) fn restore(
         let source = io::ErrorKind::NotFound.into();
         return Err(FileError::Read { path: from.join(MANIFEST), source });
     };
+    if let Some(name) = manifest.entries.iter().find_map(Entry::outside) {
+        return Err(FileError::Outside { path: from.join(MANIFEST), name: name.to_owned() });
+    }
     let mut touched = Vec::new();
     let mut first_error = None;
     for entry in manifest.entries.iter().filter(|entry| same_boot || !entry.is_volatile) {
@@ -340,6 +362,29 @@ mod tests {
         fs::write(&place, manifest.to_string())?;
         assert_eq!(restore(&paths, &copies, false)?, [dir.join("a.nmconnection")]);
         assert_eq!(fs::read_to_string(dir.join("a.nmconnection"))?, "a");
+        Ok(())
+    }
+
+    #[test]
+    fn a_manifest_that_leads_elsewhere_restores_nothing() -> Tested {
+        let (_root, paths, copies) = node()?;
+        save(&paths, &copies, &scope(false))?;
+        let profile = paths.under("/etc/NetworkManager/system-connections/a.nmconnection");
+        fs::write(&profile, "edited")?;
+        let place = copies.join("manifest.json");
+        let good = fs::read_to_string(&place)?;
+        for (from, to) in [
+            ("/etc/hostname", "/etc/../../hostname"),
+            ("b.nmconnection", "../b.nmconnection"),
+            ("b.nmconnection", "/etc/passwd"),
+            ("\"store\": \"0\"", "\"store\": \"..\""),
+        ] {
+            assert!(good.contains(from), "{from} in {good}");
+            fs::write(&place, good.replace(from, to))?;
+            let error = restore(&paths, &copies, true).expect_err("elsewhere");
+            assert!(error.is_unusable(), "{error}");
+            assert_eq!(fs::read_to_string(&profile)?, "edited");
+        }
         Ok(())
     }
 }

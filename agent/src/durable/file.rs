@@ -31,6 +31,8 @@ pub(crate) enum FileError {
     Decode { path: PathBuf, source: serde_json::Error },
     #[error("{path} has format {found}; this version reads {known}")]
     Version { path: PathBuf, found: u32, known: u32 },
+    #[error("{path} names {name:?}, which is no place of a copy")]
+    Outside { path: PathBuf, name: String },
     #[error("cannot encode {path}")]
     Encode { path: PathBuf, source: serde_json::Error },
 }
@@ -38,7 +40,7 @@ pub(crate) enum FileError {
 impl FileError {
     /// Whether the file was read but this version cannot use its content.
     pub(crate) fn is_unusable(&self) -> bool {
-        matches!(self, Self::Decode { .. } | Self::Version { .. })
+        matches!(self, Self::Decode { .. } | Self::Version { .. } | Self::Outside { .. })
     }
 }
 
