@@ -18,6 +18,7 @@ mod outcome;
 mod output;
 mod peers;
 mod plan;
+mod proof;
 mod recover;
 mod removed;
 mod retry;

@@ -51,6 +51,11 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(CHANGED, SOON)?);
         assert_eq!(inside.sh("ip address show dev br-ex | grep -c 192.0.2.10/ || :")?, "0");
         assert_eq!(inside.read(APPLIED)?, Some(changed));
+
+        // A bus that dies takes NetworkManager along: systemd stops it, and starts only the bus again.
+        inside.write(HOST_FILE, &Document::new().text())?;
+        inside.sh("systemctl stop NetworkManager.service; dayone apply")?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
 }
@@ -131,9 +136,38 @@ fn lost_profile_is_made_again() -> Result<(), Error> {
             .sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection; sync")?;
         case.restart()?;
         let inside = waits_and_repairs(case, "the network is in force")?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
-        assert!(unwrapped(&status.stdout).contains("applying the document again"), "{status}");
+        is_applied_again(&inside)?;
+        // br-ex has its address and its route without its uplink.
+        inside.sh("rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
+        case.restart()?;
+        is_applied_again(&came_back(case, "the network is in force")?)
+    })
+}
+
+fn is_applied_again(inside: &Inside) -> Result<(), Error> {
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(unwrapped(&status.stdout).contains("applying the document again"), "{status}");
+    Ok(())
+}
+
+/// With all profiles there, it is no fault of the node's network.
+#[test]
+fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node().file("/etc/dayone/dayone.toml", HURRY, 0o644), &Peer::new(), |case| {
+        in_force(case)?;
+        case.shut_down()?;
+        case.peer_mut().fault(Fault::IgnoreNeighbours, true)?;
+        case.peer_mut().fault(Fault::DropPing, true)?;
+        case.boot()?;
+        let inside = case.inside()?;
+        let it = outcome(&inside, None)?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
+        assert!(status.contains("no gateway answers"), "{status}");
         Ok(())
     })
 }

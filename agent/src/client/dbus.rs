@@ -101,6 +101,20 @@ impl Bus {
         Err(BusError::Closed)
     }
 
+    /// The same; has systemd start it if it is not there. A bus that dies takes NetworkManager along,
+    /// and nobody else starts it again.
+    pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
+        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
+        let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
+        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
+        if !dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))?
+            && let Err(error) = start_unit("NetworkManager.service").await
+        {
+            tracing::info!("{}", nmgen::chain(&error));
+        }
+        self.network_manager().await
+    }
+
     /// NetworkManager's version.
     pub(crate) async fn version(&self) -> Result<String, BusError> {
         self.manager.version().await.map_err(call("its version"))

@@ -1,7 +1,4 @@
-//! A document already in force: proves the network before the boot goes on, and repairs a network
-//! that does not come back by itself.
-
-use std::{future::Future, time::Duration};
+//! A document already in force: no transaction, where its network works.
 
 use super::{adopt::Adopted, decide::Attempt, last_good::last_good_state};
 use nmgen::chain;
@@ -11,10 +8,9 @@ use crate::{
     document::{Document, service_files::Found},
     durable::record::Record,
     error::Error,
-    network::{NetworkError, real::RealNetwork, uplinks::Uplinks},
+    network::{NetworkError, uplinks::Uplinks},
     paths::Paths,
-    status::{Outcome, phase::Phase},
-    transaction::{Failure, PhaseError, stopped},
+    status::Outcome,
     wants::Wants,
 };
 
@@ -51,63 +47,6 @@ impl Attempt<'_> {
         Ok(Some(Outcome::Unchanged))
     }
 
-    /// Whether the network is usable, activating the document's profiles if necessary.
-    async fn is_proved(&self, expected: &Uplinks) -> Result<bool, Error> {
-        if expected.families.is_empty() {
-            return Ok(true);
-        }
-        let netlink = Netlink::connect().map_err(NetworkError::from)?;
-        let bound = self.settings.wait.network.get();
-        let say = |text: &str, bound| self.progress.say(text, bound);
-        let waited = expected.wait(&netlink, bound, &say);
-        let Err(lacking) = self.phase(Phase::Network, bound, waited).await? else {
-            return Ok(true);
-        };
-        tracing::warn!("{}; activating the document's profiles", chain(&lacking));
-        let bound = self.settings.timeout.verify.get();
-        let activated = self.phase(Phase::Activate, bound, async {
-            let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
-            network.activate(&expected.profiles, &say).await?;
-            expected.wait(&netlink, bound, &say).await
-        });
-        match activated.await? {
-            Ok(()) => {
-                self.warn(
-                    "the network did not return by itself: activated the document's profiles",
-                );
-                Ok(true)
-            }
-            Err(error) => {
-                tracing::warn!("{}", chain(&error));
-                self.warn(
-                    "the network did not return: applying the document again; changes made \
-                     since its commit are lost",
-                );
-                Ok(false)
-            }
-        }
-    }
-
-    /// Runs a phase that a signal stops; the caller judges its failure.
-    async fn phase<T>(
-        &self,
-        phase: Phase,
-        bound: Duration,
-        work: impl Future<Output = Result<T, NetworkError>>,
-    ) -> Result<Result<T, NetworkError>, Error> {
-        let start = self.progress.enter(phase, bound);
-        let result = tokio::select! {
-            biased;
-            () = stopped(self.stop.clone()) => {
-                let source = Box::new(PhaseError::Stopped);
-                Err(Error::Transaction(Failure::Untouched { phase, source }))
-            }
-            result = work => Ok(result),
-        };
-        self.progress.leave(phase, start, matches!(result, Ok(Ok(_))));
-        result
-    }
-
     /// Adds the current families and files to the record of an older version, which has neither.
     async fn complete(
         &self,
@@ -118,12 +57,6 @@ impl Attempt<'_> {
         let netlink = Netlink::connect().map_err(NetworkError::from)?;
         let uplinks = Uplinks::seen(&netlink, wants, Vec::new()).await?;
         Ok(record.complete(self.paths, uplinks, &files.digests())?)
-    }
-
-    /// Writes a warning to the journal and the status.
-    pub(super) fn warn(&self, text: &str) {
-        tracing::warn!("{text}");
-        self.status.update(|s| s.warnings.push(text.to_owned()));
     }
 }
 

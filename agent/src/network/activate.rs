@@ -33,3 +33,13 @@ pub(super) async fn activate(
     }
     if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
 }
+
+/// The devices of those of `profiles` that NetworkManager does not have.
+pub(super) async fn gone(
+    net: &Clients<'_>,
+    profiles: &[Active],
+) -> Result<Vec<String>, NetworkError> {
+    let there = net.bus.profiles().await?;
+    let is_gone = |profile: &&Active| there.iter().all(|it| it.uuid != profile.uuid);
+    Ok(profiles.iter().filter(is_gone).map(|profile| profile.device.clone()).collect())
+}

@@ -18,7 +18,8 @@ type Say<'a> = &'a dyn Fn(&str, Duration);
 
 /// Returns when NetworkManager is on the bus.
 pub(super) async fn network_manager(net: &Clients<'_>, say: Say<'_>) -> Result<(), NetworkError> {
-    awaited("NetworkManager", net.wait.network_manager, say, net.bus.network_manager()).await??;
+    let started = net.bus.started_network_manager();
+    awaited("NetworkManager", net.wait.network_manager, say, started).await??;
     version::tell(net).await
 }
 

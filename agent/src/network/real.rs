@@ -51,6 +51,11 @@ impl<'a> RealNetwork<'a> {
         automatic::lacking(&self.0, plan).await
     }
 
+    /// The devices of those of `profiles` that NetworkManager does not have.
+    pub(crate) async fn gone(&self, profiles: &[Active]) -> Result<Vec<String>, NetworkError> {
+        activate::gone(&self.0, profiles).await
+    }
+
     /// Activates those of `profiles` that are not active.
     pub(crate) async fn activate(
         &self,

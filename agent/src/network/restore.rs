@@ -113,7 +113,7 @@ async fn patient(
 ) -> Result<(), NetworkError> {
     bounded(what, bound, async {
         loop {
-            net.bus.network_manager().await?;
+            net.bus.started_network_manager().await?;
             match work().await {
                 Err(NetworkError::Bus(error)) if error.is_gone() => {
                     tracing::info!("NetworkManager left the bus; waiting for its return");

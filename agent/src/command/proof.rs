@@ -1,0 +1,160 @@
+//! The network of a document in force: proved before the boot goes on, and repaired where it does not come back by itself.
+
+use std::{
+    fmt,
+    future::Future,
+    time::{Duration, Instant},
+};
+
+use nmgen::chain;
+
+use super::decide::Attempt;
+use crate::{
+    client::netlink::Netlink,
+    error::Error,
+    network::{NetworkError, real::RealNetwork, uplinks::Uplinks},
+    probe,
+    settings::Policy,
+    status::phase::Phase,
+    transaction::{Failure, PhaseError, stopped},
+};
+
+/// What a network lacks.
+enum Lack {
+    /// Addresses, routes or links.
+    Network(NetworkError),
+    /// An answer of a gateway, and profiles of these devices, which NetworkManager does not have any more.
+    Profiles(Vec<String>),
+    /// An answer of a gateway, and nothing else.
+    Answer(String),
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(error) => f.write_str(&chain(error)),
+            Self::Profiles(devices) => {
+                write!(f, "no gateway answers, and profiles are gone: {}", devices.join(", "))
+            }
+            Self::Answer(why) => write!(f, "no gateway answers: {why}"),
+        }
+    }
+}
+
+impl Attempt<'_> {
+    /// Whether the network is usable, activating the document's profiles if necessary. If not, the
+    /// document has to be applied again.
+    pub(super) async fn is_proved(&self, expected: &Uplinks) -> Result<bool, Error> {
+        if expected.families.is_empty() {
+            return Ok(true);
+        }
+        let netlink = Netlink::connect().map_err(NetworkError::from)?;
+        let bound = self.settings.wait.network.get();
+        let waited = self.wait(expected, &netlink, bound);
+        let Err(lack) = self.phase(Phase::Network, bound, waited).await? else {
+            return Ok(true);
+        };
+        tracing::warn!("{lack}; activating the document's profiles");
+        let bound = self.settings.timeout.verify.get();
+        let repaired = self.repair(expected, &netlink, bound, lack);
+        match self.phase(Phase::Activate, bound, repaired).await? {
+            Ok(()) => {
+                self.warn(
+                    "the network did not return by itself: activated the document's profiles",
+                );
+                Ok(true)
+            }
+            // A gateway that is down is no fault of this node's network.
+            Err(lack @ Lack::Answer(_)) => {
+                self.warn(&format!("{lack}; the document's profiles are there"));
+                Ok(true)
+            }
+            Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
+                tracing::warn!("{lack}");
+                self.warn(
+                    "the network did not return: applying the document again; changes made \
+                     since its commit are lost",
+                );
+                Ok(false)
+            }
+        }
+    }
+
+    /// Waits for addresses, routes and links, and asks the gateways: an interface of Open vSwitch
+    /// keeps address and route without its uplink.
+    async fn wait(
+        &self,
+        expected: &Uplinks,
+        netlink: &Netlink,
+        bound: Duration,
+    ) -> Result<(), Lack> {
+        let start = Instant::now();
+        let say = |text: &str, bound| self.progress.say(text, bound);
+        expected.wait(netlink, bound, &say).await.map_err(Lack::Network)?;
+        if self.settings.probe.gateway == Policy::Off {
+            return Ok(());
+        }
+        let asked = [probe::gateways_in_use()];
+        let bound = bound.saturating_sub(start.elapsed()).max(self.settings.timeout.baseline.get());
+        say(&format!("waiting for a gateway's answer (up to {:.0} s)", bound.as_secs_f64()), bound);
+        let answers = probe::run(&asked, bound, self.paths, netlink).await;
+        match answers.into_iter().find(|answer| !answer.ok) {
+            Some(silent) => Err(Lack::Answer(silent.detail)),
+            None => Ok(()),
+        }
+    }
+
+    /// Activates the document's profiles that are not up, and waits again if there were any.
+    async fn repair(
+        &self,
+        expected: &Uplinks,
+        netlink: &Netlink,
+        bound: Duration,
+        lack: Lack,
+    ) -> Result<(), Lack> {
+        let say = |text: &str, bound| self.progress.say(text, bound);
+        let activated = async {
+            let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
+            let gone = network.gone(&expected.profiles).await?;
+            Ok::<_, NetworkError>((gone, network.activate(&expected.profiles, &say).await))
+        };
+        let (gone, lack) = match activated.await {
+            Ok((gone, Ok(()))) => (gone, self.wait(expected, netlink, bound).await),
+            Ok((gone, Err(NetworkError::NoProfile))) => (gone, Err(lack)),
+            Ok((_, Err(error))) | Err(error) => {
+                tracing::warn!("{}", chain(&error));
+                (Vec::new(), Err(lack))
+            }
+        };
+        match lack {
+            Err(Lack::Answer(_)) if !gone.is_empty() => Err(Lack::Profiles(gone)),
+            lack => lack,
+        }
+    }
+
+    /// Runs a phase that a signal stops; the caller judges its failure.
+    async fn phase<T, E>(
+        &self,
+        phase: Phase,
+        bound: Duration,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<Result<T, E>, Error> {
+        let start = self.progress.enter(phase, bound);
+        let result = tokio::select! {
+            biased;
+            () = stopped(self.stop.clone()) => {
+                let source = Box::new(PhaseError::Stopped);
+                Err(Error::Transaction(Failure::Untouched { phase, source }))
+            }
+            result = work => Ok(result),
+        };
+        self.progress.leave(phase, start, matches!(result, Ok(Ok(_))));
+        result
+    }
+
+    /// Writes a warning to the journal and the status.
+    pub(super) fn warn(&self, text: &str) {
+        tracing::warn!("{text}");
+        self.status.update(|s| s.warnings.push(text.to_owned()));
+    }
+}
