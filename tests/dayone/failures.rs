@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
-        attempt, kubelet_ran, mark, outcome, picture, settle, start, worker,
+        attempt, kubelet_ran, mark, outcome, picture, settle, start, stop_open_vswitch, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
 };
@@ -112,7 +112,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         case.peer_mut().fault(Fault::DropTraffic, false)?;
         failed(case, &it, 3, "probe api failed", &before)?;
 
-        inside.sh("systemctl stop openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service")?;
+        stop_open_vswitch(&inside)?;
         let it = try_document(&inside, &good)?;
         inside.sh("systemctl start openvswitch-switch.service")?;
         failed(case, &it, 1, "Open vSwitch's database", &before)?;

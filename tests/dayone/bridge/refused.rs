@@ -1,7 +1,7 @@
 //! A br-ex that Open vSwitch or NetworkManager refuses.
 
 use tests::{
-    dayone::{ADDRESS, MAC, SOON, bridge_outcome, kubelet_ran, picture},
+    dayone::{ADDRESS, MAC, SOON, bridge_outcome, kubelet_ran, picture, stop_open_vswitch},
     lab::{Error, Lab, Peer},
 };
 
@@ -14,9 +14,7 @@ fn open_vswitch_is_down_and_then_networkmanager_refuses_a_profile() -> Result<()
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(node(), &Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
-        inside.sh(
-            "systemctl stop openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service",
-        )?;
+        stop_open_vswitch(&inside)?;
         let down = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&down))?;
         assert_eq!(it.exit, 1, "{}", it.text());

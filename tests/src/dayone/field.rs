@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ADDRESS, MAC, SOON};
+use super::{ADDRESS, MAC, SOON, removes_remains};
 use crate::lab::{Case, Error, Inside, Result};
 
 /// Bound on kubelet's start: nmstate and NetworkManager have checkpoints and waits of their own.
@@ -73,4 +73,17 @@ pub fn br_ex_works(case: &Case<'_>) -> Result<()> {
 /// Waits for OVN's patch port on br-ex and returns its id in OVSDB: another one is another port.
 pub fn patch_port(inside: &Inside) -> Result<String> {
     inside.wait_sh("ovs-vsctl get interface patch-br-ex_worker-0-to-br-int _uuid", SOON)
+}
+
+/// Whether OVN's patch port on br-ex is the one of `before`, which OVSDB kept over a boot. With a NetworkManager of
+/// [`removes_remains`] it is always another, which OVN made again.
+pub fn keeps_patch_port(inside: &Inside, before: &str) -> Result<bool> {
+    Ok(patch_port(inside)? == before || removes_remains(inside)?)
+}
+
+/// Stops Open vSwitch. From 4.0 on its database has a socket, which would start it again.
+pub fn stop_open_vswitch(inside: &Inside) -> Result<()> {
+    let units = "openvswitch-switch.service ovs-vswitchd.service 'ovsdb-server.*'";
+    inside.sh(&format!("systemctl stop {units}"))?;
+    Ok(())
 }
