@@ -29,7 +29,7 @@ SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain nmgen node ramdisk manuals sbom demo demo-boot check format lint tree deny advisories doc packages test check-versions verdicts reproducible soak bench install install-built deb deb-built clean
+.PHONY: all help toolchain nmgen node ramdisk manuals sbom demo demo-boot check format lint tree deny advisories doc packages test check-versions check-rust verdicts reproducible soak bench install install-built deb deb-built clean
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
 all: nmgen node ## Build the programs
@@ -42,7 +42,7 @@ help: ## Show this
 
 toolchain:
 	@command -v $(CARGO) >/dev/null || { \
-	  echo "cargo is missing: install a Rust toolchain (rustup, or Debian's cargo >= 1.88)" >&2; exit 1; }
+	  echo "cargo is missing: install a Rust toolchain (rustup, or cargo >= 1.95)" >&2; exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 node: toolchain ## Build the agent for a node's image
@@ -115,6 +115,11 @@ VERSIONS_SUITE := forky
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
 	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test dayone -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
+
+# Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
+RUST_SUITE := trixie
+check-rust: toolchain ## Build the workspace with the Rust of a Debian release
+	CARGO="$(CARGO)" LAB_SUITE=$(RUST_SUITE) tests/check-rust
 
 # `make check` compares the documents that containers carry. FROM= names the first document.
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own

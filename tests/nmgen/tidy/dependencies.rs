@@ -68,6 +68,24 @@ fn versions_of_dependencies_are_the_workspaces() {
     assert!(unused.is_empty(), "{unused:?}");
 }
 
+/// `make check` builds with one version, and `make check-rust` with others: the minimum is one that was tried.
+#[test]
+fn the_stated_minimum_of_rust_is_the_same_everywhere() {
+    let workspace = table("Cargo.toml")["workspace"].clone();
+    let minimum = workspace["package"]["rust-version"].as_str().unwrap();
+    for (path, before) in [
+        ("README.md", "a Rust toolchain ("),
+        ("Makefile", "cargo >= "),
+        ("agent/doc/releases.md", "Rust "),
+        ("packaging/Containerfile", "# Rust "),
+        ("packaging/debian/control", "# Also Rust "),
+        ("packaging/rpm/nmgen.spec", "BuildRequires:  cargo >= "),
+    ] {
+        let text = fs::read_to_string(root().join(path)).unwrap();
+        assert!(text.contains(&format!("{before}{minimum}")), "{path}: {before}{minimum}");
+    }
+}
+
 #[test]
 fn every_suite_has_a_stage_and_every_stage_a_suite() {
     let manifest = table("tests/Cargo.toml");
