@@ -130,8 +130,8 @@ OF := ramdisk
 reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
 	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
 
-# REBOOTS= sets the number of boots, SEED= repeats a run, LOAD=off adds no load to the host's own.
-soak: toolchain ## Boot a node in force 200 times, half of them after a power cut
+# SEED= repeats a campaign, SEED= and CASE= the story of one of its nodes; LOAD=off adds no load to the host's own.
+soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab

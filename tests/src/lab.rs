@@ -111,9 +111,20 @@ impl Lab {
         peer: &Peer,
         test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        self.run_within(CASE, node, peer, test)
+    }
+
+    /// The same, with another bound.
+    pub fn run_within<E: From<Error>>(
+        &self,
+        limit: Duration,
+        node: Node,
+        peer: &Peer,
+        test: impl FnOnce(&mut Case<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let case = self.case(node, peer)?;
         let name = self.place.name().to_owned();
-        let watchdog = watchdog::start(CASE, move || cgroups::kill(&name));
+        let watchdog = watchdog::start(limit, move || cgroups::kill(&name));
         run_case(&self.place, case, watchdog, test, Case::report)
     }
 

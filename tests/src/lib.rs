@@ -17,6 +17,7 @@ pub mod mutation;
 pub mod program;
 pub mod schema;
 pub mod skip;
+pub mod soak;
 pub mod tidy;
 pub mod tree;
 pub mod two_stage;

@@ -7,8 +7,8 @@ run := tests/stages/run
 # Suites and the lab have priority for the cores; the stages below them fill the gaps.
 later := nice -n 15
 
-.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage
-all: format tree deny older lint doc unit nmgen dayone two_stage
+.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak
+all: format tree deny older lint doc unit nmgen dayone two_stage soak
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -55,3 +55,6 @@ dayone: build lab
 
 two_stage: build ramdisk machines
 	@$(run) $@ tests/stages/suite $@
+
+soak: build lab
+	@$(run) $@ tests/stages/soak

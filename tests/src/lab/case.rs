@@ -181,6 +181,7 @@ impl Drop for Case<'_> {
         }
         self.container = None;
         let _ = self.power_off();
+        let _ = disk::unmount(self.lab.place().state());
         let _ = fs::remove_dir_all(self.lab.place().state());
     }
 }

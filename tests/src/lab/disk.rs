@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    command::quick,
     error::{Error, Result},
     node::{Content, Node},
 };
@@ -16,7 +17,12 @@ const MACHINE_ID: &str = "da701ab0000000000000000000000001\n";
 
 /// Makes an empty disk with the node's files under `state` and returns its directory.
 pub(crate) fn create(node: &Node, rootfs: &Path, state: &Path) -> Result<PathBuf> {
-    let disk = state.join("disk");
+    let disk = directory(state);
+    fs::create_dir_all(&disk).map_err(Error::file("create", &disk))?;
+    if let Some(size) = &node.disk {
+        let options = format!("size={size},mode=0755");
+        quick("mount", &["-t", "tmpfs", "-o", &options, "tmpfs", &disk.to_string_lossy()])?;
+    }
     let upper = disk.join("upper");
     for directory in [&upper, &disk.join("work"), &disk.join("root")] {
         fs::create_dir_all(directory).map_err(Error::file("create", directory))?;
@@ -26,6 +32,22 @@ pub(crate) fn create(node: &Node, rootfs: &Path, state: &Path) -> Result<PathBuf
         write(&upper, rootfs, &file.path, &file.content, file.mode)?;
     }
     Ok(disk)
+}
+
+/// Ends the mount of a disk that has a size.
+pub(crate) fn unmount(state: &Path) -> Result<()> {
+    let disk = directory(state);
+    let table = Path::new("/proc/self/mounts");
+    let mounts = fs::read_to_string(table).map_err(Error::file("read", table))?;
+    let disk = disk.to_string_lossy();
+    if mounts.lines().any(|line| line.split(' ').nth(1) == Some(&disk)) {
+        quick("umount", &[&disk])?;
+    }
+    Ok(())
+}
+
+fn directory(state: &Path) -> PathBuf {
+    state.join("disk")
 }
 
 fn write(upper: &Path, rootfs: &Path, path: &Path, content: &Content, mode: u32) -> Result<()> {

@@ -92,6 +92,7 @@ pub struct Node {
     pub(crate) binds: Vec<(PathBuf, PathBuf)>,
     pub(crate) small: Vec<(PathBuf, String)>,
     pub(crate) systemd252: bool,
+    pub(crate) disk: Option<String>,
     early: Vec<String>,
 }
 
@@ -106,6 +107,7 @@ impl Node {
             binds: Vec::new(),
             small: Vec::new(),
             systemd252: false,
+            disk: None,
             early: Vec::new(),
         };
         if hostname == "localhost" { node } else { node.file("/etc/hostname", hostname, 0o644) }
@@ -229,6 +231,13 @@ impl Node {
     #[must_use]
     pub fn small_filesystem(mut self, path: &str, size: &str) -> Self {
         self.small.push((path.into(), size.into()));
+        self
+    }
+
+    /// Gives the node a disk of this size (`64M`), which can be full.
+    #[must_use]
+    pub fn disk(mut self, size: &str) -> Self {
+        self.disk = Some(size.into());
         self
     }
 

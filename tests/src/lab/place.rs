@@ -15,6 +15,7 @@ use nix::{
 use super::{
     cgroups,
     command::wait_for,
+    disk,
     error::{Error, Result},
     netns,
 };
@@ -115,6 +116,7 @@ impl Place {
         }
         netns::remove(&self.node())?;
         netns::remove(&self.peer())?;
+        disk::unmount(&self.state)?;
         remove(&self.state)
     }
 
