@@ -1,13 +1,17 @@
 //! What has to hold on a node whose agent has decided.
 
+use std::time::Duration;
+
 use serde_json::Value;
 
 use super::node::{CARD, Document, Kind};
 use crate::{
-    dayone::{ADDRESS, APPLIED, BRIDGE_PROFILES, MAC, SOON, volatile_profiles},
+    dayone::{ADDRESS, APPLIED, BRIDGE_PROFILES, MAC, volatile_profiles},
     lab::{Case, Error, Inside},
 };
 
+/// Bound on one answer; the question is asked again.
+const ANSWER: Duration = Duration::from_secs(2);
 /// Directory of the saved profiles.
 const SAVED: &str = "/etc/NetworkManager/system-connections";
 
@@ -107,10 +111,10 @@ fn automatic(inside: &Inside, told: &Told, profiles: bool) -> Result<Option<Brok
 /// Whether the peer reaches the node: by its address, or by one of its leases.
 pub(super) fn is_reached(case: &Case<'_>, kind: Kind) -> Result<bool, Error> {
     if !kind.is_dhcp() {
-        return case.peer().pings(ADDRESS, SOON);
+        return case.peer().pings(ADDRESS, ANSWER);
     }
     for lease in case.peer().leases()?.into_iter().filter(|lease| lease.mac == MAC) {
-        if case.peer().pings(lease.address, SOON / 5)? {
+        if case.peer().pings(lease.address, ANSWER)? {
             return Ok(true);
         }
     }

@@ -20,9 +20,9 @@ const DISK: &str = "64M";
 const SETTINGS: &str = "\
 max-attempts = 0
 [wait]
-link = 5
+link = 3
 ovsdb = 20
-network = 10
+network = 6
 uplink = 20
 [timeout]
 probe = 3

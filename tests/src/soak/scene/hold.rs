@@ -7,7 +7,6 @@ use std::{
 
 use super::{DECISION, Scene};
 use crate::{
-    dayone::SOON,
     lab::{Error, Inside},
     soak::{
         invariant::{self, Broken, Told},
@@ -16,9 +15,11 @@ use crate::{
 };
 
 /// Bound on a decision where nobody but a boot brings the network back.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_secs(30);
 /// Bound on a promise once the agent has decided.
 const HELD: Duration = Duration::from_secs(60);
+/// The same where damage may have to wait for the agent's next start.
+const DAMAGED: Duration = Duration::from_secs(3);
 /// Interval of questions about a promise.
 const QUESTION: Duration = Duration::from_millis(500);
 
@@ -54,7 +55,7 @@ impl Scene<'_, '_> {
             Err(error) => return Err(error),
             Ok(()) => match self.kubelet(is_damaged)? {
                 Some(broken) => Some(broken),
-                None => self.lasting(if is_damaged { SOON } else { HELD }, false)?,
+                None => self.lasting(if is_damaged { DAMAGED } else { HELD }, false)?,
             },
         };
         let Some(broken) = broken else {
