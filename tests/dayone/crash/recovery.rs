@@ -205,7 +205,8 @@ impl<'e> Recovery<'e> {
     pub(super) fn recover(&mut self) -> Result<Result<Tree, String>, Fault> {
         self.reboot()?;
         let output = self.run(&["recover"])?;
-        self.now = Tree::read(self.root.path(), PLACES).map_err(file(self.root.path()))?;
+        let now = self.now.read_again(self.root.path(), PLACES);
+        self.now = now.map_err(file(self.root.path()))?;
         let is_held = self.root.path().join("run/dayone/undecided").exists();
         Ok(match (output.status.code(), is_held) {
             (Some(0), true) => Ok(self.now.clone()),

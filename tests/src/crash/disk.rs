@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::tree::{Entry, Kind, Tree};
+use super::tree::{Bytes, Entry, Kind, Tree};
 
 /// The number of an inode.
 pub(super) type Inode = usize;
@@ -66,7 +66,7 @@ impl Change {
     }
 }
 
-/// The disk.
+/// The disk. Its copies share what neither has changed.
 #[derive(Debug, Clone)]
 pub(super) struct Disk {
     inodes: Vec<Content>,
@@ -80,9 +80,9 @@ struct Content {
 
 #[derive(Debug, Clone)]
 enum ContentKind {
-    File(Vec<u8>),
-    Directory(BTreeMap<String, Inode>),
-    Link(String),
+    File(Bytes),
+    Directory(Arc<BTreeMap<String, Inode>>),
+    Link(Arc<str>),
     /// Not made yet.
     None,
 }
@@ -90,15 +90,15 @@ enum ContentKind {
 impl Disk {
     /// A disk with this tree.
     pub(super) fn new(tree: &Tree) -> Self {
-        let root = Content { mode: 0o755, kind: ContentKind::Directory(BTreeMap::new()) };
+        let root = Content { mode: 0o755, kind: ContentKind::Directory(Arc::default()) };
         let mut disk = Self { inodes: vec![root] };
         for (path, entry) in &tree.0 {
             let Some((parent, name)) = disk.place(path) else { continue };
             let inode = disk.inodes.len();
             let kind = match &entry.kind {
-                Kind::File(bytes) => ContentKind::File(bytes.to_vec()),
-                Kind::Directory => ContentKind::Directory(BTreeMap::new()),
-                Kind::Link(target) => ContentKind::Link(target.clone()),
+                Kind::File(bytes) => ContentKind::File(bytes.clone()),
+                Kind::Directory => ContentKind::Directory(Arc::default()),
+                Kind::Link(target) => ContentKind::Link(target.as_str().into()),
             };
             disk.inodes.push(Content { mode: entry.mode, kind });
             disk.enter(parent, name, inode);
@@ -138,10 +138,10 @@ impl Disk {
     }
 
     /// The bytes of a file.
-    pub(super) fn bytes(&self, inode: Inode) -> &[u8] {
+    pub(super) fn bytes(&self, inode: Inode) -> Bytes {
         match self.inodes.get(inode) {
-            Some(Content { kind: ContentKind::File(bytes), .. }) => bytes,
-            _ => &[],
+            Some(Content { kind: ContentKind::File(bytes), .. }) => bytes.clone(),
+            _ => Bytes::default(),
         }
     }
 
@@ -155,9 +155,9 @@ impl Disk {
         match change {
             Change::Create { parent, name, inode, mode, kind } => {
                 let kind = match kind {
-                    New::File => ContentKind::File(Vec::new()),
-                    New::Directory => ContentKind::Directory(BTreeMap::new()),
-                    New::Link(target) => ContentKind::Link(target.clone()),
+                    New::File => ContentKind::File(Bytes::default()),
+                    New::Directory => ContentKind::Directory(Arc::default()),
+                    New::Link(target) => ContentKind::Link(target.as_str().into()),
                 };
                 self.make(*inode, Content { mode: *mode, kind });
                 self.enter(*parent, name.clone(), *inode);
@@ -175,12 +175,12 @@ impl Disk {
                 let end = offset + bytes.len();
                 content.resize(content.len().max(end), 0);
                 content[*offset..end].copy_from_slice(bytes);
-                self.set_bytes(*file, content);
+                self.set_bytes(*file, content.into());
             }
             Change::Truncate { file, length } => {
                 let mut content = self.bytes(*file).to_vec();
                 content.resize(*length, 0);
-                self.set_bytes(*file, content);
+                self.set_bytes(*file, content.into());
             }
             Change::Mode { inode, mode } => {
                 if let Some(content) = self.inodes.get_mut(*inode) {
@@ -192,7 +192,7 @@ impl Disk {
     }
 
     /// Replaces a file's data.
-    pub(super) fn set_bytes(&mut self, inode: Inode, bytes: Vec<u8>) {
+    pub(super) fn set_bytes(&mut self, inode: Inode, bytes: Bytes) {
         if let Some(Content { kind: kind @ ContentKind::File(_), .. }) = self.inodes.get_mut(inode)
         {
             *kind = ContentKind::File(bytes);
@@ -215,13 +215,13 @@ impl Disk {
 
     fn collect(&self, directory: Inode, path: &str, tree: &mut Tree) {
         let ContentKind::Directory(names) = &self.inodes[directory].kind else { return };
-        for (name, inode) in names {
+        for (name, inode) in names.as_ref() {
             let path = format!("{path}/{name}");
             let Content { mode, kind } = &self.inodes[*inode];
             let (kind, is_directory) = match kind {
-                ContentKind::File(bytes) => (Kind::File(bytes.as_slice().into()), false),
+                ContentKind::File(bytes) => (Kind::File(bytes.clone()), false),
                 ContentKind::Directory(_) => (Kind::Directory, true),
-                ContentKind::Link(target) => (Kind::Link(target.clone()), false),
+                ContentKind::Link(target) => (Kind::Link(target.to_string()), false),
                 ContentKind::None => continue,
             };
             tree.0.insert(path.clone(), Entry { mode: *mode, kind });
@@ -240,13 +240,13 @@ impl Disk {
 
     fn enter(&mut self, directory: Inode, name: String, inode: Inode) {
         if let ContentKind::Directory(names) = &mut self.inodes[directory].kind {
-            names.insert(name, inode);
+            Arc::make_mut(names).insert(name, inode);
         }
     }
 
     fn leave(&mut self, directory: Inode, name: &str) -> Option<Inode> {
         if let ContentKind::Directory(names) = &mut self.inodes[directory].kind {
-            names.remove(name)
+            Arc::make_mut(names).remove(name)
         } else {
             None
         }

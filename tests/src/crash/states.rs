@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::{
     disk::{Change, Disk, Inode},
     operations::Recording,
-    tree::Tree,
+    tree::{Bytes, Tree},
 };
 
 /// A state of the disk after a crash.
@@ -30,6 +30,10 @@ struct Loss {
 #[derive(Debug)]
 pub struct States<'r> {
     recording: &'r Recording,
+    /// The disk without a loss at each crash point.
+    disks: Vec<Disk>,
+    /// The directories of each operation.
+    directories: Vec<Vec<Inode>>,
 }
 
 /// What may be missing at a crash point: its choice 0 is that nothing is.
@@ -38,7 +42,7 @@ enum Place {
     /// The last changes of a directory's names, as indices of operations.
     Names { pending: Vec<usize> },
     /// The data of a file.
-    Data { file: Inode, contents: Vec<(String, Vec<u8>)> },
+    Data { file: Inode, contents: Vec<(String, Bytes)> },
     /// The permissions of an inode.
     Mode { inode: Inode, old: u32 },
 }
@@ -56,7 +60,15 @@ impl Place {
 impl<'r> States<'r> {
     /// The states of `recording`.
     pub fn new(recording: &'r Recording) -> Self {
-        Self { recording }
+        let operations = &recording.operations;
+        let mut disks = vec![Disk::new(&recording.start)];
+        for (at, operation) in operations.iter().enumerate() {
+            let mut disk = disks[at].clone();
+            disk.apply(&operation.change);
+            disks.push(disk);
+        }
+        let directories = operations.iter().map(|it| it.change.directories()).collect();
+        Self { recording, disks, directories }
     }
 
     /// The simple states of each crash point, and others up to `number` in all; those with the fewest operations first.
@@ -161,9 +173,8 @@ impl<'r> States<'r> {
         let mut names: BTreeMap<Inode, Vec<usize>> = BTreeMap::new();
         let mut data: BTreeMap<Inode, Vec<usize>> = BTreeMap::new();
         let mut modes: BTreeMap<Inode, u32> = BTreeMap::new();
-        let mut disk = Disk::new(&self.recording.start);
         for (index, operation) in done.iter().enumerate() {
-            for directory in operation.change.directories() {
+            for &directory in &self.directories[index] {
                 names.entry(directory).or_default().push(index);
             }
             if let Some(file) = operation.change.data() {
@@ -171,7 +182,7 @@ impl<'r> States<'r> {
             }
             match &operation.change {
                 Change::Mode { inode, .. } => {
-                    modes.entry(*inode).or_insert_with(|| disk.mode(*inode));
+                    modes.entry(*inode).or_insert_with(|| self.disks[index].mode(*inode));
                 }
                 Change::SyncFile { file } => {
                     data.remove(file);
@@ -191,12 +202,11 @@ impl<'r> States<'r> {
                 Change::Create { .. } | Change::Rename { .. } | Change::Remove { .. } => {}
                 Change::Write { .. } | Change::Truncate { .. } => {}
             }
-            disk.apply(&operation.change);
         }
         let names = names.into_values().filter(|pending| !pending.is_empty());
         let names = names.map(|pending| Place::Names { pending });
         let data = data.into_iter().map(|(file, pending)| {
-            let contents = self.contents(at, file, &pending);
+            let contents = self.contents(file, &pending);
             Place::Data { file, contents }
         });
         let modes = modes.into_iter().map(|(inode, old)| Place::Mode { inode, old });
@@ -206,8 +216,8 @@ impl<'r> States<'r> {
     fn settle(&self, names: &mut BTreeMap<Inode, Vec<usize>>, synced: &[usize]) {
         let mut open = synced.to_vec();
         while let Some(index) = open.pop() {
-            for directory in self.recording.operations[index].change.directories() {
-                if let Some(pending) = names.get_mut(&directory) {
+            for directory in &self.directories[index] {
+                if let Some(pending) = names.get_mut(directory) {
                     let (before, after) = pending.iter().partition(|it| **it <= index);
                     *pending = after;
                     open.extend::<Vec<usize>>(before);
@@ -217,39 +227,22 @@ impl<'r> States<'r> {
     }
 
     /// Each content that an unsynced file may have, but for the last.
-    fn contents(&self, at: usize, file: Inode, pending: &[usize]) -> Vec<(String, Vec<u8>)> {
-        let operations = &self.recording.operations;
-        let mut disk = Disk::new(&self.recording.start);
-        // Inodes exist from their creation on.
-        for operation in &operations[..at] {
-            if operation.change.data() != Some(file) {
-                disk.apply(&operation.change);
-            }
-        }
-        let first = pending.first().copied().unwrap_or(at);
-        for operation in &operations[..first] {
-            if operation.change.data() == Some(file) {
-                disk.apply(&operation.change);
-            }
-        }
-        let old = disk.bytes(file).to_vec();
-        let mut stages = vec![old.clone()];
-        let mut synced = old.len();
-        for index in pending {
-            disk.apply(&operations[*index].change);
-            let stage = disk.bytes(file).to_vec();
-            synced = synced.min(stage.len());
-            stages.push(stage);
-        }
+    fn contents(&self, file: Inode, pending: &[usize]) -> Vec<(String, Bytes)> {
+        // Before the first of the changes, and after each.
+        let before = pending.first().copied();
+        let moments = before.into_iter().chain(pending.iter().map(|index| index + 1));
+        let mut stages: Vec<_> = moments.map(|at| self.disks[at].bytes(file)).collect();
+        let synced = stages.iter().map(|stage| stage.len()).min().unwrap_or_default();
         let new = stages.pop().unwrap_or_default();
         // What was there before and was never cut off has its blocks.
         let length = new.len().max(2 * synced) / 2;
-        let mut contents = vec![("short".to_owned(), new[..length.min(new.len())].to_vec())];
+        let short = new[..length.min(new.len())].to_vec();
+        let mut contents = vec![("short".to_owned(), short.into())];
         // Lengthened, but its blocks were never written.
-        let mut zeros = new.clone();
+        let mut zeros = new.to_vec();
         zeros.iter_mut().skip(synced).for_each(|byte| *byte = 0);
-        contents.push(("zero-filled".to_owned(), zeros));
-        contents.push(("absent".to_owned(), new[..synced.min(new.len())].to_vec()));
+        contents.push(("zero-filled".to_owned(), zeros.into()));
+        contents.push(("absent".to_owned(), new[..synced.min(new.len())].to_vec().into()));
         let stages = stages.into_iter().rev();
         contents.extend(stages.map(|stage| ("as of an earlier write".to_owned(), stage)));
         let mut seen = HashSet::from([new]);
@@ -259,27 +252,27 @@ impl<'r> States<'r> {
 
     /// The disk with these choices.
     fn tree(&self, at: usize, places: &[Place], choices: &[usize]) -> Tree {
-        let done = &self.recording.operations[..at];
         let mut is_lost = vec![false; at];
         for (place, choice) in places.iter().zip(choices) {
             if let Place::Names { pending } = place {
                 pending[pending.len() - choice..].iter().for_each(|index| is_lost[*index] = true);
             }
         }
+        let begin = is_lost.iter().position(|is_lost| *is_lost).unwrap_or(at);
         // The names of a directory change in order: what is lost in one is lost in the other directory of a rename, and with it
         // everything after it there.
         let mut from: BTreeMap<Inode, usize> = BTreeMap::new();
         loop {
             let mut has_changed = false;
-            for (index, operation) in done.iter().enumerate() {
-                let directories = operation.change.directories();
+            for (index, is_lost) in is_lost.iter_mut().enumerate().skip(begin) {
+                let directories = &self.directories[index];
                 let is_after =
                     directories.iter().any(|it| from.get(it).is_some_and(|f| *f <= index));
-                if !is_after && !is_lost[index] {
+                if !is_after && !*is_lost {
                     continue;
                 }
-                is_lost[index] = true;
-                for directory in directories {
+                *is_lost = true;
+                for &directory in directories {
                     let first = from.entry(directory).or_insert(usize::MAX);
                     has_changed |= index < *first;
                     *first = index.min(*first);
@@ -289,8 +282,10 @@ impl<'r> States<'r> {
                 break;
             }
         }
-        let mut disk = Disk::new(&self.recording.start);
-        for (operation, is_lost) in done.iter().zip(&is_lost) {
+        let mut disk = self.disks[begin].clone();
+        for (operation, is_lost) in
+            self.recording.operations[begin..at].iter().zip(&is_lost[begin..])
+        {
             if !is_lost {
                 disk.apply(&operation.change);
             }

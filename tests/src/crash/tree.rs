@@ -3,18 +3,55 @@
 use std::{
     collections::{BTreeMap, hash_map::DefaultHasher},
     fs,
-    hash::{Hash as _, Hasher as _},
+    hash::{Hash, Hasher},
     io,
+    ops::Deref,
     os::unix::fs::{PermissionsExt as _, symlink},
     path::Path,
     sync::Arc,
 };
 
+/// The content of a file, shared, with a number that differs for different contents: a tree is told from others without a look at
+/// all bytes of its files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bytes {
+    digest: u64,
+    bytes: Arc<[u8]>,
+}
+
+impl Hash for Bytes {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.digest);
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&bytes);
+        Self { digest: hasher.finish(), bytes: bytes.into() }
+    }
+}
+
+impl Default for Bytes {
+    fn default() -> Self {
+        Vec::new().into()
+    }
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 /// A file, directory or link.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// A file with its bytes.
-    File(Arc<[u8]>),
+    File(Bytes),
     /// A directory.
     Directory,
     /// A symbolic link with its target.
@@ -40,6 +77,14 @@ impl Tree {
     /// # Errors
     /// If anything cannot be read.
     pub fn read(root: &Path, places: &[&str]) -> io::Result<Self> {
+        Self::default().read_again(root, places)
+    }
+
+    /// The same, after changes of this tree: what has not changed is shared.
+    ///
+    /// # Errors
+    /// If anything cannot be read.
+    pub fn read_again(&self, root: &Path, places: &[&str]) -> io::Result<Self> {
         let mut tree = Self::default();
         for place in places {
             let mut above = Vec::new();
@@ -49,13 +94,20 @@ impl Tree {
                 parent = it.parent();
             }
             for path in above.into_iter().rev().chain([Path::new(place)]) {
-                tree.add(root, &path.to_string_lossy(), path == Path::new(place))?;
+                let with_content = path == Path::new(place);
+                tree.add(self, root, &path.to_string_lossy(), with_content)?;
             }
         }
         Ok(tree)
     }
 
-    fn add(&mut self, root: &Path, path: &str, with_content: bool) -> io::Result<()> {
+    fn add(
+        &mut self,
+        before: &Self,
+        root: &Path,
+        path: &str,
+        with_content: bool,
+    ) -> io::Result<()> {
         let real = root.join(path.trim_start_matches('/'));
         let meta = match fs::symlink_metadata(&real) {
             Ok(meta) => meta,
@@ -69,7 +121,12 @@ impl Tree {
             (Kind::Link(fs::read_link(&real)?.to_string_lossy().into_owned()), 0)
         } else if meta.is_file() {
             match fs::read(&real) {
-                Ok(bytes) => (Kind::File(bytes.into()), mode),
+                Ok(bytes) => match before.0.get(path) {
+                    Some(Entry { kind: Kind::File(old), .. }) if **old == *bytes => {
+                        (Kind::File(old.clone()), mode)
+                    }
+                    _ => (Kind::File(bytes.into()), mode),
+                },
                 // A temporary file, gone meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
                 Err(error) => return Err(error),
@@ -82,7 +139,7 @@ impl Tree {
         if is_directory && with_content {
             for entry in fs::read_dir(&real)? {
                 let name = entry?.file_name();
-                self.add(root, &format!("{path}/{}", name.to_string_lossy()), true)?;
+                self.add(before, root, &format!("{path}/{}", name.to_string_lossy()), true)?;
             }
         }
         Ok(())
@@ -111,7 +168,7 @@ impl Tree {
             match &entry.kind {
                 Kind::Directory if old.is_none() => fs::create_dir(real(path))?,
                 Kind::Directory => {}
-                Kind::File(bytes) => fs::write(real(path), bytes)?,
+                Kind::File(bytes) => fs::write(real(path), &**bytes)?,
                 Kind::Link(target) => {
                     if old.is_some() {
                         fs::remove_file(real(path))?;
