@@ -11,10 +11,13 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 # The host's own target, named explicitly: the static flag then does not apply to build scripts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
+# What `node` and `ramdisk` build for; of another architecture, with a command RUNNER that runs its programs.
+TARGET := $(HOST_TARGET)
+RUNNER :=
 # What `all`, `node`, `ramdisk` and `manuals` make.
 NMGEN_BINARY := target/release/nmgen
-DAYONE_BINARY := target/$(HOST_TARGET)/node/dayone
-RAMDISK_BINARY := target/$(HOST_TARGET)/ramdisk/nmgen
+DAYONE_BINARY := target/$(TARGET)/node/dayone
+RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen
 MANUALS := target/manuals
 # Places of sources, which a program names where it can panic, are the same in all builders' directories.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -47,14 +50,14 @@ toolchain:
 
 node: toolchain ## Build the agent for a node's image
 	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
-	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(HOST_TARGET)
+	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
-	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile ramdisk --target $(HOST_TARGET)
+	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile ramdisk --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
-	@$(RAMDISK_BINARY) --version >/dev/null
+	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
 
 manuals: toolchain ## Write man pages and shell completions to target/manuals
@@ -62,9 +65,9 @@ manuals: toolchain ## Write man pages and shell completions to target/manuals
 	$(CARGO) run --locked --quiet -p agent --example dayone-manuals -- $(MANUALS)
 
 sbom: toolchain ## Write each program's software bill of materials to target/sbom
-	$(SBOM_WRITER) --name nmgen --target $(HOST_TARGET) --output $(SBOM)/nmgen.cdx.json -- $(NMGEN_PACKAGE)
-	$(SBOM_WRITER) --name nmgen --static --target $(HOST_TARGET) --output $(SBOM)/nmgen-dracut.cdx.json -- $(RAMDISK_PACKAGE)
-	$(SBOM_WRITER) --name dayone --target $(HOST_TARGET) --output $(SBOM)/dayone.cdx.json -- $(DAYONE_PACKAGE)
+	$(SBOM_WRITER) --name nmgen --target $(TARGET) --output $(SBOM)/nmgen.cdx.json -- $(NMGEN_PACKAGE)
+	$(SBOM_WRITER) --name nmgen --static --target $(TARGET) --output $(SBOM)/nmgen-dracut.cdx.json -- $(RAMDISK_PACKAGE)
+	$(SBOM_WRITER) --name dayone --target $(TARGET) --output $(SBOM)/dayone.cdx.json -- $(DAYONE_PACKAGE)
 
 demo: toolchain ## Show the main job on real input; LAB=off goes without the lab
 	@CARGO="$(CARGO)" OUT=$(OUT) tests/stages/demo

@@ -252,3 +252,20 @@ fn the_containerfile_names_what_there_is() {
     assert_eq!(of("RUN systemctl preset ").next(), Some(units.join(" ").as_str()));
     assert!(root().join("systemd/usr/lib/systemd/system").join(units[0]).exists());
 }
+
+/// Whoever builds them does so for a machine of the same kind.
+#[test]
+fn packages_units_and_the_dracut_module_name_no_architecture() {
+    const NAMES: [&str; 9] =
+        ["x86_64", "x86-64", "amd64", "aarch64", "arm64", "ppc64le", "ppc64el", "s390x", "/lib64"];
+    for directory in ["packaging", "systemd"] {
+        let files = files(&root().join(directory)).unwrap();
+        assert!(files.len() > 5, "{directory}");
+        for path in files.into_keys() {
+            let path = Path::new(directory).join(path);
+            let text = fs::read_to_string(root().join(&path)).unwrap();
+            let named = NAMES.into_iter().find(|name| text.contains(name));
+            assert_eq!(named, None, "{}", path.display());
+        }
+    }
+}
