@@ -7,7 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 use tests::{documents, program};
@@ -16,8 +15,8 @@ use tests::{documents, program};
 type Answer = BTreeMap<String, Vec<Vec<String>>>;
 
 fn nmstatectl(arguments: &[&str], input: &str) -> Output {
-    let mut child = Command::new(program::nmgen())
-        .arg0("nmstatectl")
+    let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
+    let mut child = Command::new(link)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

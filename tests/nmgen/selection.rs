@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Output, Stdio};
 
 use tests::program;
@@ -133,9 +132,9 @@ fn a_search_domain_can_be_left_out_of_kernel_arguments_and_a_vlans_name_cannot()
 
 #[test]
 fn nmstatectls_own_options_are_accepted() {
+    let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
     let run = |arguments: &[&str]| {
-        Command::new(program::nmgen())
-            .arg0("nmstatectl")
+        Command::new(&link)
             .args(arguments)
             .current_dir(program::root().join("tests/fixtures"))
             .output()

@@ -26,6 +26,21 @@ pub fn nmgen() -> &'static Path {
     PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(|| build("nmgen")))
 }
 
+/// A link to `nmgen` with this name, and the directory that it is in. A script, as `NMGEN_PROGRAM` may be, learns a link's
+/// name, but not an argv[0] of the caller's choice.
+///
+/// # Errors
+/// If it cannot be made.
+///
+/// # Panics
+/// When `nmgen` cannot be built.
+pub fn nmgen_as(name: &str) -> std::io::Result<(tempfile::TempDir, PathBuf)> {
+    let directory = tempfile::tempdir()?;
+    let link = directory.path().join(name);
+    std::os::unix::fs::symlink(nmgen(), &link)?;
+    Ok((directory, link))
+}
+
 /// The dracut module `nmgen`, unless `NMGEN_MODULE` names another one.
 ///
 /// # Panics
