@@ -9,6 +9,7 @@ mod corpus;
 mod derive;
 mod diff;
 mod drop_in;
+mod edges;
 mod exit_codes;
 mod findings;
 mod fixtures;

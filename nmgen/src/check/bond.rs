@@ -40,7 +40,6 @@ const OPTIONS: &[(&str, &[&str], Rule)] = &[
     ("balance-slb", &["balance-xor"], BOND_OPTION_REFUSED),
     ("arp_ip_target", WITH_ARP, BOND_OPTION_IGNORED),
     ("arp_validate", WITH_ARP, BOND_OPTION_IGNORED),
-    ("active_slave", WITH_PRIMARY, BOND_OPTION_IGNORED),
     ("ad_actor_sys_prio", LACP, BOND_OPTION_IGNORED),
     ("ad_actor_system", LACP, BOND_OPTION_IGNORED),
     ("ad_user_port_key", LACP, BOND_OPTION_IGNORED),
@@ -188,7 +187,7 @@ impl Bond<'_> {
         }
         // NetworkManager's default for miimon is 100, so only an explicit 0 turns it off.
         if number("miimon") == Some(0) {
-            for option in ["updelay", "downdelay", "peer_notif_delay"] {
+            for option in ["updelay", "downdelay"] {
                 if number(option).is_some_and(|value| value > 0) {
                     let message = format!("{option} of bond {name} needs miimon, which is 0");
                     let help = "give miimon a value, such as 100";

@@ -29,7 +29,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         let Some(id) = vlan.get("id").and_then(Node::number) else { continue };
         let path = || interface.path_to(&["vlan", "id"]);
         if id > MAX_VLAN_ID {
-            out_of_range(id, &path(), report);
+            out_of_range(id, MAX_VLAN_ID, &path(), report);
             continue;
         }
         if id == 0 {
@@ -57,13 +57,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
 }
 
-fn out_of_range(id: u64, path: &Path, report: &mut Report<'_>) {
-    report.add(
-        VLAN_ID_RANGE,
-        path,
-        format!("VLAN id {id} is not in 1..=4094"),
-        "802.1Q has 4094 usable ids",
-    );
+fn out_of_range(id: u64, max: u64, path: &Path, report: &mut Report<'_>) {
+    let help = match max {
+        MAX_OVS_TAG => "Open vSwitch has 4095 (ovs-vswitchd.conf.db(5))",
+        _ => "802.1Q has 4094 usable ids",
+    };
+    report.add(VLAN_ID_RANGE, path, format!("VLAN id {id} is not in 1..={max}"), help);
 }
 
 fn vxlan(interface: &Interface<'_>, report: &mut Report<'_>) {
@@ -83,7 +82,7 @@ fn port_tags(interface: &Interface<'_>, report: &mut Report<'_>) {
     let max = if interface.kind == "ovs-bridge" { MAX_OVS_TAG } else { MAX_VLAN_ID };
     let check = |node: Option<&Node<'_>>, path: &dyn Fn() -> Path, report: &mut Report<'_>| {
         if let Some(id) = node.and_then(Node::number).filter(|id| *id > max) {
-            out_of_range(id, &path(), report);
+            out_of_range(id, max, &path(), report);
         }
     };
     for list in ["port", "ports"] {

@@ -138,6 +138,9 @@ impl Trail<'_> {
     }
 }
 
+/// Maps of an interface's `ovs-db`: nmstate reads every key of theirs, with a value of any shape, and refuses their neighbours.
+const FREE_MAPS: &[&str] = &["external_ids", "other_config"];
+
 struct Collection<'a> {
     answers: &'a HashMap<String, bool>,
     /// Of the value that is visited.
@@ -147,7 +150,11 @@ struct Collection<'a> {
 
 impl Collection<'_> {
     fn node(&mut self, node: &Node<'_>, at: &Trail<'_>) {
+        let is_free = matches!(at, Trail::Key(Trail::Part, "ovs-db"));
         for entry in node.entries() {
+            if is_free && FREE_MAPS.contains(&&*entry.key) {
+                continue;
+            }
             let (trail, length) = (Trail::Key(at, &entry.key), self.shape.len());
             self.shape.push(' ');
             self.shape.push_str(&entry.key);
