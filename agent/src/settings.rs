@@ -343,6 +343,22 @@ mod tests {
         Ok(())
     }
 
+    /// NetworkManager must not undo a change while the agent is at work, and the agent knows its checkpoints by the last digit.
+    #[test]
+    fn a_checkpoint_outlasts_the_phases_that_it_covers() -> Result<(), toml::de::Error> {
+        for apply in [0, 1, 4, 5, 9, 120, 12_345] {
+            let settings: Settings = toml::from_str(&format!("[timeout]\napply = {apply}"))?;
+            let t = settings.timeout;
+            let covered = [t.take_over, t.apply, t.verify, t.probe, t.checkpoint];
+            let covered: f64 = covered.iter().map(|bound| bound.get().as_secs_f64()).sum();
+            let seconds = t.checkpoint_seconds();
+            assert_eq!(seconds % 10, 7, "{seconds}");
+            let spare = f64::from(seconds) - covered;
+            assert!((8.0..=17.0).contains(&spare), "{seconds} for {covered}");
+        }
+        Ok(())
+    }
+
     #[test]
     fn refuses_what_it_does_not_know() {
         assert!(toml::from_str::<Settings>("on-falure = \"continue\"").is_err());

@@ -155,3 +155,6 @@ fn list(paths: &Paths) -> Result<Listing, DocumentError> {
     listing.sort();
     Ok(listing)
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,3 +78,30 @@ pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
     File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::{Document, DocumentError, LIMIT};
+
+    #[test]
+    fn a_document_has_its_files_mode_and_at_most_the_limit()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("cluster.yml");
+        let full = "#".repeat(usize::try_from(LIMIT)?);
+        for mode in [0o640, 0o400] {
+            std::fs::write(&path, &full)?;
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;
+            for document in [Document::read(path.clone())?, Document::given(&path)?] {
+                assert_eq!((document.mode, document.text.as_str()), (mode, full.as_str()));
+            }
+            std::fs::remove_file(&path)?;
+        }
+        std::fs::write(&path, full + "#")?;
+        let larger = Document::read(path);
+        assert!(matches!(larger, Err(DocumentError::TooLarge { limit: LIMIT, .. })));
+        Ok(())
+    }
+}

@@ -269,7 +269,7 @@ fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileEr
 
 #[cfg(test)]
 mod tests {
-    use super::{FileError, Staged, read, read_json_or_set_aside, remove, write};
+    use super::{FileError, Staged, create_new_dir, read, read_json_or_set_aside, remove, write};
 
     #[test]
     fn staged_file_appears_only_when_put() -> Result<(), Box<dyn std::error::Error>> {
@@ -305,5 +305,30 @@ mod tests {
     fn names_the_path_that_failed() {
         let error = write(std::path::Path::new("/nowhere/x"), b"", 0o600);
         assert!(matches!(error, Err(FileError::Write { path, .. }) if path.ends_with("x")));
+    }
+
+    #[test]
+    fn only_a_missing_file_is_none() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let (file, missing) = (dir.path().join("file"), dir.path().join("missing"));
+        std::fs::write(&file, "a")?;
+        assert_eq!(read(&missing)?, None);
+        assert_eq!(read(&file.join("below"))?, None);
+        assert!(matches!(read(dir.path()), Err(FileError::Read { .. })));
+        remove(&missing)?;
+        assert!(matches!(remove(&file.join("below")), Err(FileError::Remove { .. })));
+        create_new_dir(&missing)?;
+        create_new_dir(&missing)?;
+        assert!(matches!(create_new_dir(&file), Err(FileError::CreateDir { .. })));
+        Ok(())
+    }
+
+    #[test]
+    fn only_content_makes_a_file_unusable() {
+        let path = std::path::PathBuf::new();
+        let source = || std::io::Error::other("why");
+        assert!(FileError::Version { path: path.clone(), found: 2, known: 1 }.is_unusable());
+        assert!(!FileError::Read { path: path.clone(), source: source() }.is_unusable());
+        assert!(!FileError::Write { path, source: source() }.is_unusable());
     }
 }

@@ -184,7 +184,7 @@ pub(crate) fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::{Failures, Record};
+    use super::{Failures, HISTORY, Record, append};
     use crate::{document::Document, document::digest::Digest, paths::Paths};
 
     fn document(text: &str) -> Document {
@@ -219,5 +219,37 @@ mod tests {
         assert_eq!(record.failures_of(&Digest::of(b"a")), 3);
         assert_eq!(record.failures_of(&Digest::of(b"b")), 0);
         Ok(())
+    }
+
+    #[test]
+    fn the_history_keeps_its_last_lines_with_their_time() -> Result<(), Box<dyn std::error::Error>>
+    {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.state_dir())?;
+        let path = std::path::Path::new("/etc/nmstate/openshift/cluster.yml");
+        for run in 0..=HISTORY {
+            append(&paths, &Digest::of(b""), path, &format!("run {run}"), None)?;
+        }
+        let text = std::fs::read_to_string(paths.history())?;
+        let lines: Vec<serde_json::Value> =
+            text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?;
+        assert_eq!(lines.len(), HISTORY);
+        assert_eq!(
+            (&lines[0]["outcome"], &lines[HISTORY - 1]["outcome"]),
+            (&"run 1".into(), &"run 200".into())
+        );
+        // After 2020: a node's clock may be wrong, but this host's counts seconds since 1970.
+        assert!(lines[0]["at"].as_u64().is_some_and(|at| at > 1_577_836_800), "{}", lines[0]);
+        Ok(())
+    }
+
+    #[test]
+    fn forgiven_failures_are_gone() {
+        let mut record = Record::default();
+        let last_error = "why".to_owned();
+        record.failures = Some(Failures { digest: Digest::of(b"a"), count: 2, last_error });
+        record.forgive();
+        assert_eq!(record.failures_of(&Digest::of(b"a")), 0);
     }
 }

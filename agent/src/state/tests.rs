@@ -1,3 +1,5 @@
+mod wants;
+
 use super::{Parsed, State, rules};
 use crate::wants::LinkRef;
 

@@ -473,4 +473,5 @@ async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
 }
 
 mod automatic;
+mod bounds;
 mod trial;

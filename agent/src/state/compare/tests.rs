@@ -210,3 +210,57 @@ fn the_rest_of_a_state() -> Result {
     assert!(!holds("ovs-db: {external_ids: {a: x}}\n", ids)?);
     Ok(())
 }
+
+/// A route or a rule that differs in one key is another one; a key that the document leaves out may have any value.
+#[test]
+fn each_key_of_a_route_and_of_a_rule_is_compared() -> Result {
+    let routes = "destination: 192.0.2.0/24, next-hop-interface: eno1, next-hop-address: 198.51.100.1, table-id: 100, \
+                  weight: 2, source: 198.51.100.2, cwnd: 20, initcwnd: 10, initrwnd: 10, mtu: 1400, quickack: true, \
+                  advmss: 1300";
+    let rules = "ip-from: 192.0.2.0/24, ip-to: 198.51.100.0/24, priority: 100, route-table: 100, fwmark: 5, fwmask: 15, \
+                 iif: eno1, suppress-prefix-length: 1, family: ipv4";
+    let others = [
+        ("destination", "203.0.113.0/24"),
+        ("next-hop-interface", "eno2"),
+        ("next-hop-address", "198.51.100.9"),
+        ("ip-from", "203.0.113.0/24"),
+        ("ip-to", "203.0.113.0/24"),
+        ("source", "198.51.100.9"),
+        ("iif", "eno2"),
+        ("quickack", "false"),
+        ("family", "ipv6"),
+    ];
+    for (section, keys) in [("routes", routes), ("route-rules", rules)] {
+        let one = |keys: &[String]| {
+            let cards = ["eno1", "eno2"].map(|name| {
+                format!("- {{name: {name}, type: ethernet, state: up, ipv4: {{enabled: true, dhcp: true}}}}\n")
+            });
+            format!(
+                "interfaces:\n{}{section}: {{config: [{{{}}}]}}\n",
+                cards.concat(),
+                keys.join(", ")
+            )
+        };
+        let keys: Vec<String> = keys.split(", ").map(str::to_owned).collect();
+        assert!(holds(&one(&keys), &one(&keys))?, "{section}");
+        for (index, key) in keys.iter().enumerate() {
+            let name = key.split(": ").next().unwrap_or_default();
+            let other = others.iter().find(|(key, _)| *key == name).map_or("7", |(_, other)| other);
+            // nmstate refuses addresses of another family than the rule's.
+            if name != "family" {
+                let mut changed = keys.clone();
+                changed[index] = format!("{name}: {other}");
+                assert!(!holds(&one(&keys), &one(&changed))?, "{section}: {name}");
+            }
+            let mut fewer = keys.clone();
+            fewer.remove(index);
+            // Without a table, a rule is of the main one; a mask needs its mark.
+            let is_key =
+                ["destination", "next-hop-interface", "route-table", "fwmark"].contains(&name);
+            if !is_key {
+                assert!(holds(&one(&fewer), &one(&keys))?, "{section} without {name}");
+            }
+        }
+    }
+    Ok(())
+}

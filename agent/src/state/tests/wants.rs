@@ -1,0 +1,137 @@
+//! What a document needs, and what it promises.
+
+use super::{Result, state};
+use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
+
+fn wants(text: &str) -> Result<Wants> {
+    Ok(state(text)?.wants())
+}
+
+fn names(names: &[&str]) -> Vec<LinkRef> {
+    names.iter().map(|name| LinkRef::Name((*name).to_owned())).collect()
+}
+
+#[test]
+fn only_default_routes_of_the_main_table_have_a_gateway_of_the_node() -> Result {
+    let cases = [
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1", true),
+        ("destination: '::/0', next-hop-address: '2001:db8::1'", true),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, table-id: 0", true),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, table-id: 254", true),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, table-id: 253", false),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, table-id: 255", false),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, state: absent", false),
+        ("destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, vrf-name: red", false),
+        ("destination: 192.0.2.0/24, next-hop-address: 192.0.2.1", false),
+        ("destination: 0.0.0.0/1, next-hop-address: 192.0.2.1", false),
+    ];
+    for (route, is_gateway) in cases {
+        let text = format!("routes: {{config: [{{{route}, next-hop-interface: eno1}}]}}\n");
+        assert_eq!(wants(&text)?.gateways.len(), usize::from(is_gateway), "{route}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_gateway_is_on_the_kernels_name_of_its_interface() -> Result {
+    let interfaces = "interfaces:\n\
+        - {name: eno1, type: ethernet, state: up, profile-name: uplink}\n\
+        - {name: eno2, type: ethernet, state: up, profile-name: eno3}\n\
+        - {name: eno3, type: ethernet, state: up}\n";
+    for (name, kernel) in [("uplink", "eno1"), ("eno1", "eno1"), ("eno3", "eno3"), ("eno9", "eno9")]
+    {
+        let route = format!(
+            "routes: {{config: [{{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: {name}}}]}}\n"
+        );
+        let gateway = Gateway { link: Some(kernel.to_owned()), ip: "192.0.2.1".parse()? };
+        assert_eq!(wants(&format!("{interfaces}{route}"))?.gateways, [gateway], "{name}");
+    }
+    Ok(())
+}
+
+#[test]
+fn addresses_are_static_or_from_the_network() -> Result {
+    let v4 = |more: &str| {
+        format!("ipv4: {{enabled: true, address: [{{ip: 192.0.2.10, prefix-length: 24}}]{more}}}")
+    };
+    let v6 = |more: &str| {
+        format!(
+            "ipv6: {{enabled: true, address: [{{ip: '2001:db8::10', prefix-length: 64}}]{more}}}"
+        )
+    };
+    let cases = [
+        (v4(""), 1, None),
+        (v4(", dhcp: false"), 1, None),
+        ("ipv4: {enabled: true, dhcp: true}".to_owned(), 0, Some((true, false))),
+        ("ipv4: {enabled: false, dhcp: true}".to_owned(), 0, None),
+        (v6(""), 1, None),
+        ("ipv6: {enabled: true, dhcp: true, autoconf: true}".to_owned(), 0, Some((false, true))),
+        ("ipv6: {enabled: true, dhcp: false, autoconf: true}".to_owned(), 0, Some((false, true))),
+        ("ipv6: {enabled: false}".to_owned(), 0, None),
+        (format!("{}, {}", v4(""), v6("")), 2, None),
+    ];
+    for (ip, addresses, dynamic) in cases {
+        let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {ip}}}]");
+        let wants = wants(&text)?;
+        assert_eq!(wants.addresses.len(), addresses, "{ip}");
+        let dynamic = dynamic.map(|(v4, v6)| Dynamic { link: "eno1".to_owned(), v4, v6 });
+        assert_eq!(wants.dynamic.first(), dynamic.as_ref(), "{ip}");
+    }
+    let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {}}}]", v4(""));
+    let ip = "192.0.2.10".parse()?;
+    let expected = OnLink { link: "eno1".to_owned(), ip, prefix: 24 };
+    assert_eq!(wants(&text)?.addresses, [expected]);
+    Ok(())
+}
+
+#[test]
+fn cards_are_needed_unless_the_document_makes_links() -> Result {
+    let mac = "mac-address: 02:00:5e:00:53:01";
+    let dummy = "{name: dum0, type: dummy, state: up}";
+    let vlan = |base: &str| {
+        format!("{{name: v5, type: vlan, state: up, vlan: {{base-iface: {base}, id: 5}}}}")
+    };
+    let card =
+        |name: &str, more: &str| format!("{{name: {name}, type: ethernet, state: up{more}}}");
+    let cases = [
+        (card("eno1", ""), names(&["eno1"])),
+        ("{name: eno1, type: ethernet, state: down}".to_owned(), Vec::new()),
+        (dummy.to_owned(), Vec::new()),
+        (
+            card("uplink", &format!(", identifier: mac-address, {mac}")),
+            vec![LinkRef::Mac("02:00:5e:00:53:01".to_owned())],
+        ),
+        (card("eno1", &format!(", {mac}")), names(&["eno1"])),
+        (vlan("eno1"), names(&["eno1"])),
+        (format!("{dummy}, {}", vlan("dum0")), Vec::new()),
+        (card("eno1", ", ethernet: {sr-iov: {total-vfs: 2}}"), Vec::new()),
+    ];
+    for (interfaces, needed) in cases {
+        let found = wants(&format!("interfaces: [{interfaces}]"))?;
+        assert_eq!(found.needed, needed, "{interfaces}");
+        assert_eq!(found.makes_links, interfaces.contains("sr-iov"), "{interfaces}");
+    }
+    Ok(())
+}
+
+#[test]
+fn open_vswitch_is_needed_for_its_bridges_and_interfaces_alone() -> Result {
+    let bridge = |name: &str, kind: &str| {
+        format!(
+            "{{name: {name}, type: {kind}, state: up, bridge: {{port: [{{name: eno1}}]}}}}, \
+             {{name: eno1, type: ethernet, state: up}}"
+        )
+    };
+    let port = "{name: int0, type: ovs-interface, state: up}";
+    let ovs = bridge("ovs0", "ovs-bridge");
+    for (interfaces, is_needed, bridges) in [
+        (format!("{ovs}, {port}"), true, 1),
+        (ovs, true, 1),
+        (port.to_owned(), true, 0),
+        (bridge("lbr0", "linux-bridge"), false, 0),
+    ] {
+        let wants = wants(&format!("interfaces: [{interfaces}]"))?;
+        assert_eq!((wants.ovs, wants.bridges.len()), (is_needed, bridges), "{interfaces}");
+    }
+    Ok(())
+}
