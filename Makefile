@@ -32,7 +32,8 @@ SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
 # The output directory of Debian packages.
 DEB := target/deb
 
-.PHONY: all help toolchain nmgen node ramdisk manuals sbom demo demo-boot check format lint tree deny advisories doc packages test check-versions check-rust verdicts reproducible soak bench install install-built deb deb-built clean
+# No target is a file.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
 
 # Built separately: together, nmgen would be linked with features that only the agent needs.
 all: nmgen node ## Build the programs
@@ -136,6 +137,10 @@ reproducible: toolchain ## Build the ramdisk program in two directories and comp
 # SEED= repeats a campaign, SEED= and CASE= the story of one of its nodes; LOAD=off adds no load to the host's own.
 soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
+
+# FILE= takes one file, SHARD=k/n a part of all, CASES= the cases whose names begin so.
+mutants: toolchain ## List the changes of the programs that no case notices
+	@CARGO="$(CARGO)" tests/mutants/mutants
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
