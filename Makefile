@@ -42,7 +42,7 @@ nmgen: toolchain ## Build nmgen for pipelines
 	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release $(NMGEN_PACKAGE)
 
 help: ## Show this
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 24
 
 toolchain:
 	@command -v $(CARGO) >/dev/null || { \
