@@ -33,6 +33,7 @@ pub(super) const PLACES: &[&str] = &[
 ];
 
 const PROFILES: &str = "/etc/NetworkManager/system-connections/";
+const MANAGER: &str = "/var/lib/NetworkManager/";
 const STATE: &str = "/var/lib/dayone/";
 const RECORD: &str = "/var/lib/dayone/record.json";
 const HISTORY: &str = "/var/lib/dayone/history.jsonl";
@@ -248,7 +249,7 @@ impl Judge for Recovery<'_> {
             Ok(is_new) => is_new,
             Err(rule) => return Ok(Some(rule)),
         };
-        match shared.is_new(timeless(&after).digest()) {
+        match shared.is_new(outcome(&after).digest()) {
             true => self.again(&after, is_new),
             false => Ok(None),
         }
@@ -260,9 +261,10 @@ pub(super) fn without_history(tree: &Tree) -> Tree {
     tree.only(|path| path != HISTORY && !path.ends_with("/.history.jsonl.dayone"))
 }
 
-/// Without the times of the history.
-fn timeless(tree: &Tree) -> Tree {
-    let mut tree = tree.clone();
+/// What a second recovery depends on: without the times of the history, and without files of NetworkManager that the agent does not
+/// know, as its timestamps and its temporary files. The first recovery has shown that these stay as they are.
+fn outcome(tree: &Tree) -> Tree {
+    let mut tree = tree.only(|path| !path.starts_with(MANAGER) || is_own(path));
     if let Some(entry) = tree.0.get_mut(HISTORY)
         && let Kind::File(bytes) = &entry.kind
     {
