@@ -14,6 +14,7 @@ HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 # What `node` and `ramdisk` build for; of another architecture, with a command RUNNER that runs its programs.
 TARGET := $(HOST_TARGET)
 RUNNER :=
+RAMDISK_PROFILE := ramdisk
 # What `all`, `node`, `ramdisk` and `manuals` make.
 NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
@@ -56,7 +57,7 @@ node: toolchain ## Build the agent for a node's image
 
 ramdisk: toolchain ## Build the static program for an initramfs
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
-	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile ramdisk --target $(TARGET)
+	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
@@ -124,6 +125,10 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release
 	CARGO="$(CARGO)" LAB_SUITE=$(RUST_SUITE) tests/check-rust
+
+# ARCH= is aarch64, ppc64le or s390x; as root, with Debian's compilers in a root file system of their own.
+cross: toolchain packages ## Build nmgen for another architecture and run its suite there: ARCH=s390x
+	@CARGO="$(CARGO)" tests/cross/run "$(ARCH)" $(CARGO) test --locked -p tests --test nmgen --
 
 # `make check` compares the documents that containers carry. FROM= names the first document.
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own

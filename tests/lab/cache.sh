@@ -7,10 +7,11 @@ PATH=$PATH:/usr/sbin:/sbin
 mkdir -p "$cache"
 
 # One run builds, the others wait for it.
-exec 9>"$cache/lock"
+lock=$cache/${lock:-lock}
+exec 9>"$lock"
 if ! flock -n 9; then
     say "another run is preparing the lab: waiting for it"
-    flock -w 1800 9 || die "waited 30 minutes for the lock $cache/lock"
+    flock -w 1800 9 || die "waited 30 minutes for the lock $lock"
 fi
 # Also with a copied cache, since the host's own packages may be missing.
 "$here/host-packages.sh" 9>&-

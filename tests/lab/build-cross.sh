@@ -1,0 +1,39 @@
+#!/bin/sh
+# build-cross.sh DEST : a tree with rustc, the standard libraries and C compilers of other architectures, and QEMU for their
+# programs. rustc takes only a standard library of its own build, and a toolchain of rustup's may have the host's alone: so all
+# of it is Debian's.
+set -eu
+here=$(dirname "$(readlink -f "$0")")
+. "$here/lib.sh"
+. "$here/../cross/architecture.sh"
+[ $# -eq 1 ] || die "usage: build-cross.sh DEST"
+
+host=$(dpkg --print-architecture)
+set -- "$1" base-files dash rustc cargo qemu-user
+indexes=$host
+libraries=
+for name in $ARCHITECTURES; do
+    architecture "$name"
+    # The host's own has no packages of a cross compiler.
+    [ "$debian" != "$host" ] || continue
+    set -- "$@" "gcc-$triplet" "libc6-dev-$debian-cross"
+    indexes=$indexes,$debian
+    libraries="$libraries libstd-rust-dev:$debian"
+done
+
+say "building the tree of compilers for other architectures (about a minute)"
+# Of the foreign packages the library alone, without what it depends on: a foreign LLVM is as large as the compiler.
+# shellcheck disable=SC2016 # the hook's variables; mmdebstrap sets them
+unpack "$@" "--architectures=$indexes" '--extract-hook=set -e
+    export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+    cd "$1/var/cache/apt/archives"
+    apt-get download --quiet=2 --option=APT::Sandbox::User=root'"$libraries"'
+    for package in libstd-rust-dev_*.deb; do
+        dpkg-deb --extract "$package" "$1"
+        rm "$package"
+    done'
+# A link of update-alternatives.
+ln -s gcc "$1/usr/bin/cc"
+rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale" "$1/var/lib/apt/lists" "$1/var/cache/apt"
+mkdir -p "$1/lab"
+{ chroot "$1" rustc --version; "$1"/usr/bin/qemu-s390x --version | head -n 1; } >"$1/lab/versions"
