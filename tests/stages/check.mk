@@ -7,8 +7,8 @@ run := tests/stages/run
 # Suites and the lab have priority for the cores; the stages below them fill the gaps.
 later := nice -n 15
 
-.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak
-all: format tree deny older lint doc unit nmgen dayone two_stage soak
+.PHONY: all format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak cross
+all: format tree deny older lint doc unit nmgen dayone two_stage soak cross
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -58,3 +58,7 @@ two_stage: build ramdisk machines
 
 soak: build lab
 	@$(run) $@ tests/stages/soak
+
+# After the lab's file systems, which others wait for; compilers and programs of its own.
+cross: build older
+	@$(run) $@ $(later) tests/stages/cross
