@@ -143,7 +143,7 @@ reproducible: toolchain ## Build the ramdisk program in two directories and comp
 soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
 
-# FILE= takes one file, SHARD=k/n a part of all, CASES= the cases whose names begin so.
+# FILE= takes one file or folder, SHARD=k/n a part of all, CASES= the cases whose names begin so.
 mutants: toolchain ## List the changes of the programs that no case notices
 	@CARGO="$(CARGO)" tests/mutants/mutants
 

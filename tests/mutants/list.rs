@@ -43,19 +43,23 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
-/// The mutants of the configured files, of FILE, or of a part SHARD=k/n of them.
+/// The mutants of the configured files, of FILE or the folder FILE, or of a part SHARD=k/n of them.
 pub(crate) fn list(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mut command = Command::new("cargo-mutants");
     command.current_dir(root).args(["mutants", "--list", "--json", "--workspace"]);
-    if let Ok(path) = env::var("FILE") {
-        command.args(["--file", &path]);
+    let only = env::var("FILE").unwrap_or_default();
+    if !only.is_empty() {
+        // In addition to the configured files.
+        command.args(["--file", &only]);
     }
     if let Ok(shard) = env::var("SHARD") {
         command.args(["--sharding", "round-robin", "--shard", &shard]);
     }
     let output = run::output(&mut command)?;
-    serde_json::from_slice(&output)
-        .map_err(|source| Error::Json { command: format!("{command:?}"), source })
+    let mut mutants: Vec<Mutant> = serde_json::from_slice(&output)
+        .map_err(|source| Error::Json { command: format!("{command:?}"), source })?;
+    mutants.retain(|mutant| mutant.file.starts_with(&only));
+    Ok(mutants)
 }
 
 pub(crate) fn save(mutants: &[Mutant], path: &Path) -> Result<(), Error> {
