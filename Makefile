@@ -147,6 +147,10 @@ soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES
 mutants: toolchain ## List the changes of the programs that no case notices
 	@CARGO="$(CARGO)" tests/mutants/mutants
 
+# MINUTES= for all targets together, 8 by default; TARGET= names one. 1: a find.
+fuzz: toolchain ## Fuzz with coverage what reads documents and files of others; MINUTES=n
+	CARGO="$(CARGO)" tests/fuzz/run
+
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
 	$(CARGO) bench --locked -p tests --bench dayone-apply --bench dayone-bridge

@@ -39,5 +39,7 @@ pub(crate) use plan::plan;
 pub(crate) use recover::recover;
 pub(crate) use rollback::rollback;
 pub(crate) use status::status;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use status::text as status_text;
 pub(crate) use trial::{ask, confirm, trial};
 pub(crate) use wait::wait;

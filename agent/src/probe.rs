@@ -24,6 +24,17 @@ use crate::{
     wants::Gateway,
 };
 
+/// Reads an answer of a name server and of a gateway, and as lines of `resolv.conf`.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn reads_answers(bytes: &[u8]) {
+    dns::reads(bytes);
+    for is_v4 in [false, true] {
+        // A reply of whatever length is one to its own id only.
+        let is_of = |id| icmp::is_reply(bytes, is_v4, id);
+        assert!(!(is_of([0, 1]) && is_of([0, 2])));
+    }
+}
+
 /// The target of a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -14,6 +14,7 @@ mod exit_codes;
 mod findings;
 mod fixtures;
 mod fleet;
+mod fuzz;
 mod ignition;
 mod install;
 mod kargs;

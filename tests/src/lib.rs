@@ -6,6 +6,7 @@ pub mod derived;
 pub mod documents;
 pub mod examples;
 pub mod fleet;
+pub mod fuzz;
 pub mod guide;
 pub mod help;
 pub mod keyfile;

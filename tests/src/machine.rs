@@ -1,9 +1,9 @@
 //! A machine as `nmgen boot` sees it: the files of an initramfs and a kernel, below a directory.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{fs, io};
 
 use tempfile::TempDir;
 
@@ -133,10 +133,18 @@ impl Machine {
 
     /// Writes a file.
     pub fn write(&self, path: &str, text: &str) {
+        let written = self.try_write(path, text.as_bytes());
+        assert!(written.is_ok(), "{path}: {written:?}");
+    }
+
+    /// Writes a file of any bytes.
+    ///
+    /// # Errors
+    /// The file cannot be there, because another one stands where it needs a directory, or the reverse.
+    pub fn try_write(&self, path: &str, content: &[u8]) -> io::Result<()> {
         let path = self.path(path);
         let parent = path.parent().unwrap_or(Path::new("/"));
-        let written = fs::create_dir_all(parent).and_then(|()| fs::write(&path, text));
-        assert!(written.is_ok(), "{}: {written:?}", path.display());
+        fs::create_dir_all(parent).and_then(|()| fs::write(&path, content))
     }
 
     /// A path below the root.

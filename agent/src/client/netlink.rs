@@ -1,6 +1,8 @@
 //! Links, addresses, default routes, neighbours and events over rtnetlink, which only this file
 //! uses.
 
+#[cfg(any(test, feature = "fuzzing"))]
+mod dump;
 mod links;
 mod routes;
 mod uplink;
@@ -28,6 +30,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use self::dump::Dump;
 pub(crate) use self::{
     links::{Lacp, Layer, Link},
     routes::DefaultRoute,

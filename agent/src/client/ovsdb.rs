@@ -58,6 +58,12 @@ impl Ovsdb {
         }
     }
 
+    /// A connection that exists.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn over(stream: UnixStream) -> Self {
+        Self { path: PathBuf::new(), stream, id: 0, buffer: Vec::new() }
+    }
+
     /// All bridges.
     pub(crate) async fn bridges(&mut self) -> Result<Vec<Bridge>, OvsdbError> {
         let select = |table| json!({"op": "select", "table": table, "where": []});

@@ -28,6 +28,13 @@ use crate::{
 
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
+    let (text, verdict) = text(paths, json).await?;
+    print(&text)?;
+    verdict
+}
+
+/// The status as text, and the verdict.
+pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
     let settings = Settings::load(paths)?;
     let boot = StatusFile::load(paths)?;
     let no_wait = std::time::Duration::ZERO;
@@ -61,10 +68,10 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
         Ok(subjects) => report.drift = subjects,
         Err(error) => report.drift_unknown = Some(chain(&error)),
     }
-    if json {
+    let text = if json {
         let text = serde_json::to_string_pretty(&report)
             .map_err(|source| crate::durable::FileError::Encode { path: paths.status(), source })?;
-        print(&(text + "\n"))?;
+        text + "\n"
     } else {
         let seen = Seen {
             report: &report,
@@ -72,8 +79,13 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
             record: &record,
             at_work: lock::at_work(paths).map(|holder| holder.to_string()),
         };
-        print(&page::page(&seen, log::is_coloured(&std::io::stdout())))?;
-    }
+        page::page(&seen, log::is_coloured(&std::io::stdout()))
+    };
+    Ok((text, verdict(&report)))
+}
+
+/// An error unless the node's document is in force and the network is its.
+fn verdict(report: &Report) -> Result<(), Error> {
     let why = if let Some(on) = report.trial.as_ref().filter(|it| it.is_open()) {
         format!("{} is on trial", on.trial.document.display())
     } else if let Some(digest) = &report.pending {

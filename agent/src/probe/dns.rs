@@ -82,6 +82,18 @@ fn accepts(answer: &[u8], id: u16) -> Option<bool> {
     (packet_id == id && is(PacketFlag::RESPONSE)).then(|| is(PacketFlag::TRUNCATION))
 }
 
+/// An answer is one to its own query only, and a query none; whatever the text, servers are addresses.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn reads(bytes: &[u8]) {
+    let is_of = |id| accepts(bytes, id).is_some();
+    assert!(!(is_of(1) && is_of(2)));
+    let text = String::from_utf8_lossy(bytes);
+    assert!(in_use(&text).count() <= text.lines().count());
+    if let Ok(query) = query(1, text.trim()) {
+        assert_eq!(accepts(&query, 1), None, "{text:?}");
+    }
+}
+
 async fn udp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> {
     let any: IpAddr = match server {
         SocketAddr::V4(_) => std::net::Ipv4Addr::UNSPECIFIED.into(),

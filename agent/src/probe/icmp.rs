@@ -66,7 +66,7 @@ async fn answer(fd: &AsyncFd<OwnedFd>, v4: bool, id: [u8; 2]) -> io::Result<()> 
 }
 
 /// Whether this is the reply; a raw IPv4 socket also delivers the IP header.
-fn is_reply(packet: &[u8], v4: bool, id: [u8; 2]) -> bool {
+pub(super) fn is_reply(packet: &[u8], v4: bool, id: [u8; 2]) -> bool {
     let skip = match packet.first() {
         Some(first) if v4 => usize::from(first & 0x0f) * 4,
         Some(_) | None => 0,

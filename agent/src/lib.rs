@@ -1,0 +1,114 @@
+//! Applies an OpenShift node's network as one transaction, early in boot.
+
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
+mod bridge;
+mod cli;
+mod client;
+mod command;
+mod connection;
+mod document;
+mod durable;
+mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
+mod lock;
+mod network;
+mod paths;
+mod probe;
+mod settings;
+mod state;
+mod status;
+mod transaction;
+mod wants;
+mod watchdog;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::{
+    cli::{Cli, Command},
+    error::{Error, Exit},
+    paths::Paths,
+};
+
+/// Runs the program.
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version succeed; any other error is a usage error.
+            let code = if error.use_stderr() { Exit::Input } else { Exit::Done };
+            let _ = error.print();
+            return ExitCode::from(code as u8);
+        }
+    };
+    status::log::start();
+    let result = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Runtime)
+        .and_then(|runtime| {
+            let result = runtime.block_on(watchdog::guarded(run(&cli)));
+            // A pending name lookup must not delay the exit.
+            runtime.shutdown_background();
+            result
+        });
+    match result {
+        Ok(()) => ExitCode::from(Exit::Done as u8),
+        Err(error) => {
+            // Commands that change the network report to the journal and the console themselves; a
+            // service that only checks writes nothing to the console.
+            let is_told = match cli.command {
+                Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
+                Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
+                Command::Check { .. } => status::log::is_service(),
+                // The first lines of the page have the verdict and the reason.
+                Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
+                Command::Confirm
+                | Command::Recover
+                | Command::Wait
+                | Command::Plan { .. }
+                | Command::Diff => false,
+            };
+            if !is_told {
+                let text = nmgen::chain(&error);
+                if status::log::is_service() {
+                    tracing::error!("{text}");
+                }
+                status::log::console(status::log::Tone::Bad, &[format!("FAILED: {text}")]);
+            }
+            ExitCode::from(error.exit() as u8)
+        }
+    }
+}
+
+async fn run(cli: &Cli) -> Result<(), Error> {
+    let paths = Paths::new(&cli.root);
+    match &cli.command {
+        Command::Apply { dry_run: true, document, .. } => {
+            command::dry_run(&paths, document.as_deref()).await
+        }
+        Command::Apply { trial: Some(seconds), file: Some(file), .. } => {
+            command::ask(&paths, *seconds, file).await
+        }
+        Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, *retry).await,
+        Command::Apply { retry, keep_trying: true, .. } => {
+            command::keep_applying(&paths, *retry).await
+        }
+        Command::Bridge { keep_trying: false } => command::bridge(&paths).await,
+        Command::Bridge { keep_trying: true } => command::keep_bridging(&paths).await,
+        Command::Confirm => command::confirm(&paths).await,
+        Command::Trial => command::trial(&paths).await,
+        Command::Wait => command::wait(&paths).await,
+        Command::Recover => command::recover(&paths).await,
+        Command::Status { json } => command::status(&paths, *json).await,
+        Command::Check { document } => command::check(&paths, document.as_deref()).await,
+        Command::Plan { json } => command::plan(&paths, *json).await,
+        Command::Diff => command::diff(&paths).await,
+        Command::Rollback => command::rollback(&paths).await,
+    }
+}
