@@ -62,6 +62,7 @@ impl Lines {
 
     /// The place of `span`; its first line is underlined.
     pub(crate) fn place(&self, span: Span) -> Place {
+        let span = Span { start: self.inside(span.start), ..span };
         match &self.origin {
             Origin::File => {}
             Origin::Part { file, lines, columns } => {
@@ -75,6 +76,15 @@ impl Lines {
         }
         let position = Some(self.excerpt(span));
         Place { file: self.source.name.clone(), position, decoded: None }
+    }
+
+    /// The position, or the end of the text: the parser counts a line break behind a last line that has none.
+    fn inside(&self, at: Position) -> Position {
+        let last = self.starts.len() as u32;
+        if at.line <= last {
+            return at;
+        }
+        Position { line: last, column: self.line(last).chars().count() as u32 + 1 }
     }
 
     fn excerpt(&self, span: Span) -> Excerpt {
