@@ -20,9 +20,9 @@ const MODULE: &str = include_str!("switch.in");
 /// Arithmetic that always fails is a mutant like the others.
 const ALLOWED: &str = "#![allow(arithmetic_overflow, unconditional_panic)] ";
 /// The roots of the crates that have mutants.
-const ROOTS: [&str; 2] = ["nmgen/src/lib.rs", "agent/src/main.rs"];
+const ROOTS: [&str; 2] = ["nmgen/src/lib.rs", "agent/src/lib.rs"];
 /// Programs alone, each a crate of its own.
-const PROGRAMS: [&str; 1] = ["nmgen/src/main.rs"];
+const PROGRAMS: [&str; 2] = ["nmgen/src/main.rs", "agent/src/main.rs"];
 
 pub(crate) fn prepare(place: &Place) -> Result<(), Error> {
     fs::create_dir_all(place.copy()).map_err(file("create", place.copy()))?;
