@@ -299,13 +299,33 @@ impl Settings {
 
 #[cfg(test)]
 mod tests {
-    use super::{OnFailure, Policy, Reach, Settings};
+    use super::{OnFailure, Policy, Reach, Settings, SettingsError};
+    use crate::paths::Paths;
 
     #[test]
     fn every_key_has_a_default() -> Result<(), toml::de::Error> {
         let settings: Settings = toml::from_str("")?;
         assert_eq!(settings.max_attempts, 3);
         assert_eq!(settings.on_failure, OnFailure::Fail);
+        Ok(())
+    }
+
+    #[test]
+    fn without_a_file_there_are_the_defaults_and_one_that_cannot_be_read_is_an_error()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        assert_eq!(Settings::load(&paths)?.max_attempts, 3);
+        let file = paths.settings();
+        std::fs::create_dir_all(&file)?;
+        assert!(matches!(Settings::load(&paths), Err(SettingsError::Read { .. })));
+        std::fs::remove_dir(&file)?;
+        std::fs::write(&file, "max-attempts = 5\n")?;
+        assert_eq!(Settings::load(&paths)?.max_attempts, 5);
+        std::fs::write(&file, [0xff])?;
+        assert!(matches!(Settings::load(&paths), Err(SettingsError::Encoding { .. })));
+        std::fs::write(&file, "max-attempt = 5\n")?;
+        assert!(matches!(Settings::load(&paths), Err(SettingsError::Parse { .. })));
         Ok(())
     }
 

@@ -27,7 +27,7 @@ pub fn nmgen() -> &'static Path {
 }
 
 /// A link to `nmgen` with this name, and the directory that it is in. A script, as `NMGEN_PROGRAM` may be, learns a link's
-/// name, but not an argv[0] of the caller's choice.
+/// name, but not an `argv[0]` of the caller's choice.
 ///
 /// # Errors
 /// If it cannot be made.

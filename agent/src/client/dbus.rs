@@ -65,6 +65,8 @@ pub(crate) enum Settled {
     Unknown,
 }
 
+/// systemd's unit of NetworkManager.
+const UNIT: &str = "NetworkManager.service";
 /// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
@@ -108,10 +110,16 @@ impl Bus {
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
         if !dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))?
-            && let Err(error) = start_unit("NetworkManager.service").await
+            && let Err(error) = start_unit(UNIT).await
         {
             tracing::info!("{}", nmgen::chain(&error));
         }
+        self.network_manager().await
+    }
+
+    /// Has systemd restart NetworkManager. Returns when it owns its name again.
+    pub(crate) async fn restart_network_manager(&self) -> Result<(), BusError> {
+        systemd::restart_unit(UNIT).await?;
         self.network_manager().await
     }
 

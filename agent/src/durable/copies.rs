@@ -49,6 +49,19 @@ struct Manifest {
     entries: Vec<Entry>,
 }
 
+impl Manifest {
+    fn read(from: &Path) -> Result<Self, FileError> {
+        let path = from.join(MANIFEST);
+        let Some(manifest) = file::read_json::<Self>(&path)? else {
+            return Err(FileError::Read { path, source: io::ErrorKind::NotFound.into() });
+        };
+        match manifest.entries.iter().find_map(Entry::outside) {
+            Some(name) => Err(FileError::Outside { path, name: name.to_owned() }),
+            None => Ok(manifest),
+        }
+    }
+}
+
 impl Entry {
     /// A name that leads elsewhere than below the root, or below the directories of copies.
     fn outside(&self) -> Option<&str> {
@@ -135,6 +148,11 @@ pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileEr
     Ok(files)
 }
 
+/// Whether copies can be restored: their manifest is readable and names no other place.
+pub(crate) fn check(from: &Path) -> Result<(), FileError> {
+    Manifest::read(from).map(drop)
+}
+
 /// Restores every path of the manifest, volatile ones (`/run`) only within the same boot. Returns
 /// the changed paths. A failure does not stop the rest: the first error is returned at the end.
 pub(crate) fn restore(
@@ -142,13 +160,7 @@ pub(crate) fn restore(
     from: &Path,
     same_boot: bool,
 ) -> Result<Vec<PathBuf>, FileError> {
-    let Some(manifest) = file::read_json::<Manifest>(&from.join(MANIFEST))? else {
-        let source = io::ErrorKind::NotFound.into();
-        return Err(FileError::Read { path: from.join(MANIFEST), source });
-    };
-    if let Some(name) = manifest.entries.iter().find_map(Entry::outside) {
-        return Err(FileError::Outside { path: from.join(MANIFEST), name: name.to_owned() });
-    }
+    let manifest = Manifest::read(from)?;
     let mut touched = Vec::new();
     let mut first_error = None;
     for entry in manifest.entries.iter().filter(|entry| same_boot || !entry.is_volatile) {

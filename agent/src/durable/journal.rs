@@ -153,7 +153,7 @@ pub(crate) fn open(
     Ok(commit)
 }
 
-/// The open transaction, if any.
+/// The open transaction, if any; its copies can be restored.
 pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     #[derive(Deserialize)]
     struct Layout {
@@ -165,6 +165,7 @@ pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     if version != VERSION {
         return Err(FileError::Version { path, found: version, known: VERSION });
     }
+    copies::check(&paths.transaction().join("files"))?;
     file::read_json(&path)
 }
 
@@ -211,7 +212,13 @@ mod tests {
     #[test]
     fn a_journal_that_cannot_be_used_is_set_aside_and_its_files_come_back()
     -> Result<(), Box<dyn std::error::Error>> {
-        for text in ["{\"half", "{\"version\": 99}", "{}"] {
+        for (name, text, is_restored) in [
+            ("journal.json", "{\"half", true),
+            ("journal.json", "{\"version\": 99}", true),
+            ("journal.json", "{}", true),
+            // Nobody knows any more what the copies are of.
+            ("files/manifest.json", "{\"half", false),
+        ] {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
             std::fs::create_dir_all(paths.documents())?;
@@ -228,17 +235,17 @@ mod tests {
             let journal = Journal::new(&paths, kind, &document, Vec::new(), before, Vec::new());
             drop(open(&paths, &journal, &["x"], |new| commit::stage(&paths, new, &document, ""))?);
             std::fs::write(&profile, "new")?;
-            let place = paths.transaction().join("journal.json");
-            std::fs::write(&place, text)?;
+            std::fs::write(paths.transaction().join(name), text)?;
 
             let error = read(&paths).expect_err("a journal that cannot be used");
             assert!(error.is_unusable(), "{error}");
-            assert!(error.to_string().contains("journal.json"), "{error}");
+            assert!(error.to_string().contains(name), "{error}");
             abandon(&paths)?;
-            assert_eq!(std::fs::read_to_string(&profile)?, "old");
+            let expected = if is_restored { "old" } else { "new" };
+            assert_eq!(std::fs::read_to_string(&profile)?, expected);
             assert!(read(&paths)?.is_none());
             let aside = paths.state_dir().join("transaction.damaged");
-            assert_eq!(std::fs::read_to_string(aside.join("journal.json"))?, text);
+            assert_eq!(std::fs::read_to_string(aside.join(name))?, text);
         }
         Ok(())
     }

@@ -5,17 +5,28 @@ use std::time::Duration;
 use super::{NetworkError, clients::Clients, readiness};
 use nmgen::chain;
 
-use crate::client::dbus::Active;
+use crate::client::{dbus::Active, ovsdb::Ovsdb};
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
-/// less and less often.
+/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active.
 pub(super) async fn activate(
     net: &Clients<'_>,
     profiles: &[Active],
     say: &dyn Fn(&str, Duration),
 ) -> Result<(), NetworkError> {
     readiness::network_manager(net, say).await?;
+    let deleted = deleted_bridges(net, profiles).await?;
+    if !deleted.is_empty() {
+        let names = deleted.join(", ");
+        tracing::warn!(
+            "Open vSwitch lacks {names}, which NetworkManager shows as up; restarting it"
+        );
+        let restarted = net.bus.restart_network_manager();
+        let bound = net.wait.network_manager;
+        readiness::awaited("NetworkManager's restart", bound, say, restarted).await??;
+        return Ok(());
+    }
     let mut order: Vec<&Active> = profiles.iter().collect();
     order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
     let mut activated = false;
@@ -32,6 +43,24 @@ pub(super) async fn activate(
         }
     }
     if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
+}
+
+/// Bridges that NetworkManager shows as active and Open vSwitch does not have. Where somebody deletes
+/// a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as
+/// active: neither an activation nor a reapply makes them again, only a new start, which finds them
+/// missing.
+async fn deleted_bridges(
+    net: &Clients<'_>,
+    profiles: &[Active],
+) -> Result<Vec<String>, NetworkError> {
+    let active = net.bus.activated().await?;
+    let bridges = profiles.iter().filter(|it| it.kind == "ovs-bridge" && active.contains(&it.uuid));
+    let mut bridges: Vec<String> = bridges.map(|profile| profile.device.clone()).collect();
+    if !bridges.is_empty() {
+        let there = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
+        bridges.retain(|name| there.iter().all(|bridge| bridge.name != *name));
+    }
+    Ok(bridges)
 }
 
 /// The devices of those of `profiles` that NetworkManager does not have.

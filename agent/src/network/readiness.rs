@@ -77,7 +77,7 @@ pub(super) async fn ready(
 }
 
 /// Runs `work` for at most `bound`, and reports once a second that `what` is awaited.
-async fn awaited<T>(
+pub(super) async fn awaited<T>(
     what: &str,
     bound: Seconds,
     say: Say<'_>,

@@ -1,3 +1,6 @@
+mod addresses;
+mod names;
+mod replacing;
 mod wants;
 
 use super::{Parsed, State, rules};

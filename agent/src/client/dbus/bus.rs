@@ -22,6 +22,8 @@ pub(crate) enum BusError {
     NotActive { profile: String, reason: &'static str },
     #[error("systemd does not start {unit}")]
     Start { unit: &'static str, source: Box<zbus::Error> },
+    #[error("the restart of {unit} ended as {result}")]
+    Restart { unit: &'static str, result: String },
     #[error("NetworkManager could not roll back {devices}")]
     RollBackResult { devices: String },
 }

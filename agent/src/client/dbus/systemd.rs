@@ -1,5 +1,7 @@
 //! systemd's manager.
 
+use futures_util::StreamExt as _;
+
 use super::bus::BusError;
 
 #[zbus::proxy(
@@ -9,19 +11,53 @@ use super::bus::BusError;
 )]
 trait Systemd {
     fn start_unit(&self, name: &str, mode: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
+    fn restart_unit(&self, name: &str, mode: &str)
+    -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
+    /// Has systemd send its signals.
+    fn subscribe(&self) -> zbus::Result<()>;
+    #[zbus(signal)]
+    fn job_removed(
+        &self,
+        id: u32,
+        job: zbus::zvariant::ObjectPath<'_>,
+        unit: &str,
+        result: &str,
+    ) -> zbus::Result<()>;
+}
+
+async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
+    let connect = |e| BusError::Connect { source: Box::new(e) };
+    let connection = zbus::Connection::system().await.map_err(connect)?;
+    SystemdProxy::builder(&connection)
+        .cache_properties(zbus::proxy::CacheProperties::No)
+        .build()
+        .await
+        .map_err(connect)
 }
 
 /// Has systemd start a unit, and does not wait for it. The unit's processes are systemd's: they outlive
 /// the caller and its session.
 pub(crate) async fn start_unit(unit: &'static str) -> Result<(), BusError> {
-    let connection = zbus::Connection::system().await;
-    let connection = connection.map_err(|e| BusError::Connect { source: Box::new(e) })?;
     let start = |e| BusError::Start { unit, source: Box::new(e) };
-    let systemd = SystemdProxy::builder(&connection)
-        .cache_properties(zbus::proxy::CacheProperties::No)
-        .build()
-        .await
-        .map_err(start)?;
-    systemd.start_unit(unit, "replace").await.map_err(start)?;
+    systemd().await?.start_unit(unit, "replace").await.map_err(start)?;
     Ok(())
+}
+
+/// Has systemd restart a unit, and waits until it is up.
+pub(super) async fn restart_unit(unit: &'static str) -> Result<(), BusError> {
+    let start = |e| BusError::Start { unit, source: Box::new(e) };
+    let systemd = systemd().await?;
+    let mut removed = systemd.receive_job_removed().await.map_err(start)?;
+    systemd.subscribe().await.map_err(start)?;
+    let job = systemd.restart_unit(unit, "replace").await.map_err(start)?;
+    while let Some(signal) = removed.next().await {
+        let ended = signal.args().map_err(start)?;
+        if *ended.job() == *job {
+            return match *ended.result() {
+                "done" => Ok(()),
+                result => Err(BusError::Restart { unit, result: result.to_owned() }),
+            };
+        }
+    }
+    Err(BusError::Closed)
 }

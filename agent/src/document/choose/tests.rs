@@ -103,3 +103,49 @@ async fn a_missing_directory_has_no_documents_and_an_unreadable_one_is_an_error(
     assert!(matches!(chosen(&paths).await, Err(DocumentError::List { .. })));
     Ok(())
 }
+
+/// A machine with two cards, `lo`, a bridge and a serial number.
+fn machine(
+    host_name: &str,
+    files: &[(&str, &str)],
+) -> Result<(tempfile::TempDir, Paths), std::io::Error> {
+    let (root, paths) = node(host_name, files)?;
+    for (name, address, is_device) in [
+        ("eno2", "52:54:00:00:00:02", true),
+        ("eno1", "52:54:00:00:00:01", true),
+        ("ib0", "00:00:00:00:00:00", true),
+        ("lo", "52:54:00:00:00:03", true),
+        ("br0", "52:54:00:00:00:04", false),
+    ] {
+        let link = paths.sys_net().join(name);
+        fs::create_dir_all(if is_device { link.join("device") } else { link.clone() })?;
+        fs::write(link.join("address"), format!("{address}\n"))?;
+    }
+    fs::create_dir_all(paths.dmi(""))?;
+    fs::write(paths.dmi("product_serial"), "CZ3D1X0GBV\n")?;
+    Ok((root, paths))
+}
+
+#[tokio::test]
+async fn a_machine_without_a_name_is_known_by_its_hardware() -> Tested {
+    for (file, reason) in [
+        ("52-54-00-00-00-01.yml", "host file for MAC address 52-54-00-00-00-01"),
+        ("52-54-00-00-00-02.yml", "host file for MAC address 52-54-00-00-00-02"),
+        ("CZ3D1X0GBV.yml", "host file for DMI serial or UUID CZ3D1X0GBV"),
+    ] {
+        let (_root, paths) = machine("localhost", &[(file, DOCUMENT), ("cluster.yml", DOCUMENT)])?;
+        // Decided: nothing is worth the wait for a name.
+        assert_eq!(chosen(&paths).await?.reason, reason);
+    }
+    // Neither `lo` nor a link without a device is the machine's hardware.
+    for file in ["52-54-00-00-00-03.yml", "52-54-00-00-00-04.yml"] {
+        let (_root, paths) = machine("worker-0", &[(file, DOCUMENT)])?;
+        let found = chosen(&paths).await?;
+        assert!(found.document.is_none(), "{file}");
+        let warning = found.warnings.concat();
+        let names = "worker-0.yml, 52-54-00-00-00-01.yml, 52-54-00-00-00-02.yml, CZ3D1X0GBV.yml";
+        assert!(warning.contains(&format!("it looks for {names}")), "{warning}");
+        assert!(warning.ends_with(&format!("there are {file}")), "{warning}");
+    }
+    Ok(())
+}

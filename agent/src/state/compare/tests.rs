@@ -49,6 +49,40 @@ fn what_only_says_how_to_apply_or_compare_is_no_difference() -> Result {
 }
 
 #[test]
+fn alternative_names_of_others_are_no_difference() -> Result {
+    let names = |list: &str| card(&format!("alt-names: [{list}]"));
+    let (uplink, gone) = ("{name: uplink}", "{name: old, state: absent}");
+    for (desired, current, is_there) in [
+        (uplink, "{name: uplink}", true),
+        (uplink, "{name: enp1s0}, {name: uplink}", true),
+        (uplink, "{name: enp1s0}", false),
+        (gone, "{name: enp1s0}", true),
+        (gone, "{name: old}", false),
+        ("{name: uplink}, {name: old, state: absent}", "{name: uplink}", true),
+        ("{name: uplink}, {name: old, state: absent}", "{name: uplink}, {name: old}", false),
+    ] {
+        assert_eq!(holds(&names(desired), &names(current))?, is_there, "{desired} in {current}");
+    }
+    assert!(!holds(&names(uplink), &card("mtu: 1500"))?);
+    assert!(holds(&names(gone), &card("mtu: 1500"))?);
+    Ok(())
+}
+
+#[test]
+fn a_bond_may_refuse_options_but_not_its_mode() -> Result {
+    let bond = |mode: &str, options: &str| {
+        format!(
+            "interfaces:\n- {{name: bond0, type: bond, state: up, \
+             link-aggregation: {{mode: {mode}, options: {{{options}}}, port: [eno1]}}}}\n"
+        )
+    };
+    let desired = bond("active-backup", "miimon: 100");
+    assert!(holds(&desired, &bond("active-backup", "miimon: 0"))?);
+    assert!(!holds(&desired, &bond("balance-rr", "miimon: 100"))?);
+    Ok(())
+}
+
+#[test]
 fn what_differs_is_a_difference() -> Result {
     for (desired, current) in [
         ("profile-name: uplink", "mtu: 1500"),

@@ -1,0 +1,86 @@
+//! Names and addresses that a document takes from the node.
+
+use super::{Result, state};
+
+/// Kernel names by MAC address.
+fn kernel_name(mac: &str) -> Option<String> {
+    (mac == "52:54:00:00:00:01").then(|| "ens3".to_owned())
+}
+
+/// The document as it is applied on the node.
+fn settled(text: &str) -> Result<serde_json::Value> {
+    let settled = state(text)?.settled(kernel_name, |_| None);
+    Ok(serde_json::to_value(&settled.0)?)
+}
+
+/// A card called `uplink`, with this key besides, and routes through it and through another link.
+fn card(more: &str) -> String {
+    format!(
+        "\
+interfaces:
+- {{name: uplink, type: ethernet, state: up, mac-address: '52:54:00:00:00:01'{more}}}
+routes:
+  config:
+  - {{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: uplink}}
+  - {{destination: 198.51.100.0/24, next-hop-address: 192.0.2.2, next-hop-interface: other}}
+"
+    )
+}
+
+#[test]
+fn a_card_by_its_mac_address_gets_the_kernels_name_and_its_routes_too() -> Result {
+    let state = settled(&card(", identifier: mac-address"))?;
+    assert_eq!(state["interfaces"][0]["name"], "ens3");
+    assert_eq!(state["interfaces"][0]["profile-name"], "uplink");
+    let routes = &state["routes"]["config"];
+    let through: Vec<_> = [0, 1].map(|i| routes[i]["next-hop-interface"].clone()).into();
+    assert!(through.contains(&"ens3".into()) && through.contains(&"other".into()), "{routes}");
+    Ok(())
+}
+
+#[test]
+fn every_other_interface_keeps_its_name() -> Result {
+    for text in [
+        card(""),
+        card(", identifier: name"),
+        card(", identifier: mac-address, profile-name: mine"),
+        card(", identifier: mac-address").replace("state: up", "state: absent"),
+        card(", identifier: mac-address").replace("type: ethernet", "type: dummy"),
+        // No link has the address: nmstate judges.
+        card(", identifier: mac-address").replace("00:01", "00:09"),
+    ] {
+        let state = settled(&text)?;
+        assert_eq!(state["interfaces"][0]["name"], "uplink", "{text}");
+        assert_eq!(state["routes"]["config"][0]["next-hop-interface"], "uplink", "{text}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_document_in_force_keeps_the_names_and_addresses_that_it_was_applied_with() -> Result {
+    let document = "\
+interfaces:
+- {name: uplink, type: ethernet, state: up, identifier: mac-address, mac-address: '52:54:00:00:00:01'}
+- {name: bond0, type: bond, state: up, copy-mac-from: eno9}
+- {name: bond1, type: bond, state: up, mac-address: '52:54:00:00:00:07'}
+";
+    let applied = "\
+interfaces:
+- {name: ens9, type: ethernet, state: up, permanent-mac-address: '52:54:00:00:00:02', mac-address: '52:54:00:00:00:01'}
+- {name: ens3, type: ethernet, state: up, permanent-mac-address: '52:54:00:00:00:01', mac-address: '52:54:00:00:00:05'}
+- {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:03'}
+- {name: bond1, type: bond, state: up, mac-address: '52:54:00:00:00:08'}
+";
+    let state = state(document)?.settled_as(&state(applied)?);
+    let value = serde_json::to_value(&state.0)?;
+    let of = |name: &str| {
+        let interfaces = value["interfaces"].as_array().into_iter().flatten();
+        interfaces.into_iter().find(|it| it["name"] == name).cloned().unwrap_or_default()
+    };
+    // By the permanent address; the other card only has the same one at present.
+    assert_eq!(of("ens3")["profile-name"], "uplink", "{value}");
+    assert_eq!(of("bond0")["mac-address"], "52:54:00:00:00:03", "{value}");
+    assert_eq!(of("bond0").get("copy-mac-from"), None, "{value}");
+    assert_eq!(of("bond1")["mac-address"], "52:54:00:00:00:07", "it says its own: {value}");
+    Ok(())
+}

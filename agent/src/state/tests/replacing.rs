@@ -1,0 +1,96 @@
+//! What a document takes away of the one before.
+
+use super::{BR_EX, DUMMY, Result, state};
+
+/// `new` in place of `old`.
+fn replaced(new: &str, old: &str) -> Result<serde_json::Value> {
+    Ok(serde_json::to_value(state(new)?.replacing(&state(old)?).0)?)
+}
+
+/// Names of the entries below these keys that are to go, each by its value of `key`.
+fn absent(state: &serde_json::Value, pointer: &str, key: &str) -> Vec<String> {
+    let entries = state.pointer(pointer).and_then(|it| it.as_array()).into_iter().flatten();
+    let mut names: Vec<_> = entries
+        .filter(|entry| entry["state"] == "absent")
+        .map(|entry| entry[key].as_str().unwrap_or_default().to_owned())
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn a_card_goes_unless_it_is_a_port_or_a_base_and_an_absent_interface_is_gone_already() -> Result {
+    let old = "\
+interfaces:
+- {name: eno1, type: ethernet, state: up}
+- {name: eno2, type: ethernet, state: up}
+- {name: eno3, type: ethernet, state: up}
+- {name: gone0, type: dummy, state: absent}
+- {name: dummy0, type: dummy, state: up}
+";
+    let new = "\
+interfaces:
+- {name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eno1]}}
+- {name: eno2.5, type: vlan, state: up, vlan: {base-iface: eno2, id: 5}}
+";
+    let state = replaced(new, old)?;
+    assert_eq!(absent(&state, "/interfaces", "name"), ["dummy0", "eno3"], "{state}");
+    Ok(())
+}
+
+#[test]
+fn interfaces_of_one_name_are_told_apart_by_their_type() -> Result {
+    let new = "interfaces: [{name: br-ex, type: linux-bridge, state: up}]";
+    let state = replaced(new, BR_EX)?;
+    assert_eq!(absent(&state, "/interfaces", "type"), ["ethernet", "ovs-bridge", "ovs-interface"]);
+    Ok(())
+}
+
+#[test]
+fn routes_and_rules_go_unless_they_stay_or_their_interface_goes() -> Result {
+    let old = "\
+interfaces:
+- {name: eno1, type: ethernet, state: up}
+- {name: dummy0, type: dummy, state: up}
+routes:
+  config:
+  - {destination: 198.51.100.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eno1}
+  - {destination: 203.0.113.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eno1}
+  - {destination: 10.0.0.0/8, next-hop-address: 192.0.2.1, next-hop-interface: dummy0}
+  - {destination: 172.16.0.0/12, state: absent}
+route-rules:
+  config:
+  - {ip-from: 192.0.2.0/24, route-table: 10, priority: 100}
+  - {ip-from: 198.51.100.0/24, route-table: 11, priority: 101}
+  - {ip-from: 203.0.113.0/24, state: absent}
+";
+    let new = "\
+interfaces:
+- {name: eno1, type: ethernet, state: up}
+routes:
+  config:
+  - {destination: 198.51.100.0/24, next-hop-address: 192.0.2.1, next-hop-interface: eno1}
+route-rules:
+  config:
+  - {ip-from: 192.0.2.0/24, route-table: 10, priority: 100}
+";
+    let state = replaced(new, old)?;
+    let routes = absent(&state, "/routes/config", "destination");
+    assert_eq!(routes, ["203.0.113.0/24"], "{state}");
+    assert_eq!(absent(&state, "/route-rules/config", "ip-from"), ["198.51.100.0/24"], "{state}");
+    Ok(())
+}
+
+#[test]
+fn name_servers_go_where_only_the_document_before_has_some() -> Result {
+    let has_dns = |new: &str, old: &str| -> Result<_> {
+        Ok(replaced(new, old)?.pointer("/dns-resolver/config").cloned())
+    };
+    let empty = "interfaces: [{name: eno1, type: ethernet, state: up}]";
+    assert_eq!(has_dns(empty, BR_EX)?, Some(serde_json::json!({})));
+    assert_eq!(has_dns(empty, DUMMY)?, None);
+    let other = format!("{DUMMY}dns-resolver: {{config: {{server: [192.0.2.9]}}}}\n");
+    let kept = has_dns(&other, BR_EX)?.unwrap_or_default();
+    assert_eq!(kept["server"], serde_json::json!(["192.0.2.9"]));
+    Ok(())
+}
