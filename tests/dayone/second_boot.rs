@@ -7,7 +7,7 @@ use std::net::Ipv4Addr;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt, day_one_dhcp,
-        mark, outcome, ready_after_network, unwrapped, worker,
+        mark, outcome, ovn, ready_after_network, unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -168,6 +168,28 @@ fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
         assert!(status.contains("no gateway answers"), "{status}");
+        Ok(())
+    })
+}
+
+/// After a crash of ovs-vswitchd NetworkManager 1.52 keeps bridge, ports and interface as active without a link.
+#[test]
+fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        ovn(&inside)?;
+        let crashed = inside.sh("pidof ovs-vswitchd")?;
+        inside.sh(&format!("kill -KILL {crashed}"))?;
+        inside.wait_sh(
+            &format!(
+                "[ $(pidof ovs-vswitchd || echo {crashed}) != {crashed} ] && ip link show dev br-ex"
+            ),
+            2 * SOON,
+        )?;
+        inside.sh("ovs-vsctl del-br br-ex")?;
+        let inside = repairs(case, "in force already")?;
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex\nbr-int");
         Ok(())
     })
 }
