@@ -78,13 +78,16 @@ impl Lines {
         Place { file: self.source.name.clone(), position, decoded: None }
     }
 
-    /// The position, or the end of the text: the parser counts a line break behind a last line that has none.
+    /// The position, or the end of its line or of the text: the parser counts a line break behind a last line that has none, and a
+    /// part's last line may have no indentation to move it by.
     fn inside(&self, at: Position) -> Position {
         let last = self.starts.len() as u32;
-        if at.line <= last {
-            return at;
+        let line = self.line(at.line.min(last));
+        let is_behind = at.line > last || at.column as usize > line.len() + 1;
+        match is_behind {
+            true => Position { line: at.line.min(last), column: line.chars().count() as u32 + 1 },
+            false => at,
         }
-        Position { line: last, column: self.line(last).chars().count() as u32 + 1 }
     }
 
     fn excerpt(&self, span: Span) -> Excerpt {
