@@ -1,6 +1,6 @@
 //! A second crash, while the agent recovers from the first.
 
-use std::{collections::BTreeMap, path::Path};
+use std::path::Path;
 
 use tests::{
     crash::{
@@ -59,7 +59,7 @@ fn second_crash(expected: &Expected, first: &State) -> Result<Report, Fault> {
     let judge = || Ok(Again { root: &root, end: &end, recovery: Recovery::new(expected)? });
     match recording.length() {
         // Nothing was in doubt.
-        0 => Ok(Report { states: 0, violations: BTreeMap::new() }),
+        0 => Ok(Report::default()),
         _ => campaign::run(&recording, 0, judge),
     }
 }
