@@ -167,6 +167,8 @@ pub(crate) trait Network {
         made: &[String],
         bound: Duration,
     ) -> Result<(), NetworkError>;
+    /// Restarts NetworkManager, which then reads profiles and devices anew.
+    async fn restart(&self, bound: Duration) -> Result<(), NetworkError>;
     /// Restores the host name of `before`.
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
     /// Returns when addresses and default gateways of `before` are back, activating profiles that

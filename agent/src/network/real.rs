@@ -262,6 +262,10 @@ impl Network for RealNetwork<'_> {
         restore::bridges(&self.0, before, made, bound).await
     }
 
+    async fn restart(&self, bound: Duration) -> Result<(), NetworkError> {
+        restore::restart(&self.0, bound).await
+    }
+
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError> {
         match &before.hostname {
             Some(name) => Ok(identity::put_back(self.0.paths, name)?),

@@ -90,6 +90,15 @@ pub(super) async fn complete_bridges(
     Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
 }
 
+/// Restarts NetworkManager.
+pub(super) async fn restart(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
+    tracing::warn!("the old network does not come back; restarting NetworkManager");
+    bounded("NetworkManager's restart", bound, async {
+        Ok(net.bus.restart_network_manager().await?)
+    })
+    .await
+}
+
 async fn bounded(
     what: &str,
     bound: Duration,

@@ -35,7 +35,9 @@ impl<N: Network> Transaction<'_, N> {
         }
     }
 
-    /// Rolls back, proves that the old network is back, and closes the journal.
+    /// Rolls back, proves that the old network is back, and closes the journal. NetworkManager is
+    /// restarted where the old network does not come back: it may keep a device between two states
+    /// for good, for example an OVS interface whose ovs-vswitchd died while it was activated.
     pub(crate) async fn roll_back(
         &self,
         before: &Before,
@@ -48,22 +50,36 @@ impl<N: Network> Transaction<'_, N> {
             .unstoppable(Phase::RollBack, step * 5, self.layers(before, bridges, same_boot))
             .await;
         // The proof runs even if a step failed: the status tells both.
-        let restored = self
-            .unstoppable(Phase::Restored, step * 2 + GRACE, async {
-                self.network.restored(before, step).await?;
-                let gateways = probe::gateways_of(&probed.before);
-                let mut failed = self.network.probe(&gateways, step).await;
-                failed.retain(|result: &ProbeResult| !result.ok);
-                if !failed.is_empty() {
-                    return Err(PhaseError::Probes(failed));
-                }
-                Ok(())
-            })
-            .await;
+        let mut restored = self.restored(before, probed).await;
+        // A silent gateway is no fault of NetworkManager's.
+        if !matches!(restored, Ok(()) | Err((_, PhaseError::Probes(_)))) {
+            let restarted =
+                self.unstoppable(Phase::RollBack, step, self.network.restart(step)).await;
+            match restarted {
+                Ok(()) => restored = self.restored(before, probed).await,
+                Err((_, error)) => tracing::warn!("roll back: {}", chain(&error)),
+            }
+        }
         rolled?;
         restored?;
         let closed = journal::close(self.paths);
         closed.map_err(|e| (Phase::RollBack, PhaseError::File(e)))
+    }
+
+    /// Returns when the old network is back, and the gateways that answered before answer again.
+    async fn restored(&self, before: &Before, probed: &Probed) -> Phased<()> {
+        let step = self.settings.timeout.roll_back.get();
+        let proof = async {
+            self.network.restored(before, step).await?;
+            let gateways = probe::gateways_of(&probed.before);
+            let mut failed = self.network.probe(&gateways, step).await;
+            failed.retain(|result: &ProbeResult| !result.ok);
+            if !failed.is_empty() {
+                return Err(PhaseError::Probes(failed));
+            }
+            Ok(())
+        };
+        self.unstoppable(Phase::Restored, step * 2 + GRACE, proof).await
     }
 
     /// The layers of a roll back. Each is bounded, and its failure does not stop the next: the

@@ -38,6 +38,7 @@ enum Step {
     Commit,
     RollBack,
     Reapply,
+    Restart,
     Restored,
 }
 
@@ -60,6 +61,8 @@ struct Fake {
     deaf_after: Vec<&'static str>,
     steps: RefCell<Vec<Step>>,
     uplinks: Uplinks,
+    /// The old network does not come back without a restart of NetworkManager.
+    stuck: bool,
     /// Sends the stop signal at this step.
     stop_at: Option<(Step, watch::Sender<bool>)>,
 }
@@ -186,11 +189,18 @@ impl Network for Fake {
         assert_eq!(bridges, ["br-ex"]);
         Ok(())
     }
+    async fn restart(&self, _: Duration) -> Result<(), NetworkError> {
+        self.step(Step::Restart).await
+    }
     async fn undo_hostname(&self, _: &Before) -> Result<(), NetworkError> {
         Ok(())
     }
     async fn restored(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
-        self.step(Step::Restored).await
+        self.step(Step::Restored).await?;
+        match self.stuck && !self.did(Step::Restart) {
+            true => Err(NetworkError::NotRestored { missing: "192.0.2.20/24 on br-ex".to_owned() }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -337,6 +347,37 @@ async fn a_failed_roll_back_keeps_both_errors_and_the_journal() -> Tested {
             // The proof runs even after a failed step of the roll back.
             assert!(network.did(Step::Restored));
         }
+    }
+    Ok(())
+}
+
+/// NetworkManager holds the old network back until its restart.
+#[tokio::test(start_paused = true)]
+async fn a_roll_back_that_does_not_bring_the_old_network_back_restarts_network_manager() -> Tested {
+    for how in [How::Fails, How::Hangs] {
+        let bench = Bench::new()?;
+        let network = Fake { stuck: true, ..Fake::with(&[(Step::Verify, how)]) };
+        let result = bench.run(&network, &mut Probed::default()).await;
+        assert!(matches!(result, Err(Failure::RolledBack { .. })), "{how:?}: {result:?}");
+        let steps = network.steps.borrow();
+        assert!(steps.ends_with(&[Step::Restored, Step::Restart, Step::Restored]), "{steps:?}");
+        assert!(!bench.committed() && !bench.journal_is_open());
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_restart_that_fails_keeps_the_proof_s_error() -> Tested {
+    for how in [How::Fails, How::Hangs] {
+        let bench = Bench::new()?;
+        let faults = [(Step::Verify, How::Fails), (Step::Restart, how)];
+        let network = Fake { stuck: true, ..Fake::with(&faults) };
+        let result = bench.run(&network, &mut Probed::default()).await;
+        let Err(Failure::RollBackFailed { roll_back_phase, .. }) = result else {
+            return Err(format!("{how:?}: {result:?}").into());
+        };
+        assert_eq!(roll_back_phase, Phase::Restored);
+        assert!(bench.journal_is_open());
     }
     Ok(())
 }
