@@ -1,16 +1,20 @@
 //! `make soak`: random faults for MINUTES on nodes of the lab. SEED repeats a campaign, SEED and CASE the story of one node.
+//! JOBS: nodes at a time.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
 use std::{
     env,
     process::ExitCode,
+    thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use tests::soak::campaign::Campaign;
 
 const MINUTES: u64 = 30;
+/// Two nodes a core: a node waits most of its time.
+const A_CORE: u64 = 2;
 
 fn main() -> ExitCode {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
@@ -18,11 +22,13 @@ fn main() -> ExitCode {
     let case = number("CASE");
     let minutes = number("MINUTES").unwrap_or(MINUTES);
     let time = case.is_none().then(|| Duration::from_secs(60 * minutes));
+    let cores = thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let jobs = number("JOBS").unwrap_or(cores * A_CORE);
     match case {
         Some(case) => println!("soak: SEED={seed} CASE={case}"),
         None => println!("soak: {minutes} minutes, SEED={seed}"),
     }
-    let campaign = Campaign { seed, first: case.unwrap_or_default(), time };
+    let campaign = Campaign { seed, first: case.unwrap_or_default(), time, jobs };
     match campaign.run(|line| println!("{line}")) {
         Ok(None) => ExitCode::SUCCESS,
         Ok(Some(report)) => {

@@ -1,7 +1,12 @@
-//! A campaign: nodes, one after the other, until the time is over.
+//! A campaign: nodes, one after the other or side by side, until the time is over.
 
 use std::{
     fmt,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread,
     time::{Duration, Instant},
 };
 
@@ -24,6 +29,8 @@ pub struct Campaign {
     pub first: u64,
     /// Time after which no further fault comes; `None`: one node, its whole story.
     pub time: Option<Duration>,
+    /// Nodes at a time.
+    pub jobs: u64,
 }
 
 /// The result.
@@ -36,27 +43,51 @@ pub struct Report {
 }
 
 impl Campaign {
-    /// Carries it out; `tell` gets each line for people. `None`: `LAB=off`.
+    /// Carries it out; `tell` gets each account for people. `None`: `LAB=off`.
     ///
     /// # Errors
     /// If the lab cannot run.
-    pub fn run(&self, tell: impl Fn(&str)) -> Result<Option<Report>, Error> {
-        let Some(lab) = Lab::open()? else { return Ok(None) };
+    pub fn run(&self, tell: impl Fn(&str) + Sync) -> Result<Option<Report>, Error> {
         let start = Instant::now();
-        let mut report = Report::default();
+        let (next, report) = (AtomicU64::new(self.first), Mutex::default());
         let is_over = || self.time.is_some_and(|time| start.elapsed() >= time);
-        for number in self.first.. {
+        let nodes = || self.nodes(&next, &report, &is_over, &tell);
+        let jobs = if self.time.is_some() { self.jobs.max(1) } else { 1 };
+        let ran = thread::scope(|scope| {
+            let all: Vec<_> = (0..jobs).map(|_| scope.spawn(nodes)).collect();
+            all.into_iter().map(|job| job.join()).collect::<Vec<_>>()
+        });
+        for result in ran {
+            let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            if result?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(report.into_inner().unwrap_or_else(PoisonError::into_inner)))
+    }
+
+    /// One node after the other, at one place of the lab.
+    fn nodes(
+        &self,
+        next: &AtomicU64,
+        report: &Mutex<Report>,
+        is_over: &impl Fn() -> bool,
+        tell: &impl Fn(&str),
+    ) -> Result<Option<()>, Error> {
+        let Some(lab) = Lab::open()? else { return Ok(None) };
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
             let story = Story::new(self.seed, number);
             let node = story.kind.node();
             lab.run_within(STORY, node, &story.kind.peer(), |case| {
-                self.tell_story(case, number, &story, &mut report, &is_over, &tell);
+                let told = self.tell_story(case, number, &story, is_over, tell);
+                report.lock().unwrap_or_else(PoisonError::into_inner).add(&told);
                 Ok::<_, Error>(())
             })?;
             if self.time.is_none() || is_over() {
-                break;
+                return Ok(Some(()));
             }
         }
-        Ok(Some(report))
     }
 
     fn tell_story(
@@ -64,10 +95,9 @@ impl Campaign {
         case: &mut Case<'_>,
         number: u64,
         story: &Story,
-        report: &mut Report,
         is_over: &impl Fn() -> bool,
         tell: &impl Fn(&str),
-    ) {
+    ) -> Report {
         let start = Instant::now();
         let mut scene = Scene::new(case, story.kind);
         // The story of one node is told while it goes on.
@@ -86,28 +116,37 @@ impl Campaign {
             result = scene.step(step);
             told(&scene);
         }
-        report.nodes += 1;
-        report.counts.add(scene.counts);
         let end = match &result {
             Ok(None) => "held".to_owned(),
             Ok(Some(broken)) => format!("LOST: {broken}"),
             Err(error) => format!("LOST: {error:?}"),
         };
         let name = format!("node {number} ({})", story.kind);
-        tell(&format!("{name}: {}, {:.0?}: {end}", scene.counts, start.elapsed()));
+        // One text, since another node's account may come at the same time.
+        let mut account =
+            vec![format!("{name}: {}, {:.0?}: {end}", scene.counts, start.elapsed())];
         let is_lost = end != "held";
-        if is_lost && self.time.is_some() {
-            scene.log.iter().for_each(|line| tell(&format!("    {line}")));
-        }
         if is_lost {
-            report.lost += 1;
-            scene.log.push(end);
-            match evidence::keep(scene.case(), self.seed, number, &scene.log) {
-                Ok(directory) => tell(&format!("    its state is in {}", directory.display())),
-                Err(error) => tell(&format!("    its state cannot be kept: {error}")),
+            if self.time.is_some() {
+                account.extend(scene.log.iter().map(|line| format!("    {line}")));
             }
-            tell(&format!("    again: SEED={} CASE={number} make soak", self.seed));
+            scene.log.push(end);
+            account.push(match evidence::keep(scene.case(), self.seed, number, &scene.log) {
+                Ok(directory) => format!("    its state is in {}", directory.display()),
+                Err(error) => format!("    its state cannot be kept: {error}"),
+            });
+            account.push(format!("    again: SEED={} CASE={number} make soak", self.seed));
         }
+        tell(&account.join("\n"));
+        Report { nodes: 1, counts: scene.counts, lost: usize::from(is_lost) }
+    }
+}
+
+impl Report {
+    fn add(&mut self, other: &Self) {
+        self.nodes += other.nodes;
+        self.counts.add(other.counts);
+        self.lost += other.lost;
     }
 }
 
