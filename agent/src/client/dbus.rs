@@ -80,7 +80,9 @@ const OVS_BRIDGE_OR_PORT: [u32; 2] = [25, 26];
 /// `NM_DEVICE_STATE_PREPARE` up to `NM_DEVICE_STATE_SECONDARIES`: being activated.
 const ACTIVATING: std::ops::Range<u32> = 40..100;
 /// `NM_DEVICE_STATE_UNAVAILABLE` and below, without unmanaged (10): not processed yet.
-const STARTING: [u32; 2] = [0, 20];
+const STARTING: [u32; 2] = [0, UNAVAILABLE];
+/// `NM_DEVICE_STATE_UNAVAILABLE`: managed, and without a carrier or not set up.
+const UNAVAILABLE: u32 = 20;
 /// `NM_DEVICE_STATE_DISCONNECTED`.
 const DISCONNECTED: u32 = 30;
 
@@ -156,6 +158,13 @@ impl Bus {
                 && !device.available_connections().await.map_err(call("a query"))?.is_empty());
         let starting = early && self.manager.startup().await.map_err(call("a query"))?;
         Ok(if ACTIVATING.contains(&state) || starting { Settled::No } else { Settled::Yes })
+    }
+
+    /// Whether NetworkManager manages the device and finds it unavailable.
+    pub(crate) async fn is_unavailable(&self, name: &str) -> Result<bool, BusError> {
+        let Some(device) = self.device(name).await? else { return Ok(false) };
+        let state = self.device_proxy(&device).await?.state().await;
+        Ok(state.map_err(call("a query"))? == UNAVAILABLE)
     }
 
     async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {

@@ -53,6 +53,8 @@ pub(crate) enum NetlinkError {
     AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
     #[error("cannot have {link} receive all multicast packets")]
     AllMulticast { link: String, source: rtnetlink::Error },
+    #[error("cannot set {link} up")]
+    SetUp { link: String, source: rtnetlink::Error },
     #[error("cannot list neighbours")]
     Neighbours { source: rtnetlink::Error },
     #[error("cannot ask for the neighbour {ip}")]

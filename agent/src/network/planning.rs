@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{NetworkError, clients::Clients, readiness};
@@ -34,7 +35,11 @@ pub(super) async fn planned(
         let is_left = Instant::now() < deadline;
         let patience = if is_left { Patience::Left } else { Patience::Over };
         let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
-        let awaited = match choose(&inputs, patience)? {
+        let choice = choose(&inputs, patience);
+        if matches!(choice, Err(BridgeError::NoDefaultRoute)) {
+            set_up_cards(net).await?;
+        }
+        let awaited = match choice? {
             Choice::Wait(awaited) => awaited.to_string(),
             Choice::Decided(uplink)
                 if is_left && net.bus.settled(&uplink.link).await? == Settled::No =>
@@ -55,6 +60,23 @@ pub(super) async fn planned(
             () = tokio::time::sleep(TICK.min(rest)) => {}
         }
     }
+}
+
+/// Sets up cards that NetworkManager manages and something else set down: NetworkManager sets its
+/// cards up when it starts, and never again. With the carrier it activates their profiles by itself,
+/// and a default route ends the pause before the next attempt.
+async fn set_up_cards(net: &Clients<'_>) -> Result<(), NetworkError> {
+    let links = net.netlink.links().await?;
+    for card in links.iter().filter(|link| link.physical && !link.is_set_up) {
+        if !net.bus.is_unavailable(&card.name).await? {
+            continue;
+        }
+        tracing::warn!("{} is down, and there is no default route; setting it up", card.name);
+        if let Err(error) = net.netlink.set_up(card).await {
+            tracing::warn!("{}", chain(&error));
+        }
+    }
+    Ok(())
 }
 
 /// Whether NetworkManager or the kernel may still lift the error, at the start of a system.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use tests::{
     dayone::{
-        ATTEMPT, DAY_ONE, HASTE, MAC, SOON, USERSPACE, automatic, bridge_outcome, day_one_dhcp,
-        kubelet_ran, mark,
+        ADDRESS, ATTEMPT, DAY_ONE, HASTE, MAC, SOON, USERSPACE, automatic, bridge_outcome,
+        day_one_dhcp, kubelet_ran, mark,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -110,6 +110,26 @@ fn the_uplink_of_before_is_waited_for() -> Result<(), Error> {
 }
 
 /// The kernel's first route counts.
+/// ovs-vswitchd with the datapath in userspace does it, where it gives up a card that NetworkManager sets up at the same moment.
+#[test]
+fn card_that_something_sets_down_after_the_start() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let settings = HASTE.replace("[wait]\n", "[wait]\nuplink = 1\n") + USERSPACE;
+    let node = gated(automatic(Node::new("worker-0").nic(Nic::new("eno1", MAC))))
+        .keyfile("eno1", DAY_ONE)
+        .file("/etc/dayone/dayone.toml", &settings, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        let inside = booted(case)?;
+        inside.sh("ip link set eno1 down")?;
+        inside
+            .wait_sh("nmcli --get-values GENERAL.STATE device show eno1 | grep '^20 '", ATTEMPT)?;
+        start(&inside)?;
+        inside.wait_unit("dayone-bridge.service", "active", ATTEMPT)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
+    })
+}
+
 #[test]
 fn two_default_routes_of_one_metric() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };

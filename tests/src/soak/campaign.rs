@@ -123,8 +123,7 @@ impl Campaign {
         };
         let name = format!("node {number} ({})", story.kind);
         // One text, since another node's account may come at the same time.
-        let mut account =
-            vec![format!("{name}: {}, {:.0?}: {end}", scene.counts, start.elapsed())];
+        let mut account = vec![format!("{name}: {}, {:.0?}: {end}", scene.counts, start.elapsed())];
         let is_lost = end != "held";
         if is_lost {
             if self.time.is_some() {

@@ -24,6 +24,8 @@ pub(crate) struct Link {
     pub(crate) kind: Option<String>,
     /// Name of the controller; that of a device in another namespace is unknown.
     pub(crate) controller: Option<String>,
+    /// Whether somebody set it up (IFF_UP).
+    pub(crate) is_set_up: bool,
     /// Whether the link is up and has a carrier.
     pub(crate) has_carrier: bool,
     /// For a port of a bond with LACP.
@@ -128,7 +130,8 @@ fn link(message: LinkMessage) -> Link {
         }
     }
     let header = &message.header;
-    link.has_carrier = is_up && header.flags.contains(LinkFlags::Up);
+    link.is_set_up = header.flags.contains(LinkFlags::Up);
+    link.has_carrier = is_up && link.is_set_up;
     link.layer = layer(header.link_layer_type);
     link.physical = header.link_layer_type == LinkLayerType::Ether
         && !header.flags.contains(LinkFlags::Loopback)

@@ -1,8 +1,8 @@
-//! A change of a link that the uplink of an automatic bridge needs.
+//! Changes of a link that the uplink of an automatic bridge needs.
 
 use rtnetlink::LinkUnspec;
 
-use super::{Netlink, NetlinkError};
+use super::{Netlink, NetlinkError, links::Link};
 
 impl Netlink {
     /// Has the card pass all multicast packets to the kernel.
@@ -17,5 +17,12 @@ impl Netlink {
             .execute()
             .await
             .map_err(|source| NetlinkError::AllMulticast { link: link.to_owned(), source })
+    }
+
+    /// Sets a link up.
+    pub(crate) async fn set_up(&self, link: &Link) -> Result<(), NetlinkError> {
+        let change = LinkUnspec::new_with_index(link.index).up().build();
+        let set = self.handle.link().set(change).execute().await;
+        set.map_err(|source| NetlinkError::SetUp { link: link.name.clone(), source })
     }
 }
