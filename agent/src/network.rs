@@ -16,7 +16,7 @@ pub(crate) mod uplinks;
 mod verify;
 mod version;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -84,6 +84,8 @@ pub(crate) struct Before {
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
+    /// MTU of each link with an active profile.
+    pub(crate) mtus: BTreeMap<String, u32>,
     /// Checkpoints of other programs.
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// Timeout of the transaction's own checkpoints, which identifies them.
@@ -153,8 +155,12 @@ pub(crate) trait Network {
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Rolls back every checkpoint that is not in `before`.
-    async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
+    /// Rolls back every checkpoint that is not in `before`; false if there was none.
+    async fn undo_checkpoints(
+        &self,
+        before: &Before,
+        bound: Duration,
+    ) -> Result<bool, NetworkError>;
     /// Reapplies the profiles on disk to the devices in `before`.
     async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
     /// Makes NetworkManager reload the profiles on disk.
@@ -171,7 +177,7 @@ pub(crate) trait Network {
     async fn restart(&self, bound: Duration) -> Result<(), NetworkError>;
     /// Restores the host name of `before`.
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Returns when addresses and default gateways of `before` are back, activating profiles that
-    /// NetworkManager leaves down; fails at `bound` with the missing ones.
+    /// Returns when addresses, default gateways and MTUs of `before` are back, activating profiles
+    /// that NetworkManager leaves down; fails at `bound` with the missing ones.
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
 }

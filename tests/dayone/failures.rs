@@ -178,6 +178,32 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
     })
 }
 
+/// Without its process its checkpoints are gone; the new process takes the devices over as they are.
+#[test]
+fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(""), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+        settle(&inside)?;
+        let before = picture(&inside)?;
+        let document =
+            wrong_gateway().replace("state: up\n  ipv4:", "state: up\n  mtu: 1300\n  ipv4:");
+        assert_eq!(document.matches("mtu: 1300").count(), 1, "{document}");
+        inside.write(HOST_FILE, &document)?;
+        let mark = start(&inside)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1300");
+        inside.sh("systemctl kill --signal=KILL NetworkManager.service")?;
+        let it = outcome(&inside, Some(&mark))?;
+        assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1500", "{}", it.text());
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)
+    })
+}
+
 #[test]
 fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };

@@ -1,11 +1,11 @@
 //! Links, addresses, default routes, neighbours and events over rtnetlink, which only this file
 //! uses.
 
+mod changes;
 #[cfg(any(test, feature = "fuzzing"))]
 mod dump;
 mod links;
 mod routes;
-mod uplink;
 
 use std::{net::IpAddr, sync::Arc};
 
@@ -53,6 +53,8 @@ pub(crate) enum NetlinkError {
     AddAddress { address: Box<OnLink>, source: rtnetlink::Error },
     #[error("cannot have {link} receive all multicast packets")]
     AllMulticast { link: String, source: rtnetlink::Error },
+    #[error("cannot set the MTU {mtu} of {link}")]
+    SetMtu { link: String, mtu: u32, source: rtnetlink::Error },
     #[error("cannot set {link} up")]
     SetUp { link: String, source: rtnetlink::Error },
     #[error("cannot list neighbours")]

@@ -14,6 +14,7 @@ use crate::{
     bridge::plan::BridgePlan,
     client::{
         dbus::{Active, Checkpoint},
+        netlink::Link,
         ovsdb::Ovsdb,
     },
     document::identity,
@@ -107,20 +108,24 @@ impl Network for RealNetwork<'_> {
             Ok::<_, NetworkError>(all)
         };
         let kernel = async {
+            let links = self.0.netlink.links().await?;
             let addresses = self.0.netlink.addresses().await?;
-            Ok::<_, NetworkError>((addresses, self.0.netlink.default_routes().await?))
+            Ok::<_, NetworkError>((links, addresses, self.0.netlink.default_routes().await?))
         };
         let manager = async {
             Ok::<_, NetworkError>((self.0.bus.active().await?, self.0.bus.checkpoints().await?))
         };
         // In parallel: the three sources are independent.
-        let (bridges, (addresses, routes), (active, checkpoints)) =
+        let (bridges, (links, addresses, routes), (active, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         let foreign = foreign::find(&self.0, wants, &addresses).await?;
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
             addresses.into_iter().filter(|a| a.is_global()).partition(|a| a.dynamic);
         // Temporary IPv6 addresses change by themselves.
         let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
+        let has_profile = |link: &Link| active.iter().any(|it| it.device == link.name);
+        let with_profile = links.into_iter().filter(has_profile);
+        let mtus = with_profile.filter_map(|link| Some((link.name, link.mtu?))).collect();
         let mut leased: Vec<String> = leases.map(|a| a.on.link).collect();
         leased.dedup();
         Ok(Before {
@@ -131,6 +136,7 @@ impl Network for RealNetwork<'_> {
                 .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
                 .collect(),
             active,
+            mtus,
             checkpoints,
             checkpoint_seconds: 0,
             bridges,
@@ -241,7 +247,11 @@ impl Network for RealNetwork<'_> {
         Ok(())
     }
 
-    async fn undo_checkpoints(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
+    async fn undo_checkpoints(
+        &self,
+        before: &Before,
+        bound: Duration,
+    ) -> Result<bool, NetworkError> {
         restore::checkpoints(&self.0, before, bound).await
     }
 

@@ -6,20 +6,26 @@ use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{Before, NetworkError, bridges, clients::Clients, foreign};
-use crate::client::{dbus::Active, netlink::Events, ovsdb::Ovsdb};
+use crate::client::{
+    dbus::Active,
+    netlink::{Events, Link},
+    ovsdb::Ovsdb,
+};
 
-/// Rolls back the checkpoints of the transaction.
+/// Rolls back the checkpoints of the transaction; false if there was none.
 pub(super) async fn checkpoints(
     net: &Clients<'_>,
     before: &Before,
     bound: Duration,
-) -> Result<(), NetworkError> {
+) -> Result<bool, NetworkError> {
     patient(net, "the checkpoints", bound, async || {
+        let mut is_done = false;
         for checkpoint in net.own_checkpoints(before).await? {
             tracing::info!(?checkpoint, "rolling back");
             net.bus.roll_back(&checkpoint).await?;
+            is_done = true;
         }
-        Ok(())
+        Ok(is_done)
     })
     .await
 }
@@ -99,11 +105,11 @@ pub(super) async fn restart(net: &Clients<'_>, bound: Duration) -> Result<(), Ne
     .await
 }
 
-async fn bounded(
+async fn bounded<T>(
     what: &str,
     bound: Duration,
-    work: impl Future<Output = Result<(), NetworkError>>,
-) -> Result<(), NetworkError> {
+    work: impl Future<Output = Result<T, NetworkError>>,
+) -> Result<T, NetworkError> {
     match tokio::time::timeout(bound, work).await {
         Ok(result) => result,
         Err(_) => {
@@ -114,12 +120,12 @@ async fn bounded(
 
 /// Repeats work with NetworkManager if it dies in the middle: systemd starts a new process, which
 /// has no checkpoints and reads the profiles from disk.
-async fn patient(
+async fn patient<T>(
     net: &Clients<'_>,
     what: &str,
     bound: Duration,
-    work: impl AsyncFn() -> Result<(), NetworkError>,
-) -> Result<(), NetworkError> {
+    work: impl AsyncFn() -> Result<T, NetworkError>,
+) -> Result<T, NetworkError> {
     bounded(what, bound, async {
         loop {
             net.bus.started_network_manager().await?;
@@ -163,11 +169,12 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
 /// NetworkManager counts as idle after this time without a signal.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Waits until the earlier addresses and gateways are back.
+/// Waits until the earlier addresses, gateways and MTUs are back.
 ///
 /// NetworkManager activates its profiles by itself first: an additional activation would make it
 /// start over. Once it is idle, profiles still down are activated: a profile may have failed with
-/// an interface of the undone document below it ("dependency-failed"), or may lack autoconnect.
+/// an interface of the undone document below it ("dependency-failed"), or may lack autoconnect. MTUs
+/// are set by netlink: to a NetworkManager started meanwhile, the undone document's are the cards' own.
 pub(super) async fn restored(
     net: &Clients<'_>,
     before: &Before,
@@ -213,13 +220,36 @@ pub(super) async fn restored(
         if is_quiet && !inactive.is_empty() {
             has_activated = true;
             activate(net, &inactive).await;
+        } else if is_quiet {
+            set_mtus(net, before).await?;
         }
     }
+}
+
+/// Sets the earlier MTUs. A refusal is told; the proof decides.
+async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+    for (link, mtu) in other_mtus(before, &net.netlink.links().await?) {
+        tracing::warn!("{} keeps the MTU of the undone change; setting {mtu}", link.name);
+        if let Err(error) = net.netlink.set_mtu(link, mtu).await {
+            tracing::warn!("{}", chain(&error));
+        }
+    }
+    Ok(())
+}
+
+/// Links with another MTU than before, which they have in the answer.
+fn other_mtus<'l>(before: &Before, links: &'l [Link]) -> Vec<(&'l Link, u32)> {
+    let other = |link: &'l Link| {
+        let mtu = *before.mtus.get(&link.name)?;
+        link.mtu.is_some_and(|it| it != mtu).then_some((link, mtu))
+    };
+    links.iter().filter_map(other).collect()
 }
 
 async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     let routes = net.netlink.default_routes().await?;
+    let links = net.netlink.links().await?;
     let lost = before
         .addresses
         .iter()
@@ -241,5 +271,7 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
     };
     let leases = before.leased.iter().filter(|link| !has_lease(link));
     let leases = leases.map(|link| format!("an address from DHCP on {link}"));
-    Ok(lost.chain(gateways).chain(leases).collect())
+    let mtus = other_mtus(before, &links);
+    let mtus = mtus.iter().map(|(link, mtu)| format!("the MTU {mtu} of {}", link.name));
+    Ok(lost.chain(gateways).chain(leases).chain(mtus).collect())
 }

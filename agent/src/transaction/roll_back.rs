@@ -92,7 +92,10 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Result<(), PhaseError> {
         let step = self.settings.timeout.roll_back.get();
         let mut errors = Vec::new();
-        keep(&mut errors, self.network.undo_checkpoints(before, step).await);
+        let undone = self.network.undo_checkpoints(before, step).await;
+        // A NetworkManager that started meanwhile has no checkpoint, and devices as they are now.
+        let is_lost = same_boot && matches!(undone, Ok(false));
+        keep(&mut errors, undone.map(|_| ()));
         let files = journal::restore_files(self.paths, same_boot);
         // Before NetworkManager activates the old profiles: it refuses a bridge whose name another
         // profile's bridge has.
@@ -102,7 +105,7 @@ impl<N: Network> Transaction<'_, N> {
             Ok(true) => keep(&mut errors, self.network.reload_profiles(step).await),
             Err(error) => keep(&mut errors, Err(error)),
         }
-        if before.reapply {
+        if before.reapply || is_lost {
             keep(&mut errors, self.network.reapply_profiles(before, step).await);
         }
         keep(&mut errors, self.network.undo_hostname(before).await);

@@ -63,6 +63,8 @@ struct Fake {
     uplinks: Uplinks,
     /// The old network does not come back without a restart of NetworkManager.
     stuck: bool,
+    /// NetworkManager has started anew, without the transaction's checkpoint.
+    checkpoint_is_lost: bool,
     /// Sends the stop signal at this step.
     stop_at: Option<(Step, watch::Sender<bool>)>,
 }
@@ -170,8 +172,9 @@ impl Network for Fake {
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await
     }
-    async fn undo_checkpoints(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
-        self.step(Step::RollBack).await
+    async fn undo_checkpoints(&self, _: &Before, _: Duration) -> Result<bool, NetworkError> {
+        self.step(Step::RollBack).await?;
+        Ok(!self.checkpoint_is_lost)
     }
     async fn reapply_profiles(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
         self.steps.borrow_mut().push(Step::Reapply);
@@ -362,6 +365,18 @@ async fn a_roll_back_that_does_not_bring_the_old_network_back_restarts_network_m
         let steps = network.steps.borrow();
         assert!(steps.ends_with(&[Step::Restored, Step::Restart, Step::Restored]), "{steps:?}");
         assert!(!bench.committed() && !bench.journal_is_open());
+    }
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_its_checkpoint_a_roll_back_reapplies_the_old_profiles() -> Tested {
+    for checkpoint_is_lost in [false, true] {
+        let faults = [(Step::Verify, How::Fails)];
+        let network = Fake { checkpoint_is_lost, ..Fake::with(&faults) };
+        let result = Bench::new()?.run(&network, &mut Probed::default()).await;
+        assert!(matches!(result, Err(Failure::RolledBack { .. })), "{result:?}");
+        assert_eq!(network.did(Step::Reapply), checkpoint_is_lost);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Changes of a link that the uplink of an automatic bridge needs.
+//! Changes of a link.
 
 use rtnetlink::LinkUnspec;
 
@@ -17,6 +17,13 @@ impl Netlink {
             .execute()
             .await
             .map_err(|source| NetlinkError::AllMulticast { link: link.to_owned(), source })
+    }
+
+    /// Sets a link's MTU.
+    pub(crate) async fn set_mtu(&self, link: &Link, mtu: u32) -> Result<(), NetlinkError> {
+        let change = LinkUnspec::new_with_index(link.index).mtu(mtu).build();
+        let set = self.handle.link().set(change).execute().await;
+        set.map_err(|source| NetlinkError::SetMtu { link: link.name.clone(), mtu, source })
     }
 
     /// Sets a link up.
