@@ -4,6 +4,7 @@
 mod activate;
 mod automatic;
 pub(crate) mod bridges;
+mod cards;
 mod clients;
 pub(crate) mod connected;
 mod foreign;

@@ -124,6 +124,9 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
         let text = unwrapped(&status.stdout);
         assert!(text.contains("activated the document's profiles"), "{status}");
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+        // To NetworkManager a port of br-ex that is down is active.
+        inside.sh("ip link set eno1 down")?;
+        repairs(case, "in force already")?;
         Ok(())
     })
 }

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use super::{NetworkError, clients::Clients, readiness};
+use super::{NetworkError, cards, clients::Clients, readiness};
 use nmgen::chain;
 
 use crate::client::{dbus::Active, ovsdb::Ovsdb};
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
-/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active.
+/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active, and
+/// links that something has set down are set up.
 pub(super) async fn activate(
     net: &Clients<'_>,
     profiles: &[Active],
@@ -29,7 +30,7 @@ pub(super) async fn activate(
     }
     let mut order: Vec<&Active> = profiles.iter().collect();
     order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
-    let mut activated = false;
+    let mut activated = cards::set_up_those_of(net, profiles).await?;
     for profile in order {
         if net.bus.activated().await?.contains(&profile.uuid) {
             continue;

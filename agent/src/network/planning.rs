@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients, readiness};
+use super::{NetworkError, cards, clients::Clients, readiness};
 use crate::{
     bridge::{
         error::BridgeError,
@@ -37,7 +36,7 @@ pub(super) async fn planned(
         let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
         let choice = choose(&inputs, patience);
         if matches!(choice, Err(BridgeError::NoDefaultRoute)) {
-            set_up_cards(net).await?;
+            cards::set_up_unavailable(net).await?;
         }
         let awaited = match choice? {
             Choice::Wait(awaited) => awaited.to_string(),
@@ -60,23 +59,6 @@ pub(super) async fn planned(
             () = tokio::time::sleep(TICK.min(rest)) => {}
         }
     }
-}
-
-/// Sets up cards that NetworkManager manages and something else set down: NetworkManager sets its
-/// cards up when it starts, and never again. With the carrier it activates their profiles by itself,
-/// and a default route ends the pause before the next attempt.
-async fn set_up_cards(net: &Clients<'_>) -> Result<(), NetworkError> {
-    let links = net.netlink.links().await?;
-    for card in links.iter().filter(|link| link.physical && !link.is_set_up) {
-        if !net.bus.is_unavailable(&card.name).await? {
-            continue;
-        }
-        tracing::warn!("{} is down, and there is no default route; setting it up", card.name);
-        if let Err(error) = net.netlink.set_up(card).await {
-            tracing::warn!("{}", chain(&error));
-        }
-    }
-    Ok(())
 }
 
 /// Whether NetworkManager or the kernel may still lift the error, at the start of a system.

@@ -164,6 +164,8 @@ impl<'s, 'lab> Scene<'s, 'lab> {
             }
             Work::Bridge => {
                 let inside = self.case.inside()?;
+                // The fault before may have killed it.
+                inside.wait_unit("NetworkManager.service", "active", DECISION)?;
                 remove_bridge(&inside)?;
                 inside.sh("rm -f /run/configure-ovs-boot-done /run/dayone/bridge.json")?;
                 self.start("dayone-bridge.service")?;
