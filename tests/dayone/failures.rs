@@ -3,7 +3,8 @@
 use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
-        attempt, kubelet_ran, mark, outcome, picture, settle, start, stop_open_vswitch, worker,
+        attempt, kubelet_ran, mark, old_network, outcome, picture, start, stop_open_vswitch,
+        worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
 };
@@ -160,12 +161,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
     // The first boot has no document, so that the old network can be recorded.
     let node = node("").file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-kill", KILL, 0o755);
     lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
-        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
-        settle(&inside)?;
-        let before = picture(&inside)?;
+        let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &Document::new().text())?;
         let mark = start(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
@@ -183,12 +179,7 @@ fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
 fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(node(""), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
-        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
-        settle(&inside)?;
-        let before = picture(&inside)?;
+        let (inside, before) = old_network(case)?;
         let document =
             wrong_gateway().replace("state: up\n  ipv4:", "state: up\n  mtu: 1300\n  ipv4:");
         assert_eq!(document.matches("mtu: 1300").count(), 1, "{document}");
@@ -208,13 +199,9 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
 fn host_name_of_a_failed_document_goes_again() -> Result<(), Error> {
     let Some(lab) = Lab::open()? else { return Ok(()) };
     lab.run(node(""), &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        assert_eq!(outcome(&inside, None)?.exit, 0);
-        inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
-        settle(&inside)?;
+        let (inside, before) = old_network(case)?;
         let names = "hostname; cat /etc/hostname";
-        let (before, named) = (picture(&inside)?, inside.sh(names)?);
+        let named = inside.sh(names)?;
         assert!(named.starts_with("worker-0\nworker-0"), "{named}");
         let document =
             "hostname:\n  running: worker-9\n  config: worker-9\n".to_owned() + &wrong_gateway();

@@ -5,7 +5,8 @@ use std::path::Path;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON,
-        configure_ovs, kubelet_ran, outcome, ovn, ovs_rows, picture, settle, start, with_program,
+        configure_ovs, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle, start,
+        with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -30,17 +31,6 @@ fn bare_node() -> Node {
             0o644,
         )
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
-}
-
-/// Boots without a document and returns the network's picture.
-fn old_network(case: &mut Case<'_>) -> Result<(Inside, String), Error> {
-    case.boot()?;
-    let inside = case.inside()?;
-    assert_eq!(outcome(&inside, None)?.exit, 0);
-    inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
-    settle(&inside)?;
-    let before = picture(&inside)?;
-    Ok((inside, before))
 }
 
 /// Starts the agent and returns when it has done the work of `phase` and waits.

@@ -24,7 +24,7 @@ pub use self::{
 };
 
 use crate::{
-    lab::{Entry, Error, Inside, Nic, Node, Result},
+    lab::{Case, Entry, Error, Inside, Nic, Node, Result},
     program,
 };
 
@@ -310,6 +310,23 @@ pub const APISERVER: (&str, &str) = (
     "/etc/kubernetes/apiserver-url.env",
     "KUBERNETES_SERVICE_HOST='198.51.100.10'\nKUBERNETES_SERVICE_PORT='6443'\n",
 );
+
+/// Boots without a document, and returns the [`picture`] of that network; kubelet has not run.
+///
+/// # Errors
+/// If a step of it fails.
+///
+/// # Panics
+/// If the agent fails.
+pub fn old_network(case: &mut Case<'_>) -> Result<(Inside, String)> {
+    case.boot()?;
+    let inside = case.inside()?;
+    assert_eq!(outcome(&inside, None)?.exit, 0);
+    inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
+    settle(&inside)?;
+    let before = picture(&inside)?;
+    Ok((inside, before))
+}
 
 /// The node's network as one text: profiles with their bytes, bridges with their ports, addresses, routes, name servers.
 /// Excluded, since they change by themselves: lifetimes, indices, and NetworkManager's own profiles of lo and of a bridge's tun
