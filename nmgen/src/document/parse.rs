@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Marks, StrInput, Tag};
 
+use super::dialect::Refusal;
 use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
@@ -73,10 +74,9 @@ pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagn
         }
         Err(fatal) => {
             let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
-            let template = is_text.then(|| template::instead_of(text, &reader.lines)).flatten();
-            let fatal = template
-                .or_else(|| space::instead_of(text, &fatal, &reader.lines))
-                .unwrap_or(*fatal);
+            let template = is_text.then(|| template::instead_of(&reader.lines)).flatten();
+            let fatal =
+                template.or_else(|| space::instead_of(&fatal, &reader.lines)).unwrap_or(*fatal);
             reader.faults.push(fatal);
         }
     }
@@ -108,9 +108,12 @@ pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     if let Some(template) = template::in_values(&lines.source().text, &document.root, lines) {
         return Some(template);
     }
-    let (message, line, column) = dialect::refusal(&lines.source().text)?;
-    let at = Position { line: line as u32, column: column as u32 };
-    Some(Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at })))
+    let Refusal { message, help, at } = dialect::refusal(&lines.source().text)?;
+    let fault = Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }));
+    Some(match help {
+        Some(help) => fault.help(help),
+        None => fault,
+    })
 }
 
 type Fatal = Box<Diagnostic>;
@@ -366,8 +369,8 @@ impl MapHelp for Fatal {
 }
 
 fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
-    let message =
-        format!("\"{}\" is repeated; first on line {}", again.key, first.key_span.start.line);
+    let line = lines.place(first.key_span).line().unwrap_or(first.key_span.start.line);
+    let message = format!("\"{}\" is repeated; first on line {line}", again.key);
     Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
         .help("keep one of them: nmstate may take either")
 }

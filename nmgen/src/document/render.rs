@@ -86,7 +86,26 @@ fn indent(text: &mut String, level: usize) {
 /// booleans.
 fn scalar(value: &str, plain: bool) -> String {
     let stays = plain && (is_word(value) || Scalar::plain(value) != Scalar::Text);
-    if stays { value.to_owned() } else { serde_json::Value::from(value).to_string() }
+    if stays { value.to_owned() } else { quoted(value) }
+}
+
+/// As JSON, with escapes for the characters that YAML's readers refuse, or take for a line break.
+fn quoted(value: &str) -> String {
+    let mut text = String::with_capacity(value.len() + 2);
+    for character in serde_json::Value::from(value).to_string().chars() {
+        match character {
+            '\u{7f}'..='\u{9f}'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{feff}'
+            | '\u{fffe}'
+            | '\u{ffff}' => {
+                let _ = write!(text, "\\u{:04x}", u32::from(character));
+            }
+            _ => text.push(character),
+        }
+    }
+    text
 }
 
 /// True for characters that have no meaning in YAML anywhere.

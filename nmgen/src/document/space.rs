@@ -4,7 +4,6 @@
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::lines::Lines;
-use crate::text::place::Place;
 use crate::text::{Position, Span};
 
 rules! {
@@ -34,23 +33,23 @@ fn key(node: &Node<'_>) -> Option<Span> {
 }
 
 /// The diagnostic to show instead of a syntax error that such a space causes.
-pub(super) fn instead_of(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+pub(super) fn instead_of(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
     if fault.rule != SYNTAX {
         return None;
     }
-    behind_colon(text, fault, lines).or_else(|| in_indentation(text, fault, lines))
+    behind_colon(fault, lines).or_else(|| in_indentation(fault, lines))
 }
 
 /// The parser misses the ':' of a key only on the next line with text.
-fn behind_colon(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+fn behind_colon(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
     if !fault.message.contains("simple key expect ':'") {
         return None;
     }
-    let fault_line = line(&fault.place)?;
+    let fault_line = fault.place.line()?;
     let mut last = None;
-    for (number, text) in (1..).zip(text.lines()) {
+    for (number, text) in lines.numbered() {
         let start = Position { line: number, column: 1 };
-        if line(&lines.place(Span { start, end: start })).is_none_or(|it| it >= fault_line) {
+        if lines.place(Span { start, end: start }).line().is_none_or(|it| it >= fault_line) {
             break;
         }
         let item = text.trim_start_matches([' ', '-']);
@@ -85,27 +84,23 @@ fn behind_colon(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnos
     }
 }
 
-fn in_indentation(text: &str, fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
-    if !text.contains([SPACE, TAB]) {
+fn in_indentation(fault: &Diagnostic, lines: &Lines) -> Option<Diagnostic> {
+    if !lines.source().text.contains([SPACE, TAB]) {
         return None;
     }
     // The parser reports wrong indentation on this line or the next one.
-    let fault_line = line(&fault.place)?;
-    (1..).zip(text.lines()).find_map(|(number, text)| {
+    let fault_line = fault.place.line()?;
+    lines.numbered().find_map(|(number, text)| {
         let mut indentation = text.chars().take_while(|c| c.is_whitespace() || *c == '-');
         let column = indentation.position(|c| matches!(c, SPACE | TAB))?;
         let is_tab = text.chars().nth(column) == Some(TAB);
         let start = Position { line: number, column: column as u32 + 1 };
         let found = if is_tab { tab(start, lines) } else { diagnostic(start, lines) };
-        let at = line(&found.place)?;
+        let at = found.place.line()?;
         // A plain scalar continues until the tab, and the parser reports its line.
         let is_near = at == fault_line || at + 1 == fault_line || is_tab && at == fault_line + 1;
         is_near.then_some(found)
     })
-}
-
-fn line(place: &Place) -> Option<u32> {
-    place.decoded.as_ref().or(place.position.as_ref()).map(|excerpt| excerpt.start.line)
 }
 
 fn tab(at: Position, lines: &Lines) -> Diagnostic {

@@ -12,8 +12,8 @@ rules! {
 const MARKS: &[&str] = &["{{", "{%"];
 
 /// The diagnostic to show instead of the syntax error that a template causes.
-pub(super) fn instead_of(text: &str, lines: &Lines) -> Option<Diagnostic> {
-    (1..).zip(text.lines()).find_map(|(number, line)| {
+pub(super) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
+    lines.numbered().find_map(|(number, line)| {
         let line = line.split(" #").next().unwrap_or(line);
         let at = MARKS.iter().filter_map(|mark| line.find(mark)).min()?;
         let column = line[..at].chars().count() as u32 + 1;

@@ -6,7 +6,8 @@ use std::io::{self, Read};
 use crate::diagnostic::{Diagnostic, Diagnostics, Excerpt, Place, rules};
 use crate::document::size::{MAX_DOCUMENT_BYTES, document_size, fleet_size};
 use crate::error::Error;
-use crate::text::{Position, Source};
+use crate::text::lines::{self, Lines};
+use crate::text::{Source, Span};
 
 rules! {
     error ENCODING = "encoding";
@@ -105,7 +106,7 @@ fn is_utf16(bytes: &[u8]) -> bool {
 
 fn not_utf8(name: &str, error: &std::string::FromUtf8Error) -> Diagnostic {
     let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
-    let place = Place { position: Some(excerpt(bytes, at)), ..Place::file(name) };
+    let place = Place { position: excerpt(bytes, at), ..Place::file(name) };
     encoding(bytes[at], place)
 }
 
@@ -115,14 +116,10 @@ pub(super) fn encoding(byte: u8, place: Place) -> Diagnostic {
 }
 
 /// The line around an invalid byte.
-pub(super) fn excerpt(bytes: &[u8], at: usize) -> Excerpt {
-    let line_start = bytes[..at].iter().rposition(|byte| *byte == b'\n').map_or(0, |i| i + 1);
-    let line_end =
-        bytes[at..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |i| at + i);
-    let start = Position {
-        line: bytes[..at].iter().filter(|byte| **byte == b'\n').count() as u32 + 1,
-        column: String::from_utf8_lossy(&bytes[line_start..at]).chars().count() as u32 + 1,
-    };
-    let line = String::from_utf8_lossy(&bytes[line_start..line_end]).into_owned();
-    Excerpt { start, width: 1, line: line.into(), skipped: 0 }
+pub(super) fn excerpt(bytes: &[u8], at: usize) -> Option<Excerpt> {
+    // Before that byte, the text is as it was.
+    let text = String::from_utf8_lossy(bytes);
+    let start = lines::position(&text, at)?;
+    let source = Source { name: "".into(), text: text.into() };
+    Lines::new(&source).place(Span { start, end: start }).position
 }

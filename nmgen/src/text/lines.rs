@@ -1,4 +1,5 @@
-//! Finds a position's line in the file that the user wrote.
+//! The lines of a text, and a position's line in the file that the user wrote. A line ends in CR LF, in LF, or in CR alone
+//! (YAML 1.2, 5.4).
 
 use std::sync::Arc;
 
@@ -60,6 +61,11 @@ impl Lines {
         &self.source
     }
 
+    /// Each line with its number from 1.
+    pub(crate) fn numbered(&self) -> impl Iterator<Item = (u32, &str)> {
+        (1..).zip(split(&self.source.text))
+    }
+
     /// The place of `span`; its first line is underlined.
     pub(crate) fn place(&self, span: Span) -> Place {
         let span = Span { start: self.inside(span.start), ..span };
@@ -68,7 +74,8 @@ impl Lines {
             Origin::Part { file, lines, columns } => {
                 let moved =
                     |at: Position| Position { line: at.line + lines, column: at.column + columns };
-                return file.place(Span { start: moved(span.start), end: moved(span.end) });
+                let start = file.indented(moved(self.of_the_part(span.start)));
+                return file.place(Span { start, end: moved(span.end) });
             }
             Origin::Decoded(value) => {
                 return Place { decoded: Some(self.excerpt(span)), ..value.clone() };
@@ -78,16 +85,27 @@ impl Lines {
         Place { file: self.source.name.clone(), position, decoded: None }
     }
 
-    /// The position, or the end of its line or of the text: the parser counts a line break behind a last line that has none, and a
-    /// part's last line may have no indentation to move it by.
+    /// The position, or the end of the text: the parser counts a line break behind a last line that has none.
     fn inside(&self, at: Position) -> Position {
         let last = self.starts.len() as u32;
-        let line = self.line(at.line.min(last));
-        let is_behind = at.line > last || at.column as usize > line.len() + 1;
-        match is_behind {
-            true => Position { line: at.line.min(last), column: line.chars().count() as u32 + 1 },
-            false => at,
-        }
+        if at.line > last { self.end_of(last) } else { at }
+    }
+
+    /// The position, or the end of the last line: what stands behind a part's final line break is no more of it.
+    fn of_the_part(&self, at: Position) -> Position {
+        let last = self.starts.len() as u32;
+        let is_behind = at.line == last && last > 1 && self.line(last).is_empty();
+        if is_behind { self.end_of(last - 1) } else { at }
+    }
+
+    /// The position, or the end of its line: an empty line may have less indentation than its part.
+    fn indented(&self, at: Position) -> Position {
+        let is_short = self.line(at.line).len() + 1 < at.column as usize;
+        if is_short { self.end_of(at.line) } else { at }
+    }
+
+    fn end_of(&self, line: u32) -> Position {
+        Position { line, column: self.line(line).chars().count() as u32 + 1 }
     }
 
     fn excerpt(&self, span: Span) -> Excerpt {
@@ -110,8 +128,27 @@ impl Lines {
         let end_of_text = self.source.text.len();
         let start_of = |index: usize| self.starts.get(index).map_or(end_of_text, |at| *at as usize);
         let (start, end) = (start_of(index), start_of(index + 1));
-        self.source.text[start..end].trim_end_matches(['\n', '\r'])
+        without_break(&self.source.text[start..end])
     }
+}
+
+/// The lines of a text; a line break at its end begins no further line.
+pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
+    let mut start = 0;
+    let ends = ends(text).chain(std::iter::once(text.len()));
+    let lines = ends.map(move |end| &text[std::mem::replace(&mut start, end)..end]);
+    lines.filter(|line| !line.is_empty()).map(without_break)
+}
+
+/// The position of a byte of a text.
+pub(crate) fn position(text: &str, offset: usize) -> Option<Position> {
+    let before = ends(text).take_while(|end| *end <= offset);
+    let (line, start) = before.fold((1, 0), |(line, _), end| (line + 1, end));
+    Some(Position { line, column: text.get(start..offset)?.chars().count() as u32 + 1 })
+}
+
+fn without_break(line: &str) -> &str {
+    line.trim_end_matches(['\n', '\r'])
 }
 
 /// The part of a line to keep, and the number of characters before it.
@@ -132,9 +169,81 @@ fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
 
 /// As 32 bits: no text is larger than a fleet's file.
 fn starts(text: &str) -> Arc<[u32]> {
+    std::iter::once(0).chain(ends(text).map(|end| end as u32)).collect()
+}
+
+/// The offset behind each line break.
+fn ends(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
-    // YAML 1.2, 5.4: a lone carriage return is a line break too.
     let is_break = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-    let breaks = memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_break);
-    std::iter::once(0).chain(breaks.map(|at| at as u32 + 1)).collect()
+    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_break).map(|at| at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use saphyr_parser::{Event, Parser};
+
+    use super::{Lines, Position, Source, Span, position, split};
+
+    /// Every line break, alone and in a row.
+    const BREAKS: [&str; 7] = ["\n", "\r", "\r\n", "\n\n", "\r\r", "\n\r", "\r\r\n"];
+
+    fn at(line: u32, column: u32) -> Position {
+        Position { line, column }
+    }
+
+    fn lines(text: &str) -> Lines {
+        Lines::new(&Source { name: "test".into(), text: text.into() })
+    }
+
+    fn placed(lines: &Lines, start: Position) -> Option<(Position, String)> {
+        let excerpt = lines.place(Span { start, end: start }).position?;
+        Some((excerpt.start, excerpt.line.to_string()))
+    }
+
+    #[test]
+    fn a_carriage_return_ends_a_line() {
+        let text = "a\r\nb\rc\n\r\nd";
+        let all = ["a", "b", "c", "", "d"];
+        assert_eq!(split(text).collect::<Vec<_>>(), all);
+        assert_eq!((1..=5).map(|line| lines(text).line(line).to_owned()).collect::<Vec<_>>(), all);
+        assert_eq!(lines(text).numbered().last(), Some((5, "d")));
+        assert_eq!(split("a\n").collect::<Vec<_>>(), ["a"]);
+        assert_eq!(split("").count(), 0);
+        // Those are line breaks of YAML 1.1 alone.
+        assert_eq!(split("a\u{85}b\u{2028}c\u{2029}d").count(), 1);
+    }
+
+    #[test]
+    fn both_parsers_count_the_same_lines() {
+        for (first, second) in BREAKS.iter().flat_map(|a| BREAKS.map(|b| (a, b))) {
+            let text = format!("# é{first}- é: b{second}  c: 'd{first}    e'{second}- f{first}");
+            let events: Result<Vec<_>, _> = Parser::new_from_str(&text).collect();
+            let scalars = events.iter().flatten().filter(|it| matches!(it.0, Event::Scalar(..)));
+            assert_eq!(scalars.clone().count(), 5, "{text:?}");
+            for (_, span) in scalars {
+                let found = at(span.start.line() as u32, span.start.col() as u32 + 1);
+                let offset = text.char_indices().nth(span.start.index()).map(|(offset, _)| offset);
+                assert_eq!(offset.and_then(|it| position(&text, it)), Some(found), "{text:?}");
+            }
+            let error = serde_yaml::from_str::<serde_yaml::Value>(&format!("{text}}}"));
+            let place = error.err().and_then(|error| error.location());
+            let place = place.map(|place| at(place.line() as u32, place.column() as u32));
+            assert_eq!(place, position(&text, text.len()), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_place_is_in_the_text() {
+        let whole = lines("a: |\n  {b\n\n  c\nd: e\n");
+        assert_eq!(placed(&whole, at(5, 4)), Some((at(5, 4), "d: e".to_owned())));
+        // The parser counts a line break behind the last line.
+        assert_eq!(placed(&lines("é: ["), at(2, 1)), Some((at(1, 5), "é: [".to_owned())));
+        let part = Lines::part(&whole, "{b\n\nc\n", 1, 2);
+        assert_eq!(placed(&part, at(1, 2)), Some((at(2, 4), "  {b".to_owned())));
+        assert_eq!(placed(&part, at(2, 1)), Some((at(3, 1), String::new())));
+        for behind in [at(4, 1), at(5, 1)] {
+            assert_eq!(placed(&part, behind), Some((at(4, 4), "  c".to_owned())));
+        }
+    }
 }

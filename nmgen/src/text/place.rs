@@ -21,6 +21,11 @@ impl Place {
         Self { file: name.into(), position: None, decoded: None }
     }
 
+    /// The line in the text that has the fault: in the decoded one, if the value is encoded.
+    pub(crate) fn line(&self) -> Option<u32> {
+        self.decoded.as_ref().or(self.position.as_ref()).map(|excerpt| excerpt.start.line)
+    }
+
     /// `FILE:LINE`, to name a second place in a message.
     pub(crate) fn shown(&self) -> String {
         match &self.position {

@@ -7,7 +7,7 @@ use crate::document::parse::parse_tree;
 use crate::document::parsed::Document;
 use crate::document::size::MAX_HOSTS;
 use crate::text::Source;
-use crate::text::lines::Lines;
+use crate::text::lines::{self, Lines};
 use crate::text::place::Place;
 
 /// The documents of a file. Each is parsed on its own, so that a faulty one doesn't hide the others;
@@ -51,7 +51,7 @@ fn sections<'t>(lines: &Lines, text: &'t str) -> Vec<(u32, &'t str)> {
 }
 
 fn is_blank(text: &str) -> bool {
-    text.lines().all(|line| {
+    lines::split(text).all(|line| {
         let line = line.trim();
         line.is_empty() || line.starts_with('#') || line == "---" || line == "..."
     })

@@ -65,7 +65,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
 fn nics(source: &Source, diagnostics: &mut Diagnostics) -> Vec<Nic> {
     let lines = Lines::new(source);
     let mut nics = Vec::new();
-    for (number, line) in (1..).zip(source.text.lines()) {
+    for (number, line) in lines.numbered() {
         let text = line.trim();
         if text.is_empty() || text.starts_with(['#', ';', '[']) {
             continue;

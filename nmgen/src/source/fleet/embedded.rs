@@ -7,7 +7,7 @@ use crate::document::nested::{parse_text, unpacked_size};
 use crate::document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use crate::document::{Document, Node, Value};
 use crate::source::read_file;
-use crate::text::lines::Lines;
+use crate::text::lines::{self, Lines};
 use crate::text::{Position, Span};
 
 rules! {
@@ -95,7 +95,7 @@ fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (at, bytes) = (error.utf8_error().valid_up_to(), error.as_bytes());
-        let place = Place { decoded: Some(read_file::excerpt(bytes, at)), ..place.clone() };
+        let place = Place { decoded: read_file::excerpt(bytes, at), ..place.clone() };
         Diagnostics::from(read_file::encoding(bytes[at], place))
     })?;
     parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
@@ -114,15 +114,11 @@ fn diagnostic(outer: &Document<'_>, node: &Node<'_>, text: &str, fault: &Fault) 
 
 /// The position of a byte of the value's text.
 fn at(outer: &Document<'_>, node: &Node<'_>, text: &str, offset: usize) -> Option<Position> {
-    let before = text.get(..offset)?;
     if let Some((lines, columns)) = shift(outer, node, text) {
-        let line = before.rsplit('\n').next().unwrap_or(before);
-        let number = before.matches('\n').count() as u32 + 1;
-        return Some(Position {
-            line: number + lines,
-            column: line.chars().count() as u32 + 1 + columns,
-        });
+        let Position { line, column } = lines::position(text, offset)?;
+        return Some(Position { line: line + lines, column: column + columns });
     }
+    let before = text.get(..offset)?;
     let Position { line, column } = node.span.start;
     let skipped = column as usize - 1;
     let found = outer.lines().line(line);
@@ -140,8 +136,8 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
     if !matches!(node.value, Value::Scalar { plain: false, .. }) {
         return None;
     }
-    let first = text.lines().position(|line| !line.trim().is_empty())?;
-    let inner = text.lines().nth(first)?;
+    let first = lines::split(text).position(|line| !line.trim().is_empty())?;
+    let inner = lines::split(text).nth(first)?;
     // The span begins at the indicator or at the first line of text.
     let header = node.span.start.line;
     let (lines, indent) = (header..=header + 1).find_map(|line| {
@@ -152,7 +148,7 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
         is_same.then_some((number - 1 - first as u32, indent))
     })?;
     // A folded scalar has other lines than the file.
-    let is_same = (1..).zip(text.lines()).all(|(number, inner)| {
+    let is_same = (1..).zip(lines::split(text)).all(|(number, inner)| {
         let found = outer.lines().line(number + lines);
         found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
     });
