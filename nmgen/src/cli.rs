@@ -18,6 +18,7 @@ mod streams;
 mod target;
 
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -27,29 +28,35 @@ use clap::error::ErrorKind;
 pub use self::arguments::command;
 use self::arguments::{Arguments, Command, NmstatectlArguments};
 use self::done::Done;
-use crate::error::Error;
+pub use self::streams::Streams;
 
 /// Runs the program; the first argument is the program's name.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let (mut output, mut messages) = (io::stdout(), io::stderr());
+    run(arguments, &mut Streams::standard(&mut output, &mut messages))
+}
+
+/// The same with other streams, but for `boot`: its messages go to the kernel log and to standard error.
+pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let command = match parse(&arguments) {
         Ok(command) => command,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(&error, streams),
     };
     let done = match command {
-        Command::Generate(arguments) => generate_command::run(&arguments),
-        Command::Gc(arguments) => generate_command::gc(&arguments),
-        Command::Check(arguments) => check_command::run(&arguments),
-        Command::Show(arguments) => show_command::run(&arguments),
+        Command::Generate(arguments) => generate_command::run(&arguments, streams),
+        Command::Gc(arguments) => generate_command::gc(&arguments, streams),
+        Command::Check(arguments) => check_command::run(&arguments, streams),
+        Command::Show(arguments) => show_command::run(&arguments, streams),
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
-        Command::Further(command) => edition::run(&command),
+        Command::Further(command) => edition::run(&command, streams),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
         Ok(Done::Failed) => ExitCode::from(1),
         Err(error) => {
-            streams::error(&error);
+            streams.error(&error);
             ExitCode::from(1)
         }
     }
@@ -75,15 +82,18 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
     }
 }
 
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> ExitCode {
+    let text = error.render().to_string();
     // clap chooses the stream: help and version go to standard output, errors to standard error.
-    let printed = error.print();
-    match (error.use_stderr(), printed) {
-        (false, Ok(())) => ExitCode::SUCCESS,
-        (false, Err(source)) => {
-            streams::error(&Error::WriteOutput { source });
+    if error.use_stderr() {
+        streams.message(&text);
+        return ExitCode::from(2);
+    }
+    match streams.text(&text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            streams.error(&error);
             ExitCode::from(1)
         }
-        (true, _) => ExitCode::from(2),
     }
 }

@@ -22,7 +22,7 @@ use self::diff::DiffArguments;
 use self::explain::ExplainArguments;
 pub(super) use self::findings::FindingArguments;
 use super::done::Done;
-use super::streams;
+use super::streams::Streams;
 use crate::boot::{self, Fault, Log, Paths};
 use crate::derive::{self, Choice, Request};
 use crate::diagnostic::{Diagnostic, to_json};
@@ -363,25 +363,29 @@ pub(super) enum Format {
 }
 
 /// Writes the findings.
-pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(), Error> {
+pub(super) fn findings(
+    format: Format,
+    diagnostics: &[Diagnostic],
+    streams: &mut Streams<'_>,
+) -> Result<(), Error> {
     match format {
         Format::Text => {
-            streams::diagnostics(diagnostics);
+            streams.diagnostics(diagnostics);
             Ok(())
         }
-        Format::Json => streams::text(&to_json(diagnostics, None)),
-        Format::Sarif => streams::text(&sarif::log(diagnostics, None)),
-        Format::Github => streams::text(&github::annotations(diagnostics)),
+        Format::Json => streams.text(&to_json(diagnostics, None)),
+        Format::Sarif => streams.text(&sarif::log(diagnostics, None)),
+        Format::Github => streams.text(&github::annotations(diagnostics)),
     }
 }
 
 /// Tells programs that the sources cannot be read; people get it from the command's error.
-pub(super) fn failure(format: Format, error: &str) -> Result<(), Error> {
+pub(super) fn failure(format: Format, error: &str, streams: &mut Streams<'_>) -> Result<(), Error> {
     match format {
         Format::Text => Ok(()),
-        Format::Json => streams::text(&to_json(&[], Some(error))),
-        Format::Sarif => streams::text(&sarif::log(&[], Some(error))),
-        Format::Github => streams::text(&github::failure(error)),
+        Format::Json => streams.text(&to_json(&[], Some(error))),
+        Format::Sarif => streams.text(&sarif::log(&[], Some(error))),
+        Format::Github => streams.text(&github::failure(error)),
     }
 }
 
@@ -408,9 +412,9 @@ pub(super) fn verify(command: &Further) -> Result<(), String> {
     }
 }
 
-pub(super) fn run(command: &Further) -> Result<Done, Error> {
+pub(super) fn run(command: &Further, streams: &mut Streams<'_>) -> Result<Done, Error> {
     match command {
-        Further::Diff(arguments) => diff::run(arguments),
-        Further::Explain(arguments) => explain::run(arguments),
+        Further::Diff(arguments) => diff::run(arguments, streams),
+        Further::Explain(arguments) => explain::run(arguments, streams),
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
-use super::{streams, target};
+use super::streams::Streams;
+use super::target;
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::output::one_host::Selection;
@@ -25,8 +26,8 @@ struct Job<'a> {
     quiet: bool,
 }
 
-pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
-    generate(Job {
+pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    let job = Job {
         hosts: arguments.options.derived(source::load(&arguments.sources)?),
         form: arguments.to.into(),
         options: arguments.options.options()?,
@@ -35,11 +36,12 @@ pub(super) fn run(arguments: &GenerateArguments) -> Result<Done, Error> {
         selection: arguments.selection.of(&arguments.sources),
         deny_warnings: arguments.deny_warnings,
         quiet: false,
-    })
+    };
+    generate(job, streams)
 }
 
-pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
-    generate(Job {
+pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    let job = Job {
         hosts: source::load(std::slice::from_ref(&arguments.source))?,
         form: Form::Gc,
         options: Options::default(),
@@ -48,11 +50,12 @@ pub(super) fn gc(arguments: &GcArguments) -> Result<Done, Error> {
         selection: Selection { hosts: &[], roles: &[], sources: &[] },
         deny_warnings: false,
         quiet: arguments.quiet,
-    })
+    };
+    generate(job, streams)
 }
 
 /// Writes everything, or nothing.
-fn generate(job: Job<'_>) -> Result<Done, Error> {
+fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let mut outcome = job.form.convert(job.hosts);
     job.selection.keep_converted(&mut outcome);
     let rendered = job.form.render_with(&mut outcome, &job.options)?;
@@ -65,24 +68,29 @@ fn generate(job: Job<'_>) -> Result<Done, Error> {
     if job.quiet {
         outcome.diagnostics.retain(Diagnostic::is_error);
     }
-    streams::diagnostics(&outcome.diagnostics);
+    streams.diagnostics(&outcome.diagnostics);
     let done = verdict(&outcome.diagnostics, job.deny_warnings);
     if done != Done::Success {
         return Ok(done);
     }
     if let Some(refusal) = job.output.and_then(|path| target::refusal(&rendered, path)) {
-        streams::note(&format!("nmgen: {refusal}"));
+        streams.note(&format!("nmgen: {refusal}"));
         return Ok(Done::InputWrong);
     }
     let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;
-    write(rendered, job.output, beside)?;
+    write(rendered, job.output, beside, streams)?;
     Ok(done)
 }
 
-fn write(rendered: Output, path: Option<&Path>, beside: Option<Target>) -> Result<(), Error> {
+fn write(
+    rendered: Output,
+    path: Option<&Path>,
+    beside: Option<Target>,
+    streams: &mut Streams<'_>,
+) -> Result<(), Error> {
     let Some(path) = path else {
         write::write_all(beside.as_slice())?;
-        return streams::bytes(&shown(rendered));
+        return streams.bytes(&shown(rendered));
     };
     let is_tree = matches!(rendered, Output::Directory(_));
     let targets: Vec<Target> = [target(rendered, path)?].into_iter().chain(beside).collect();
@@ -90,7 +98,7 @@ fn write(rendered: Output, path: Option<&Path>, beside: Option<Target>) -> Resul
     if let Some(first) = targets.first().filter(|_| is_tree)
         && let Some(note) = target::others(first)?
     {
-        streams::note(&note);
+        streams.note(&note);
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::done::Done;
-use super::streams;
+use super::streams::Streams;
 use crate::boot::{Fault, Log, Paths};
 use crate::convert;
 use crate::diagnostic::{Diagnostic, Diagnostics, to_json};
@@ -109,19 +109,23 @@ impl FindingArguments {
 }
 
 /// Writes the findings.
-pub(super) fn findings(format: Format, diagnostics: &[Diagnostic]) -> Result<(), Error> {
+pub(super) fn findings(
+    format: Format,
+    diagnostics: &[Diagnostic],
+    streams: &mut Streams<'_>,
+) -> Result<(), Error> {
     match format {
-        Format::Text => streams::diagnostics(diagnostics),
-        Format::Json => streams::text(&to_json(diagnostics, None))?,
+        Format::Text => streams.diagnostics(diagnostics),
+        Format::Json => streams.text(&to_json(diagnostics, None))?,
     }
     Ok(())
 }
 
 /// Tells programs that the sources cannot be read.
-pub(super) fn failure(format: Format, error: &str) -> Result<(), Error> {
+pub(super) fn failure(format: Format, error: &str, streams: &mut Streams<'_>) -> Result<(), Error> {
     match format {
         Format::Text => Ok(()),
-        Format::Json => streams::text(&to_json(&[], Some(error))),
+        Format::Json => streams.text(&to_json(&[], Some(error))),
     }
 }
 
@@ -133,6 +137,6 @@ pub(super) fn verify(command: &Further) -> Result<(), String> {
     match *command {}
 }
 
-pub(super) fn run(command: &Further) -> Result<Done, Error> {
+pub(super) fn run(command: &Further, _: &mut Streams<'_>) -> Result<Done, Error> {
     match *command {}
 }

@@ -1,38 +1,75 @@
-//! Standard output and standard error.
+//! Standard output and standard error, or what a caller has in their place.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 use crate::diagnostic::{Diagnostic, Style, render_all};
 use crate::error::Error;
 use crate::format::{chain, counted};
 
-/// Writes to standard output for people or other programs, which may stop reading, as `head` does.
-pub(super) fn text(text: &str) -> Result<(), Error> {
-    match bytes(text.as_bytes()) {
-        Err(Error::WriteOutput { source }) if source.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written,
-    }
+/// Where a command writes.
+pub struct Streams<'s> {
+    output: &'s mut dyn Write,
+    messages: &'s mut dyn Write,
+    output_style: Style,
+    messages_style: Style,
 }
 
-/// Writes to standard output.
-pub(super) fn bytes(bytes: &[u8]) -> Result<(), Error> {
-    let mut stdout = io::stdout().lock();
-    stdout
-        .write_all(bytes)
-        .and_then(|()| stdout.flush())
-        .map_err(|source| Error::WriteOutput { source })
-}
-
-/// Writes every diagnostic to standard error, and their counts as the last line.
-pub(super) fn diagnostics(diagnostics: &[Diagnostic]) {
-    if diagnostics.is_empty() {
-        return;
+impl<'s> Streams<'s> {
+    /// For programs: without colours.
+    pub fn new(output: &'s mut dyn Write, messages: &'s mut dyn Write) -> Self {
+        Self { output, messages, output_style: Style::Plain, messages_style: Style::Plain }
     }
-    let style = style(io::stderr().is_terminal());
-    let mut text = render_all(diagnostics, style);
-    text.push_str(&summary(diagnostics));
-    // If standard error is closed, there is no place left to report it.
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+
+    /// Those of this process.
+    pub(super) fn standard(output: &'s mut Stdout, messages: &'s mut Stderr) -> Self {
+        let (output_style, messages_style) =
+            (style(output.is_terminal()), style(messages.is_terminal()));
+        Self { output, messages, output_style, messages_style }
+    }
+
+    /// The style of what goes to standard output.
+    pub(super) fn output_style(&self) -> Style {
+        self.output_style
+    }
+
+    /// Writes to standard output for people or other programs, which may stop reading, as `head` does.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Error> {
+        match self.bytes(text.as_bytes()) {
+            Err(Error::WriteOutput { source }) if source.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(())
+            }
+            written => written,
+        }
+    }
+
+    /// Writes to standard output.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let written = self.output.write_all(bytes).and_then(|()| self.output.flush());
+        written.map_err(|source| Error::WriteOutput { source })
+    }
+
+    /// Writes every diagnostic to standard error, and their counts as the last line.
+    pub(super) fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
+        if !diagnostics.is_empty() {
+            let all = render_all(diagnostics, self.messages_style);
+            self.message(&(all + &summary(diagnostics)));
+        }
+    }
+
+    /// Writes the chain of an error to standard error.
+    pub(super) fn error(&mut self, error: &Error) {
+        self.note(&format!("nmgen: {}", chain(error)));
+    }
+
+    /// Writes a line about a success to standard error.
+    pub(super) fn note(&mut self, text: &str) {
+        self.message(&format!("{text}\n"));
+    }
+
+    /// Writes to standard error. If that is closed, there is no place left to report it.
+    pub(super) fn message(&mut self, text: &str) {
+        let _ = self.messages.write_all(text.as_bytes());
+    }
 }
 
 fn summary(diagnostics: &[Diagnostic]) -> String {
@@ -41,18 +78,8 @@ fn summary(diagnostics: &[Diagnostic]) -> String {
     format!("{}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
 }
 
-/// Writes the chain of an error to standard error.
-pub(super) fn error(error: &Error) {
-    let _ = io::stderr().lock().write_all(format!("nmgen: {}\n", chain(error)).as_bytes());
-}
-
-/// Writes a line about a success to standard error.
-pub(super) fn note(text: &str) {
-    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
-}
-
 /// Colours on a terminal, unless <https://no-color.org>'s variable is set.
-pub(super) fn style(is_terminal: bool) -> Style {
+fn style(is_terminal: bool) -> Style {
     let wanted = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     if wanted { Style::Coloured } else { Style::Plain }
 }

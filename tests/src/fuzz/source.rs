@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use nmgen::cli::Streams;
 use nmgen::output::{Delivery, Form, Options, Output};
 use nmgen::source::Hosts;
 use tempfile::TempDir;
@@ -43,15 +44,21 @@ pub(super) fn run(input: &[u8]) {
     for form in FORMS {
         renders(form, &hosts, &texts);
     }
-    for arguments in [
-        &["generate", "--br-ex", "--to", "hosts"][..],
-        &["check", "--format", "sarif"],
-        &["show", "--format", "svg"],
-        &["diff", &path],
-    ] {
-        let arguments = ["nmgen"].iter().chain(arguments).copied().chain([&*path]);
-        nmgen::cli::main(arguments.map(Into::into));
-    }
+    runs(&["generate", "--br-ex", "--to", "hosts", &path]);
+    runs(&["show", "--format", "svg", &path]);
+    runs(&["diff", &path, &path]);
+    let findings = runs(&["check", "--format", "sarif", &path]);
+    let findings = serde_json::from_slice::<serde_json::Value>(&findings);
+    assert!(findings.is_ok_and(|findings| findings["version"] == "2.1.0"));
+}
+
+/// A command's standard output.
+fn runs(arguments: &[&str]) -> Vec<u8> {
+    let (mut output, mut messages) = (Vec::new(), Vec::new());
+    let arguments = ["nmgen"].iter().chain(arguments).map(Into::into);
+    nmgen::cli::run(arguments, &mut Streams::new(&mut output, &mut messages));
+    assert!(messages.is_empty() || messages.ends_with(b"\n"));
+    output
 }
 
 fn write(place: &TempDir, name: &str, text: &str) -> String {

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::changes;
 use crate::cli::done::Done;
 use crate::cli::selection::SelectionArguments;
-use crate::cli::streams;
+use crate::cli::streams::Streams;
 use crate::error::Error;
 use crate::source;
 
@@ -53,10 +53,10 @@ enum Form {
     Json,
 }
 
-pub(super) fn run(arguments: &DiffArguments) -> Result<Done, Error> {
-    match (differences(arguments), arguments.exit_code) {
+pub(super) fn run(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    match (differences(arguments, streams), arguments.exit_code) {
         (Err(error), true) => {
-            streams::error(&error);
+            streams.error(&error);
             Ok(Done::InputWrong)
         }
         (Ok(Found::Differences), true) => Ok(Done::Failed),
@@ -75,20 +75,20 @@ enum Found {
     Faults,
 }
 
-fn differences(arguments: &DiffArguments) -> Result<Found, Error> {
+fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Found, Error> {
     let mut old = source::load(&[&arguments.old])?;
     let mut new = source::load(&[&arguments.new])?;
     let sources = [arguments.old.clone(), arguments.new.clone()];
     arguments.selection.of(&sources).keep_of_both(&mut old, &mut new);
     let mut diagnostics = old.diagnostics.clone();
     diagnostics.extend(new.diagnostics.clone());
-    streams::diagnostics(&diagnostics);
+    streams.diagnostics(&diagnostics);
     // What is unread would be shown as removed or added.
     if diagnostics.has_errors() {
         return Ok(Found::Faults);
     }
     let changes = changes::compare(&old, &new);
-    streams::text(&match arguments.format {
+    streams.text(&match arguments.format {
         Form::Text => text::text(&changes),
         Form::Json => json::json(&changes),
     })?;

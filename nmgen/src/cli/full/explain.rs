@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::cli::done::Done;
-use crate::cli::streams;
+use crate::cli::streams::Streams;
 use crate::diagnostic::Rule;
 use crate::error::Error;
 use crate::spelling::is_alike;
@@ -18,20 +18,20 @@ pub(crate) struct ExplainArguments {
     rule: Option<String>,
 }
 
-pub(super) fn run(arguments: &ExplainArguments) -> Result<Done, Error> {
+pub(super) fn run(arguments: &ExplainArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let Some(name) = &arguments.rule else {
-        streams::text(&list())?;
+        streams.text(&list())?;
         return Ok(Done::Success);
     };
     // Pasted from a finding, the name has its brackets.
     let name = name.trim_matches(['[', ']']);
     match section(name) {
         Some(section) => {
-            streams::text(section)?;
+            streams.text(section)?;
             Ok(Done::Success)
         }
         None => {
-            streams::note(&format!("nmgen: {}", unknown(name)));
+            streams.note(&format!("nmgen: {}", unknown(name)));
             Ok(Done::InputWrong)
         }
     }
