@@ -3,7 +3,7 @@
 use nmgen::diagnostic::Diagnostic;
 use nmgen::output::{Form, Output};
 use nmgen::profile::Keyfile;
-use nmgen::source::Hosts;
+use nmgen::source::{Hosts, Stage};
 
 use crate::keyfile;
 
@@ -12,7 +12,13 @@ pub(super) fn converts(hosts: &Hosts) {
     let checked = nmgen::diagnose(hosts);
     let mut outcome = nmgen::convert(hosts.clone());
     let found = &outcome.diagnostics;
-    assert_eq!(checked.has_errors(), found.has_errors(), "{checked:?} {found:?}");
+    // A document for the running node may leave to the node what a profile needs: it is written as it is.
+    let is_for_node = hosts.hosts.iter().any(|host| host.stage == Stage::Node);
+    if is_for_node {
+        assert!(found.has_errors() || !checked.has_errors(), "{checked:?} {found:?}");
+    } else {
+        assert_eq!(checked.has_errors(), found.has_errors(), "{checked:?} {found:?}");
+    }
     assert_eq!(outcome, nmgen::convert(hosts.clone()));
     for converted in &outcome.hosts {
         for profile in &converted.configuration.profiles {
