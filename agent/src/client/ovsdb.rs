@@ -1,6 +1,7 @@
 //! Open vSwitch's database over its socket (RFC 7047), limited to the needs of a transaction: list,
 //! remove and restore bridges.
 
+pub(crate) mod messages;
 mod rows;
 
 use std::{
@@ -15,6 +16,7 @@ use tokio::{
     net::UnixStream,
 };
 
+use self::messages::{MAX_MESSAGE_BYTES, Message, Messages};
 pub(crate) use self::rows::{Bridge, Port};
 
 /// A failed operation of OVSDB.
@@ -24,8 +26,10 @@ pub(crate) enum OvsdbError {
     Connect { path: PathBuf, source: std::io::Error },
     #[error("cannot talk to {path}")]
     Talk { path: PathBuf, source: std::io::Error },
-    #[error("{path} answered with something that is not JSON")]
+    #[error("{path} sent something that is not a message of JSON-RPC")]
     Decode { path: PathBuf, source: serde_json::Error },
+    #[error("{path} sent a message of more than {MAX_MESSAGE_BYTES} bytes")]
+    TooLarge { path: PathBuf },
     #[error("OVSDB refused {operation}: {error}")]
     Refused { operation: &'static str, error: String },
 }
@@ -44,8 +48,7 @@ pub(crate) struct Ovsdb {
     path: PathBuf,
     stream: UnixStream,
     id: u64,
-    /// Received bytes, not yet decoded.
-    buffer: Vec<u8>,
+    messages: Messages,
 }
 
 impl Ovsdb {
@@ -53,7 +56,7 @@ impl Ovsdb {
     pub(crate) async fn connect(path: &Path) -> Result<Self, OvsdbError> {
         let path = path.to_path_buf();
         match UnixStream::connect(&path).await {
-            Ok(stream) => Ok(Self { path, stream, id: 0, buffer: Vec::new() }),
+            Ok(stream) => Ok(Self { path, stream, id: 0, messages: Messages::default() }),
             Err(source) => Err(OvsdbError::Connect { path, source }),
         }
     }
@@ -61,7 +64,7 @@ impl Ovsdb {
     /// A connection that exists.
     #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn over(stream: UnixStream) -> Self {
-        Self { path: PathBuf::new(), stream, id: 0, buffer: Vec::new() }
+        Self { path: PathBuf::new(), stream, id: 0, messages: Messages::default() }
     }
 
     /// All bridges.
@@ -236,24 +239,18 @@ impl Ovsdb {
         sent.map_err(|source| OvsdbError::Talk { path: self.path.clone(), source })
     }
 
-    /// The next message; messages follow each other without a separator.
-    async fn receive(&mut self) -> Result<Value, OvsdbError> {
+    /// The next message.
+    async fn receive(&mut self) -> Result<Message, OvsdbError> {
         loop {
-            let mut messages = serde_json::Deserializer::from_slice(&self.buffer).into_iter();
-            match messages.next() {
-                Some(Ok(message)) => {
-                    let length = messages.byte_offset();
-                    self.buffer.drain(..length);
-                    return Ok(message);
-                }
-                Some(Err(source)) if !source.is_eof() => {
-                    return Err(OvsdbError::Decode { path: self.path.clone(), source });
-                }
-                Some(Err(_)) | None => {}
+            if let Some(message) = self.messages.next() {
+                let decode = |source| OvsdbError::Decode { path: self.path.clone(), source };
+                return message.map_err(decode);
+            }
+            if self.messages.is_too_large() {
+                return Err(OvsdbError::TooLarge { path: self.path.clone() });
             }
             let talk = |source| OvsdbError::Talk { path: self.path.clone(), source };
-            self.buffer.reserve(1 << 16);
-            if self.stream.read_buf(&mut self.buffer).await.map_err(talk)? == 0 {
+            if self.stream.read_buf(self.messages.end()).await.map_err(talk)? == 0 {
                 return Err(talk(std::io::ErrorKind::UnexpectedEof.into()));
             }
         }
@@ -276,19 +273,24 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-    use super::{Ovsdb, OvsdbError};
+    use super::{Ovsdb, OvsdbError, messages::MAX_MESSAGE_BYTES};
 
-    /// Answers one request with `answers`, in one write.
+    /// Answers one request with `answers`.
     async fn asked(answers: &[Value]) -> Result<(), Box<dyn std::error::Error>> {
+        answered(&answers.iter().map(Value::to_string).collect::<String>()).await
+    }
+
+    /// Answers one request with `text`, in one write.
+    async fn answered(text: &str) -> Result<(), Box<dyn std::error::Error>> {
         let dir = tempfile::tempdir()?;
         let path = dir.path().join("db.sock");
         let listener = tokio::net::UnixListener::bind(&path)?;
-        let text: String = answers.iter().map(Value::to_string).collect();
         let server = async {
             let (mut stream, _) = listener.accept().await?;
             let mut request = vec![0; 4096];
             let _ = stream.read(&mut request).await?;
-            stream.write_all(text.as_bytes()).await?;
+            // The client may leave before the end.
+            let _ = stream.write_all(text.as_bytes()).await;
             // Read until the client is done: it may have to answer as well.
             let _ = stream.read_to_end(&mut request).await?;
             Ok::<_, Box<dyn std::error::Error>>(())
@@ -313,5 +315,19 @@ mod tests {
         let error = asked(&[refusal]).await.expect_err("refused");
         let refused = error.downcast_ref::<OvsdbError>();
         assert!(matches!(refused, Some(OvsdbError::Refused { .. })), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_an_end_is_too_large() {
+        let text = format!("{{\"result\": [\"{}", "x".repeat(MAX_MESSAGE_BYTES));
+        let error = answered(&text).await.expect_err("too large");
+        let too_large = error.downcast_ref::<OvsdbError>();
+        assert!(matches!(too_large, Some(OvsdbError::TooLarge { .. })), "{error}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_may_be_larger_than_a_read() -> Result<(), Box<dyn std::error::Error>> {
+        let note = "x".repeat(1 << 20);
+        asked(&[json!({"result": [{"rows": [], "note": note}], "error": null, "id": 1})]).await
     }
 }

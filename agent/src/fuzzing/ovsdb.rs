@@ -6,9 +6,13 @@ use tokio::{
 };
 
 use super::block_on;
-use crate::client::ovsdb::{Bridge, Ovsdb};
+use crate::client::ovsdb::{
+    Bridge, Ovsdb,
+    messages::{Message, Messages},
+};
 
 pub(super) fn run(input: &[u8]) {
+    assert_eq!(received(input, input.len().max(1)), received(input, 1));
     let bridges = block_on(async {
         let pair = UnixStream::pair();
         let Ok((ours, theirs)) = pair else { unreachable!("no sockets: {pair:?}") };
@@ -37,6 +41,21 @@ pub(super) fn run(input: &[u8]) {
     for bridge in bridges.into_iter().flatten() {
         comes_back(&bridge);
     }
+}
+
+/// The messages of a stream in pieces of this size, up to the first bytes that are none.
+fn received(input: &[u8], size: usize) -> Vec<Option<Message>> {
+    let (mut messages, mut found) = (Messages::default(), Vec::new());
+    for piece in input.chunks(size) {
+        messages.end().extend_from_slice(piece);
+        while let Some(message) = messages.next() {
+            found.push(message.ok());
+            if matches!(found.last(), Some(None)) {
+                return found;
+            }
+        }
+    }
+    found
 }
 
 /// The journal keeps a bridge, and a roll back inserts what it had.
