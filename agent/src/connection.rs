@@ -201,3 +201,22 @@ impl ConnectionSettings {
         self.0.remove(name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Value;
+
+    #[test]
+    fn a_number_has_any_width() {
+        let numbers = [
+            Value::U8(5),
+            Value::U16(5),
+            Value::I32(5),
+            Value::U32(5),
+            Value::I64(5),
+            Value::U64(5),
+        ];
+        assert!(numbers.iter().all(|it| it.number() == Some(5)));
+        assert_eq!((Value::U64(u64::MAX).number(), Value::from("5").number()), (None, None));
+    }
+}

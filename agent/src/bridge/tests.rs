@@ -9,3 +9,4 @@ mod nmcli;
 mod node;
 mod picture;
 mod refused;
+mod settings;

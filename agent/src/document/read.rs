@@ -54,9 +54,8 @@ impl Document {
             return Self::read(path.to_path_buf());
         }
         let path = PathBuf::from("standard input");
-        let mut bytes = Vec::new();
-        match io::stdin().lock().take(LIMIT + 1).read_to_end(&mut bytes) {
-            Ok(_) => Self::of(path, bytes, 0o600),
+        match bounded(io::stdin().lock()) {
+            Ok(bytes) => Self::of(path, bytes, 0o600),
             Err(source) => Err(DocumentError::Read { path, source }),
         }
     }
@@ -74,8 +73,12 @@ impl Document {
 
 /// A file's bytes, at most one more than a document may have.
 pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
+    bounded(File::open(path)?)
+}
+
+fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(LIMIT + 1).read_to_end(&mut bytes)?;
+    reader.take(LIMIT + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -169,8 +169,22 @@ mod tests {
     #[test]
     fn a_node_without_the_directory_has_none() -> Tested {
         let root = tempfile::tempdir()?;
-        let found = read(&Paths::new(root.path()), "")?;
+        let paths = Paths::new(root.path());
+        let found = read(&paths, "")?;
         assert!(names(&found).is_empty());
+        fs::create_dir_all(paths.under("/etc"))?;
+        fs::write(paths.service_files(), "no directory")?;
+        assert!(matches!(read(&paths, ""), Err(super::DocumentError::List { .. })));
+        Ok(())
+    }
+
+    /// The transaction protects the files of every interface that it names.
+    #[test]
+    fn the_text_of_all_that_are_due_names_their_interfaces() -> Tested {
+        let state = |name: &str| format!("interfaces:\n- name: {name}\n  type: dummy\n");
+        let (_root, paths) = node(&[("a.yml", &state("eth8")), ("b.yml", &state("eth9"))])?;
+        let text = read(&paths, "")?.due(&[])?.text();
+        assert_eq!(text, state("eth8") + "\n" + &state("eth9"));
         Ok(())
     }
 }

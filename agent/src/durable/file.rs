@@ -302,6 +302,15 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_is_taken_is_an_error() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let target = dir.path().join("applied");
+        std::fs::create_dir(dir.path().join(".applied.dayone"))?;
+        assert!(matches!(Staged::new(&target, b"a", 0o644), Err(FileError::Remove { .. })));
+        Ok(())
+    }
+
+    #[test]
     fn names_the_path_that_failed() {
         let error = write(std::path::Path::new("/nowhere/x"), b"", 0o600);
         assert!(matches!(error, Err(FileError::Write { path, .. }) if path.ends_with("x")));

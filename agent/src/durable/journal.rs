@@ -201,7 +201,7 @@ pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Journal, Kind, abandon, close, open, read, sweep};
+    use super::{Journal, Kind, abandon, close, open, read, restore_files, sweep};
     use crate::{
         document::{Document, digest::Digest},
         durable::commit,
@@ -274,6 +274,11 @@ mod tests {
         let back = read(&paths)?.ok_or("no journal")?;
         assert_eq!(back.bridges, ["br-ex"]);
         assert!(back.is_of_this_boot(&paths));
+        assert!(!restore_files(&paths, true)?, "nothing was changed");
+        let id = paths.boot_id();
+        std::fs::create_dir_all(id.parent().ok_or("no parent")?)?;
+        std::fs::write(&id, "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002\n")?;
+        assert!(!back.is_of_this_boot(&paths), "the journal is of an earlier boot");
         close(&paths)?;
         assert!(read(&paths)?.is_none());
         assert_eq!(std::fs::read_dir(paths.state_dir())?.count(), 0);

@@ -52,6 +52,9 @@ mod tests {
             open_again(&paths)?;
             assert_eq!(std::fs::read_to_string(&journal)?, if newer { "new" } else { "old" });
         }
+        assert!(paths.set_aside().exists());
+        forget(&paths)?;
+        assert!(!paths.set_aside().exists() && paths.transaction().exists());
         Ok(())
     }
 }

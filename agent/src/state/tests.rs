@@ -103,6 +103,43 @@ fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
     Ok(())
 }
 
+/// nmstate's order: the permanent address, the document's, the present one.
+#[test]
+fn a_copied_address_is_the_documents_before_the_present_one() -> Result {
+    let own = "- {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:05'}";
+    let text = ON_BOND.replace("- {name: bond0, type: bond, state: up}", own);
+    let desired = state(&text)?.settled(|_| None, |_| Some(macs(None)));
+    assert_eq!(desired.to_yaml()?.matches("52:54:00:00:00:05").count(), 2);
+    Ok(())
+}
+
+#[test]
+fn what_is_shown_has_no_secrets() -> Result {
+    let text = "interfaces: [{name: eno1, type: ethernet, state: up, \
+                802.1x: {identity: node, eap-methods: [peap], password: hunter2}}]";
+    let shown = state(text)?.to_shown_yaml()?;
+    assert!(shown.contains("identity: node") && !shown.contains("hunter2"), "{shown}");
+    Ok(())
+}
+
+#[test]
+fn a_policy_with_captures_is_known_by_its_words_before_it_is_resolved() -> Result {
+    let policy = |kind: &str| {
+        format!(
+            "capture: {{card: interfaces.name == \"eno1\"}}\n\
+             desiredState: {{interfaces: [{{name: br-ex, type: {kind}, state: up}}]}}\n"
+        )
+    };
+    for (kind, is_ovs) in [("ovs-bridge", true), ("linux-bridge", false)] {
+        let text = policy(kind);
+        let wants = Parsed::new(&text)?.first_wants(&text);
+        assert_eq!((wants.ovs, wants.needed), (is_ovs, Vec::new()), "{kind}");
+    }
+    let wants = Parsed::new(BR_EX)?.first_wants(BR_EX);
+    assert_eq!((wants.ovs, wants.needed.len()), (true, 1));
+    Ok(())
+}
+
 #[test]
 fn a_link_that_is_not_there_is_left_to_nmstate() -> Result {
     let desired = state(ON_BOND)?.settled(|_| None, |_| None);

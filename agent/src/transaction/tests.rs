@@ -29,12 +29,14 @@ use crate::{
 enum Step {
     Ready,
     Snapshot,
+    Baseline,
     Leftovers,
     Checkpoint,
     TakeOver,
     Apply,
     Verify,
     VerifyProfiles,
+    Probe,
     Commit,
     RollBack,
     Reapply,
@@ -111,7 +113,14 @@ impl Network for Fake {
     }
     async fn probe(&self, probes: &[Probe], _: Duration) -> Vec<ProbeResult> {
         let changed = self.did(Step::Apply) && !self.did(Step::RollBack);
-        let deaf = if changed { &self.deaf_after } else { &self.deaf_before };
+        let (step, deaf) = match changed {
+            true => (Step::Probe, &self.deaf_after),
+            false => (Step::Baseline, &self.deaf_before),
+        };
+        // No probe fails the call: each of them tells its own result.
+        if self.faults.contains(&(step, How::Hangs)) {
+            std::future::pending::<()>().await;
+        }
         let answer = |p: &Probe| ProbeResult {
             name: p.name.clone(),
             ok: !deaf.contains(&p.name.as_str()),
@@ -227,6 +236,8 @@ struct Bench {
     service_files: ServiceFiles,
     /// The change is this automatic bridge, not the document.
     bridge: Option<BridgePlan>,
+    /// It takes the place of a document's bridge.
+    replaces_document: bool,
     /// The document is on trial.
     trial: Option<TrialFile>,
 }
@@ -240,7 +251,8 @@ impl Bench {
         std::fs::create_dir_all(&profiles)?;
         std::fs::write(profiles.join("day1.nmconnection"), "old")?;
         let service_files = ServiceFiles::none_due(Vec::new());
-        Ok(Self { _root: root, paths, service_files, bridge: None, trial: None })
+        let (bridge, trial) = (None, None);
+        Ok(Self { _root: root, paths, service_files, bridge, replaces_document: false, trial })
     }
 
     async fn run(&self, network: &Fake, probed: &mut Probed) -> Result<(), Failure> {
@@ -269,7 +281,10 @@ impl Bench {
         let change = match (&self.bridge, &self.trial) {
             (None, None) => Change::Document(change),
             (None, Some(trial)) => Change::Trial(change, trial),
-            (Some(plan), _) => Change::Bridge(BridgeChange { plan, replaces_document: false }),
+            (Some(plan), _) => {
+                let replaces_document = self.replaces_document;
+                Change::Bridge(BridgeChange { plan, replaces_document })
+            }
         };
         transaction.run(&change, probed).await
     }

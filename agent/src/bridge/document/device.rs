@@ -70,7 +70,7 @@ pub(super) fn interfaces(
         Some(1) => Some(Enabled { enabled: true }),
         _ => None,
     };
-    (own.ipv4, own.ipv6) = (Some(Ip::disabled()), Some(Ip::disabled()));
+    (own.ipv4, own.ipv6) = (Some(Ip::default()), Some(Ip::default()));
     match own.kind {
         "vlan" => own.vlan = vlan(inputs, settings),
         "bond" => {

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::connection::{ConnectionSettings, Value};
 
-/// `ipv4` or `ipv6` of an interface.
+/// `ipv4` or `ipv6` of an interface; by default it has no addresses.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Ip {
@@ -44,13 +44,6 @@ struct IpAddress {
     prefix_length: i64,
 }
 
-impl Ip {
-    /// An interface without addresses.
-    pub(super) fn disabled() -> Self {
-        Self::default()
-    }
-}
-
 /// `ipv4`; `None` for methods that NMState does not have.
 pub(super) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
     let text = |property| settings.text("ipv4", property);
@@ -67,7 +60,7 @@ pub(super) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
             prefix_route_metric: settings.number("ipv4", "route-metric"),
             ..Ip::default()
         }),
-        "disabled" => Some(Ip::disabled()),
+        "disabled" => Some(Ip::default()),
         _ => None,
     }
 }
@@ -101,7 +94,7 @@ pub(super) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
         "auto" => Some(with(true)),
         "dhcp" => Some(with(false)),
         "manual" | "link-local" => Some(fixed()),
-        "disabled" => Some(Ip::disabled()),
+        "disabled" => Some(Ip::default()),
         _ => None,
     }
 }

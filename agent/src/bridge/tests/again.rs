@@ -132,6 +132,56 @@ fn of_several_profiles_the_one_that_would_start_is_planned_with() {
     // None: the profiles of the bridge are all there is.
     assert_eq!(planned(vec![any.with("802-3-ethernet", "mac-address", bytes(2))]), None);
     assert_eq!(planned(vec![with("off", 0, 1).with("connection", "autoconnect", false)]), None);
+    // A port of something else is not the node's own.
+    let port = with("port", 9, 9).port_of("bond0", "bond");
+    assert_eq!(planned(vec![with("a", 0, 5), port]), text("a"));
+}
+
+#[test]
+fn a_profile_is_the_uplinks_by_its_kind_and_its_name() {
+    for (link, kind, interface, is_its) in [
+        (Some("bond"), "bond", "eno1", true),
+        (Some("bond"), "bond", "eno9", false),
+        (Some("bond"), "802-3-ethernet", "eno1", false),
+        (Some("veth"), "802-3-ethernet", "eno1", true),
+        (Some("veth"), "veth", "eno1", true),
+        (None, "802-3-ethernet", "eno1", true),
+        (None, "802-3-ethernet", "eno9", false),
+        (None, "bond", "eno1", false),
+    ] {
+        let own = profile("own", kind, interface).with("ipv4", "dhcp-client-id", "own");
+        let mut node = of_configure_ovs(own);
+        node.links[0].kind = link.map(str::to_owned);
+        let plan = node.planned();
+        let local = plan.profile("ovs-if-br-ex").expect("br-ex");
+        let found = local.settings.text("ipv4", "dhcp-client-id").is_some();
+        assert_eq!(found, is_its, "{kind} {interface} on {link:?}");
+    }
+}
+
+#[test]
+fn an_uplink_of_another_kind_is_another_uplink() {
+    let mut node = bridged(dhcp("eno1"), uuid);
+    for profile in node.profiles.iter_mut().filter(|profile| profile.id() == "ovs-if-phys0") {
+        profile.settings.set("connection", "type", "bond");
+    }
+    let all = ["br-ex", "ovs-port-phys0", "ovs-port-br-ex", "ovs-if-phys0", "ovs-if-br-ex"];
+    assert_eq!(removed(&node.planned()), all);
+}
+
+#[test]
+fn a_copy_of_a_port_counts_without_its_original() {
+    let bond = profile("bond", "bond", "bond0").with("ipv4", "method", "auto");
+    let copy = profile("port-slave-ovs-clone", "802-3-ethernet", "eno1").port_of("bond0", "bond");
+    let node = Inputs::default()
+        .card("eno1", 1)
+        .device("bond0", 1, "bond")
+        .active(bond)
+        .active(copy)
+        .address("bond0", "192.0.2.10")
+        .route("bond0", "192.0.2.1", 100);
+    let plan = node.planned();
+    assert_eq!(plan.profiles.iter().filter(|it| it.id == "port-slave-ovs-clone").count(), 1);
 }
 
 /// The node of a document: nmstate has made eno1's own profile a port.
@@ -157,6 +207,7 @@ fn of_document() -> Inputs {
         .active(own)
         .active(local)
         .idle(dhcp("eno2"))
+        .idle(profile("br-int-br", "ovs-bridge", "br-int"))
         .bridge("br-ex", "uuid-of-br-ex-br", "eno1")
         .address("br-ex", "192.0.2.10")
         .route("br-ex", "192.0.2.1", 48)
@@ -189,6 +240,15 @@ fn the_uplink_of_the_second_bridge_is_left_alone_when_the_file_goes() {
     };
     let mut again = made(node, &both);
     assert_eq!(removed(&again.planned()), Vec::<&str>::new());
+    // Another uplink of the second bridge leaves the first one alone.
+    let mut moved = again.clone().card("eno3", 3).active(dhcp("eno3"));
+    moved.files.extra_bridge = Some("eno3".to_owned());
+    let second = ["br-ex1", "ovs-port-phys1", "ovs-port-br-ex1", "ovs-if-phys1", "ovs-if-br-ex1"];
+    let mut gone = removed(&moved.planned()).iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    gone.sort_unstable();
+    let mut second = second.map(str::to_owned);
+    second.sort_unstable();
+    assert_eq!(gone, second);
     again.files.extra_bridge = None;
     let plan = again.planned();
     assert_eq!(plan.extra, None);

@@ -7,7 +7,7 @@ use super::{
     node::{dhcp, mac, node, profile},
 };
 use crate::bridge::{
-    inputs::{Inputs, Lacp},
+    inputs::{Inputs, Lacp, Profile},
     plan::Role,
 };
 
@@ -128,4 +128,59 @@ fn ports_of_ports_come_along() {
     assert_eq!(controller("bond-slave-ovs-clone"), Some(of("ovs-if-phys0").uuid.clone()));
     assert_eq!(controller("port-1-slave-ovs-clone"), Some(of("bond-slave-ovs-clone").uuid.clone()));
     assert_eq!(of("port-1-slave-ovs-clone").role, Role::Port { of: "uuid-of-port-1".into() });
+    // The document has the bridge's own ports.
+    assert!(plan.document.contains("    port:\n    - name: bond0\n  ipv4"), "{}", plan.document);
+}
+
+/// A bond with these profiles, all of them active.
+fn bond_with(ports: Vec<Profile>) -> Inputs {
+    let bond = auto(profile("bond", "bond", "bond0"));
+    let node = Inputs::default().card("eno1", 1).device("bond0", 1, "bond").active(bond);
+    let node = node.address("bond0", "192.0.2.10").route("bond0", "192.0.2.1", 100);
+    ports.into_iter().fold(node, |node, port| node.active_on("eno1", port))
+}
+
+#[test]
+fn two_ports_with_one_id_have_a_profile_each() {
+    let port = |card: &str| {
+        let own = profile("port", "802-3-ethernet", card).port_of("bond0", "bond");
+        own.with("connection", "uuid", format!("uuid-of-{card}"))
+    };
+    let plan = bond_with(vec![port("eno1"), port("eno2")]).planned();
+    let copies: Vec<_> = plan.profiles.iter().filter(|it| it.id.contains("clone")).collect();
+    assert_eq!(copies.len(), 2);
+    assert_ne!(copies[0].uuid, copies[1].uuid);
+}
+
+#[test]
+fn a_port_that_names_no_interface_is_the_one_it_is_active_on() {
+    let mut port = profile("port", "802-3-ethernet", "eno1").port_of("bond0", "bond");
+    port.settings.unset("connection", "interface-name");
+    let plan = bond_with(vec![profile("other", "802-3-ethernet", "eno7"), port]).planned();
+    let copy = plan.profile("port-slave-ovs-clone").expect("a copy");
+    assert_eq!(copy.interface_name(), "eno1");
+}
+
+#[test]
+fn a_circle_of_ports_comes_to_an_end() {
+    let port = |id: &str, of: &str| profile(id, "bond", id).port_of(of, "bond");
+    let plan = bond_with(vec![port("a", "bond0"), port("b", "a"), port("a2", "b")]).planned();
+    assert_eq!(plan.profiles.iter().filter(|it| it.id.contains("clone")).count(), 3);
+    let circle = vec![port("a", "bond0"), port("b", "a").with("connection", "interface-name", "a")];
+    let plan = bond_with(circle).planned();
+    assert_eq!(plan.profiles.iter().filter(|it| it.id.contains("clone")).count(), 5);
+}
+
+#[test]
+fn a_teams_address_is_set_unless_its_ports_decide() {
+    let is_set = |runner: &str, policy: &str| {
+        let config =
+            format!("{{\"runner\": {{\"name\": \"{runner}\", \"hwaddr_policy\": \"{policy}\"}}}}");
+        let team = auto(profile("team", "team", "eno1")).with("team", "config", config);
+        let plan = node(team).planned();
+        let uplink = plan.profile("ovs-if-phys0").expect("the uplink");
+        uplink.settings.get("802-3-ethernet", "assigned-mac-address").is_some()
+    };
+    assert!(!is_set("activebackup", "by_active") && !is_set("activebackup", "only_active"));
+    assert!(is_set("activebackup", "same_all") && is_set("loadbalance", "by_active"));
 }

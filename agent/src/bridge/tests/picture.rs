@@ -136,7 +136,7 @@ fn an_mtu_that_ipv6_cannot_work_with_is_told() {
     };
     let both = || dhcp("eno1").with("ipv6", "method", "auto");
     assert_eq!(with(both(), 1279), (true, true));
-    assert_eq!(with(both(), 1400), (true, false));
+    assert_eq!(with(both(), 1280), (true, false));
     assert_eq!(with(dhcp("eno1"), 1279), (true, false));
 }
 
@@ -155,9 +155,14 @@ fn every_loss_has_a_name() {
     let stable = |it: Profile| it.with("ipv6", "method", "auto").with("ipv6", "addr-gen-mode", 1);
     assert_eq!(auto(stable), ["the stable-privacy address of ipv6.addr-gen-mode of eno1"]);
     assert_eq!(auto(|it| stable(it).with("ipv6", "token", "::5")), Vec::<String>::new());
+    assert_eq!(auto(|it| stable(it).with("ipv6", "addr-gen-mode", 0)), Vec::<String>::new());
+    assert_eq!(auto(|it| stable(it).with("ipv6", "method", "manual")), Vec::<String>::new());
     let unknown = Value::Unsupported("a(ii)".to_owned());
     assert_eq!(auto(|it| it.with("ipv4", "new", unknown)), ["ipv4.new of eno1"]);
     assert_eq!(auto(|it| it.with("novel", "key", "value")), ["novel of eno1"]);
+    let loss = &node(dhcp("eno1").with("novel", "key", "value")).planned().losses[0];
+    let words = "novel of the profile eno1 does not come along: dayone does not know this section";
+    assert_eq!(loss.to_string(), words);
     // A veth is there already.
     assert_eq!(auto(|it| it.with("veth", "peer", "other")), Vec::<String>::new());
 }

@@ -2,6 +2,7 @@
 
 use super::node::{dhcp, node, profile};
 use crate::bridge::{
+    error::BridgeError,
     inputs::{Inputs, Layer},
     planner::plan,
     uplink::{Choice, Patience, choose},
@@ -11,12 +12,16 @@ fn text(value: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-fn refusal(node: &Inputs) -> String {
-    let refused = match choose(node, Patience::Over) {
-        Ok(Choice::Decided(uplink)) => plan(node, uplink).expect_err("a plan").to_string(),
+fn error_of(node: &Inputs) -> BridgeError {
+    match choose(node, Patience::Over) {
+        Ok(Choice::Decided(uplink)) => plan(node, uplink).expect_err("a plan"),
         Ok(Choice::Wait(awaited)) => unreachable!("still waits for {awaited}"),
-        Err(error) => error.to_string(),
-    };
+        Err(error) => error,
+    }
+}
+
+fn refusal(node: &Inputs) -> String {
+    let refused = error_of(node).to_string();
     assert!(refused.contains(": "), "no remedy: {refused}");
     refused
 }
@@ -38,6 +43,7 @@ fn files_that_have_to_be_corrected() {
         node.files.extra_bridge = extra.and_then(text);
         let refused = refusal(&node);
         assert!(refused.contains(expected), "{default:?} {extra:?}: {refused}");
+        assert!(error_of(&node).is_in_files(), "{refused}");
     }
 }
 
@@ -51,6 +57,7 @@ fn links_that_cannot_be_a_port() {
     }
     let controlled = node(dhcp("eno1")).but(|link| link.controller = text("vrf0"));
     assert!(refusal(&controlled).starts_with("eno1 is a port of vrf0: choose vrf0 as the uplink"));
+    assert!(!error_of(&controlled).is_in_files());
     // A port of a bond, according to NetworkManager; the controller is named by its profile's UUID.
     let port = dhcp("eno1").port_of("uuid-of-bond", "bond");
     let port = node(port).idle(profile("bond", "bond", "bond0"));

@@ -80,3 +80,24 @@ fn read_once(mut file: &std::fs::File, path: &Path) -> Result<(), HostNameError>
         .map(|_| ())
         .map_err(|source| HostNameError::Read { path: path.to_path_buf(), source })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{HostNameError, current};
+    use crate::paths::Paths;
+
+    #[test]
+    fn a_tree_without_a_name_has_none_and_one_that_cannot_be_read_is_an_error()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        assert_eq!(current(&paths)?.as_str(), "");
+        let file = paths.under("/etc/hostname");
+        std::fs::create_dir_all(&file)?;
+        assert!(matches!(current(&paths), Err(HostNameError::Read { .. })));
+        std::fs::remove_dir(&file)?;
+        std::fs::write(&file, "worker-0\n")?;
+        assert_eq!(current(&paths)?.as_str(), "worker-0");
+        Ok(())
+    }
+}

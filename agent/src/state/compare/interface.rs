@@ -17,7 +17,7 @@ pub(super) fn lacking(
     let (name, kind) = (candidate.name(), candidate.iface_type());
     let is_gone = candidate.is_absent() || (candidate.is_virtual() && candidate.is_down());
     let Some(have) = current.interfaces.get_iface(name, kind.clone()) else {
-        return Ok((candidate.is_up() && !is_gone).then(|| candidate.clone()));
+        return Ok(candidate.is_up().then(|| candidate.clone()));
     };
     if is_gone {
         // A physical NIC cannot be removed.

@@ -42,6 +42,11 @@ fn what_only_says_how_to_apply_or_compare_is_no_difference() -> Result {
             "802.1x: {identity: a, eap-methods: [peap], password: b}",
         ),
         ("ipv4: {enabled: true, dhcp: false, address: []}", "ipv4: {enabled: false}"),
+        (
+            "ipv6: {enabled: true, dhcp: false, autoconf: false, address: [{ip: '2001:db8::1', prefix-length: 64}]}",
+            "ipv6: {enabled: true, address: [{ip: '2001:db8::1', prefix-length: 64}]}",
+        ),
+        ("ethernet: {sr-iov: {total-vfs: 2, vfs: []}}", "ethernet: {sr-iov: {total-vfs: 2}}"),
     ] {
         assert!(holds(&card(desired), &card(current))?, "{desired}");
     }
@@ -102,6 +107,10 @@ fn what_differs_is_a_difference() -> Result {
         (
             "ipv4: {enabled: true, dhcp: false, allow-extra-address: false, address: [{ip: 192.0.2.1, prefix-length: 24}]}",
             "ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.1, prefix-length: 24}, {ip: 192.0.2.9, prefix-length: 32}]}",
+        ),
+        (
+            "ethernet: {sr-iov: {total-vfs: 1, vfs: [{id: 0, trust: true}]}}",
+            "ethernet: {sr-iov: {total-vfs: 1, vfs: [{id: 0, trust: false}]}}",
         ),
     ] {
         assert!(!holds(&card(desired), &card(current))?, "{desired}");
@@ -224,6 +233,9 @@ fn routes_and_rules_are_found_in_any_table() -> Result {
     assert!(holds(&rule(""), &rule(", priority: 30000, family: ipv4"))?);
     assert!(!holds(&rule(", priority: 5"), &rule(", priority: 6"))?);
     assert!(!holds(&rule(", state: absent"), &rule(""))?);
+    let other = state("route-rules", "{ip-from: 203.0.113.0/24, route-table: 100}");
+    assert!(holds(&rule(", state: absent"), &other)?, "another rule than the absent one");
+    assert!(holds(&rule(", priority: 5, family: ipv4"), &rule(", priority: 5"))?);
     Ok(())
 }
 
@@ -296,5 +308,42 @@ fn each_key_of_a_route_and_of_a_rule_is_compared() -> Result {
             }
         }
     }
+    Ok(())
+}
+
+/// The kernel keeps no interface of an IPv4 route that drops packets.
+#[test]
+fn an_absent_route_that_drops_packets_is_there_without_its_interface() -> Result {
+    let route = |destination: &str, more: &str| {
+        let entry = format!("destination: '{destination}', route-type: blackhole{more}");
+        card("ipv4: {enabled: true, dhcp: true}") + &format!("routes: {{config: [{{{entry}}}]}}\n")
+    };
+    let absent = ", state: absent, next-hop-interface: eno1";
+    assert!(!holds(&route("198.51.100.0/24", absent), &route("198.51.100.0/24", ""))?);
+    assert!(holds(&route("2001:db8::/64", absent), &route("2001:db8::/64", ""))?);
+    assert!(holds(&route("198.51.100.0/24", absent), &route("203.0.113.0/24", ""))?);
+    Ok(())
+}
+
+#[test]
+fn what_the_kernel_sets_by_itself_is_no_difference() -> Result {
+    let tunnel = |flags: &str| {
+        format!(
+            "interfaces:\n- {{name: tun0, type: ip-tunnel, state: up, ip-tunnel: {{mode: ip6ip6, local: '2001:db8::1', \
+             remote: '2001:db8::2', ip6tun-flags: [{flags}]}}}}\n"
+        )
+    };
+    assert!(holds(&tunnel("use-orig-tclass"), &tunnel("cap-xmit, use-orig-tclass, cap-rcv"))?);
+    assert!(!holds(&tunnel("use-orig-tclass"), &tunnel("cap-xmit"))?);
+    Ok(())
+}
+
+#[test]
+fn name_servers_that_the_document_leaves_out_may_be_there() -> Result {
+    let dns = |config: &str| format!("dns-resolver: {{config: {{{config}}}}}\n");
+    let both = dns("server: [192.0.2.1], search: [example.org]");
+    assert!(holds(&dns("search: [example.org]"), &both)?);
+    assert!(holds(&dns("server: [192.0.2.1]"), &both)?);
+    assert!(!holds(&dns("search: [example.com]"), &both)?);
     Ok(())
 }

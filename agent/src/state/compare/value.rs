@@ -48,13 +48,20 @@ pub(super) fn default(object: &mut Value, key: &str, value: Value) {
 mod tests {
     use serde_json::json;
 
-    use super::holds;
+    use super::{holds, only_declared};
 
     #[test]
     fn lists_hold_in_any_order_and_only_in_full() {
         assert!(holds(&json!([{"a": 1}, {"b": 2}]), &json!([{"b": 2, "c": 3}, {"a": 1}])));
         assert!(!holds(&json!([1]), &json!([1, 2])));
         assert!(!holds(&json!([1, 1]), &json!([1, 2])));
+    }
+
+    #[test]
+    fn keys_that_the_document_has_not_are_not_compared() {
+        let mut want = json!({"mtu": 1500, "ipv4": {"enabled": true, "dhcp": false}});
+        only_declared(&mut want, &json!({"ipv4": {"enabled": true}}));
+        assert_eq!(want, json!({"ipv4": {"enabled": true}}));
     }
 
     #[test]

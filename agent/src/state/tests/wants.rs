@@ -80,6 +80,7 @@ fn addresses_are_static_or_from_the_network() -> Result {
     let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {}}}]", v4(""));
     let ip = "192.0.2.10".parse()?;
     let expected = OnLink { link: "eno1".to_owned(), ip, prefix: 24 };
+    assert_eq!(expected.to_string(), "192.0.2.10/24 on eno1");
     assert_eq!(wants(&text)?.addresses, [expected]);
     Ok(())
 }
@@ -91,6 +92,7 @@ fn cards_are_needed_unless_the_document_makes_links() -> Result {
     let vlan = |base: &str| {
         format!("{{name: v5, type: vlan, state: up, vlan: {{base-iface: {base}, id: 5}}}}")
     };
+    let on = |kind: &str, more: &str| format!("{{name: v5, type: {kind}, state: up, {more}}}");
     let card =
         |name: &str, more: &str| format!("{{name: {name}, type: ethernet, state: up{more}}}");
     let cases = [
@@ -104,6 +106,9 @@ fn cards_are_needed_unless_the_document_makes_links() -> Result {
         (card("eno1", &format!(", {mac}")), names(&["eno1"])),
         (vlan("eno1"), names(&["eno1"])),
         (format!("{dummy}, {}", vlan("dum0")), Vec::new()),
+        (on("vxlan", "vxlan: {base-iface: eno1, id: 5, remote: 192.0.2.9}"), names(&["eno1"])),
+        (on("mac-vlan", "mac-vlan: {base-iface: eno1, mode: bridge}"), names(&["eno1"])),
+        (on("mac-vtap", "mac-vtap: {base-iface: eno1, mode: bridge}"), names(&["eno1"])),
         (card("eno1", ", ethernet: {sr-iov: {total-vfs: 2}}"), Vec::new()),
     ];
     for (interfaces, needed) in cases {

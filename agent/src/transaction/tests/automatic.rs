@@ -76,6 +76,50 @@ async fn every_failure_of_a_bridge_rolls_back() -> Tested {
     Ok(())
 }
 
+#[tokio::test(start_paused = true)]
+async fn each_phase_of_a_bridge_ends_at_its_own_bound() -> Tested {
+    let t = Settings::default().timeout;
+    for (step, bound) in [(Step::Apply, t.apply), (Step::VerifyProfiles, t.verify)] {
+        let network = Fake::with(&[(step, How::Hangs)]);
+        let result = bench()?.run(&network, &mut Probed::default()).await;
+        let Err(Failure::RolledBack { source, .. }) = result else {
+            return Err(format!("{step:?}: {result:?}").into());
+        };
+        let PhaseError::TimedOut { seconds } = *source else {
+            return Err(format!("{step:?}: {source:?}").into());
+        };
+        assert_eq!(seconds, (bound.get() + Duration::from_secs(5)).as_secs_f64(), "{step:?}");
+    }
+    Ok(())
+}
+
+/// The next boot asks for neither the document's network nor its files.
+#[tokio::test(start_paused = true)]
+async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
+    let mut bench = Bench::new()?;
+    bench.run(&Fake::default(), &mut Probed::default()).await?;
+    assert!(bench.committed());
+    let mut record = Record::load(&bench.paths);
+    let other = Document { digest: Digest::of(b"other"), ..document_at(&bench) };
+    record.failed(&bench.paths, &other, 1, "rolled-back", "why")?;
+    bench.bridge = Some(plan());
+    bench.replaces_document = true;
+    bench.run(&Fake::default(), &mut Probed::default()).await?;
+    let record = Record::load(&bench.paths);
+    assert_eq!((record.committed.as_ref(), record.failures_of(&other.digest)), (None, 2));
+    assert!(!bench.paths.applied().exists() && !bench.paths.last_good().exists());
+    Ok(())
+}
+
+fn document_at(bench: &Bench) -> Document {
+    Document {
+        path: bench.paths.documents().join("cluster.yml"),
+        text: DOCUMENT.to_owned(),
+        digest: Digest::of(DOCUMENT.as_bytes()),
+        mode: 0o644,
+    }
+}
+
 /// A gateway that the bridge's profile names need not answer if it did not before.
 #[tokio::test(start_paused = true)]
 async fn a_bridge_asks_for_no_more_than_the_network_had() -> Tested {

@@ -16,6 +16,7 @@ async fn each_phase_of_a_change_ends_at_its_own_bound() -> Tested {
         (Step::TakeOver, t.take_over.get()),
         (Step::Apply, t.apply.get()),
         (Step::Verify, t.verify.get() + grace),
+        (Step::Probe, t.probe.get() + grace),
         (Step::Commit, t.checkpoint.get()),
     ];
     for (step, bound) in bounds {
@@ -26,6 +27,12 @@ async fn each_phase_of_a_change_ends_at_its_own_bound() -> Tested {
         };
         assert_eq!(timed_out(&source), Some(bound.as_secs_f64()), "{step:?}");
     }
+    let network = Fake::with(&[(Step::Baseline, How::Hangs)]);
+    let result = Bench::new()?.run(&network, &mut Probed::default()).await;
+    let Err(Failure::Untouched { source, .. }) = result else {
+        return Err(format!("{result:?}").into());
+    };
+    assert_eq!(timed_out(&source), Some((t.baseline.get() + grace).as_secs_f64()));
     Ok(())
 }
 
