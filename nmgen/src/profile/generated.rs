@@ -100,3 +100,33 @@ pub(super) fn all_there(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The reason for which a text in this file is no profile, or the profile's id.
+    fn verdict(file_name: &str, text: &str) -> String {
+        let generated = Generated { file_name: file_name.to_owned(), text: text.to_owned() };
+        profile(&generated).map_or_else(|reason| reason.to_string(), |profile| profile.id)
+    }
+
+    #[test]
+    fn a_profile_has_what_networkmanager_needs() {
+        let whole = "[connection]\nid=a\ntype=ethernet\nuuid=u\n\n[ipv4]\nmethod=auto\n";
+        assert_eq!(verdict("a.nmconnection", whole), "a");
+        let other = |from: &str, to: &str| verdict("a.nmconnection", &whole.replacen(from, to, 1));
+        assert_eq!(other("id=a\n", ""), "it has no connection.id");
+        assert_eq!(other("type=ethernet\n", ""), "it has no connection.type");
+        assert_eq!(other("uuid=u\n", ""), "it has no connection.uuid");
+        assert_eq!(other("[connection]", "[ethernet]"), "it does not begin with [connection]");
+        assert_eq!(verdict("a.nmconnection", ""), "it does not begin with [connection]");
+        assert_eq!(other("id=a", "id=../a"), "its id \"../a\" cannot be a file name");
+        assert_eq!(
+            other("id=a", "id=b"),
+            "its file name \"a.nmconnection\" is not its id with .nmconnection"
+        );
+        let twice = "it is not a keyfile: the section [connection] occurs twice";
+        assert_eq!(other("[ipv4]", "[connection]"), twice);
+    }
+}

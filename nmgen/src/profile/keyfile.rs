@@ -219,4 +219,35 @@ mod tests {
         keyfile.remove("ipv6");
         assert_eq!(keyfile.render(), "[ipv4]\ndns=a\n");
     }
+
+    #[test]
+    fn a_text_of_nmstates_is_read_strictly() {
+        let refused = |text: &str| {
+            Keyfile::parse_unescaped(text).map_or_else(|it| it.to_string(), |it| it.render())
+        };
+        assert_eq!(refused("[a]\nb=c\n\n[d]\n"), "[a]\nb=c\n\n[d]\n");
+        assert_eq!(refused("[a]\n[a]\n"), "the section [a] occurs twice");
+        // Keys out of nmstate's order too.
+        assert_eq!(refused("[a]\nc=1\nb=2\nc=3\n"), "the key c occurs twice in [a]");
+        assert_eq!(refused("[a]\nb=1\nb=3\n"), "the key b occurs twice in [a]");
+        assert_eq!(refused("[a]\nb=1\n[c]\nb=1\n"), "[a]\nb=1\n\n[c]\nb=1\n");
+        for line in ["b", "=c", " b=c", "b =c", "b[0]=c", "b]=c"] {
+            let expected = "line 2 is neither a section nor a key with a value";
+            assert_eq!(refused(&format!("[a]\n{line}\n")), expected, "{line}");
+        }
+        assert_eq!(refused("b=c\n"), "line 1 is neither a section nor a key with a value");
+        assert_eq!(refused("[a]\nb=\u{1}\n"), "line 2 has a control character");
+        assert_eq!(refused("[a]\nb=\u{85}\n"), "line 2 has a control character");
+        assert_eq!(refused("[a]\nb=\u{e9}\tc\n"), "[a]\nb=\u{e9}\tc\n");
+    }
+
+    #[test]
+    fn a_value_is_escaped_as_glib_reads_it() {
+        let rendered = |value: &str| {
+            let mut keyfile = Keyfile::default();
+            keyfile.set("a", "b", value);
+            keyfile.render()
+        };
+        assert_eq!(rendered(" \t c d\t\\e"), "[a]\nb=\\s\\t\\sc d\t\\\\e\n");
+    }
 }

@@ -126,3 +126,94 @@ fn word_after<'r>(rule: &'r str, name: &str) -> Option<&'r str> {
     words.find(|word| *word == name)?;
     words.next()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(id: &str, text: &str) -> Profile {
+        Profile { id: id.to_owned(), keyfile: Keyfile::parse_leniently(text) }
+    }
+
+    /// The ids of the profiles that hold the rules, each with its rules.
+    fn held(mut profiles: Vec<Profile>) -> Vec<(String, Vec<String>)> {
+        all(&mut profiles);
+        let rules = |profile: &Profile| -> Vec<String> {
+            let sections = FAMILIES.iter().filter_map(|family| profile.keyfile.section(family));
+            let entries = sections.flat_map(|section| &section.entries);
+            let rules = entries.filter(|(key, _)| key.starts_with(RULE));
+            rules.map(|(key, value)| format!("{key}={value}")).collect()
+        };
+        let found = profiles.iter().map(|it| (it.id.clone(), rules(it)));
+        found.filter(|(_, rules)| !rules.is_empty()).collect()
+    }
+
+    #[test]
+    fn a_rule_goes_to_the_first_profile_with_routes_in_its_table() {
+        let other = "[ipv4]\nmethod=manual\nroute0=192.0.2.0/24\nroute0_options=onlink=true\n";
+        let table =
+            "[ipv4]\nmethod=manual\nroute0=192.0.2.0/24\nroute0_options=onlink=true,table=5\n";
+        let automatic = "[ipv4]\nmethod=auto\nroute-table=5\nroute0=192.0.2.0/24\n";
+        let with = |text: &str, rule: &str| format!("{text}{RULE}0={rule}\n");
+        let rule = "priority 9 from 192.0.2.1 table 5";
+        for first in [table, automatic] {
+            let profiles = vec![
+                profile("other", other),
+                profile("first", first),
+                profile("last", &with(table, rule)),
+            ];
+            let expected = vec![("first".to_owned(), vec![format!("{RULE}0={rule}")])];
+            assert_eq!(held(profiles), expected, "{first}");
+        }
+        // nmstate's choice stays: the rule names its interface, or nothing better is there.
+        let named = "priority 9 from 192.0.2.1 iif eth1 table 5";
+        for (first, rule) in [(table, named), (other, rule)] {
+            let profiles = vec![profile("first", first), profile("last", &with(table, rule))];
+            assert_eq!(held(profiles)[0].0, "last", "{rule}");
+        }
+        let without = vec![profile("table", table), profile("last", &with("[ipv4]\n", rule))];
+        assert_eq!(held(without)[0].0, "last");
+    }
+
+    #[test]
+    fn a_rule_without_a_table_is_of_the_main_one() {
+        let main = "[ipv4]\nmethod=manual\nroute0=192.0.2.0/24\n";
+        let other = "[ipv4]\nmethod=manual\nroute-table=5\nroute0=192.0.2.0/24\n";
+        let rule = format!("{main}{RULE}0=priority 9 from 192.0.2.1\n");
+        let profiles = vec![profile("other", other), profile("main", main), profile("last", &rule)];
+        assert_eq!(held(profiles)[0].0, "main");
+    }
+
+    #[test]
+    fn a_profile_whose_family_is_disabled_gets_a_rule_last() {
+        let disabled = "[ipv4]\nmethod=disabled\n\n[ipv6]\nmethod=manual\nroute0=2001:db8::/64\n";
+        let rule = "priority 9 from 192.0.2.1 table 254";
+        let last = format!("[ipv4]\nmethod=manual\nroute0=192.0.2.0/24\n{RULE}0={rule}\n");
+        let profiles = vec![profile("disabled", disabled), profile("last", &last)];
+        assert_eq!(held(profiles)[0].0, "last");
+    }
+
+    #[test]
+    fn the_rules_of_a_profile_are_in_the_order_of_their_priorities() {
+        let rules = ["from 192.0.2.3", "priority 10 from 192.0.2.2", "priority 9 from 192.0.2.1"];
+        let text: String =
+            (0..).zip(rules).map(|(index, rule)| format!("{RULE}{index}={rule}\n")).collect();
+        let found = held(vec![profile("a", &format!("[ipv4]\nmethod=manual\n{text}"))]);
+        let expected: Vec<String> = (0..)
+            .zip(rules.iter().rev())
+            .map(|(index, rule)| format!("{RULE}{index}={rule}"))
+            .collect();
+        assert_eq!(found[0].1, expected);
+    }
+
+    #[test]
+    fn a_group_address_is_a_mac_address() {
+        let repaired = |value: &str| {
+            let mut profiles = [profile("a", &format!("[bridge]\ngroup-address={value}\n"))];
+            all(&mut profiles);
+            profiles[0].keyfile.get("bridge", "group-address").map(str::to_owned)
+        };
+        assert_eq!(repaired("1;128;194;0;0;4"), Some("01:80:C2:00:00:04".to_owned()));
+        assert_eq!(repaired("01:80:C2:00:00:04"), Some("01:80:C2:00:00:04".to_owned()));
+    }
+}
