@@ -23,6 +23,9 @@ MANUALS := target/manuals
 # Places of sources, which a program names where it can panic, are the same in all builders' directories.
 CARGO_HOME ?= $(HOME)/.cargo
 PLACES := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(CARGO_HOME)/registry/src=registry
+# The standard library's have one name, unless its source is installed (rust-src): then rustc names that.
+LIBRARY := $(shell rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust
+PLACES += --remap-path-prefix=$(LIBRARY)=/rustc/$(shell rustc -vV 2>/dev/null | sed -n 's/^commit-hash: //p')
 # What each program is built from: one choice for the build and for its bill of materials.
 NMGEN_PACKAGE := -p nmgen
 DAYONE_PACKAGE := -p agent
@@ -56,7 +59,8 @@ node: toolchain ## Build the agent for a node's image
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs
-	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
+	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C llvm-args=-enable-machine-outliner=always \
+	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
 	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null

@@ -51,6 +51,10 @@ mod format;
 mod mac;
 pub mod node;
 pub mod output;
+#[cfg(feature = "pipelines")]
+mod parallel;
+#[cfg(not(feature = "pipelines"))]
+#[path = "no_parallel.rs"]
 mod parallel;
 #[cfg(feature = "pipelines")]
 mod picture;

@@ -10,7 +10,7 @@ use std::process::Command;
 use tests::machine::{EARLY, Machine};
 use tests::{fleet, help, measure, program, skip};
 
-const MAX_SIZE: u64 = 3_200_000;
+const MAX_SIZE: u64 = 3_000_000;
 const MAX_PEAK_MEMORY: u64 = 8 << 20;
 const FLEET: usize = 1_000;
 

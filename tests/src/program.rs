@@ -10,11 +10,15 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
-/// Directories of this machine that nothing for others may name: the sources, and cargo's own, with the registry's packages.
+/// Directories of this machine that nothing for others may name: the sources, cargo's own, with the registry's packages, and the
+/// standard library's source, where it is installed.
 pub fn paths_of_the_build() -> Vec<PathBuf> {
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cargo"));
     let cargo = std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home);
-    std::iter::once(root().to_owned()).chain(cargo).collect()
+    let asked = Command::new("rustc").args(["--print", "sysroot"]).output().ok();
+    let library = asked.and_then(|output| String::from_utf8(output.stdout).ok());
+    let library = library.map(|sysroot| Path::new(sysroot.trim()).join("lib/rustlib/src"));
+    std::iter::once(root().to_owned()).chain(cargo).chain(library).collect()
 }
 
 /// `nmgen` as developers build it, unless `NMGEN_PROGRAM` names another one.
