@@ -1,9 +1,10 @@
 //! What holds for every input of nmgen.
 
-use nmgen::diagnostic::Diagnostic;
+use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Output};
-use nmgen::profile::Keyfile;
-use nmgen::source::{Hosts, Stage};
+use nmgen::profile::{Keyfile, Profile};
+use nmgen::source::{Hosts, Source, Stage};
+use nmgen::{Converted, Outcome};
 
 use crate::keyfile;
 
@@ -36,6 +37,31 @@ pub(super) fn converts(hosts: &Hosts) {
     }
 }
 
+/// Each document makes the same profiles from its text alone, and from the text's place in another file.
+pub(super) fn come_back(hosts: &Hosts) {
+    for host in &hosts.hosts {
+        let Some(text) = host.document_text() else { continue };
+        let source = Source { name: "again.yml".into(), text: (*text).into() };
+        let host = Hosts { hosts: vec![host.clone()], ..Hosts::default() };
+        let [ours, again] = [host, Hosts::document(&source)].map(nmgen::convert);
+        let is_same = written(&ours) == written(&again);
+        assert!(ours.has_errors() || !again.has_errors() && is_same, "{again:?} of {text}");
+    }
+}
+
+/// A host's profiles, and its files with their paths.
+type Written<'o> = (&'o [Profile], Vec<(&'o str, &'o str)>);
+
+/// Each host's profiles and files, without the places that they come from.
+fn written(outcome: &Outcome) -> Vec<Written<'_>> {
+    let mut all = Vec::new();
+    for Converted { configuration, .. } in &outcome.hosts {
+        let files = configuration.files.iter().map(|file| (&*file.path, &*file.content));
+        all.push((&*configuration.profiles, files.collect()));
+    }
+    all
+}
+
 /// The suites' own reader gets the keyfile from its text.
 fn reads_back(keyfile: &Keyfile) {
     let read = keyfile::parse(&keyfile.render());
@@ -55,13 +81,22 @@ pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
     let texts: Vec<String> = texts.iter().map(broken).collect();
     for diagnostic in diagnostics {
         let Some(at) = &diagnostic.place.position else { continue };
-        let (line, column) = (at.start.line as usize, at.start.column as usize);
-        let is_in = |text: &String| {
-            let line = text.split('\n').nth(line.wrapping_sub(1));
-            line.is_some_and(|line| {
-                (1..=line.chars().count() + 1).contains(&column) && line.contains(&*at.line)
-            })
+        let is_of = |line: &str| {
+            let rest: String = line.chars().skip(at.skipped as usize).collect();
+            // A long line is cut.
+            is_on(at, line) && (rest == *at.line || line.len() > 400 && rest.starts_with(&*at.line))
         };
+        let number = at.start.line as usize;
+        let is_in = |text: &String| text.split('\n').nth(number.wrapping_sub(1)).is_some_and(is_of);
         assert!(texts.iter().any(is_in), "{diagnostic:?}");
+        // Nobody else has the decoded text.
+        let decoded = diagnostic.place.decoded.as_ref();
+        assert!(decoded.is_none_or(|at| at.skipped > 0 || is_on(at, &at.line)), "{diagnostic:?}");
     }
+}
+
+/// Whether the place is on the line, or right behind it.
+fn is_on(at: &Excerpt, line: &str) -> bool {
+    let (column, length) = (at.start.column as usize, line.chars().count());
+    (1..=length + 1).contains(&column) && at.width >= 1
 }

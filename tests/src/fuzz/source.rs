@@ -41,6 +41,7 @@ pub(super) fn run(input: &[u8]) {
     let Ok(hosts) = loaded else { unreachable!("{loaded:?}") };
     invariants::are_inside(&texts, &nmgen::diagnose(&hosts));
     invariants::converts(&hosts);
+    invariants::come_back(&hosts);
     for form in FORMS {
         renders(form, &hosts, &texts);
     }
