@@ -3,7 +3,7 @@
 use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Output};
 use nmgen::profile::{Keyfile, Profile};
-use nmgen::source::{Hosts, Source, Stage};
+use nmgen::source::{Host, Hosts, Source, Stage};
 use nmgen::{Converted, Outcome};
 
 use crate::keyfile;
@@ -42,11 +42,19 @@ pub(super) fn come_back(hosts: &Hosts) {
     for host in &hosts.hosts {
         let Some(text) = host.document_text() else { continue };
         let source = Source { name: "again.yml".into(), text: (*text).into() };
-        let host = Hosts { hosts: vec![host.clone()], ..Hosts::default() };
-        let [ours, again] = [host, Hosts::document(&source)].map(nmgen::convert);
-        let is_same = written(&ours) == written(&again);
-        assert!(ours.has_errors() || !again.has_errors() && is_same, "{again:?} of {text}");
+        let (ours, again) = (alone(host), nmgen::convert(Hosts::document(&source)));
+        assert!(is_same(&ours, &again), "{again:?} of {text}");
     }
+}
+
+/// The conversion of one host without the others.
+pub(super) fn alone(host: &Host) -> Outcome {
+    nmgen::convert(Hosts { hosts: vec![host.clone()], ..Hosts::default() })
+}
+
+/// Whether the second outcome has the profiles and files of the first one.
+pub(super) fn is_same(first: &Outcome, second: &Outcome) -> bool {
+    first.has_errors() || !second.has_errors() && written(first) == written(second)
 }
 
 /// A host's profiles, and its files with their paths.

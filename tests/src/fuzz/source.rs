@@ -5,7 +5,8 @@ use std::path::Path;
 
 use nmgen::cli::Streams;
 use nmgen::output::{Delivery, Form, Options, Output};
-use nmgen::source::Hosts;
+use nmgen::source::{Host, Hosts};
+use nmgen::{Converted, Outcome};
 use tempfile::TempDir;
 
 use super::{invariants, parts};
@@ -20,6 +21,13 @@ const FORMS: [Form; 9] = [
     Form::Delivery(Delivery::NmStateConfig),
     Form::Delivery(Delivery::Kargs),
     Form::Delivery(Delivery::Initrd),
+];
+
+/// Those that are sources too, with the documents as they are.
+const SOURCES: [Form; 3] = [
+    Form::Delivery(Delivery::MachineConfig),
+    Form::Delivery(Delivery::BmhSecret),
+    Form::Delivery(Delivery::NmStateConfig),
 ];
 
 pub(super) fn run(input: &[u8]) {
@@ -76,12 +84,45 @@ fn renders(form: Form, hosts: &Hosts, texts: &[&str]) {
     let rendered = form.render_with(&mut outcome, &options);
     invariants::are_inside(texts, &outcome.diagnostics);
     let Ok(output) = rendered else { unreachable!("{form:?}: {rendered:?}") };
-    if let (Form::Hosts, false, Output::Directory(files)) = (form, outcome.has_errors(), output) {
-        for file in files {
-            let text = str::from_utf8(&file.content).unwrap_or_default();
-            let source = nmgen::source::Source { name: file.path().into(), text: text.into() };
+    if outcome.has_errors() {
+        return;
+    }
+    let contents = match output {
+        Output::Directory(files) => files.into_iter().map(|file| file.content).collect(),
+        Output::Named(file) => vec![file.content],
+        Output::File(content) => vec![content],
+    };
+    if form == Form::Hosts {
+        for content in &contents {
+            let text = str::from_utf8(content).unwrap_or_default();
+            let source = nmgen::source::Source { name: "again.yml".into(), text: text.into() };
             let again = nmgen::check(&Hosts::document(&source));
             assert!(!again.has_errors(), "{again:?} in {text}");
         }
+    }
+    if SOURCES.contains(&form) {
+        is_read_back(form, &outcome, &contents);
+    }
+}
+
+/// The hosts of a form that is a source too come back from its files.
+fn is_read_back(form: Form, outcome: &Outcome, contents: &[Vec<u8>]) {
+    let Ok(place) = tempfile::tempdir() else { unreachable!("no temporary directory") };
+    let written = contents.iter().enumerate().map(|(index, content)| {
+        write(&place, &format!("{index}.yaml"), str::from_utf8(content).unwrap_or_default())
+    });
+    let again = nmgen::source::load(&written.collect::<Vec<_>>());
+    let Ok(again) = again else { unreachable!("{form:?}: {again:?}") };
+    let alone = |host: &Host| invariants::alone(host);
+    let again: Vec<Outcome> = again.hosts.iter().map(alone).collect();
+    for Converted { host, .. } in &outcome.hosts {
+        let ours = alone(host);
+        // An empty document is none to a reader, and the document of all nodes is in MachineConfigs alone.
+        let is_left_out = host.is_cluster() && form != Form::Delivery(Delivery::MachineConfig);
+        if is_left_out || host.document_text().is_none_or(|text| text.trim().is_empty()) {
+            continue;
+        }
+        let is_there = again.iter().any(|it| invariants::is_same(&ours, it));
+        assert!(is_there, "{form:?}: {host:?} is not among {again:?}");
     }
 }
