@@ -9,7 +9,7 @@ use nmgen::diagnostic::{Diagnostic, Excerpt};
 use tests::{fleet, measure, program};
 
 /// Files, and their diagnostics as `rule file:line`, or `rule file` without a line.
-fn told(files: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn told(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| format!(":{}", at.start.line))
 }
 
@@ -62,7 +62,7 @@ fn a_host_of_a_fleet_takes_little_memory() {
 }
 
 /// An install-config with these numbers of replicas.
-fn install_config(masters: &str, workers: &str, platform: &str) -> String {
+pub(crate) fn install_config(masters: &str, workers: &str, platform: &str) -> String {
     format!(
         "apiVersion: v1\nbaseDomain: example.com\ncontrolPlane:\n  name: master\n{masters}\
          compute:\n- name: worker\n{workers}platform:\n  {platform}\n"
@@ -81,9 +81,9 @@ fn agent_config(hosts: &[(&str, &str)]) -> String {
 
 const ONE_NIC: &str =
     "{interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]}";
-const ONE: &str = "  replicas: 1\n";
+pub(crate) const ONE: &str = "  replicas: 1\n";
 const TWO: &str = "  replicas: 2\n";
-const NONE: &str = "  replicas: 0\n";
+pub(crate) const NONE: &str = "  replicas: 0\n";
 const UNSAID: &str = "";
 const MASTER: (&str, &str) = ("master-0", "master");
 const WORKER: (&str, &str) = ("worker-0", "worker");

@@ -4,6 +4,7 @@ mod ablation;
 mod bad_input;
 mod boot;
 mod checks;
+mod clusters;
 mod command_line;
 mod corpus;
 mod derive;

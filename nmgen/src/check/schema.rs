@@ -258,9 +258,11 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
     let at = path.to_string();
     let text = words::plain(&text);
     let message = match document.root.find(path).and_then(|node| node.text()) {
-        Some(value) => format!("{at} cannot be \"{}\": {text}", value.escape_debug()),
-        None if at.is_empty() || text.starts_with(&at) => text,
-        None => format!("{at}: {text}"),
+        Some(value) if !at.is_empty() => {
+            format!("{at} cannot be \"{}\": {text}", value.escape_debug())
+        }
+        _ if text.starts_with(&at) => text,
+        _ => format!("{at}: {text}"),
     };
     Diagnostic::new(rule, message, place)
 }

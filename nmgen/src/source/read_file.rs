@@ -123,3 +123,33 @@ pub(super) fn excerpt(bytes: &[u8], at: usize) -> Option<Excerpt> {
     let source = Source { name: "".into(), text: text.into() };
     Lines::new(&source).place(Span { start, end: start }).position
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{document, is_utf16};
+    use crate::diagnostic::Diagnostics;
+    use crate::document::size::MAX_DOCUMENT_BYTES;
+
+    #[test]
+    fn a_file_has_at_most_the_limit() -> Result<(), Box<dyn std::error::Error>> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("a.yml").display().to_string();
+        for (size, is_read) in [(MAX_DOCUMENT_BYTES, true), (MAX_DOCUMENT_BYTES + 1, false)] {
+            std::fs::write(&path, "#".repeat(size))?;
+            let mut diagnostics = Diagnostics::default();
+            let read = document(&path, &mut diagnostics)?;
+            assert_eq!((read.is_some(), diagnostics.is_empty()), (is_read, is_read), "{size}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn utf_16_is_known_by_its_mark_or_by_every_second_byte() {
+        for text in [&b"\xff\xfea\0"[..], b"\xfe\xff\0a", b"a\0b\0", b"\0a\0b"] {
+            assert!(is_utf16(text), "{text:?}");
+        }
+        for text in [&b""[..], b"a", b"ab", b"abcd", b"a\0\0\0", b"\0\0\0a", b"\0\0b\0"] {
+            assert!(!is_utf16(text), "{text:?}");
+        }
+    }
+}

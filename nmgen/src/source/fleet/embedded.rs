@@ -138,14 +138,15 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
     }
     let first = lines::split(text).position(|line| !line.trim().is_empty())?;
     let inner = lines::split(text).nth(first)?;
-    // The span begins at the indicator or at the first line of text.
-    let header = node.span.start.line;
-    let (lines, indent) = (header..=header + 1).find_map(|line| {
-        let number = line + first as u32;
+    // The span begins at the indicator, at the first line, or at the first line that is not blank.
+    let (header, blank) = (node.span.start.line, first as u32);
+    let candidates = [header, header + blank, header + blank + 1];
+    let (lines, indent) = candidates.into_iter().find_map(|number| {
+        let lines = number.checked_sub(blank + 1)?;
         let found = outer.lines().line(number);
         let indent = found.len().checked_sub(inner.len())?;
         let is_same = found.ends_with(inner) && found[..indent].trim().is_empty() && indent > 0;
-        is_same.then_some((number - 1 - first as u32, indent))
+        is_same.then_some((lines, indent))
     })?;
     // A folded scalar has other lines than the file.
     let is_same = (1..).zip(lines::split(text)).all(|(number, inner)| {
@@ -153,4 +154,91 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
         found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
     });
     is_same.then_some((lines, indent as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
+    use super::*;
+    use crate::document;
+    use crate::text::Source;
+
+    /// The rules of the faults, for a value of `a` in a document.
+    fn found<T>(read: impl FnOnce(&Document<'_>, &Node<'_>) -> Content<T>) -> Vec<&'static str> {
+        let source = Source { name: "".into(), text: "a: gzip".into() };
+        let outer = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let Some(node) = outer.root.get("a") else { unreachable!("a key") };
+        let found = read(&outer, node).err();
+        found.iter().flat_map(|faults| faults.iter()).map(|fault| fault.rule.name).collect()
+    }
+
+    #[test]
+    fn a_document_in_a_value_has_the_bound_of_a_file() {
+        for (size, expected) in
+            [(MAX_DOCUMENT_BYTES, vec![]), (MAX_DOCUMENT_BYTES + 1, vec!["document-size"])]
+        {
+            let comment = "#".repeat(size);
+            assert_eq!(found(|outer, node| text(outer, node, &comment)), expected);
+            let encoded = STANDARD.encode(&comment);
+            assert_eq!(found(|outer, node| base64(outer, node, &encoded)), expected);
+        }
+    }
+
+    #[test]
+    fn what_all_values_unpack_to_is_bounded() {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        let packed = packer.write_all(b"# a comment\n").and_then(|()| packer.finish());
+        let packed = packed.unwrap_or_else(|it| unreachable!("{it}"));
+        let url = format!("data:;base64,{}", STANDARD.encode(packed));
+        let size = b"# a comment\n".len();
+        for (before, expected, after) in [
+            (0, vec![], size),
+            (MAX_FLEET_BYTES - size, vec![], MAX_FLEET_BYTES),
+            (MAX_FLEET_BYTES - size + 1, vec!["document-size"], MAX_FLEET_BYTES + 1),
+            (MAX_FLEET_BYTES, vec!["document-size"], MAX_FLEET_BYTES + size),
+            // Told already.
+            (MAX_FLEET_BYTES + 1, vec![], MAX_FLEET_BYTES + 1),
+        ] {
+            let mut unpacked = before;
+            let told = found(|outer, node| data_url(outer, node, &url, Some(node), &mut unpacked));
+            assert_eq!((told, unpacked), (expected, after), "{before}");
+        }
+    }
+
+    #[test]
+    fn a_fault_is_at_its_line_of_the_file_where_the_value_stands_there() {
+        for (file, line, is_decoded) in [
+            ("a: |\n  b: 1\n  b: 2\n", 3, false),
+            ("a: |\n\n  b: 1\n  b: 2\n", 4, false),
+            ("a: |-\n  b: 1\n\n  b: 2\nc: d\n", 4, false),
+            ("e:\n  a: |\n     b: 1\n     b: 2\n", 4, false),
+            // Lines of the value that are not lines of the file.
+            ("a: >\n  b: 1\n\n  b: 2\n", 2, true),
+            ("a: \"b: 1\\nb: 2\"\n", 1, true),
+        ] {
+            let source = Source { name: "".into(), text: file.into() };
+            let outer = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+            let node = outer.root.get("a").or_else(|| outer.root.at(&["e", "a"]));
+            let Some(node) = node else { unreachable!("a key") };
+            let inner = text(&outer, node, node.text().unwrap_or_default());
+            let Err(faults) = inner else { unreachable!("{file}") };
+            let place = &faults[0].place;
+            let at = place.position.as_ref().map(|at| at.start.line);
+            assert_eq!((at, place.decoded.is_some()), (Some(line), is_decoded), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_byte_that_is_no_text_is_shown_decoded() {
+        let source = Source { name: "".into(), text: "a: gzip".into() };
+        let outer = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let found = base64(&outer, &outer.root, &STANDARD.encode(b"b: \xff\n"));
+        let Err(faults) = found else { unreachable!("a fault") };
+        let decoded = faults[0].place.decoded.as_ref();
+        assert_eq!(decoded.map(|at| (at.start.line, at.start.column)), Some((1, 4)));
+    }
 }

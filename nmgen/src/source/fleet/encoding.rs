@@ -118,3 +118,57 @@ pub(super) fn gunzip(bytes: &[u8], limit: usize) -> std::io::Result<Vec<u8>> {
     flate2::read::MultiGzDecoder::new(bytes).take(limit as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn a_character_that_is_not_base64_is_at_its_place_with_a_remedy() {
+        let fault = |text: &str| {
+            let fault = base64(text).map_or_else(|fault| fault, |_| unreachable!("{text}"));
+            (fault.offset, fault.help.unwrap_or_default())
+        };
+        for (text, offset, help) in [
+            ("YW-i", 2, "for URLs"),
+            ("YW_i", 2, "for URLs"),
+            ("YWFh\nYW i", 7, "a line break became a space"),
+            ("YW=h", 2, "'=' is padding"),
+            ("YW!h", 2, ""),
+            ("YWFhY", 4, "padded with '='"),
+        ] {
+            let (at, told) = fault(text);
+            assert!(at == offset && told.contains(help), "{text}: {at} {told}");
+            assert_eq!(told.is_empty(), help.is_empty(), "{text}: {told}");
+        }
+    }
+
+    #[test]
+    fn a_data_url_is_text_or_base64() {
+        let read = |url: &str| {
+            let rule = |fault: Fault| (fault.rule.name, fault.offset);
+            data_url(url).map_err(rule)
+        };
+        assert_eq!(read("data:,a%20b"), Ok(b"a b".to_vec()));
+        assert_eq!(read("data:text/plain;base64,YQ=="), Ok(b"a".to_vec()));
+        assert_eq!(read("data:;base64,Y%51=="), Ok(b"a".to_vec()));
+        assert_eq!(read("data:,a%2"), Err(("data-url", 7)));
+        assert_eq!(read("data:,a%2g"), Err(("data-url", 7)));
+        assert_eq!(read("data:;base64,YQ!="), Err(("base64", 15)));
+        assert_eq!(read("data:;base64,%ff"), Err(("base64", 13)));
+        assert_eq!(read("data:YQ=="), Err(("data-url", 0)));
+        assert_eq!(read("https://example.com/a"), Err(("data-url", 0)));
+    }
+
+    #[test]
+    fn no_more_than_the_limit_and_one_byte_is_unpacked() -> std::io::Result<()> {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packer.write_all(&[b'a'; 100])?;
+        let packed = packer.finish()?;
+        assert_eq!(gunzip(&packed, 10)?.len(), 11);
+        assert_eq!(gunzip(&packed, 100)?.len(), 100);
+        Ok(())
+    }
+}

@@ -247,3 +247,21 @@ fn name_fault(host: &Host) -> Option<Diagnostic> {
     };
     Some(Diagnostic::new(HOST_NAME, message, host.place.clone()).help(help))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_beyond_the_limit_are_told_once() {
+        let mut found = Found::default();
+        for _ in 0..MAX_HOSTS {
+            found.add(Host::new(None, Place::file("a.yaml")));
+        }
+        assert!(found.loaded.diagnostics.is_empty());
+        for _ in 0..2 {
+            found.add(Host::new(None, Place::file("a.yaml")));
+        }
+        assert_eq!((found.loaded.hosts.len(), found.loaded.diagnostics.len()), (MAX_HOSTS, 1));
+    }
+}
