@@ -16,9 +16,11 @@ use crate::place::Place;
 use crate::{each, run};
 
 /// Suites of the sources' form, of packages and of documentation: no mutant changes their verdict.
-const NOT_ASKED: [&str; 9] = [
+const NOT_ASKED: [&str; 11] = [
     "tidy::",
     "packages::",
+    "sbom::",
+    "derive::every_document_of_the_corpus",
     "install::",
     "ramdisk::",
     "readme::",
@@ -29,6 +31,8 @@ const NOT_ASKED: [&str; 9] = [
 ];
 /// A case that takes longer, in seconds, costs more than it notices.
 const LONGEST: f64 = 20.0;
+/// The time that a case may spend without the processor, in seconds.
+const WAITING: f64 = 180.0;
 
 /// A case that passes without a mutant.
 #[derive(Debug, Serialize, Deserialize)]
@@ -60,50 +64,62 @@ impl Case {
         worker: usize,
         mutant: usize,
     ) -> Result<Verdict, Error> {
-        let limit = 30.0 + 20.0 * self.seconds;
+        let limit = 10.0 + 20.0 * self.seconds;
         let variable = ("MUTANT", mutant.to_string());
         let (status, _) =
             start(&self.executable, &self.directory, &self.name, place, worker, limit, variable)?;
         Ok(match status.code() {
             Some(0) => Verdict::Passed,
-            // timeout(1)
-            Some(124 | 137) => Verdict::TookTooLong,
+            // timeout(1), and SIGXCPU of prlimit(1)
+            Some(124 | 137 | 152) => Verdict::TookTooLong,
             _ => Verdict::Failed,
         })
     }
 }
 
-/// The cases of this build: from the run before, or from a run of each without a mutant.
-pub(crate) fn cases(place: &Place) -> Result<Vec<Case>, Error> {
-    let path = place.cases();
-    let command = || path.display().to_string();
-    if path.exists() {
-        let text = fs::read(&path).map_err(file("read", &path))?;
-        return serde_json::from_slice(&text)
-            .map_err(|source| Error::Json { command: command(), source });
-    }
-    let cases = passing(place)?;
-    let text =
-        serde_json::to_vec(&cases).map_err(|source| Error::Json { command: command(), source })?;
-    fs::write(&path, text).map_err(file("write", &path))?;
-    Ok(cases)
+/// The cases to ask.
+pub(crate) struct Cases {
+    pub(crate) cases: Vec<Case>,
+    /// This build's cases ran in an earlier run, and all of them: its verdicts hold.
+    pub(crate) are_kept: bool,
 }
 
-fn passing(place: &Place) -> Result<Vec<Case>, Error> {
+impl Cases {
+    /// The cases of this build, or of CASES: from the run before, or from a run of each without a mutant.
+    pub(crate) fn read(place: &Place) -> Result<Cases, Error> {
+        let only = env::var("CASES").unwrap_or_default();
+        let path = place.cases();
+        let json = |source| Error::Json { command: path.display().to_string(), source };
+        if path.exists() {
+            let text = fs::read(&path).map_err(file("read", &path))?;
+            let mut cases: Vec<Case> = serde_json::from_slice(&text).map_err(json)?;
+            cases.retain(|case| is_asked(&case.name, &only));
+            return Ok(Cases { cases, are_kept: only.is_empty() });
+        }
+        let cases = passing(place, &only)?;
+        if only.is_empty() {
+            let text = serde_json::to_vec(&cases).map_err(json)?;
+            fs::write(&path, text).map_err(file("write", &path))?;
+        }
+        Ok(Cases { cases, are_kept: false })
+    }
+}
+
+fn is_asked(name: &str, only: &str) -> bool {
+    (only.is_empty() || only.split_whitespace().any(|it| name.starts_with(it)))
+        && !NOT_ASKED.iter().any(|suite| name.starts_with(suite))
+}
+
+fn passing(place: &Place, only: &str) -> Result<Vec<Case>, Error> {
     let text = fs::read_to_string(place.suites()).map_err(file("read", place.suites()))?;
     let mut names = Vec::new();
-    let only = env::var("CASES").unwrap_or_default();
-    let is_asked = |name: &str| {
-        (only.is_empty() || only.split_whitespace().any(|it| name.starts_with(it)))
-            && !NOT_ASKED.iter().any(|suite| name.starts_with(suite))
-    };
     for (manifest, executable) in text.lines().filter_map(|line| line.split_once('\t')) {
         let directory = Path::new(manifest).parent().unwrap_or(Path::new("/")).to_owned();
         let mut list = Command::new(executable);
         let output = run::output(list.current_dir(&directory).args(["--list", "--format=terse"]))?;
         for line in String::from_utf8_lossy(&output).lines() {
             let Some(name) = line.strip_suffix(": test") else { continue };
-            if is_asked(name) {
+            if is_asked(name, only) {
                 names.push((PathBuf::from(executable), directory.clone(), name.to_owned()));
             }
         }
@@ -145,7 +161,9 @@ fn start(
     let _ = fs::remove_dir_all(&temporary);
     fs::create_dir_all(&temporary).map_err(file("create", &temporary))?;
     let mut command = Command::new("timeout");
-    command.args(["--kill-after=1", &limit.to_string()]).arg(executable);
+    // On a busy host, little processor time is much time.
+    command.args(["--kill-after=1", &(WAITING + limit).to_string()]);
+    command.args(["prlimit", &format!("--cpu={limit:.0}")]).arg(executable);
     command.args(["--exact", name, "--test-threads=1"]).current_dir(directory);
     command.env("NMGEN_PROGRAM", place.nmgen()).env("PROGRAMS_BUILT", "1");
     command.env("TMPDIR", &temporary).env("LAB", "off").env(variable, value);

@@ -19,6 +19,10 @@ pub(crate) enum Error {
     Compiler(String),
     #[error("{name}={value} is not a number")]
     Number { name: &'static str, value: String },
+    #[error("SHARD={0} is not k/n with k from 0 to n - 1")]
+    Shard(String),
+    #[error("{}: no list of survivors", path.display())]
+    Toml { path: PathBuf, source: Box<toml::de::Error> },
     #[error("usage: mutants prepare|judge")]
     Usage,
 }

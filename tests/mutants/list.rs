@@ -43,23 +43,56 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
-/// The mutants of the configured files, of FILE or the folder FILE, or of a part SHARD=k/n of them.
+impl Mutant {
+    /// The name without the place, which moves with the lines above: `replace < with <= in longest`.
+    pub(crate) fn change(&self) -> &str {
+        self.name.splitn(4, ':').nth(3).map(str::trim_start).unwrap_or_default()
+    }
+}
+
+/// The mutants that a run judges: all, those of FILE or of the folder FILE, or each n-th by SHARD=k/n.
+#[derive(Debug)]
+pub(crate) struct Part {
+    files: String,
+    shard: (usize, usize),
+}
+
+impl Part {
+    pub(crate) fn asked_for() -> Result<Part, Error> {
+        let files = env::var("FILE").unwrap_or_default();
+        let Ok(value) = env::var("SHARD") else { return Ok(Part { files, shard: (0, 1) }) };
+        let numbers = value.split_once('/').map(|(k, n)| (k.parse(), n.parse()));
+        match numbers {
+            Some((Ok(k), Ok(n))) if k < n => Ok(Part { files, shard: (k, n) }),
+            _ => Err(Error::Shard(value)),
+        }
+    }
+
+    pub(crate) fn has(&self, file: &str) -> bool {
+        file.starts_with(&self.files)
+    }
+
+    pub(crate) fn has_mutant(&self, number: usize, mutant: &Mutant) -> bool {
+        self.has(&mutant.file) && number % self.shard.1 == self.shard.0
+    }
+
+    pub(crate) fn is_of_files(&self) -> bool {
+        !self.files.is_empty()
+    }
+}
+
+/// The mutants of the configured files, and of FILE beside them: one build serves every run.
 pub(crate) fn list(root: &Path) -> Result<Vec<Mutant>, Error> {
     let mut command = Command::new("cargo-mutants");
     command.current_dir(root).args(["mutants", "--list", "--json", "--workspace"]);
-    let only = env::var("FILE").unwrap_or_default();
-    if !only.is_empty() {
-        // In addition to the configured files.
-        command.args(["--file", &only]);
-    }
-    if let Ok(shard) = env::var("SHARD") {
-        command.args(["--sharding", "round-robin", "--shard", &shard]);
+    let more = env::var("FILE").unwrap_or_default();
+    if !more.is_empty() {
+        let more = if root.join(&more).is_dir() { format!("{more}/**") } else { more };
+        command.args(["--file", &more]);
     }
     let output = run::output(&mut command)?;
-    let mut mutants: Vec<Mutant> = serde_json::from_slice(&output)
-        .map_err(|source| Error::Json { command: format!("{command:?}"), source })?;
-    mutants.retain(|mutant| mutant.file.starts_with(&only));
-    Ok(mutants)
+    serde_json::from_slice(&output)
+        .map_err(|source| Error::Json { command: format!("{command:?}"), source })
 }
 
 pub(crate) fn save(mutants: &[Mutant], path: &Path) -> Result<(), Error> {

@@ -10,10 +10,13 @@ mod each;
 mod edit;
 mod error;
 mod judge;
+mod judged;
 mod list;
 mod place;
 mod prepare;
+mod report;
 mod run;
+mod survivors;
 mod switch;
 
 use std::{env, process::ExitCode};

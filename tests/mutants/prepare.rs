@@ -17,8 +17,8 @@ use crate::{run, switch};
 
 /// The module that chooses the mutant.
 const MODULE: &str = include_str!("switch.in");
-/// Arithmetic that always fails is a mutant like the others.
-const ALLOWED: &str = "#![allow(arithmetic_overflow, unconditional_panic)] ";
+/// Arithmetic that always fails is a mutant like the others, and more parentheses than people would write are no fault.
+const ALLOWED: &str = "#![allow(warnings, arithmetic_overflow, unconditional_panic)] ";
 /// The roots of the crates that have mutants.
 const ROOTS: [&str; 2] = ["nmgen/src/lib.rs", "agent/src/lib.rs"];
 /// Programs alone, each a crate of its own.
@@ -29,7 +29,7 @@ pub(crate) fn prepare(place: &Place) -> Result<(), Error> {
     let mutants = list::list(&place.root)?;
     list::save(&mutants, &place.mutants())?;
     let files = copy(place)?;
-    let mut left_out = BTreeSet::new();
+    let mut left_out = refused_before(place, &mutants)?;
     println!("mutants: {} by cargo-mutants", mutants.len());
     loop {
         let switched = write(place, &mutants, &files, &left_out)?;
@@ -46,6 +46,18 @@ pub(crate) fn prepare(place: &Place) -> Result<(), Error> {
         left_out.iter().map(|number| format!("{}\n", mutants[*number].name)).collect();
     fs::write(place.left_out(), text).map_err(file("write", place.left_out()))?;
     build(place)
+}
+
+/// The mutants that did not compile in the run before, so that each is tried once.
+fn refused_before(place: &Place, mutants: &[Mutant]) -> Result<BTreeSet<usize>, Error> {
+    let path = place.left_out();
+    if !path.exists() {
+        return Ok(BTreeSet::new());
+    }
+    let text = fs::read_to_string(&path).map_err(file("read", &path))?;
+    let names: BTreeSet<&str> = text.lines().collect();
+    let known = mutants.iter().enumerate().filter(|(_, it)| names.contains(it.name.as_str()));
+    Ok(known.map(|(number, _)| number).collect())
 }
 
 /// Copies the tree's files, as git knows them; returns the Rust files that mutants are in.
@@ -77,8 +89,17 @@ fn copy(place: &Place) -> Result<Vec<PathBuf>, Error> {
         let parent = to.parent().unwrap_or(&to);
         fs::create_dir_all(parent).map_err(file("create", parent))?;
         fs::copy(&from, &to).map_err(file("write", &to))?;
+        ask_cases_again(place)?;
     }
     Ok(sources)
+}
+
+/// Forgets the cases' results without a mutant: the build is about to change.
+fn ask_cases_again(place: &Place) -> Result<(), Error> {
+    match place.cases().exists() {
+        true => fs::remove_file(place.cases()).map_err(file("remove", place.cases())),
+        false => Ok(()),
+    }
 }
 
 /// Writes the sources with all mutants but these; a file that stays the same keeps its time, and cargo its work.
@@ -110,6 +131,7 @@ fn write(
             let parent = to.parent().unwrap_or(&to);
             fs::create_dir_all(parent).map_err(file("create", parent))?;
             fs::write(&to, &switched.text).map_err(file("write", &to))?;
+            ask_cases_again(place)?;
         }
         written.insert(path.clone(), switched);
     }
@@ -157,9 +179,6 @@ fn mutants_at(span: &Value, switched: &BTreeMap<PathBuf, Switched>) -> Option<Ve
 
 /// Links the programs and the suites, and notes their paths.
 fn build(place: &Place) -> Result<(), Error> {
-    if place.cases().exists() {
-        fs::remove_file(place.cases()).map_err(file("remove", place.cases()))?;
-    }
     let mut test = place.cargo("test");
     test.args(["--no-run", "--lib", "--bins", "--test", "nmgen", "--message-format=json"]);
     let output = run::output(&mut test)?;
