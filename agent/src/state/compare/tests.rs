@@ -345,5 +345,8 @@ fn name_servers_that_the_document_leaves_out_may_be_there() -> Result {
     assert!(holds(&dns("search: [example.org]"), &both)?);
     assert!(holds(&dns("server: [192.0.2.1]"), &both)?);
     assert!(!holds(&dns("search: [example.com]"), &both)?);
+    let options = "options: [rotate, debug]";
+    let other = dns("server: [192.0.2.1], options: [debug, rotate]");
+    assert!(holds(&dns(options), &other)?);
     Ok(())
 }
