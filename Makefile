@@ -130,9 +130,12 @@ RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release
 	CARGO="$(CARGO)" LAB_SUITE=$(RUST_SUITE) tests/check-rust
 
-# ARCH= is aarch64, ppc64le or s390x; as root, with Debian's compilers in a root file system of their own.
+# ARCH= is aarch64, ppc64le or s390x; as root, with Debian's compilers in a root file system of their own. WITH=unit: the unit tests
+# of both programs too, whose build takes four minutes.
+WITH :=
 cross: toolchain packages ## Build nmgen for another architecture and run its suite there: ARCH=s390x
 	@CARGO="$(CARGO)" tests/cross/run "$(ARCH)" $(CARGO) test --locked -p tests --test nmgen --
+	@[ "$(WITH)" != unit ] || CARGO="$(CARGO)" tests/cross/unit "$(ARCH)"
 
 # `make check` compares the documents that containers carry. FROM= names the first document.
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own

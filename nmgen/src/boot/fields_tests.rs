@@ -144,7 +144,9 @@ fn shape(keys: &[&str]) -> String {
 }
 
 fn crate_directory() -> PathBuf {
-    let output = std::process::Command::new(env!("CARGO"))
+    // The caller's: tests of another architecture are built by a cargo of another root file system.
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let output = std::process::Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--locked"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
