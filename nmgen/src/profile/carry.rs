@@ -153,3 +153,63 @@ fn field(document: &Document<'_>, interface: &InterfaceSummary, key: &str) -> Pa
     let list = Path::default().key("interfaces");
     index.map_or(list.clone(), |index| list.index(index).key(key))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Source;
+
+    /// The MAC address of br-ex, and the number of findings, for this ovs-interface beside the bridge that copies.
+    fn copied(interface: &str) -> (Option<String>, usize) {
+        let text = format!(
+            "interfaces:\n\
+             - {{name: eno1, type: ethernet, state: up, mac-address: '52:54:00:00:00:0A'}}\n\
+             - {{name: br-ex, type: ovs-bridge, state: up, copy-mac-from: eno1, bridge: {{port: [{{name: eno1}}]}}}}\n\
+             {interface}"
+        );
+        let source = Source { name: "".into(), text: text.as_str().into() };
+        let document = crate::document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let mut state = State::parse(&document.root).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let (interfaces, mut found) = (state.interfaces(), Diagnostics::default());
+        copy_mac_from(&document, &mut state, &interfaces, &mut found);
+        let mut after = state.interfaces().into_iter();
+        let local = after.find(|it| it.name == "br-ex" && it.kind == "ovs-interface");
+        (local.and_then(|it| it.mac_address), found.len())
+    }
+
+    #[test]
+    fn the_bridges_interface_gets_the_address_unless_it_has_another_one() {
+        let with = |mac: &str| {
+            copied(&format!("- {{name: br-ex, type: ovs-interface, state: up{mac}}}\n"))
+        };
+        let mac = |mac: &str| Some(mac.to_owned());
+        assert_eq!(with(""), (mac("52:54:00:00:00:0A"), 0));
+        assert_eq!(with(", mac-address: '52:54:00:00:00:0a'"), (mac("52:54:00:00:00:0a"), 0));
+        assert_eq!(with(", mac-address: '52:54:00:00:00:09'"), (mac("52:54:00:00:00:09"), 1));
+        assert_eq!(copied(""), (None, 1));
+        assert_eq!(copied("- {name: other, type: ovs-interface, state: up}\n"), (None, 1));
+    }
+
+    #[test]
+    fn udev_finds_a_card_by_its_address_and_a_virtual_interface_by_its_name() {
+        let found = |kind: &str, mac: Option<&str>| {
+            link_match(&InterfaceSummary {
+                name: "a".to_owned(),
+                kind: kind.to_owned(),
+                profile_name: None,
+                mac_address: mac.map(str::to_owned),
+                identified_by_mac: false,
+                copy_mac_from: None,
+                has_profile: true,
+                alt_names: Vec::new(),
+            })
+        };
+        let mac = Some("52:54:00:00:00:01");
+        for kind in ["ethernet", "infiniband", "unknown"] {
+            assert_eq!(found(kind, mac), Some("MACAddress=52:54:00:00:00:01".to_owned()));
+            assert_eq!(found(kind, None), None);
+        }
+        assert_eq!(found("bond", mac), Some("OriginalName=a".to_owned()));
+        assert_eq!(found("ovs-bridge", mac), None);
+    }
+}

@@ -129,4 +129,35 @@ mod tests {
         let twice = "it is not a keyfile: the section [connection] occurs twice";
         assert_eq!(other("[ipv4]", "[connection]"), twice);
     }
+
+    #[test]
+    fn each_interface_has_a_profile_by_one_of_its_names() {
+        let source = crate::text::Source { name: "".into(), text: "interfaces: []".into() };
+        let document = crate::document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let interface = InterfaceSummary {
+            name: "eno1".to_owned(),
+            kind: "ethernet".to_owned(),
+            profile_name: Some("lan".to_owned()),
+            mac_address: None,
+            identified_by_mac: false,
+            copy_mac_from: None,
+            has_profile: true,
+            alt_names: Vec::new(),
+        };
+        let told = |profiles: &[(&str, &str)]| -> Vec<&str> {
+            let profile = |(id, name): &(&str, &str)| {
+                let text = format!("[connection]\ninterface-name={name}\n");
+                Profile { id: (*id).to_owned(), keyfile: Keyfile::parse_leniently(&text) }
+            };
+            let profiles: Vec<Profile> = profiles.iter().map(profile).collect();
+            let mut found = Diagnostics::default();
+            all_there(&document, std::slice::from_ref(&interface), &profiles, &mut found);
+            found.iter().map(|fault| fault.rule.name).collect()
+        };
+        for there in [("any", "eno1"), ("lan", "eno9"), ("eno1", "eno9")] {
+            assert_eq!(told(&[there]), [""; 0], "{there:?}");
+        }
+        assert_eq!(told(&[("any", "eno9")]), ["profile-missing"]);
+        assert_eq!(told(&[("lan", "eno1"), ("lan", "eno1")]), ["unsafe-profile"]);
+    }
 }
