@@ -4,6 +4,7 @@
 //! (by a property test), which make up nearly all documents; the second parser runs only on other
 //! text, since it costs as much as everything else.
 
+use saphyr_parser::{Event, Parser};
 use serde::de::IgnoredAny;
 
 use crate::text::{Position, lines};
@@ -31,6 +32,16 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
         let help = Some("remove it; in a value, write \"\\u2028\" within double quotes");
         return Some(Refusal { message, help, at: lines::position(text, offset)? });
     }
+    if let Some(offset) = end_of_name(text) {
+        let message =
+            "the name of this anchor or alias ends here for nmstate's tools, and later for others";
+        let help = Some("its name has letters, digits, '-' and '_'; write a space behind it");
+        return Some(Refusal {
+            message: message.to_owned(),
+            help,
+            at: lines::position(text, offset)?,
+        });
+    }
     let error = serde_yaml::from_str::<IgnoredAny>(text).err()?;
     let (line, column) = error.location().map_or((1, 1), |at| (at.line(), at.column()));
     let message = error.to_string();
@@ -38,6 +49,38 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
     let at = Position { line: line as u32, column: column as u32 };
     Some(Refusal { message, help: None, at })
+}
+
+/// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2. A text without any may have the
+/// same characters in its values.
+fn end_of_name(text: &str) -> Option<usize> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let end = |(at, mark): (usize, &str)| {
+        let is_first = text[..at].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']) || at == 0;
+        let name = &text[at + mark.len()..];
+        let rest = name.trim_start_matches(is_word);
+        let is_name = is_first && rest.len() < name.len();
+        (is_name && rest.starts_with(['?', ':', '%', '@', '`'])).then_some(text.len() - rest.len())
+    };
+    let end = text.match_indices(['&', '*']).find_map(end)?;
+    let mut events = Parser::new_from_str(text).map_while(Result::ok);
+    events.any(|(event, _)| is_anchored(&event)).then_some(end)
+}
+
+fn is_anchored(event: &Event<'_>) -> bool {
+    match event {
+        Event::Alias(_) => true,
+        Event::Scalar(_, _, anchor, _)
+        | Event::SequenceStart(anchor, _)
+        | Event::MappingStart(anchor, _) => *anchor != 0,
+        Event::Nothing
+        | Event::StreamStart
+        | Event::StreamEnd
+        | Event::DocumentStart(_)
+        | Event::DocumentEnd
+        | Event::SequenceEnd
+        | Event::MappingEnd => false,
+    }
 }
 
 /// True without directives, document markers, anchors, tags, block scalars, flow collections, escapes
@@ -51,4 +94,31 @@ pub(super) fn is_ordinary(text: &str) -> bool {
     };
     text.bytes().all(is_ordinary)
         && !text.lines().any(|line| line.starts_with("---") || line.starts_with("..."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::refusal;
+
+    #[test]
+    fn names_of_anchors_and_breaks_of_lines_are_the_same_in_both() {
+        let place = |text| refusal(text).map(|it| (it.at.line, it.at.column));
+        for (text, at) in [
+            ("&i:", (1, 3)),
+            ("a: &b 1\nc: *b:\n", (2, 6)),
+            ("a: &b 1\r[{*b@: 2}]\n", (2, 5)),
+            ("# \u{2028}- a", (1, 3)),
+            ("a: 'é\u{85}'\n", (1, 6)),
+        ] {
+            assert_eq!(place(text), Some(at), "{text:?}");
+        }
+        for text in [
+            "a: &b 1\nc: *b\n",
+            "{a: &b-_1 c, d: *b-_1, e: [*b-_1]}\n",
+            "# *note: see &this:\na: \"*note: &b:\"\n",
+            "a: &b 'R&D: x*y:'\n",
+        ] {
+            assert_eq!(place(text), None, "{text:?}");
+        }
+    }
 }
