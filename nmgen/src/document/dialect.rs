@@ -4,7 +4,9 @@
 //! (by a property test), which make up nearly all documents; the second parser runs only on other
 //! text, since it costs as much as everything else.
 
-use saphyr_parser::{Event, Parser};
+use std::ops::Range;
+
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 use serde::de::IgnoredAny;
 
 use crate::text::{Position, lines};
@@ -51,20 +53,43 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
     Some(Refusal { message, help: None, at })
 }
 
-/// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2. A text without any may have the
-/// same characters in its values.
+/// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2.
 fn end_of_name(text: &str) -> Option<usize> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let end = |(at, mark): (usize, &str)| {
+    let mut ends = text.match_indices(['&', '*']).filter_map(|(at, mark)| {
         let is_first = text[..at].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']) || at == 0;
         let name = &text[at + mark.len()..];
         let rest = name.trim_start_matches(is_word);
         let is_name = is_first && rest.len() < name.len();
-        (is_name && rest.starts_with(['?', ':', '%', '@', '`'])).then_some(text.len() - rest.len())
+        (is_name && rest.starts_with(['?', ':', '%', '@', '`']))
+            .then_some((at, text.len() - rest.len()))
+    });
+    let first = ends.next()?;
+    let events: Vec<_> = Parser::new_from_str(text).map_while(Result::ok).collect();
+    if !events.iter().any(|(event, _)| is_anchored(event)) {
+        return None;
+    }
+    // Values and comments may have the same characters. The span of a scalar begins with its anchor.
+    let scalars: Vec<_> = events.iter().filter_map(|(event, span)| inside(event, *span)).collect();
+    let is_value = |at: usize| {
+        let at = text[..at].chars().count();
+        scalars.iter().any(|scalar| scalar.contains(&at))
     };
-    let end = text.match_indices(['&', '*']).find_map(end)?;
-    let mut events = Parser::new_from_str(text).map_while(Result::ok);
-    events.any(|(event, _)| is_anchored(&event)).then_some(end)
+    let is_comment = |at: usize| {
+        let start = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
+        let mut marks = text[start..at].match_indices('#').map(|(mark, _)| start + mark);
+        marks.any(|mark| (mark == start || text[..mark].ends_with([' ', '\t'])) && !is_value(mark))
+    };
+    let mut ends = std::iter::once(first).chain(ends);
+    ends.find(|(at, _)| !is_value(*at) && !is_comment(*at)).map(|(_, end)| end)
+}
+
+/// The characters of a scalar that are not its anchor's first one.
+fn inside(event: &Event<'_>, span: Span) -> Option<Range<usize>> {
+    let Event::Scalar(value, style, ..) = event else { return None };
+    let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+    let anchor = usize::from(!(is_block && value.starts_with(['&', '*'])));
+    Some(span.start.index() + anchor..span.end.index())
 }
 
 fn is_anchored(event: &Event<'_>) -> bool {
@@ -107,6 +132,7 @@ mod tests {
             ("&i:", (1, 3)),
             ("a: &b 1\nc: *b:\n", (2, 6)),
             ("a: &b 1\r[{*b@: 2}]\n", (2, 5)),
+            ("a: &b 1\nc: ['é #', *b:]\n", (2, 14)),
             ("# \u{2028}- a", (1, 3)),
             ("a: 'é\u{85}'\n", (1, 6)),
         ] {
@@ -117,6 +143,7 @@ mod tests {
             "{a: &b-_1 c, d: *b-_1, e: [*b-_1]}\n",
             "# *note: see &this:\na: \"*note: &b:\"\n",
             "a: &b 'R&D: x*y:'\n",
+            "a: &b 1\n# *note: see &this:\nc: *b # *b:\nd: \"é *note: &b:\"\ne: |\n  &f: g\n",
         ] {
             assert_eq!(place(text), None, "{text:?}");
         }
