@@ -1,6 +1,6 @@
 //! What holds for every input of nmgen.
 
-use nmgen::diagnostic::{Diagnostic, Excerpt};
+use nmgen::diagnostic::{Diagnostic, Excerpt, Place};
 use nmgen::output::{Form, Output};
 use nmgen::profile::{Keyfile, Profile};
 use nmgen::source::{Host, Hosts, Source, Stage};
@@ -20,7 +20,9 @@ pub(super) fn converts(hosts: &Hosts) {
     } else {
         assert_eq!(checked.has_errors(), found.has_errors(), "{checked:?} {found:?}");
     }
-    assert_eq!(outcome, nmgen::convert(hosts.clone()));
+    let again = nmgen::convert(hosts.clone());
+    assert_eq!(outcome.hosts, again.hosts);
+    assert_eq!(told(&outcome), told(&again));
     for converted in &outcome.hosts {
         for profile in &converted.configuration.profiles {
             assert!(!profile.id.contains('/'), "{:?}", profile.id);
@@ -35,6 +37,17 @@ pub(super) fn converts(hosts: &Hosts) {
         paths.dedup();
         assert_eq!(paths.len(), files.len(), "{paths:?}");
     }
+}
+
+/// Each finding's place, and its words in order: nmstate names the members of a set in any.
+fn told(outcome: &Outcome) -> Vec<(&Place, Vec<&str>)> {
+    let mut all = Vec::new();
+    for found in &outcome.diagnostics {
+        let mut words: Vec<&str> = found.message.split([' ', ',', '.']).collect();
+        words.sort_unstable();
+        all.push((&found.place, words));
+    }
+    all
 }
 
 /// Each document makes the same profiles from its text alone, and from the text's place in another file.
