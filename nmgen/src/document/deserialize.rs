@@ -163,6 +163,11 @@ mod tests {
         Ok(())
     }
 
+    /// The parsers differ on a block scalar whose last line is blank and has no line break.
+    fn ends_in_blanks(text: &str) -> bool {
+        text.ends_with(' ') && text.trim_end_matches(' ').ends_with(['\n', '\r'])
+    }
+
     fn cases(cases: u32) -> ProptestConfig {
         let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
         ProptestConfig { cases: config.cases.max(cases), ..config }
@@ -182,8 +187,10 @@ mod tests {
 
         #[test]
         fn texts_are_read_alike(text in TEXT) {
-            // A block scalar without a final line break differs between the two parsers.
             assert_read_alike(&format!("{text}\n"))?;
+            if !ends_in_blanks(&text) {
+                assert_read_alike(&text)?;
+            }
         }
     }
 
@@ -191,5 +198,18 @@ mod tests {
     fn quoted_scalars_are_text_and_nothing_is_null() {
         let text = "a: '1'\nb:\nc: \"true\"\nd: |\n  5\ne: [1, {f: 2}]\n";
         assert!(assert_read_alike(text).is_ok());
+    }
+
+    #[test]
+    fn a_block_scalar_may_end_with_the_text() {
+        for header in ["|", "|-", "|+", ">", ">-", ">+", "|2"] {
+            for content in [
+                "", "5", "5 ", "5\n  6", "5\n\n  6", "5\n", "5\n\n", "5\n# c", "5\n  ## ",
+                "5\nb: 6",
+            ] {
+                let text = format!("a: {header}\n  {content}");
+                assert!(ends_in_blanks(&text) || assert_read_alike(&text).is_ok(), "{text:?}");
+            }
+        }
     }
 }

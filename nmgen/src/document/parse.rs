@@ -11,7 +11,7 @@ use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
-use crate::text::lines::Lines;
+use crate::text::lines::{self, Lines};
 use crate::text::{Position, Source, Span};
 
 /// NMState nests at most nine levels.
@@ -208,6 +208,8 @@ impl<'t, 's> Reader<'t, 's> {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain =
                     style == ScalarStyle::Plain && !self.is_string_tag(tag.as_deref(), span)?;
+                let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                let text = if is_block { without_added_break(self.text, text) } else { text };
                 let text = slice(self.text, text, marks.start.index());
                 (anchor, Node { span, value: Value::Scalar { text, plain } })
             }
@@ -373,6 +375,16 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
     let message = format!("\"{}\" is repeated; first on line {line}", again.key);
     Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
         .help("keep one of them: nmstate may take either")
+}
+
+/// The parser adds a line break to a block scalar that ends with the text. To YAML and to libyaml it has none there.
+fn without_added_break<'s>(text: &str, mut scalar: Cow<'s, str>) -> Cow<'s, str> {
+    let last = lines::split(text).last().unwrap_or_default().trim_start_matches(' ');
+    let is_open = !text.ends_with(['\n', '\r']) && !last.is_empty();
+    if is_open && scalar.strip_suffix('\n').is_some_and(|it| it.ends_with(last)) {
+        scalar.to_mut().pop();
+    }
+    scalar
 }
 
 /// The scalar as a slice of the text, where it stands there as it is: the parser's own copy has many times its size. The index is
