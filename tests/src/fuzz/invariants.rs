@@ -1,6 +1,6 @@
 //! What holds for every input of nmgen.
 
-use nmgen::diagnostic::{Diagnostic, Excerpt, Place};
+use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Output};
 use nmgen::profile::{Keyfile, Profile};
 use nmgen::source::{Host, Hosts, Source, Stage};
@@ -8,7 +8,7 @@ use nmgen::{Converted, Outcome};
 
 use crate::keyfile;
 
-/// What check accepts, generate writes; what is written reads back the same; and the same input gives the same output.
+/// What check accepts, generate writes; what is written reads back the same; and the same input gives the same output and verdict.
 pub(super) fn converts(hosts: &Hosts) {
     let checked = nmgen::diagnose(hosts);
     let mut outcome = nmgen::convert(hosts.clone());
@@ -22,7 +22,9 @@ pub(super) fn converts(hosts: &Hosts) {
     }
     let again = nmgen::convert(hosts.clone());
     assert_eq!(outcome.hosts, again.hosts);
-    assert_eq!(told(&outcome), told(&again));
+    // nmstate names any one of several faults, and the search for the next ends where they depend on each other: two runs may have
+    // other findings, with the same verdict.
+    assert_eq!(outcome.has_errors(), again.has_errors());
     for converted in &outcome.hosts {
         for profile in &converted.configuration.profiles {
             assert!(!profile.id.contains('/'), "{:?}", profile.id);
@@ -37,17 +39,6 @@ pub(super) fn converts(hosts: &Hosts) {
         paths.dedup();
         assert_eq!(paths.len(), files.len(), "{paths:?}");
     }
-}
-
-/// Each finding's place, and its words in order: nmstate names the members of a set in any.
-fn told(outcome: &Outcome) -> Vec<(&Place, Vec<&str>)> {
-    let mut all = Vec::new();
-    for found in &outcome.diagnostics {
-        let mut words: Vec<&str> = found.message.split([' ', ',', '.']).collect();
-        words.sort_unstable();
-        all.push((&found.place, words));
-    }
-    all
 }
 
 /// Each document makes the same profiles from its text alone, and from the text's place in another file.
@@ -97,8 +88,9 @@ fn reads_back(keyfile: &Keyfile) {
 
 /// Every finding is at a place in one of the texts, and the excerpt is that line's.
 pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
-    // YAML 1.2, 5.4: a lone carriage return is a line break too.
-    let broken = |text: &&str| text.replace("\r\n", "\n").replace('\r', "\n");
+    // YAML 1.2, 5.4: a lone carriage return is a line break too. The mark of a file's byte order is on no line.
+    let broken =
+        |text: &&str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
     let texts: Vec<String> = texts.iter().map(broken).collect();
     for diagnostic in diagnostics {
         let Some(at) = &diagnostic.place.position else { continue };
