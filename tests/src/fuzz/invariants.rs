@@ -88,10 +88,11 @@ fn reads_back(keyfile: &Keyfile) {
 
 /// Every finding is at a place in one of the texts, and the excerpt is that line's.
 pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
-    // YAML 1.2, 5.4: a lone carriage return is a line break too. The mark of a file's byte order is on no line.
-    let broken =
-        |text: &&str| text.trim_start_matches('\u{feff}').replace("\r\n", "\n").replace('\r', "\n");
-    let texts: Vec<String> = texts.iter().map(broken).collect();
+    // YAML 1.2, 5.4: a lone carriage return is a line break too.
+    let broken = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
+    // Of a file, the mark of its byte order is on no line.
+    let files = texts.iter().filter_map(|text| text.strip_prefix('\u{feff}'));
+    let texts: Vec<String> = texts.iter().copied().chain(files).map(broken).collect();
     for diagnostic in diagnostics {
         let Some(at) = &diagnostic.place.position else { continue };
         let is_of = |line: &str| {
