@@ -55,36 +55,43 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
 
 /// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2.
 fn end_of_name(text: &str) -> Option<usize> {
-    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    let mut ends = text.match_indices(['&', '*']).filter_map(|(at, mark)| {
-        let is_first = text[..at].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']) || at == 0;
-        let name = &text[at + mark.len()..];
-        let rest = name.trim_start_matches(is_word);
-        let is_name = is_first && rest.len() < name.len();
-        (is_name && rest.starts_with(['?', ':', '%', '@', '`']))
-            .then_some((at, text.len() - rest.len()))
-    });
-    let first = ends.next()?;
+    text.match_indices(['&', '*']).find_map(|(at, _)| end_of_name_at(text, at))?;
     let events: Vec<_> = Parser::new_from_str(text).map_while(Result::ok).collect();
     if !events.iter().any(|(event, _)| is_anchored(event)) {
         return None;
     }
-    // Values and comments may have the same characters. The span of a scalar begins with its anchor.
-    let scalars: Vec<_> = events.iter().filter_map(|(event, span)| inside(event, *span)).collect();
-    let is_value = |at: usize| {
-        let at = text[..at].chars().count();
-        scalars.iter().any(|scalar| scalar.contains(&at))
-    };
-    let is_comment = |at: usize| {
-        let start = text[..at].rfind(['\n', '\r']).map_or(0, |end| end + 1);
-        let mut marks = text[start..at].match_indices('#').map(|(mark, _)| start + mark);
-        marks.any(|mark| (mark == start || text[..mark].ends_with([' ', '\t'])) && !is_value(mark))
-    };
-    let mut ends = std::iter::once(first).chain(ends);
-    ends.find(|(at, _)| !is_value(*at) && !is_comment(*at)).map(|(_, end)| end)
+    // Values and comments may have the same characters. One pass: both may have a megabyte of them.
+    let mut scalars = events.iter().filter_map(|(event, span)| inside(event, *span)).peekable();
+    let (mut is_comment, mut before) = (false, '\n');
+    for (index, (at, character)) in text.char_indices().enumerate() {
+        while scalars.next_if(|scalar| scalar.end <= index).is_some() {}
+        let is_value = scalars.peek().is_some_and(|scalar| scalar.contains(&index));
+        match character {
+            '\n' | '\r' => is_comment = false,
+            '#' if !is_value && matches!(before, ' ' | '\t' | '\n' | '\r') => is_comment = true,
+            '&' | '*' if !is_value && !is_comment => {
+                if let Some(end) = end_of_name_at(text, at) {
+                    return Some(end);
+                }
+            }
+            _ => {}
+        }
+        before = character;
+    }
+    None
 }
 
-/// The characters of a scalar that are not its anchor's first one.
+/// The same for what may be the mark of an anchor or alias at this offset.
+fn end_of_name_at(text: &str, mark: usize) -> Option<usize> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let is_first = mark == 0 || text[..mark].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']);
+    let name = &text[mark + 1..];
+    let rest = name.trim_start_matches(is_word);
+    let is_name = is_first && rest.len() < name.len();
+    (is_name && rest.starts_with(['?', ':', '%', '@', '`'])).then_some(text.len() - rest.len())
+}
+
+/// The characters of a scalar that are not its anchor's first one: a scalar's span begins with its anchor.
 fn inside(event: &Event<'_>, span: Span) -> Option<Range<usize>> {
     let Event::Scalar(value, style, ..) = event else { return None };
     let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
@@ -93,19 +100,13 @@ fn inside(event: &Event<'_>, span: Span) -> Option<Range<usize>> {
 }
 
 fn is_anchored(event: &Event<'_>) -> bool {
-    match event {
-        Event::Alias(_) => true,
-        Event::Scalar(_, _, anchor, _)
-        | Event::SequenceStart(anchor, _)
-        | Event::MappingStart(anchor, _) => *anchor != 0,
-        Event::Nothing
-        | Event::StreamStart
-        | Event::StreamEnd
-        | Event::DocumentStart(_)
-        | Event::DocumentEnd
-        | Event::SequenceEnd
-        | Event::MappingEnd => false,
-    }
+    matches!(
+        event,
+        Event::Alias(_)
+            | Event::Scalar(_, _, 1.., _)
+            | Event::SequenceStart(1.., _)
+            | Event::MappingStart(1.., _)
+    )
 }
 
 /// True without directives, document markers, anchors, tags, block scalars, flow collections, escapes

@@ -11,7 +11,7 @@ use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
-use crate::text::lines::{self, Lines};
+use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
 /// NMState nests at most nine levels.
@@ -128,6 +128,8 @@ struct Anchored<'t> {
 
 struct Reader<'t, 's> {
     text: &'t str,
+    /// The last line without its indentation, if no line break ends it; else empty.
+    open_end: &'t str,
     lines: Lines,
     /// The number of lines above the text.
     above: u32,
@@ -147,6 +149,7 @@ impl<'t, 's> Reader<'t, 's> {
     fn new(text: &'t str, spaced: &'s str, lines: Lines) -> Self {
         Self {
             text,
+            open_end: text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches(' '),
             lines,
             above: 0,
             parser: Parser::new_from_str(spaced),
@@ -209,7 +212,7 @@ impl<'t, 's> Reader<'t, 's> {
                 let plain =
                     style == ScalarStyle::Plain && !self.is_string_tag(tag.as_deref(), span)?;
                 let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-                let text = if is_block { without_added_break(self.text, text) } else { text };
+                let text = if is_block { without_added_break(self.open_end, text) } else { text };
                 let text = slice(self.text, text, marks.start.index());
                 (anchor, Node { span, value: Value::Scalar { text, plain } })
             }
@@ -378,10 +381,8 @@ fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnos
 }
 
 /// The parser adds a line break to a block scalar that ends with the text. To YAML and to libyaml it has none there.
-fn without_added_break<'s>(text: &str, mut scalar: Cow<'s, str>) -> Cow<'s, str> {
-    let last = lines::split(text).last().unwrap_or_default().trim_start_matches(' ');
-    let is_open = !text.ends_with(['\n', '\r']) && !last.is_empty();
-    if is_open && scalar.strip_suffix('\n').is_some_and(|it| it.ends_with(last)) {
+fn without_added_break<'s>(open_end: &str, mut scalar: Cow<'s, str>) -> Cow<'s, str> {
+    if !open_end.is_empty() && scalar.strip_suffix('\n').is_some_and(|it| it.ends_with(open_end)) {
         scalar.to_mut().pop();
     }
     scalar
