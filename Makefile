@@ -30,6 +30,16 @@ PLACES += --remap-path-prefix=$(LIBRARY)=/rustc/$(shell rustc -vV 2>/dev/null | 
 NMGEN_PACKAGE := -p nmgen
 DAYONE_PACKAGE := -p agent
 RAMDISK_PACKAGE := -p nmgen --no-default-features
+# STD=source builds the ramdisk program's standard library too, for size: an eighth less. It needs rustc's library source (rust-src),
+# and what cargo and rustc allow with RUSTC_BOOTSTRAP only.
+STD ?=
+ifeq ($(STD),source)
+# The library's crates count as dependencies of nmgen then, and a lint warns of each that it does not use.
+BUILD_STD := -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size -Z warnings --config 'build.warnings="allow"'
+ramdisk: export RUSTC_BOOTSTRAP := 1
+else ifneq ($(STD),)
+$(error STD=$(STD): source, or nothing for the standard library that comes with rustc)
+endif
 # Where the bills of materials are, each named after its package; and what writes them.
 SBOM := target/sbom
 SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
@@ -58,10 +68,12 @@ node: toolchain ## Build the agent for a node's image
 	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
 	@ls -l $(DAYONE_BINARY)
 
-ramdisk: toolchain ## Build the static program for an initramfs
+ramdisk: toolchain ## Build the static program for an initramfs; STD=source for the smallest
+	@[ "$(STD)" != source ] || [ -e "$(LIBRARY)/library/Cargo.lock" ] || { \
+	  echo "STD=source needs rustc's library source: rustup component add rust-src, or your distribution's rust-src" >&2; exit 1; }
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C llvm-args=-enable-machine-outliner=always \
 	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
-	  $(CARGO) build --locked $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
+	  $(CARGO) build --locked $(BUILD_STD) $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
 	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
