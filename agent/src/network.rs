@@ -85,6 +85,8 @@ pub(crate) struct Before {
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
+    /// UUIDs of those whose activation had succeeded.
+    pub(crate) activated: Vec<String>,
     /// MTU of each link with an active profile.
     pub(crate) mtus: BTreeMap<String, u32>,
     /// Checkpoints of other programs.

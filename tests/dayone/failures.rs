@@ -1,5 +1,7 @@
 //! Each failure ends with the old network back, the cause in a message, the right exit code, and kubelet not started.
 
+use std::time::Duration;
+
 use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
@@ -191,6 +193,41 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
         inside.sh("systemctl kill --signal=KILL NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1500", "{}", it.text());
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)
+    })
+}
+
+/// NetworkManager waits for this script before eno1 is up.
+const WAITS: &str = "#!/bin/sh
+[ \"$DEVICE_IFACE\" = eno1 ] || exit 0
+[ -e /run/lab-wait ] || exit 0
+: >/run/lab-waits
+until [ -e /run/lab-go ]; do sleep 0.05; done
+";
+
+/// The address and the route of a profile are there before it is up, and may go again.
+#[test]
+fn roll_back_waits_for_the_old_profile() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = node("").file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab", WAITS, 0o755);
+    lab.run(node, &Peer::new(), |case| {
+        let (inside, before) = old_network(case)?;
+        inside.write(HOST_FILE, &wrong_gateway())?;
+        let mark = start(&inside)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        inside.write("/run/lab-wait", "")?;
+        inside.wait_sh(
+            "test -e /run/lab-waits && ip -4 route show default dev eno1 | grep -q via",
+            ATTEMPT,
+        )?;
+        // A proof that asks for the address and the gateway alone ends here.
+        let early = inside
+            .wait_journal(&own, Duration::from_secs(2), |it| it.field("DAYONE_EXIT").is_some());
+        assert!(early.is_err(), "it ended: {early:?}");
+        inside.write("/run/lab-go", "")?;
+        let it = outcome(&inside, Some(&mark))?;
+        assert_eq!(inside.sh("nmcli -g GENERAL.STATE device show eno1")?.trim(), "100 (connected)");
         failed(case, &it, 3, "gateway 192.0.2.254", &before)
     })
 }

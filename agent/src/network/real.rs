@@ -113,10 +113,12 @@ impl Network for RealNetwork<'_> {
             Ok::<_, NetworkError>((links, addresses, self.0.netlink.default_routes().await?))
         };
         let manager = async {
-            Ok::<_, NetworkError>((self.0.bus.active().await?, self.0.bus.checkpoints().await?))
+            let bus = &self.0.bus;
+            let (active, activated) = (bus.active().await?, bus.activated().await?);
+            Ok::<_, NetworkError>((active, activated, bus.checkpoints().await?))
         };
         // In parallel: the three sources are independent.
-        let (bridges, (links, addresses, routes), (active, checkpoints)) =
+        let (bridges, (links, addresses, routes), (active, activated, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         let foreign = foreign::find(&self.0, wants, &addresses).await?;
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
@@ -136,6 +138,7 @@ impl Network for RealNetwork<'_> {
                 .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
                 .collect(),
             active,
+            activated,
             mtus,
             checkpoints,
             checkpoint_seconds: 0,

@@ -153,6 +153,14 @@ async fn inactive<'b>(
     Ok(before.active.iter().filter(is_inactive).collect())
 }
 
+/// Whether NetworkManager still works on a profile that was up: addresses and routes stay until an
+/// activation that replaces another one takes them away.
+async fn is_under_way(net: &Clients<'_>, before: &Before) -> Result<bool, NetworkError> {
+    let (active, activated) = (net.bus.active().await?, net.bus.activated().await?);
+    let mut were_up = active.iter().filter(|it| before.activated.contains(&it.uuid));
+    Ok(were_up.any(|it| !activated.contains(&it.uuid)))
+}
+
 /// Activates profiles, OVS bridges first: for a port NetworkManager activates only a controller
 /// that it manages. A refused profile does not stop the next, which may activate it too.
 async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
@@ -169,7 +177,8 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
 /// NetworkManager counts as idle after this time without a signal.
 const QUIET: Duration = Duration::from_millis(500);
 
-/// Waits until the earlier addresses, gateways and MTUs are back.
+/// Waits until the earlier addresses, gateways and MTUs are back, and NetworkManager is done with the
+/// earlier profiles. At `bound` the former decide.
 ///
 /// NetworkManager activates its profiles by itself first: an additional activation would make it
 /// start over. Once it is idle, profiles still down are activated: a profile may have failed with
@@ -194,7 +203,11 @@ pub(super) async fn restored(
             tracing::debug!("{error}");
             Vec::new()
         });
-        if missing.is_empty() && (inactive.is_empty() || has_activated) {
+        let is_under_way = is_under_way(net, before).await.unwrap_or_else(|error| {
+            tracing::debug!("{error}");
+            false
+        });
+        if missing.is_empty() && !is_under_way && (inactive.is_empty() || has_activated) {
             return Ok(());
         }
         let signal = async {
