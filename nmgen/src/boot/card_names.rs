@@ -191,6 +191,9 @@ impl Names {
 
     /// Replaces the document's names and MAC addresses with the machine's.
     pub(super) fn apply(&self, root: &mut Node<'_>) {
+        if let Some(list) = list_mut(root) {
+            list.retain(|interface| !self.gives_way(interface));
+        }
         fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
         let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
         let here = |name| self.renamed.get(name).unwrap_or(name).as_str();
@@ -203,6 +206,15 @@ impl Names {
             }
         }
         self.copy_macs(root);
+    }
+
+    /// True for an interface that is to go and has the name of a card here. Profiles remove nothing, and its
+    /// entry would count as the card's.
+    fn gives_way(&self, interface: &Node<'_>) -> bool {
+        let name = interface.text_at("name").unwrap_or_default();
+        interface.text_at("state") == Some("absent")
+            && !self.renamed.contains_key(name)
+            && self.renamed.values().any(|here| here == name)
     }
 
     /// Replaces `copy-mac-from` a card with the card's MAC address, as nmstate does on a node; on an
@@ -269,16 +281,16 @@ fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
 }
 
 fn interfaces_mut<'a, 't>(root: &'a mut Node<'t>) -> impl Iterator<Item = &'a mut Node<'t>> {
-    let entries = match &mut root.value {
-        Value::Mapping(entries) => entries.as_mut_slice(),
-        Value::Sequence(_) | Value::Scalar { .. } => &mut [],
-    };
-    let list = entries.iter_mut().find(|entry| entry.key == "interfaces");
-    let items = list.and_then(|entry| match &mut entry.node.value {
+    list_mut(root).into_iter().flatten()
+}
+
+fn list_mut<'a, 't>(root: &'a mut Node<'t>) -> Option<&'a mut Vec<Node<'t>>> {
+    let Value::Mapping(entries) = &mut root.value else { return None };
+    let list = entries.iter_mut().find(|entry| entry.key == "interfaces")?;
+    match &mut list.node.value {
         Value::Sequence(items) => Some(items),
         Value::Mapping(_) | Value::Scalar { .. } => None,
-    });
-    items.into_iter().flatten()
+    }
 }
 
 /// True for a physical network card, as far as the document says.

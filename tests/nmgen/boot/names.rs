@@ -198,6 +198,7 @@ interfaces:
   type: linux-bridge
   copy-mac-from: ens5
   bridge: {port: [{name: ens5}]}
+- {name: bond9, type: bond, link-aggregation: {mode: active-backup, port: []}}
 ";
     let machine = machine(["ens3", "ens4", "ens5"])
         .command_line("nmgen.host=worker-0 nmgen.timeout=0")
@@ -213,6 +214,8 @@ interfaces:
             "{profile}"
         );
     }
+    let other = machine.read(&format!("{STAGED}/bond9.nmconnection"));
+    assert!(!other.contains("mac-address"), "{other}");
     // The card itself keeps its name.
     assert!(!machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("mac-address"));
 }
@@ -288,6 +291,47 @@ interfaces:
                     the boot goes on with the initramfs's own network\n";
     assert_eq!(said.console, expected);
     assert!(machine.is_untouched());
+    // One name twice is no such fault: the last entry counts, as everywhere.
+    let card = "- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01";
+    let twice = format!("interfaces:\n{card}}}\n{card}, mtu: 1400}}\n");
+    machine.write("etc/nmgen/worker-0.yml", &twice);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.console.contains(" declared twice; first on line 2 "), "{said:?}");
+    assert!(machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("\nmtu=1400\n"));
+}
+
+/// Cards that are to go, or to be down, need not come, and none of the machine's stands for them.
+#[test]
+fn cards_that_the_document_does_not_bring_up_are_not_missed() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet}
+- {name: eth1, type: ethernet, state: absent}
+- {name: eth2, type: ethernet, state: down, mac-address: 52:54:00:00:00:02}
+";
+    let machine = Machine::with_card().host("52-54-00-00-00-01", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.console.contains("; eth0 is ens3\n"), "{said:?}");
+    assert!(!said.console.contains("waiting") && !said.console.contains("appear"), "{said:?}");
+}
+
+/// A card has the name here that another interface of the document has, which is to go: cards change names.
+#[test]
+fn a_name_that_goes_is_free() {
+    let document = "\
+interfaces:
+- {name: eth0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: ens3, type: ethernet, state: absent}
+";
+    let machine = Machine::with_card().host("worker-0", document);
+    let said = machine.boot();
+    assert_eq!(
+        (said.code, machine.profiles(STAGED)),
+        (Some(0), vec!["ens3".to_owned()]),
+        "{said:?}"
+    );
 }
 
 #[test]
