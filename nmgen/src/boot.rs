@@ -31,6 +31,7 @@ mod own;
 mod permanent;
 mod persist;
 mod profiles;
+mod quiet;
 mod release;
 mod root;
 mod root_disk;
@@ -40,7 +41,7 @@ mod sysroot;
 mod virtual_functions;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use self::card_names::{Missing, Names};
 use self::chooser::{Choice, Chooser, shown};
@@ -57,6 +58,7 @@ use self::mark::Mark;
 use self::need::Need;
 use self::others::Other;
 pub(crate) use self::persist::persist;
+use self::quiet::Quiet;
 pub(crate) use self::release::release;
 pub(crate) use self::root::Paths;
 use crate::diagnostic::Diagnostics;
@@ -65,10 +67,6 @@ use crate::format::{chain, counted};
 use crate::node::Identity;
 use crate::source::Host;
 
-/// Firmware-loading, hot-plugged and USB cards come after udev's idle moment: a match that one of them
-/// could better waits until none came for this long, and at most so long in all.
-const QUIET: Duration = Duration::from_secs(5);
-const MAX_QUIET: Duration = Duration::from_secs(30);
 /// The rest is left out, so that the message stays one line.
 const MAX_ADDRESSES: usize = 8;
 
@@ -129,18 +127,16 @@ fn seek(
             cards: Vec::new(),
         },
     );
-    let (mut is_over, mut was_quiet) = (false, false);
-    let (mut known, mut changed) = (Vec::new(), start);
-    let mut said = String::new();
+    let mut quiet = Quiet::new(start);
+    let (mut is_over, mut said) = (false, String::new());
     loop {
+        let now = Instant::now();
         let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
-        if cards.names != known {
-            (known, changed) = (cards.names.clone(), Instant::now());
-        }
         let certain = chooser.certain(&cards)?;
-        let quiet = (changed + QUIET).min(start + MAX_QUIET).min(deadline);
-        let is_quiet = was_quiet || cards.is_static || Instant::now() >= quiet;
-        let waits_for_quiet = cards.are_settled() && chooser.knows_addresses() && !is_quiet;
+        let quiet = quiet.until(&cards.names, now).min(deadline);
+        // A later card could have an address that a document names.
+        let waits_for_quiet =
+            cards.are_settled() && !cards.is_static && chooser.knows_addresses() && now < quiet;
         // Tries weaker matches only once no more cards are expected.
         let is_settled = is_over || (cards.are_settled() && !waits_for_quiet);
         chooser.warnings().iter().for_each(|warning| log.say(Level::Warning, warning));
@@ -148,7 +144,6 @@ fn seek(
             None if is_settled => chooser.fallback(&cards)?,
             choice => choice,
         };
-        let is_chosen = choice.is_some();
         let wanted = match choice {
             None if is_settled => {
                 log.say(Level::Info, &nothing(directory, &cards));
@@ -175,9 +170,8 @@ fn seek(
             log.say(Level::Info, &format!("waiting for {wanted}"));
             said = wanted;
         }
-        let until = if is_chosen || !waits_for_quiet { deadline } else { quiet };
-        let is_event = events.wait(until);
-        (is_over, was_quiet) = (!is_event && until == deadline, !is_event);
+        let until = if waits_for_quiet { quiet } else { deadline };
+        is_over = !events.wait(until) && until == deadline;
     }
 }
 

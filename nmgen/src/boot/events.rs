@@ -32,12 +32,16 @@ impl Events {
         Self { devices: devices().ok(), udev: udev(paths).ok() }
     }
 
-    /// Returns true after the next event, false at `deadline`.
+    /// Returns true after the next event, false at `deadline`, whatever is queued then: events without end
+    /// hold nothing up.
     pub(super) fn wait(&self, deadline: Instant) -> bool {
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
             // Rounded up: in the last millisecond a poll of 0 ms would spin.
-            let milliseconds = left.as_millis().saturating_add(u128::from(!left.is_zero()));
+            let milliseconds = left.as_nanos().div_ceil(1_000_000);
             let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);
             let descriptors =
                 [self.devices.as_ref().map(AsFd::as_fd), self.udev.as_ref().map(AsFd::as_fd)];
@@ -47,7 +51,6 @@ impl Events {
                 .map(|descriptor| PollFd::new(descriptor, PollFlags::POLLIN))
                 .collect();
             match poll(&mut polled, timeout) {
-                Ok(0) if left.is_zero() => return false,
                 Ok(0) | Err(Errno::EINTR) => continue,
                 Ok(_) => {}
                 Err(_) => return false,
@@ -63,7 +66,7 @@ impl Events {
 }
 
 fn devices() -> nix::Result<OwnedFd> {
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    let flags = SockFlag::SOCK_CLOEXEC;
     let protocol = SockProtocol::NetlinkKObjectUEvent;
     let socket = socket(AddressFamily::Netlink, SockType::Datagram, flags, protocol)?;
     bind(socket.as_raw_fd(), &NetlinkAddr::new(0, GROUPS))?;
@@ -83,13 +86,32 @@ fn drain(socket: &OwnedFd) -> bool {
     let mut is_network = false;
     loop {
         match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
-            Ok(length) => {
-                let mut windows = buffer[..length].windows(NETWORK.len());
-                is_network = is_network || windows.any(|window| window == NETWORK);
-            }
+            Ok(length) => is_network |= is_about_network(&buffer[..length]),
             Err(Errno::ENOBUFS) => is_network = true,
             Err(Errno::EINTR) => {}
             Err(_) => return is_network,
         }
+    }
+}
+
+/// True for a message of the kernel's or of udevd's about a network device.
+fn is_about_network(message: &[u8]) -> bool {
+    message.windows(NETWORK.len()).any(|window| window == NETWORK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_devices_wake_nobody() {
+        let message = |subsystem| {
+            let path = "/devices/pci0000:00/0000:00:03.0/net/ens3";
+            format!("add@{path}\0ACTION=add\0DEVPATH={path}\0SUBSYSTEM={subsystem}\0SEQNUM=9\0")
+        };
+        for (subsystem, expected) in [("net", true), ("block", false), ("netlink", false)] {
+            assert_eq!(is_about_network(message(subsystem).as_bytes()), expected, "{subsystem}");
+        }
+        assert!(!is_about_network(b""));
     }
 }

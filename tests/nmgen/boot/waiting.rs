@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tests::machine::{EARLY, Machine, Said};
+use tests::machine::{EARLY, LIVE, Machine, Said};
 use tests::skip;
 
 const DOCUMENT: &str = "\
@@ -36,14 +36,20 @@ fn settle(machine: &Machine, index: u32) {
     std::fs::remove_file(machine.path("run/udev/queue")).unwrap();
 }
 
-/// Runs the first step, and calls `then` when it reports that it waits.
+/// Returns once the kernel log has this text, or soon.
+fn wait_told(machine: &Machine, text: &str) {
+    let start = Instant::now();
+    while !machine.read("dev/kmsg").contains(text) && start.elapsed() < SOON {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Runs the first step, and calls `happens` when it reports that it waits.
 fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Duration) {
     let start = Instant::now();
     let said = thread::scope(|scope| {
         scope.spawn(|| {
-            while !machine.read("dev/kmsg").contains("waiting for") && start.elapsed() < SOON {
-                thread::sleep(Duration::from_millis(5));
-            }
+            wait_told(machine, "waiting for");
             happens();
         });
         machine.boot()
@@ -253,6 +259,50 @@ fn a_timeout_that_is_no_number_is_said() {
     assert_eq!(said.code, Some(0));
     let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; using 60\n";
     assert!(said.kernel.starts_with(warning), "{said:?}");
+}
+
+/// assisted-service's script waits until no card came for a while; a host's cards are waited for until the timeout.
+#[test]
+fn a_live_root_waits_for_the_cards_of_its_host() {
+    let profile = |name: &str| {
+        format!("[connection]\nid={name}\nuuid={name}\ntype=ethernet\ninterface-name={name}\n")
+    };
+    let tree = "etc/assisted/network/host0";
+    let machine = Machine::live()
+        .command_line(LONG)
+        .file(
+            &format!("{tree}/mac_interface.ini"),
+            "52:54:00:00:00:01=eno1\n52:54:00:00:00:02=eno2\n",
+        )
+        .file(&format!("{tree}/eno1.nmconnection"), &profile("eno1"))
+        .file(&format!("{tree}/eno2.nmconnection"), &profile("eno2"))
+        .file("run/udev/control", "")
+        .file("run/udev/queue", "");
+    let plug = |name: &str, index: u32, mac: &str| {
+        machine.plug(name, mac);
+        machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+        settle(&machine, index);
+    };
+    let start = Instant::now();
+    let said = thread::scope(|scope| {
+        scope.spawn(|| {
+            wait_told(&machine, "waiting for network cards");
+            plug("ens3", 2, "52:54:00:00:00:01");
+            wait_told(&machine, "waiting for eno2");
+            plug("ens4", 3, "52:54:00:00:00:02");
+        });
+        machine.boot_live()
+    });
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(start.elapsed() < SOON, "{said:?}");
+    assert_eq!(
+        said.console,
+        "nmgen: waiting for network cards\n\
+         nmgen: waiting for eno2 (52:54:00:00:00:02)\n\
+         nmgen: this machine is host0 (ens3 has the MAC address 52:54:00:00:00:01): 2 profiles from \
+         /etc/assisted/network/host0; eno1 is ens3; eno2 is ens4\n"
+    );
+    assert_eq!(machine.profiles(LIVE), ["ens3", "ens4"]);
 }
 
 const CLUSTER: &str = "interfaces: [{name: dummy0, type: dummy}]\n";
