@@ -1,10 +1,10 @@
 //! The kernel command line: proc_cmdline(5), bootparam(7), and the files that dracut reads with it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::missing::is_missing;
 use super::root::Paths;
 use super::small_file;
 
@@ -165,10 +165,6 @@ fn listed(directory: &Path, faults: &mut Vec<String>) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = paths.filter(is_one).collect();
     paths.sort_unstable();
     paths
-}
-
-fn is_missing(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
 }
 
 /// dracut's and systemd's words for no; an argument without a value means yes.

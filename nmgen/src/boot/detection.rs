@@ -6,10 +6,10 @@
 //! initramfs, so its former value is recorded and restored by the second step.
 
 use std::fs;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::fault::Fault;
+use super::optional;
 use super::root::{Paths, STAGE};
 use crate::write;
 
@@ -68,11 +68,7 @@ fn switch(paths: &Paths, interface: &str) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Result<Option<String>, Fault> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text.trim().to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),
-    }
+    Ok(optional::read(path)?.map(|text| text.trim().to_owned()))
 }
 
 /// Writes in place: sysfs files cannot be renamed over.

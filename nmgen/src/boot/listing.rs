@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 use super::command_line::CommandLine;
 use super::fault::Fault;
+use super::missing::unless_missing;
 use super::root::Paths;
 use crate::node::{CLUSTER, Listing};
 use crate::source::MAX_HOSTS;
@@ -67,11 +67,8 @@ impl HostsDirectory {
 
     fn read(path: PathBuf, prefix: &'static str) -> Result<Option<Self>, Fault> {
         let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-        };
+        let entries = unless_missing(fs::read_dir(&path)).map_err(failed)?;
+        let Some(entries) = entries else { return Ok(None) };
         let (mut listing, mut links) = (Listing::default(), BTreeMap::new());
         for entry in entries {
             let entry = entry.map_err(failed)?;

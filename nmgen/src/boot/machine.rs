@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::missing::unless_missing;
 use super::permanent;
 use super::root::Paths;
 use super::small_file;
@@ -51,11 +52,7 @@ impl Cards {
     pub(super) fn look(paths: &Paths) -> io::Result<Self> {
         let mut cards = Self { is_static: !paths.under(UDEV).exists(), ..Self::default() };
         cards.more_to_come = !cards.is_static && paths.under(UDEV_QUEUE).exists();
-        let directory = match fs::read_dir(paths.under(CARDS)) {
-            Ok(directory) => directory,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cards),
-            Err(error) => return Err(error),
-        };
+        let directory = unless_missing(fs::read_dir(paths.under(CARDS)))?;
         // Kernels before 5.6 don't report permanent addresses; then sysfs's current ones are used.
         let permanent = match paths.is_this_machine() {
             true => permanent::addresses().unwrap_or_default(),
@@ -63,7 +60,7 @@ impl Cards {
         };
         // Address, whether it belongs to a controller, name, bus.
         let mut found: Vec<(Mac, bool, String, String)> = Vec::new();
-        for entry in directory {
+        for entry in directory.into_iter().flatten() {
             let entry = entry?;
             let device = entry.path();
             let Ok(name) = entry.file_name().into_string() else { continue };

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::missing::unless_missing;
 use super::small_file;
 use crate::mac::Mac;
 use crate::profile::Keyfile;
@@ -44,13 +45,9 @@ fn is_profile(path: &Path) -> bool {
 
 /// The files in a directory, sorted by name; none if it is missing.
 pub(super) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let entries = match fs::read_dir(directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
+    let entries = unless_missing(fs::read_dir(directory))?;
     let mut paths = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         paths.push(entry?.path());
     }
     paths.sort_unstable();

@@ -17,6 +17,7 @@ use super::kernel_log::{Level, Log};
 use super::listing::HostsDirectory;
 use super::machine::{Cards, line};
 use super::mark::Mark;
+use super::missing::unless_missing;
 use super::need::Need;
 use super::others::Other;
 use super::own::{self, Given};
@@ -354,13 +355,9 @@ fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
 fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
     let path = stage.join(LINKS.trim_start_matches('/'));
     let failed = |source| Fault::ReadDirectory { path: path.clone(), source };
-    let entries = match fs::read_dir(&path) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = unless_missing(fs::read_dir(&path)).map_err(failed)?;
     let mut found = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         let entry = entry.map_err(failed)?;
         let text = content(&entry.path())?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -381,11 +378,8 @@ fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, 
 
 /// The content of a file; `None` if it is missing.
 fn content(path: &Path) -> Result<Option<Vec<u8>>, Fault> {
-    match small_file::read(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(Fault::ReadFile { path: path.to_owned(), source }),
-    }
+    unless_missing(small_file::read(path))
+        .map_err(|source| Fault::ReadFile { path: path.to_owned(), source })
 }
 
 fn is_read_only(fault: &Fault) -> bool {

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::card_names::Names;
 use super::command_line::CommandLine;
@@ -14,6 +13,8 @@ use super::early::{self, Bounds};
 use super::fault::Fault;
 use super::identified;
 use super::kernel_log::{Level, Log};
+use super::missing::unless_missing;
+use super::optional;
 use super::others::{self, Other};
 use super::root::{ETC_PROFILES, NEEDED, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE};
 use super::root_disk;
@@ -114,23 +115,12 @@ pub(super) fn forget(paths: &Paths) -> Result<(), Fault> {
     for profile in staged(paths)? {
         let Some(name) = profile.path.file_name() else { continue };
         let path = paths.under(RUN_PROFILES).join(name);
-        remove(fs::remove_file(&path), &path)?;
+        optional::remove(&path)?;
     }
-    let path = paths.under(RUN_SETTINGS);
-    remove(fs::remove_file(&path), &path)?;
+    optional::remove(&paths.under(RUN_SETTINGS))?;
     let path = paths.under(STAGE);
-    remove(fs::remove_dir_all(&path), &path)?;
+    unless_missing(fs::remove_dir_all(&path)).map_err(|source| Fault::Remove { path, source })?;
     detection::restore(paths, &switched_off)
-}
-
-/// A missing file counts as removed.
-fn remove(result: io::Result<()>, path: &Path) -> Result<(), Fault> {
-    match result {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Fault::Remove { path: path.to_owned(), source })
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }
 
 /// The profiles staged for the running system.

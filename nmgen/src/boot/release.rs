@@ -6,15 +6,15 @@
 //! device is put back: deleted, or down and without addresses; the running system starts from there. A card
 //! that carries the root disk stays up, and its state file names the system's own profile instead.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::errno::Errno;
 
 use super::fault::Fault;
 use super::kernel_log::{Level, Log};
 use super::machine::{CARDS, line};
+use super::optional;
 use super::root::Paths;
 use super::rtnetlink::{
     ACK, DUMP, LINK, RTM_DELADDR, RTM_DELLINK, RTM_GETADDR, RTM_NEWADDR, RTM_NEWLINK, ask, number,
@@ -59,11 +59,7 @@ pub(super) fn record(paths: &Paths, releases: &[Release]) -> Result<(), Fault> {
 /// The record cannot be read.
 pub(crate) fn release(paths: &Paths, log: &Log) -> Result<(), Fault> {
     let path = paths.under(RECORD);
-    let record = match fs::read_to_string(&path) {
-        Ok(record) => record,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(source) => return Err(Fault::ReadFile { path, source }),
-    };
+    let Some(record) = optional::read(&path)? else { return Ok(()) };
     for entry in record.lines() {
         let (interface, uuid) = entry.split_once(' ').unwrap_or((entry, ""));
         let device = paths.under(CARDS).join(interface);
@@ -75,7 +71,7 @@ pub(crate) fn release(paths: &Paths, log: &Log) -> Result<(), Fault> {
         let done = match uuid {
             "" => put_back(paths, &device, index)
                 .map_err(|source| Fault::Release { interface: interface.to_owned(), source })
-                .and_then(|()| remove(&state)),
+                .and_then(|()| optional::remove(&state)),
             uuid => adopt(&state, uuid),
         };
         match done {
@@ -83,7 +79,7 @@ pub(crate) fn release(paths: &Paths, log: &Log) -> Result<(), Fault> {
             Err(fault) => log.say(Level::Warning, &chain(&fault)),
         }
     }
-    remove(&path)
+    optional::remove(&path)
 }
 
 /// Deletes a virtual device; takes a card down, without its addresses. In a test tree there is no kernel.
@@ -134,21 +130,8 @@ fn link(index: u32, flags: u32, change: u32) -> [u8; LINK] {
 
 /// Replaces the uuid in a state file. Without the file NetworkManager never had the device.
 fn adopt(state: &Path, uuid: &str) -> Result<(), Fault> {
-    let text = match fs::read_to_string(state) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(source) => return Err(Fault::ReadFile { path: state.to_owned(), source }),
-    };
+    let Some(text) = optional::read(state)? else { return Ok(()) };
     let mut keyfile = Keyfile::parse_leniently(&text);
     keyfile.set("device", "connection-uuid", uuid);
     write::write_file(state, keyfile.render().into_bytes()).map_err(Fault::Machine)
-}
-
-fn remove(path: &PathBuf) -> Result<(), Fault> {
-    match fs::remove_file(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Fault::Remove { path: path.clone(), source })
-        }
-        Ok(()) | Err(_) => Ok(()),
-    }
 }

@@ -1,12 +1,12 @@
 //! The host name in a live root: the document's, else the agent installer's for a card of this machine.
 
 use std::fs;
-use std::io;
 use std::path::PathBuf;
 
 use crate::boot::fault::Fault;
 use crate::boot::kernel_log::{Level, Log};
 use crate::boot::machine::{Cards, line};
+use crate::boot::missing::unless_missing;
 use crate::boot::root::Paths;
 use crate::mac::Mac;
 use crate::node::HostName;
@@ -46,13 +46,9 @@ pub(super) fn write(
 fn by_mac(paths: &Paths, cards: &Cards, log: &Log) -> Result<Option<String>, Fault> {
     let directory = paths.under(BY_MAC);
     let failed = |source| Fault::ReadDirectory { path: directory.clone(), source };
-    let entries = match fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(failed(error)),
-    };
+    let entries = unless_missing(fs::read_dir(&directory)).map_err(failed)?;
     let mut found: Vec<(PathBuf, String)> = Vec::new();
-    for entry in entries {
+    for entry in entries.into_iter().flatten() {
         let path = entry.map_err(failed)?.path();
         let mac = path.file_name().and_then(|name| Mac::parse(name.to_str()?));
         if mac.is_some_and(|mac| cards.with_mac(&mac, "").is_some())

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
 use super::ready::Ready;
 use crate::boot::fault::Fault;
 use crate::boot::kernel_log::{Level, Log};
+use crate::boot::optional;
 use crate::boot::others::{self, Other};
 use crate::boot::root::{ETC_PROFILES, Paths};
 use crate::mac::Mac;
@@ -86,12 +86,7 @@ fn conflicts(other: &Other, ready: &Ready) -> bool {
 }
 
 fn record(paths: &Paths) -> Result<String, Fault> {
-    let path = paths.under(RECORD);
-    match fs::read_to_string(&path) {
-        Ok(text) => Ok(text),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
-        Err(source) => Err(Fault::ReadFile { path, source }),
-    }
+    Ok(optional::read(&paths.under(RECORD))?.unwrap_or_default())
 }
 
 fn keep_record(paths: &Paths, names: &BTreeSet<&str>) -> Result<(), Fault> {
