@@ -42,8 +42,9 @@ impl Log {
     /// Writes one line; control characters in the text are escaped.
     pub(crate) fn say(&self, level: Level, text: &str) {
         let mut line: String = text.chars().flat_map(plain).collect();
-        if line.len() > MAX_BYTES {
-            line.truncate(cut(&line, MAX_BYTES).len());
+        let kept = cut(&line, MAX_BYTES).len();
+        if kept < line.len() {
+            line.truncate(kept);
             line.push('…');
         }
         // If both fail, there is no place left to report it.

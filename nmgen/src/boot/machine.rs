@@ -50,8 +50,11 @@ impl Cards {
     /// # Errors
     /// The kernel's list of devices cannot be read.
     pub(super) fn look(paths: &Paths) -> io::Result<Self> {
-        let mut cards = Self { is_static: !paths.under(UDEV).exists(), ..Self::default() };
-        cards.more_to_come = !cards.is_static && paths.under(UDEV_QUEUE).exists();
+        let mut cards = Self {
+            is_static: !paths.under(UDEV).exists(),
+            more_to_come: paths.under(UDEV_QUEUE).exists(),
+            ..Self::default()
+        };
         let directory = unless_missing(fs::read_dir(paths.under(CARDS)))?;
         // Kernels before 5.6 don't report permanent addresses; then sysfs's current ones are used.
         let permanent = match paths.is_this_machine() {
@@ -87,9 +90,7 @@ impl Cards {
         // A virtual function and the device before it share an address (netvsc); so do several cards on one
         // port of s390x's OSA.
         found.sort();
-        found.dedup_by(|again, first| {
-            again.0 == first.0 && !(again.3 == SHARED_BUS && first.3 == SHARED_BUS)
-        });
+        found.dedup_by(|again, first| again.0 == first.0 && again.3 != SHARED_BUS);
         let is_own = |(mac, _, _, bus): &(Mac, bool, String, String)| bus != USB || !mac.is_local();
         cards.has_own_card = found.iter().any(is_own);
         cards.list = found.into_iter().map(|(mac, _, name, _)| Card { name, mac }).collect();

@@ -39,13 +39,12 @@ pub(super) fn ask(
     payload: &[u8],
     mut found: impl FnMut(u16, &[u8]),
 ) -> io::Result<()> {
-    let sock_flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
     let protocol = SockProtocol::NetlinkRoute;
-    let socket = socket(AddressFamily::Netlink, SockType::Raw, sock_flags, protocol)?;
+    let socket = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
     send(socket.as_raw_fd(), &request(kind, flags, payload), MsgFlags::empty())?;
     let mut buffer = vec![0; ANSWER];
     loop {
-        let length = match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::empty()) {
+        let length = match recv(socket.as_raw_fd(), &mut buffer, MsgFlags::MSG_DONTWAIT) {
             Err(Errno::EINTR) => continue,
             length => length?,
         };

@@ -22,3 +22,18 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
     }
     Ok(bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_bound_is_read_whole_and_a_larger_one_is_refused() -> io::Result<()> {
+        let file = tempfile::NamedTempFile::new()?;
+        file.as_file().set_len(MAX_BYTES)?;
+        assert_eq!(read(file.path())?.len() as u64, MAX_BYTES);
+        file.as_file().set_len(MAX_BYTES + 1)?;
+        assert_eq!(read(file.path()).map_err(|it| it.kind()), Err(ErrorKind::FileTooLarge));
+        Ok(())
+    }
+}

@@ -1,8 +1,7 @@
 //! Ready keyfiles of older versions of assisted-service, written for the names of
 //! `mac_interface.ini`: this machine's names take their place.
 
-use std::fs::File;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 
 use super::ready::Final;
@@ -10,9 +9,9 @@ use crate::boot::card_names::Names;
 use crate::boot::fault::Fault;
 use crate::boot::kernel_log::{Level, Log};
 use crate::boot::others;
+use crate::boot::small_file;
 use crate::check::name::is_safe_profile_id;
 use crate::profile::Keyfile;
-use crate::source::MAX_DOCUMENT_BYTES;
 
 const EXTENSION: &str = ".nmconnection";
 /// Keys that name an interface, in any section: nm-settings-keyfile(5). NetworkManager takes a list in
@@ -82,12 +81,6 @@ fn profile(stem: &str, mut keyfile: Keyfile, names: &Names) -> Final {
     Final { file_name: format!("{stem}{EXTENSION}"), text: keyfile.render_as_read(), keyfile }
 }
 
-/// A keyfile's text, up to the largest size of a document.
 fn text(path: &Path) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_DOCUMENT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > MAX_DOCUMENT_BYTES {
-        return Err(io::ErrorKind::FileTooLarge.into());
-    }
-    String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
+    String::from_utf8(small_file::read(path)?).map_err(|_| io::ErrorKind::InvalidData.into())
 }

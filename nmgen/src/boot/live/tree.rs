@@ -182,11 +182,9 @@ fn owners(hosts: &[Host]) -> BTreeMap<Mac, BTreeSet<Option<&str>>> {
 /// The message without a match.
 fn nothing(tree: &Tree, cards: &Cards) -> String {
     let owners = owners(&tree.hosts.hosts);
-    let shared = cards.list.iter().map(|card| card.mac);
-    let shared: Vec<String> = shared
-        .filter(|mac| owners.get(mac).is_some_and(|owners| owners.len() > 1))
-        .map(|mac| mac.to_string())
-        .collect();
+    // A card of one host alone would be a match.
+    let shared = cards.list.iter().filter(|card| owners.contains_key(&card.mac));
+    let shared: Vec<String> = shared.map(|card| card.mac.to_string()).collect();
     let more = match shared.is_empty() {
         true => String::new(),
         false => format!(" (several hosts have {}, which identifies none)", shared.join(", ")),
