@@ -291,6 +291,21 @@ fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
     assert!(said.kernel.starts_with(expected), "{said:?}");
 }
 
+/// Each argument that cannot be read may be one that matters; the others count.
+#[test]
+fn a_part_of_the_command_line_that_cannot_be_read_is_said() {
+    let machine = machine()
+        .file("etc/cmdline.d", "not a directory")
+        .file("etc/cmdline/file", "")
+        .host("worker-9", &marked("named"))
+        .command_line("nmgen.host=worker-9 nmgen.timeout=0\n");
+    let said = machine.boot();
+    assert_eq!((said.code, chosen(&machine).as_deref()), (Some(0), Some("named")), "{said:?}");
+    let expected = "<4>nmgen: cannot list /etc/cmdline.d: Not a directory (os error 20)\n\
+                    <4>nmgen: cannot read /etc/cmdline: not a regular file\n";
+    assert!(said.kernel.starts_with(expected), "{said:?}");
+}
+
 /// Files that could block a boot, lead out of the directory or exhaust memory.
 #[test]
 fn what_is_no_document_is_passed_over() {
@@ -321,12 +336,14 @@ fn what_is_no_document_is_passed_over() {
 #[test]
 fn a_directory_with_too_many_documents_is_refused() {
     let machine = machine().host("cluster", &marked("all"));
-    for index in 0..20_000 {
+    for index in 0..19_999 {
         std::fs::write(machine.path(&format!("etc/nmgen/{index}.yml")), "").unwrap();
     }
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(chosen(&machine).as_deref(), Some("all"));
+    let machine = machine.host("one-more", "");
     let expected = failed(2, "there are more than 20000 documents in /etc/nmgen");
     assert_eq!(machine.boot(), expected);
-    assert!(machine.is_untouched());
 }
 
 #[test]
@@ -351,6 +368,16 @@ fn a_line_fits_into_a_record_of_the_kernel() {
     assert_eq!(said.code, Some(2));
     assert!(said.kernel.len() <= 1_024 - 32, "{}", said.kernel.len());
     assert!(said.kernel.ends_with("\u{e9}…\n"), "{said:?}");
+}
+
+/// As Windows' editor saves it.
+#[test]
+fn a_warning_about_the_file_is_told_too() {
+    let machine = machine().host("worker-0", &format!("\u{feff}{}", marked("ours")));
+    let said = machine.boot();
+    assert_eq!((said.code, chosen(&machine).as_deref()), (Some(0), Some("ours")), "{said:?}");
+    let warning = "<4>nmgen: /etc/nmgen/worker-0.yml: the file begins with a byte-order mark [byte-order-mark]\n";
+    assert!(said.kernel.starts_with(warning), "{said:?}");
 }
 
 #[test]

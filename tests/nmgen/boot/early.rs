@@ -87,6 +87,28 @@ fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
     assert_eq!(get(&early, "ipv6", "method"), Some("auto"));
     assert_eq!(get(&early, "ipv6", "ra-timeout"), Some("10"));
     assert_eq!(get(&early, "ipv6", "may-fail"), Some("true"));
+    // So would a static address.
+    let address = "  ipv6: {enabled: true, address: [{ip: '2001:db8::10', prefix-length: 64}]}\n";
+    let machine = booted(&format!("{STATIC}- name: ens4\n{DYNAMIC}{address}"), "");
+    let early = profile(&machine, "ens4");
+    assert_eq!(get(&early, "ipv6", "address0"), Some("2001:db8::10/64"), "{early:?}");
+    assert_eq!(get(&early, "ipv4", "dhcp-timeout"), Some("10"));
+}
+
+/// The way out may come from the network alone: it is waited for.
+#[test]
+fn beside_a_static_address_without_a_default_route_they_are_waited_for() {
+    let near = STATIC.replace("0.0.0.0/0", "198.51.100.0/24");
+    let beside = profile(&booted(&format!("{near}- name: ens4\n{DYNAMIC}"), ""), "ens4");
+    // A route of one's own, beside the addresses of DHCP.
+    let routes = "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: ens4}]}\n";
+    let document = format!("{routes}interfaces:\n- name: ens4\n{DYNAMIC}");
+    let own = profile(&booted(&document, ""), "ens4");
+    assert!(get(&own, "ipv4", "route0").is_some_and(|it| it.starts_with("0.0.0.0/0,")), "{own:?}");
+    for early in [beside, own] {
+        assert_eq!(get(&early, "ipv4", "dhcp-timeout"), Some("90"), "{early:?}");
+        assert_ne!(get(&early, "ipv4", "may-fail"), Some("true"), "{early:?}");
+    }
 }
 
 /// Hardening is nobody's to undo, and without IPv6 in the kernel a link-local address never comes.

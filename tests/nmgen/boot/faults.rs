@@ -45,6 +45,11 @@ fn a_fault_of_the_documents_is_one_line_and_the_initramfs_keeps_its_network() {
             3,
         ),
         ("a hosts directory that is a file", Machine::with_card().file("etc/nmgen", ""), 3),
+        (
+            "a list of cards that is a file",
+            Machine::new().host("worker-0", &with_mac("a0", MAC)).file("sys/class/net", ""),
+            3,
+        ),
         ("not YAML", machine(&format!("mac-address: {MAC}\n\t- [")), 3),
     ];
     for (what, machine, level) in cases {

@@ -24,6 +24,8 @@ fn a_port_is_known_by_its_guid() {
     assert_eq!(machine.profiles(EARLY), ["ibp3s0"]);
     assert_eq!(machine.persist().code, Some(0));
     assert_eq!(machine.profiles(RUNNING), ["ibp3s0"]);
+    let profile = machine.read(&format!("{RUNNING}/ibp3s0.nmconnection"));
+    assert!(profile.contains(&format!("\nmac-address={PRESENT}\n")), "{profile}");
 }
 
 #[test]

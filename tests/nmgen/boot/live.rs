@@ -223,10 +223,16 @@ fn the_host_name_is_the_installers_for_a_card_of_this_machine() {
     assert_eq!(machine.boot_live().code, Some(0));
     assert_eq!(machine.read("etc/hostname"), "chosen\n");
     // Text that is no host name is not written.
-    let machine = second().file("etc/assisted/hostnames/52:54:00:00:01:02", "../etc\n");
-    let said = machine.boot_live();
-    assert!(said.console.contains("the host name is not set"), "{said:?}");
-    assert!(!machine.has("etc/hostname"));
+    for text in ["../etc", "localhost", &"a".repeat(65)] {
+        let machine = second().file("etc/assisted/hostnames/52:54:00:00:01:02", text);
+        let said = machine.boot_live();
+        assert!(said.console.contains("the host name is not set"), "{said:?}");
+        assert!(!machine.has("etc/hostname"));
+    }
+    let longest = "a".repeat(64);
+    let machine = second().file("etc/assisted/hostnames/52:54:00:00:01:02", &longest);
+    assert_eq!(machine.boot_live().code, Some(0));
+    assert_eq!(machine.read("proc/sys/kernel/hostname"), longest);
 }
 
 #[test]
@@ -251,6 +257,85 @@ fn a_hosts_directory_serves_too() {
     let said = run("/missing");
     assert_eq!(said.code, Some(1));
     assert!(said.console.contains("/missing"), "{said:?}");
+}
+
+/// The document's own, before the installer's.
+#[test]
+fn a_document_may_have_the_host_name() {
+    let document = "hostname: {config: worker-7}\n\
+                    interfaces: [{name: eth0, type: ethernet, mac-address: 52:54:00:00:01:01}]\n";
+    let machine = second()
+        .host("worker-0", document)
+        .file("etc/assisted/hostnames/52:54:00:00:01:02", "worker-1\n");
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.console.ends_with("nmgen: this machine's host name is worker-7\n"), "{said:?}");
+    assert_eq!(machine.read("etc/hostname"), "worker-7\n");
+}
+
+/// Whatever would take a card or a name of these goes; what has another uuid, interface and card stays.
+#[test]
+fn a_profile_that_would_take_a_card_gives_way() {
+    let profile = |keys: &str| format!("[connection]\nid=other\ntype=ethernet\n{keys}");
+    let others = [
+        ("by-uuid", profile("uuid=3f0a1e2a-9f5c-4a3e-8f3b-1d2c3b4a5f61\n")),
+        ("by-name", profile("interface-name=ens3\n")),
+        ("by-address", profile("\n[ethernet]\nmac-address=52:54:00:00:01:01\n")),
+        (
+            "own",
+            profile(
+                "uuid=9f0a1e2a-9f5c-4a3e-8f3b-1d2c3b4a5f61\ninterface-name=eno9\n\n[ethernet]\nmac-address=52:54:00:00:09:09\n",
+            ),
+        ),
+    ];
+    let mut machine = second()
+        .file(&format!("{TREE}/host0/mac_interface.ini"), "52:54:00:00:01:01=eno1\n")
+        .file(&format!("{TREE}/host0/eno1.nmconnection"), GENERATED);
+    for (name, text) in &others {
+        machine = machine.file(&format!("{LIVE}/{name}.nmconnection"), text);
+    }
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(LIVE), ["ens3", "own"], "{said:?}");
+    assert_eq!(said.console.matches(" gives way to ").count(), 3, "{said:?}");
+}
+
+/// Two hosts of a tree may be one machine: a file of both is one profile, if it has one text.
+#[test]
+fn a_machine_may_be_two_hosts() {
+    let shared =
+        |id: &str| format!("[connection]\nid={id}\nuuid=d\ntype=dummy\ninterface-name=shared\n");
+    let machine = second()
+        .file(&format!("{TREE}/host0/mac_interface.ini"), "52:54:00:00:01:01=eno1\n")
+        .file(&format!("{TREE}/host0/eno1.nmconnection"), &port("eno1", ""))
+        .file(&format!("{TREE}/host0/shared.nmconnection"), &shared("shared"))
+        .file(&format!("{TREE}/host1/mac_interface.ini"), "52:54:00:00:01:02=eno2\n")
+        .file(&format!("{TREE}/host1/shared.nmconnection"), &shared("shared"));
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(LIVE), ["ens3", "shared"]);
+    machine.write(&format!("{TREE}/host1/shared.nmconnection"), &shared("other"));
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(2), "{said:?}");
+    let expected = "nmgen: /etc/assisted/network/host1: another host of this machine, or another of its profiles, has \
+                    shared.nmconnection too; the system keeps the profiles that it has\n";
+    assert_eq!(said.console, expected);
+}
+
+#[test]
+fn an_argument_names_the_host_of_a_tree() {
+    let machine = with_tree(second()).command_line("nmgen.host=host1 nmgen.timeout=0\n");
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(
+        said.console.starts_with("nmgen: this machine is host1 (nmgen.host= names it): "),
+        "{said:?}"
+    );
+    let machine = with_tree(second()).command_line("nmgen.host=host9 nmgen.timeout=0\n");
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(2), "{said:?}");
+    let line = "nmgen: nmgen.host=host9: no such document in /etc/assisted/network; ";
+    assert!(said.console.starts_with(line), "{said:?}");
 }
 
 #[test]

@@ -64,27 +64,34 @@ interfaces:
 - {name: ens4, type: ethernet, ipv4: {enabled: true, dhcp: true}}
 - {name: ens5, type: ethernet, ipv4: {enabled: true, dhcp: true}}
 - {name: ens6, type: ethernet, ipv4: {enabled: true, dhcp: true}}
+- {name: ens7, type: ethernet, ipv4: {enabled: true, dhcp: true}, ipv6: {enabled: false}}
+- {name: ens8, type: ethernet, ipv6: {enabled: true}}
 ";
     // Already off, and a kernel without the sysctl.
     let machine = Machine::with_card()
         .card("ens4", "52:54:00:00:00:02")
         .card("ens5", "52:54:00:00:00:03")
         .card("ens6", "52:54:00:00:00:04")
+        .card("ens7", "52:54:00:00:00:05")
+        .card("ens8", "52:54:00:00:00:06")
         .file("proc/sys/kernel/hostname", "worker-0\n")
         .host("worker-0", document)
         .file(&switch("ens3"), "1\n")
         .file(&switch("ens4"), "1\n")
-        .file(&switch("ens5"), "0\n");
-    let all = |machine: &Machine| ["ens3", "ens4", "ens5"].map(|card| machine.read(&switch(card)));
+        .file(&switch("ens5"), "0\n")
+        .file(&switch("ens7"), "1\n")
+        .file(&switch("ens8"), "1\n");
+    let cards = ["ens3", "ens4", "ens5", "ens7", "ens8"];
+    let all = |machine: &Machine| cards.map(|card| machine.read(&switch(card)));
     // A second run, as after a restart of the unit, keeps the original value.
     for _ in 0..2 {
         let said = machine.boot();
         assert_eq!(said.code, Some(0), "{said:?}");
-        assert_eq!(all(&machine), ["1\n", "0", "0\n"]);
+        assert_eq!(all(&machine), ["1\n", "0", "0\n", "1\n", "1\n"]);
     }
     assert!(!machine.has(&switch("ens6")));
     assert_eq!(machine.persist().code, Some(0));
-    assert_eq!(all(&machine), ["1\n", "1", "0\n"]);
+    assert_eq!(all(&machine), ["1\n", "1", "0\n", "1\n", "1\n"]);
 }
 
 #[test]

@@ -111,8 +111,11 @@ interfaces:
         .card("ens4", "52:54:00:00:00:02")
         .command_line("nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n")
         .host("worker-0", document);
-    assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
-    assert!(!machine.has(RECORD));
+    // The first boot, and a later one at which all is as it was.
+    for _ in 0..2 {
+        assert_eq!((machine.boot().code, machine.persist().code), (Some(0), Some(0)));
+        assert!(!machine.has(RECORD));
+    }
     let path = format!("{RUNNING}/bond0.nmconnection");
     let bond = machine.read(&path);
     machine.write(
@@ -138,22 +141,40 @@ fn a_card_that_carries_the_root_disk_is_handed_to_the_systems_own_profile() {
         assert!(is_own && state.contains("managed=true\n"), "{line}: {state}");
         assert_eq!(machine.read("run/NetworkManager/devices/0"), STATE);
     }
+    // NetworkManager never had the device: there is nothing to hand over, and nothing to say.
+    let machine = booted("ignition.firstboot root=nfs:192.0.2.1:/srv");
+    own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens4\n"));
+    std::fs::remove_file(machine.path("run/NetworkManager/devices/2")).unwrap();
+    assert_eq!(released(&machine), ["ens4"]);
 }
 
-/// The kernel's part, in a network namespace with a `/sys` and a `/run` of its own.
-#[test]
-fn a_virtual_device_goes() {
-    let script = "\
+/// The kernel's part, in a network namespace with a `/sys` and a `/run` of its own: `card0` is a card in this `/sys`, and
+/// each device has an address and a secondary one.
+const KERNEL: &str = "\
 mount -t sysfs sysfs /sys && mount -t tmpfs tmpfs /run || exit 77
-ip link add lab0 type veth peer name lab1 && ip link set lab0 up && ip address add 192.0.2.70/24 dev lab0 || exit 77
-echo lab0 >/run/nmgen-release
+ip link add lab0 type veth peer name lab1 && ip link add card0 type veth peer name card1 || exit 77
 mkdir -p /run/NetworkManager/devices
-echo x >\"/run/NetworkManager/devices/$(cat /sys/class/net/lab0/ifindex)\"
-\"$0\" boot --release
-[ ! -e /sys/class/net/lab0 ] && [ -z \"$(ls /run/NetworkManager/devices)\" ] && [ ! -e /run/nmgen-release ]
+for name in lo lab0 lab1 card0 card1; do
+    ip link set $name up && ip address add 192.0.2.70/24 dev $name && ip address add 192.0.2.71/24 dev $name || exit 77
+    index=$(cat /sys/class/net/$name/ifindex)
+    mkdir -p /run/sys/class/net/$name && echo $index >/run/sys/class/net/$name/ifindex
+    echo $name >/run/NetworkManager/devices/$index
+done
+mkdir /run/sys/class/net/card0/device
+mount --bind /run/sys /sys || exit 77
+printf 'lab0\\nlab1\\nlo\\ncard0\\ngone\\n' >/run/nmgen-release
+\"$0\" boot --release || exit 1
+[ ! -e /run/nmgen-release ] && cat /run/NetworkManager/devices/*
+for name in lab0 card0 card1; do
+    ip -4 -oneline address show up dev $name 2>/dev/null | wc -l
+    ip -4 -oneline address show dev $name 2>/dev/null | wc -l
+done
 ";
+
+#[test]
+fn a_virtual_device_goes_and_a_card_goes_down_without_its_addresses() {
     let mut command = Command::new("unshare");
-    command.args(["--net", "--mount", "--propagation", "private", "sh", "-c", script]);
+    command.args(["--net", "--mount", "--propagation", "private", "sh", "-c", KERNEL]);
     let output = command.arg(program::nmgen()).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     if output.status.code() == Some(77) || said.contains("unshare: ") {
@@ -161,5 +182,15 @@ echo x >\"/run/NetworkManager/devices/$(cat /sys/class/net/lab0/ifindex)\"
         return;
     }
     assert!(output.status.success(), "{said}");
-    assert_eq!(said, "nmgen: lab0 is the running system's\n");
+    // `lab1` went with `lab0`; what the kernel refuses is said, and NetworkManager's state stays with it.
+    assert_eq!(
+        said,
+        "nmgen: lab0 is the running system's\n\
+         nmgen: lab1 is the running system's\n\
+         nmgen: cannot put lo back: Operation not supported (os error 95)\n\
+         nmgen: card0 is the running system's\n"
+    );
+    // Others' devices keep what they have.
+    let left = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(left, "lo\ncard1\n0\n0\n0\n0\n2\n2\n");
 }

@@ -36,6 +36,14 @@ fn a_bond_of_virtual_functions_is_not_waited_for() {
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens1f0np0", "ens1f0v0", "ens1f0v1"]);
+    // A name of the owner's choice, in which `np` is no port.
+    let named = bond("inputv0, inputv1").replace("eno1np0", "input");
+    let machine = Machine::new()
+        .card("input", "52:54:00:00:00:01")
+        .command_line("nmgen.timeout=0\n")
+        .host("worker-0", &named);
+    let said = machine.boot();
+    assert!(said.code == Some(0) && !said.console.contains("appear"), "{said:?}");
 }
 
 #[test]

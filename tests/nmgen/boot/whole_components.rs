@@ -83,6 +83,10 @@ fn a_bond_is_not_given_without_its_ports() {
     ] {
         assert_eq!(given(FIRST_BOOT, &[(path, text)]).0, ["ens5"], "{path}");
     }
+    // nmgen's profiles may know their cards by address alone.
+    let own = [(OWN, profile("type=ethernet\ninterface-name=ens5\n"))];
+    let line = format!("{} nmgen.identifier=mac-address\n", FIRST_BOOT.trim_end());
+    assert_eq!(given(&line, &own).0, ["bond0", "ens3", "ens4"]);
 }
 
 #[test]
