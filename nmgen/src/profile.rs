@@ -55,3 +55,29 @@ pub(crate) fn convert(
     generated::all_there(document, &interfaces, &profiles, diagnostics);
     Ok(Configuration { profiles, files: carry::files(document, &state, &interfaces, diagnostics) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Source;
+
+    #[test]
+    fn a_rule_that_no_profile_holds_is_told() -> Result<(), Refusal> {
+        let told = |family: &str, address: &str| -> Result<Vec<&str>, Refusal> {
+            let text = format!(
+                "interfaces: [{{name: eth0, type: ethernet, state: up, {family}: {{enabled: true, \
+                 address: [{{ip: '{address}', prefix-length: 24}}]}}}}]\n\
+                 route-rules: {{config: [{{ip-from: 192.0.2.0/24, priority: 100}}]}}\n"
+            );
+            let source = Source { name: "".into(), text: text.into() };
+            let document = crate::document::parse(&source);
+            let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
+            let mut found = Diagnostics::default();
+            convert(&document, State::parse(&document.root)?, &mut found)?;
+            Ok(found.iter().map(|fault| fault.rule.name).collect())
+        };
+        assert_eq!(told("ipv4", "192.0.2.1")?, [""; 0]);
+        assert_eq!(told("ipv6", "2001:db8::1")?, ["route-rule-lost"]);
+        Ok(())
+    }
+}

@@ -30,9 +30,6 @@ pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal
     let mut generated = Vec::new();
     for _ in 0..MAX_ATTEMPTS {
         generated = state.generate()?;
-        if wanted == 0 {
-            break;
-        }
         missing = wanted.saturating_sub(generated.iter().map(rule_count).sum());
         if missing == 0 {
             break;
@@ -42,9 +39,7 @@ pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal
 }
 
 fn rule_count(generated: &Generated) -> usize {
-    let keyfile = Keyfile::parse_leniently(&generated.text);
-    let keys = keyfile.sections.iter().flat_map(|section| &section.entries);
-    keys.filter(|(key, _)| key.starts_with(RULE)).count()
+    generated.text.lines().filter(|line| line.starts_with(RULE)).count()
 }
 
 /// nmstate writes a list of decimal numbers; NetworkManager expects `01:80:C2:00:00:04`.
@@ -111,9 +106,7 @@ fn uses(profile: &Profile, family: &str, table: &str) -> bool {
     let option = format!("table={table}");
     section.get("route-table").unwrap_or(MAIN_TABLE) == table
         || section.entries.iter().any(|(key, value)| {
-            key.starts_with("route")
-                && key.ends_with("_options")
-                && value.split(',').any(|entry| entry == option)
+            key.ends_with("_options") && value.split(',').any(|entry| entry == option)
         })
 }
 
@@ -130,6 +123,7 @@ fn word_after<'r>(rule: &'r str, name: &str) -> Option<&'r str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::Source;
 
     fn profile(id: &str, text: &str) -> Profile {
         Profile { id: id.to_owned(), keyfile: Keyfile::parse_leniently(text) }
@@ -180,7 +174,9 @@ mod tests {
         let main = "[ipv4]\nmethod=manual\nroute0=192.0.2.0/24\n";
         let other = "[ipv4]\nmethod=manual\nroute-table=5\nroute0=192.0.2.0/24\n";
         let rule = format!("{main}{RULE}0=priority 9 from 192.0.2.1\n");
-        let profiles = vec![profile("other", other), profile("main", main), profile("last", &rule)];
+        let without = profile("without", "[ipv4]\nmethod=auto\n");
+        let (other, main) = (profile("other", other), profile("main", main));
+        let profiles = vec![without, other, main, profile("last", &rule)];
         assert_eq!(held(profiles)[0].0, "main");
     }
 
@@ -204,6 +200,42 @@ mod tests {
             .map(|(index, rule)| format!("{RULE}{index}={rule}"))
             .collect();
         assert_eq!(found[0].1, expected);
+    }
+
+    /// nmstate chooses one of the four interfaces anew each time, and the one without IPv4 loses the rule.
+    #[test]
+    fn a_rule_is_kept_whatever_interface_nmstate_chooses() -> Result<(), Refusal> {
+        let interface = |name: &str, family: &str, ip: &str, length: u8| {
+            format!(
+                "- {{name: {name}, type: ethernet, state: up, {family}: {{enabled: true, \
+                 address: [{{ip: '{ip}', prefix-length: {length}}}]}}}}\n"
+            )
+        };
+        let text = [
+            "interfaces:\n",
+            &interface("eth0", "ipv6", "2001:db8::1", 64),
+            &interface("eth1", "ipv4", "192.0.2.1", 24),
+            &interface("eth2", "ipv4", "192.0.2.2", 24),
+            &interface("eth3", "ipv4", "192.0.2.3", 24),
+            "routes:\n  config:\n",
+            "  - {destination: '2001:db8:1::/64', next-hop-interface: eth0}\n",
+            "  - {destination: 198.51.100.0/25, next-hop-interface: eth1}\n",
+            "  - {destination: 198.51.100.128/25, next-hop-interface: eth2}\n",
+            "  - {destination: 203.0.113.0/24, next-hop-interface: eth3}\n",
+            "route-rules: {config: [{ip-from: 192.0.2.0/24, priority: 100}]}\n",
+        ];
+        let source = Source { name: "".into(), text: text.concat().into() };
+        let document = crate::document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let state = State::parse(&document.root)?;
+        let mut lost_by_nmstate = 0;
+        for _ in 0..60 {
+            let of_one_run = state.generate()?.iter().map(rule_count).sum::<usize>();
+            lost_by_nmstate += 1 - of_one_run;
+            let (generated, missing) = generate(&state)?;
+            assert_eq!((generated.iter().map(rule_count).sum(), missing), (1_usize, 0));
+        }
+        assert!(lost_by_nmstate > 0, "nmstate keeps the rule by itself");
+        Ok(())
     }
 
     #[test]
