@@ -44,10 +44,9 @@ pub(super) fn add(name: &str, source: &Source, loaded: &mut Hosts) {
     loaded.add(Host::of_file(Some(name.to_owned()), source));
 }
 
-/// Reports a directory without hosts; `before` are the numbers of hosts and diagnostics of other sources.
-pub(super) fn verify(path: &str, before: (usize, usize), loaded: &mut Hosts) {
-    let is_refused = loaded.diagnostics[before.1..].iter().any(Diagnostic::is_error);
-    if loaded.hosts.len() == before.0 && !is_refused {
+/// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.
+pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
+    if !loaded.diagnostics[before..].iter().any(Diagnostic::is_error) {
         loaded.diagnostics.push(
             Diagnostic::new(NO_HOSTS, "no host in this directory", Place::file(path))
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),

@@ -22,7 +22,7 @@ pub(super) fn load<'p>(paths: impl Iterator<Item = &'p str>) -> Result<Hosts, Er
 }
 
 fn load_directory(path: &str, hosts: &mut Hosts) -> Result<(), Error> {
-    let before = (hosts.hosts.len(), hosts.diagnostics.len());
+    let (before, faults) = (hosts.hosts.len(), hosts.diagnostics.len());
     for file_name in directory::files(path)? {
         let file = directory::join(path, &file_name);
         let Some(name) = hosts_directory::accepted_name(&file, &file_name, hosts) else { continue };
@@ -30,6 +30,8 @@ fn load_directory(path: &str, hosts: &mut Hosts) -> Result<(), Error> {
             hosts_directory::add(name, &source, hosts);
         }
     }
-    hosts_directory::verify(path, before, hosts);
+    if hosts.hosts.len() == before {
+        hosts_directory::without_hosts(path, faults, hosts);
+    }
     Ok(())
 }

@@ -138,22 +138,20 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
     }
     let first = lines::split(text).position(|line| !line.trim().is_empty())?;
     let inner = lines::split(text).nth(first)?;
-    // The span begins at the indicator, at the first line, or at the first line that is not blank.
-    let (header, blank) = (node.span.start.line, first as u32);
-    let candidates = [header, header + blank, header + blank + 1];
-    let (lines, indent) = candidates.into_iter().find_map(|number| {
+    let blank = first as u32;
+    // The span begins at an anchor, at the indicator or at a line of text.
+    (node.span.start.line..=node.span.end.line).find_map(|number| {
         let lines = number.checked_sub(blank + 1)?;
-        let found = outer.lines().line(number);
-        let indent = found.len().checked_sub(inner.len())?;
-        let is_same = found.ends_with(inner) && found[..indent].trim().is_empty() && indent > 0;
-        is_same.then_some((lines, indent))
-    })?;
-    // A folded scalar has other lines than the file.
-    let is_same = (1..).zip(lines::split(text)).all(|(number, inner)| {
-        let found = outer.lines().line(number + lines);
-        found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
-    });
-    is_same.then_some((lines, indent as u32))
+        let before = outer.lines().line(number).strip_suffix(inner)?;
+        let is_indented = before.bytes().all(|byte| byte == b' ');
+        let indent = before.len();
+        // A folded scalar has other lines than the file.
+        let is_same = (1..).zip(lines::split(text)).all(|(number, inner)| {
+            let found = outer.lines().line(number + lines);
+            found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
+        });
+        (is_indented && is_same).then_some((lines, indent as u32))
+    })
 }
 
 #[cfg(test)]
@@ -216,6 +214,11 @@ mod tests {
             ("a: |\n\n  b: 1\n  b: 2\n", 4, false),
             ("a: |-\n  b: 1\n\n  b: 2\nc: d\n", 4, false),
             ("e:\n  a: |\n     b: 1\n     b: 2\n", 4, false),
+            ("a: &a |\n\n\n  b: 1\n  b: 2\n", 5, false),
+            ("a: &a\n  # a comment\n  |\n  b: 1\n  b: 2\n", 5, false),
+            ("a: !!str |2\n\n  b: 1\n  b: 2\n", 4, false),
+            // The line of the key looks as the value's first one does.
+            ("e:\n  a: |\n    a: |\n      text\n    a: b\n", 5, false),
             // Lines of the value that are not lines of the file.
             ("a: >\n  b: 1\n\n  b: 2\n", 2, true),
             ("a: \"b: 1\\nb: 2\"\n", 1, true),

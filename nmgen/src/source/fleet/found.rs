@@ -264,4 +264,73 @@ mod tests {
         }
         assert_eq!((found.loaded.hosts.len(), found.loaded.diagnostics.len()), (MAX_HOSTS, 1));
     }
+
+    const DOCUMENT: &str = "interfaces: [{name: eno1, type: ethernet}]";
+
+    /// A Secret with a document, behind this number of hosts.
+    fn secret(namespace: Option<&str>, name: &str, position: usize) -> Secret {
+        let source = crate::text::Source { name: "".into(), text: DOCUMENT.into() };
+        let document = crate::document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        Secret {
+            name: self::name(namespace, name),
+            place: Place::file("a.yaml"),
+            content: Content::Document(document.into_owned()),
+            position,
+        }
+    }
+
+    fn name(namespace: Option<&str>, name: &str) -> Name {
+        Name { namespace: namespace.map(str::to_owned), name: name.to_owned() }
+    }
+
+    #[test]
+    fn a_secret_of_no_host_is_a_host_at_its_place_among_the_others() {
+        let mut found = Found::default();
+        for name in ["a", "d"] {
+            found.add(Host::new(Some(name.to_owned()), Place::file("a.yaml")));
+        }
+        for (name, position) in [("b-network-config-secret", 1), ("c", 1), ("e", 2)] {
+            found.add_secret(secret(None, name, position));
+        }
+        let hosts = found.into_hosts().hosts;
+        let told = hosts.iter().map(|host| (host.name.as_deref().unwrap_or_default(), host.stage));
+        let expected = [
+            ("a", Stage::Any),
+            ("b", Stage::Early),
+            ("c", Stage::Early),
+            ("d", Stage::Any),
+            ("e", Stage::Early),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_one_secret_gives_to_all_hosts_is_bounded() {
+        for (left, expected) in [(1, [true, false, false]), (2, [true, true, false])] {
+            let unpacked = MAX_FLEET_BYTES - left * DOCUMENT.len();
+            let mut found = Found { unpacked, ..Found::default() };
+            found.add_secret(secret(None, "net", 0));
+            for host in 0..3 {
+                found.add(Host::new(Some(format!("worker-{host}")), Place::file("a.yaml")));
+                let (secret, place) = (name(None, "net"), Place::file("a.yaml"));
+                found.references.push(Reference { host, secret, place });
+            }
+            let Hosts { hosts, diagnostics, .. } = found.into_hosts();
+            let are_there: Vec<bool> = hosts.iter().map(|host| host.document.is_some()).collect();
+            assert_eq!(are_there, expected);
+            let told: Vec<&str> = diagnostics.iter().map(|fault| fault.rule.name).collect();
+            assert_eq!(told, ["document-size"]);
+        }
+    }
+
+    #[test]
+    fn the_meant_secret_has_another_name_or_another_namespace() {
+        let secrets = [secret(Some("metal"), "worker-0-net", 0), secret(None, "worker-1-net", 0)];
+        let help = |namespace: &str, wanted: &str| meant(&secrets, &name(Some(namespace), wanted));
+        let there = Some("there is one in the namespace metal".to_owned());
+        assert_eq!(help("other", "worker-0-net"), there);
+        let another = Some("did you mean \"worker-0-net\"?".to_owned());
+        assert_eq!(help("metal", "worker-0-nte"), another);
+        assert_eq!(help("metal", "something-else"), None);
+    }
 }

@@ -84,12 +84,8 @@ fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
         let name = manifest.text(pool, "name");
         let role = name.map_or(usual, |(name, _)| name);
         let default = if matches!(role, "master" | "worker") { DEFAULT_REPLICAS } else { 0 };
-        let (count, node) = match manifest.number(pool, "replicas") {
-            Some(replicas) => replicas,
-            // An invalid number is reported.
-            None if pool.get("replicas").is_some_and(|node| !node.is_null()) => continue,
-            None => (default, name.map_or(pool, |(_, node)| node)),
-        };
+        let given = manifest.number(pool, "replicas");
+        let (count, node) = given.unwrap_or((default, name.map_or(pool, |(_, node)| node)));
         let place = manifest.place(node);
         found.loaded.replicas.push(Replicas { role: role.to_owned(), count, place });
     }

@@ -26,8 +26,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
 
 /// Loads documents named after hosts, and manifests of any name.
 fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
-    let (hosts, before) = (found.count(), found.loaded.hosts.len());
-    let faults = found.loaded.diagnostics.len();
+    let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
     for file_name in names.iter().filter(|name| is_yaml(name)) {
         let file = directory::join(path, file_name);
         let source = read_file::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
@@ -41,7 +40,7 @@ fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Err
         }
     }
     if found.count() == hosts {
-        hosts_directory::verify(path, (before, faults), &mut found.loaded);
+        hosts_directory::without_hosts(path, faults, &mut found.loaded);
     }
     Ok(())
 }
