@@ -82,6 +82,14 @@ impl State {
         self.0.interfaces.to_vec().into_iter().map(summary).collect()
     }
 
+    /// The state without `copy-mac-from`, which nmstate cannot resolve offline.
+    pub(crate) fn without_copied_addresses(mut self) -> Self {
+        for interface in self.0.interfaces.iter_mut() {
+            interface.base_iface_mut().copy_mac_from = None;
+        }
+        self
+    }
+
     /// Sets the MAC address of interface `name` of type `kind`, and drops its `copy-mac-from`.
     pub(crate) fn resolve_copy_mac_from(&mut self, name: &str, kind: &str, mac: Option<&str>) {
         for interface in self.0.interfaces.iter_mut() {

@@ -106,6 +106,48 @@ fn no_shape_of_a_document_makes_a_rule_panic() {
     assert!(documents > 500, "{documents}");
 }
 
+/// Documents with several faults, of which nmstate tells any.
+const SEVERAL_FAULTS: [&str; 4] = [
+    // Interfaces without a type, each declared twice.
+    "interfaces:
+- {name: eth0, 3tate: uplink}
+- {name: eth1, 4tate: up, state: up}
+- {name: eth0, ty4e: ethernet, 3tate: uplink}
+- {name: eth1, e-name: uplink}
+",
+    // Each bond by itself.
+    "interfaces:
+- {name: bond1, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eth1], ports-config: [{name: eth3}]}}
+- {name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eth0], ports-config: [{name: eth2}]}}
+",
+    // Bonds that name each other.
+    "interfaces:
+- {name: bond1, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eth1], ports-config: [{name: bond0}]}}
+- {name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eth0], ports-config: [{name: bond1}]}}
+",
+    // The ports of one bond that are in one of two lists.
+    "interfaces:
+- name: bond0
+  type: bond
+  state: up
+  link-aggregation:
+    mode: active-backup
+    port: [eth0, eth1, eth2, eth3]
+    ports-config: [{name: eth4}, {name: eth5}, {name: eth6}]
+",
+];
+
+#[test]
+fn the_same_document_has_the_same_findings_in_each_run() {
+    for text in SEVERAL_FAULTS {
+        let first = nmgen::convert(hosts(text)).diagnostics;
+        assert!(first.has_errors(), "{text}");
+        for _ in 0..24 {
+            assert_eq!(nmgen::convert(hosts(text)).diagnostics, first, "{text}");
+        }
+    }
+}
+
 fn hosts(text: &str) -> Hosts {
     let source = Source { name: "a.yml".into(), text: text.into() };
     Hosts::document(&source)

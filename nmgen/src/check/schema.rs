@@ -3,6 +3,7 @@
 //! The place is found by running nmstate on parts of the document: a part is at fault when nmstate
 //! doesn't refuse the rest for the same reason. Nothing here knows NMState's schema.
 
+mod contradiction;
 mod effort;
 mod ignored;
 mod known;
@@ -70,9 +71,9 @@ pub(super) fn parse(
 
 /// The diagnostic for a valid document that nmstate refuses to convert.
 pub(crate) fn refusal(document: &Document<'_>, refusal: &Refusal) -> Diagnostics {
-    let judge: Judge = |root| State::parse(root)?.generate().map(drop);
+    let refusal = contradiction::in_order(refusal);
     let mut diagnostics = Diagnostics::default();
-    report_all(document, refusal, Vec::new(), judge, &mut diagnostics);
+    report_all(document, &refusal, Vec::new(), contradiction::judge, &mut diagnostics);
     diagnostics
 }
 
