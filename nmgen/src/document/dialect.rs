@@ -15,6 +15,9 @@ use crate::text::{Position, lines};
 /// be a part of the document that nobody has checked.
 const FURTHER_BREAKS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
+/// The mark of the byte order. Our parser passes over each at the beginning of a text, libyaml over one.
+const MARKS: &str = "\u{feff}\u{feff}";
+
 /// A text that nmstate's tools cannot read, or read otherwise.
 pub(super) struct Refusal {
     pub(super) message: String,
@@ -26,6 +29,11 @@ pub(super) struct Refusal {
 pub(super) fn refusal(text: &str) -> Option<Refusal> {
     if is_ordinary(text) {
         return None;
+    }
+    if text.starts_with(MARKS) {
+        let message = "the second byte-order mark is text to nmstate's tools".to_owned();
+        let help = Some("save the file as UTF-8 without a byte-order mark");
+        return Some(Refusal { message, help, at: Position { line: 1, column: 1 } });
     }
     if let Some((offset, found)) = text.match_indices(FURTHER_BREAKS).next() {
         let code = found.chars().map(u32::from).next()?;
@@ -51,6 +59,18 @@ pub(super) fn refusal(text: &str) -> Option<Refusal> {
     let message = message.split(" at line ").next().unwrap_or(&message).to_owned();
     let at = Position { line: line as u32, column: column as u32 };
     Some(Refusal { message, help: None, at })
+}
+
+/// The refusal of a text whose last line has nothing but spaces and no line break, if they are a part of the block scalar above
+/// in our parser: to libyaml the scalar has a line break less. `is_same` compares the document with that of another text.
+pub(super) fn blank_end(text: &str, is_same: impl Fn(&str) -> bool) -> Option<Refusal> {
+    let before = text.trim_end_matches(' ');
+    if before.len() == text.len() || !before.ends_with(['\n', '\r']) || is_same(before) {
+        return None;
+    }
+    let message = "nmstate's tools read the spaces of the last line in another way".to_owned();
+    let help = Some("remove them, or end the line with a line break");
+    Some(Refusal { message, help, at: lines::position(text, before.len())? })
 }
 
 /// The offset at which the name of an anchor or alias ends in YAML 1.1, and goes on in YAML 1.2.
@@ -124,7 +144,48 @@ pub(super) fn is_ordinary(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use nix::time::{ClockId, clock_gettime};
+
     use super::refusal;
+    use crate::document;
+    use crate::text::Source;
+
+    /// The time on a processor of the fastest of several runs: that of a busy host's clock has no bound.
+    fn cost(text: &str) -> nix::Result<Duration> {
+        let now = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from);
+        let mut fastest = Duration::MAX;
+        for _ in 0..3 {
+            let start = now()?;
+            assert!(refusal(text).is_none());
+            fastest = fastest.min(now()? - start);
+        }
+        Ok(fastest)
+    }
+
+    #[test]
+    fn the_time_for_marks_in_a_comment_grows_with_the_text() -> nix::Result<()> {
+        let text = |marks| format!("a: &b 1\n# {}\n", "*a: ".repeat(marks));
+        let (quarter, whole) = (cost(&text(64 * 1024))?, cost(&text(256 * 1024))?);
+        // Sixteen times if each mark took a pass of its own.
+        assert!(whole < quarter * 10, "{quarter:?} {whole:?}");
+        Ok(())
+    }
+
+    #[test]
+    fn texts_that_the_two_parsers_read_otherwise_are_refused() {
+        let is_read = |text: &str| {
+            document::parse(&Source { name: "test".into(), text: text.into() }).is_ok()
+        };
+        for text in ["a: |\n  b\n  ", "a: >-\n  b\r    ", "- |+\n b\n\n ", "\u{feff}\u{feff}a: b\n"]
+        {
+            assert!(!is_read(text), "{text:?}");
+        }
+        for text in ["a: |\n  b\n ", "a: |\n  b\n  \n", "a: |\n  b\nc: d\n  ", "\u{feff}a: b\n"] {
+            assert!(is_read(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn names_of_anchors_and_breaks_of_lines_are_the_same_in_both() {

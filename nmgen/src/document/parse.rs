@@ -108,7 +108,12 @@ pub(crate) fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     if let Some(template) = template::in_values(&lines.source().text, &document.root, lines) {
         return Some(template);
     }
-    let Refusal { message, help, at } = dialect::refusal(&lines.source().text)?;
+    let text = &lines.source().text;
+    let is_same = |text: &str| {
+        parse_tree(text, lines.clone()).is_ok_and(|it| it.root.means_the_same(&document.root))
+    };
+    let refusal = dialect::refusal(text).or_else(|| dialect::blank_end(text, is_same));
+    let Refusal { message, help, at } = refusal?;
     let fault = Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }));
     Some(match help {
         Some(help) => fault.help(help),

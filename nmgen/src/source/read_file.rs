@@ -17,6 +17,9 @@ rules! {
 /// The size limit of a file, given its first [`MAX_DOCUMENT_BYTES`].
 pub(super) type Limit = fn(&[u8]) -> usize;
 
+/// The mark of the byte order.
+const MARK: char = '\u{feff}';
+
 /// Reads a file of one document; `None` if it is unusable, which the diagnostics report.
 pub(crate) fn document(path: &str, diagnostics: &mut Diagnostics) -> Result<Option<Source>, Error> {
     file(path, |_| MAX_DOCUMENT_BYTES, diagnostics)
@@ -88,8 +91,9 @@ fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>>
         ));
     }
     let mut text = String::from_utf8(bytes).map_err(|error| Box::new(not_utf8(name, &error)))?;
-    let had_mark = text.starts_with('\u{feff}');
-    if had_mark {
+    let had_mark = text.starts_with(MARK);
+    // To nmstate's tools a second one is text: both are refused as the document's.
+    if had_mark && !text[MARK.len_utf8()..].starts_with(MARK) {
         text.remove(0);
     }
     Ok((text, had_mark))
