@@ -3,6 +3,10 @@
 //! The place is found by running nmstate on parts of the document: a part is at fault when nmstate
 //! doesn't refuse the rest for the same reason. Nothing here knows NMState's schema.
 
+#[cfg(feature = "pipelines")]
+mod contradiction;
+#[cfg(not(feature = "pipelines"))]
+#[path = "schema/no_contradiction.rs"]
 mod contradiction;
 mod effort;
 mod ignored;
