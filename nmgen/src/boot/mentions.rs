@@ -23,13 +23,13 @@ impl<'d> Mentions<'d> {
     /// # Errors
     /// A file cannot be read; it may be this machine's.
     pub(super) fn read(directory: &'d HostsDirectory) -> Result<Self, Fault> {
-        let (mut hosts, mut kept) = (Vec::new(), 0);
+        let (mut hosts, mut room) = (Vec::new(), MAX_OF_ALL);
         for name in directory.hosts() {
             let text = bytes(&directory.file(name))?;
-            let room = MAX_OF_ONE.min(MAX_OF_ALL - kept);
-            let macs: Vec<Mac> = mentioned(&text).take(room + 1).collect();
-            let macs = (macs.len() <= room).then_some(macs);
-            kept += macs.as_ref().map_or(0, Vec::len);
+            let mut macs = mentioned(&text);
+            let first: Vec<Mac> = macs.by_ref().take(MAX_OF_ONE.min(room)).collect();
+            let macs = macs.next().is_none().then_some(first);
+            room = room.saturating_sub(macs.as_ref().map_or(0, Vec::len));
             if macs.as_ref().is_none_or(|macs| !macs.is_empty()) {
                 hosts.push((name, macs));
             }
