@@ -315,6 +315,8 @@ interfaces:
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(said.console.contains("; eth0 is ens3\n"), "{said:?}");
     assert!(!said.console.contains("waiting") && !said.console.contains("appear"), "{said:?}");
+    // Their entries stay, and so does what is said of them.
+    assert!(said.console.contains(": nothing removes eth1: "), "{said:?}");
 }
 
 /// A card has the name here that another interface of the document has, which is to go: cards change names.

@@ -16,6 +16,7 @@ interfaces:
   link-aggregation: {mode: active-backup, port: [eth0, eth1]}
   ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
 ";
+const CLUSTER: &str = "interfaces: [{name: dummy0, type: dummy}]\n";
 /// Long, so that a missed event fails the test by its duration.
 const LONG: &str = "nmgen.timeout=120\n";
 const SOON: Duration = Duration::from_secs(30);
@@ -142,7 +143,7 @@ fn cards_that_the_document_does_not_need_are_not_waited_for() {
 
 #[test]
 fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
-    let machine = machine(LONG).host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    let machine = machine(LONG).host("cluster", CLUSTER);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
     machine.plug("usb0", "02:00:00:00:00:01");
     machine.write("sys/class/net/usb0/ifindex", "9\n");
@@ -166,11 +167,32 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 
     // The same without them: the document for all machines applies.
-    let machine =
-        self::machine(LONG).host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    let machine = self::machine(LONG).host("cluster", CLUSTER);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
     machine.write("run/udev/queue", "");
     let (said, took) = boot_while(&machine, || settle(&machine, 2));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+}
+
+/// A document for a maker's cards names no address, so udevd alone says whether one may come.
+#[test]
+fn a_document_for_a_prefix_waits_for_udevd_too() {
+    let machine = Machine::new()
+        .card("ens9", "52:99:00:00:00:01")
+        .command_line(LONG)
+        .host("52-54-00", CLUSTER)
+        .host("cluster", "interfaces: [{name: dummy1, type: dummy}]\n");
+    machine.write("run/udev/control", "");
+    machine.write("run/udev/queue", "");
+    machine.write("sys/class/net/ens9/ifindex", "2\n");
+    machine.write("run/udev/data/n2", "I:1\n");
+    let (said, took) = boot_while(&machine, || {
+        machine.plug("ens3", "52:54:00:00:00:01");
+        machine.write("sys/class/net/ens3/ifindex", "3\n");
+        settle(&machine, 3);
+    });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
     assert_eq!(machine.profiles(EARLY), ["dummy0"]);
@@ -252,9 +274,8 @@ fn without_any_of_its_cards_the_default_goes_ahead() {
 
 #[test]
 fn a_timeout_that_is_no_number_is_said() {
-    let machine = Machine::with_card()
-        .command_line("nmgen.timeout=soon\n")
-        .host("cluster", "interfaces: [{name: dummy0, type: dummy}]\n");
+    let machine =
+        Machine::with_card().command_line("nmgen.timeout=soon\n").host("cluster", CLUSTER);
     let said = machine.boot();
     assert_eq!(said.code, Some(0));
     let warning = "<4>nmgen: nmgen.timeout=soon is not a number of seconds; using 60\n";
@@ -304,8 +325,6 @@ fn a_live_root_waits_for_the_cards_of_its_host() {
     );
     assert_eq!(machine.profiles(LIVE), ["ens3", "ens4"]);
 }
-
-const CLUSTER: &str = "interfaces: [{name: dummy0, type: dummy}]\n";
 
 /// Firmware-loading, hot-plugged and USB cards come after udev's idle moment.
 #[test]
