@@ -227,6 +227,16 @@ fn a_secret_is_found_in_another_file_whatever_the_order() {
     }
     let alone = load(&[&one]).hosts;
     assert_eq!(alone[0].name.as_deref(), Some("net"));
+    fs::write(&one, secret.replace("nmstate:", "other:")).unwrap();
+    let told: Vec<String> =
+        load(&[&one, &other]).diagnostics.into_iter().map(|it| it.message).collect();
+    assert_eq!(told.last().unwrap(), "the Secret net has no key nmstate");
+    // The fault of a document is told, and not a second time at the host.
+    for key in ["stringData", "data"] {
+        fs::write(&one, secret.replace("stringData", key).replace("interfaces: [", "[[")).unwrap();
+        let told = load(&[&one, &other]).diagnostics;
+        assert!(told.len() == 1 && told[0].rule.name != "secret-reference", "{told:?}");
+    }
 }
 
 #[test]
@@ -282,12 +292,20 @@ fn a_directory_is_read_by_content_and_tells_what_it_skips() {
     copy("hosts/worker-0.yml", "worker-9.yml");
     copy("hosts/worker-0.yml", "site-b/worker-0.yml");
     fs::create_dir(place.path().join("notes")).unwrap();
+    // A document with a manifest's word, and a manifest with a key in another case.
+    let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
+    write("worker-8.yml", "interfaces: [{name: eno1, description: 'apiVersion: v1'}]\n");
+    write("map.yml", "apiversion: v1\nkind: ConfigMap\n");
     let loaded = load(&[place.path()]);
     let names: Vec<&str> = loaded.hosts.iter().filter_map(|host| host.name.as_deref()).collect();
-    assert_eq!(names, ["master-0", "worker-0", "cluster", "worker-9"]);
+    assert_eq!(names, ["master-0", "worker-0", "cluster", "worker-8", "worker-9"]);
     let told: Vec<String> = loaded.diagnostics.iter().map(Diagnostic::one_line).collect();
-    let skipped = place.path().join("site-b").display().to_string();
-    assert_eq!(told, [format!("{skipped}: this subdirectory is not read [directory-skipped]")]);
+    let at = |name: &str| place.path().join(name).display().to_string();
+    let expected = [
+        format!("{}: this subdirectory is not read [directory-skipped]", at("site-b")),
+        format!("{}:1:1: \"apiversion\" should be \"apiVersion\" [key-case]", at("map.yml")),
+    ];
+    assert_eq!(told, expected);
 }
 
 #[test]

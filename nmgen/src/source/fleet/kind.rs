@@ -38,19 +38,21 @@ const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "net
 
 /// The size limit of a file: a manifest may describe a fleet.
 pub(super) fn limit(beginning: &[u8]) -> usize {
-    let is_manifest = beginning
-        .windows(API_VERSION.len())
-        .any(|window| window.eq_ignore_ascii_case(API_VERSION.as_bytes()));
-    if is_manifest { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
+    if mentions(beginning, API_VERSION) { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
+}
+
+/// True if the text has the key, in any case.
+fn mentions(text: &[u8], key: &str) -> bool {
+    text.windows(key.len()).any(|window| window.eq_ignore_ascii_case(key.as_bytes()))
 }
 
 /// True for a file of any kind but NMState. Files without a key of the other kinds are not parsed for that.
 pub(super) fn is_of_fleet(source: &Source) -> bool {
-    let mentions = |key: &str| memchr::memmem::find(source.text.as_bytes(), key.as_bytes());
-    let mentions_any = [API_VERSION, network_config::KEY].iter().any(|key| mentions(key).is_some());
+    let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
     let is_other =
         |document: &Document<'_>| kind(&document.root, word(&document.root)) != Kind::State;
-    mentions_any && parse_stream(source).iter().flatten().any(is_other)
+    [API_VERSION, network_config::KEY].iter().any(is_mentioned)
+        && parse_stream(source).iter().flatten().any(is_other)
 }
 
 /// The hosts of a file. An NMState document is alone in its file, and belongs to the host `name`;
@@ -62,8 +64,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
     if is_state {
-        let document = if documents.len() == 1 { documents.pop() } else { None };
-        found.loaded.add(state(source, name, document));
+        found.loaded.add(state(source, name, documents.pop()));
         return;
     }
     let mut passed_over = Vec::new();
@@ -95,7 +96,7 @@ fn state(
         return Err(Diagnostics::from(document_size(place)));
     }
     let document = match document {
-        // A single section would hide other documents in the file.
+        // A section of the file would hide the others.
         Some(Ok(document)) if document.source().text.len() == source.text.len() => {
             match dialect_fault(&document) {
                 Some(fault) => return Err(Diagnostics::from(fault)),
@@ -162,10 +163,8 @@ fn one(
     };
     let mut diagnostics = Diagnostics::default();
     let mut manifest = Manifest::new(document, &mut diagnostics);
-    if !matches!(kind, Kind::State | Kind::NetworkConfig) {
-        manifest.get(node, API_VERSION);
-        manifest.get(node, "kind");
-    }
+    manifest.get(node, API_VERSION);
+    manifest.get(node, "kind");
     match kind {
         Kind::State | Kind::Manifest("") => {
             let message = "missing `kind`";
@@ -219,4 +218,69 @@ fn one(
         passed_over.push(kind.to_owned());
     }
     found.loaded.diagnostics.extend(diagnostics);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The number of hosts in a file, and the faults.
+    fn found_in(text: &str) -> (usize, Vec<String>) {
+        let source = Source { name: "a.yaml".into(), text: text.into() };
+        let mut found = Found::default();
+        load(&source, None, &mut found);
+        let Found { loaded, without_hosts, .. } = found;
+        let faults = loaded.diagnostics.iter().chain(&*without_hosts);
+        (loaded.hosts.len(), faults.map(Diagnostic::one_line).collect())
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_keys_and_passed_over_with_its_kind() {
+        let unused = "nothing here describes a host's network";
+        for (text, hosts, told) in [
+            ("interfaces: []\n", 1, ""),
+            // Keys of other kinds without `apiVersion` are nmstate's to refuse.
+            ("kind: Secret\n", 1, ""),
+            ("platform: {none: {}}\n", 1, ""),
+            ("networkConfig: {interfaces: []}\n", 1, ""),
+            ("apiVersion: v1\nplatform: {none: {}}\n", 0, "this install-config has no hosts"),
+            ("kind: InstallConfig\n", 0, "this install-config has no hosts"),
+            ("apiVersion: v1\ninterfaces: []\n", 0, "missing `kind` [kind-missing]"),
+            ("apiversion: v1\nkind: ConfigMap\n", 0, "should be \"apiVersion\" [key-case]"),
+            (MAP, 0, &format!("{unused}: ConfigMap only")),
+            (&format!("{MAP}---\n{MAP}"), 0, &format!("{unused}: ConfigMap only")),
+            (
+                &format!("{MAP}---\n{}", MAP.replace("ConfigMap", "Namespace")),
+                0,
+                &format!("{unused}: ConfigMap and other kinds only"),
+            ),
+            (
+                "apiVersion: v1\nkind: ConfigMapList\nitems: [{data: {}}]\n",
+                0,
+                &format!("{unused}: ConfigMap only"),
+            ),
+            ("apiVersion: v1\nkind: List\nitems: []\n", 0, &format!("{unused} [")),
+        ] {
+            let found = found_in(text);
+            assert_eq!((found.0, found.1.len()), (hosts, usize::from(!told.is_empty())), "{text}");
+            assert!(found.1.iter().all(|fault| fault.contains(told)), "{text}: {found:?}");
+        }
+    }
+
+    const MAP: &str = "apiVersion: v1\nkind: ConfigMap\n";
+
+    #[test]
+    fn a_document_is_alone_in_its_file_and_no_larger_where_it_mentions_a_key_of_manifests() {
+        let beginning = "# apiVersion\ninterfaces: []\n";
+        let (one, end) = (found_in(beginning), format!("{beginning}---\n# the end\n"));
+        assert_eq!(one, (1, vec![]));
+        for text in [&end, &format!("{beginning}---\n{beginning}")] {
+            let (hosts, faults) = found_in(text);
+            assert_eq!((hosts, faults.len()), (0, 1), "{text}: {faults:?}");
+        }
+        for (size, expected) in [(MAX_DOCUMENT_BYTES, 1), (MAX_DOCUMENT_BYTES + 1, 0)] {
+            let comment = "#".repeat(size - beginning.len());
+            assert_eq!(found_in(&format!("{beginning}{comment}")).0, expected);
+        }
+    }
 }

@@ -324,11 +324,12 @@ pub(super) fn items_mut<'n, 't>(node: &'n mut Node<'t>, keys: &[&str]) -> &'n mu
 
 /// True at the limit of faults, where reading ends; that is reported.
 pub(super) fn is_full(diagnostics: &mut Diagnostics, file: &Arc<str>) -> bool {
+    let is_full = diagnostics.len() >= MAX_FAULTS;
     if diagnostics.len() == MAX_FAULTS {
         let message = format!("the rest is not read, after {MAX_FAULTS} faults");
         diagnostics.push(Diagnostic::new(SOURCE_SHAPE, message, Place::file(file.clone())));
     }
-    diagnostics.len() > MAX_FAULTS
+    is_full
 }
 
 /// A network card, if its MAC address is valid.
@@ -356,4 +357,64 @@ fn size(node: &Node<'_>) -> usize {
 /// True for a likely misspelling of `key`; a different case alone is reported elsewhere.
 fn is_slip(found: &str, key: &str) -> bool {
     !found.eq_ignore_ascii_case(key) && spelling::is_alike(found, key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document;
+    use crate::text::Source;
+
+    /// What is read from a text, and the rules of the faults.
+    fn read<T>(
+        text: &str,
+        read: impl FnOnce(&mut Manifest<'_>, &mut Node<'_>) -> T,
+    ) -> (T, Vec<&'static str>) {
+        let source = Source { name: "a.yaml".into(), text: text.into() };
+        let document = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let mut diagnostics = Diagnostics::default();
+        let mut manifest = Manifest::new(&document, &mut diagnostics);
+        let value = read(&mut manifest, &mut document.root.clone());
+        (value, diagnostics.iter().map(|fault| fault.rule.name).collect())
+    }
+
+    #[test]
+    fn the_document_of_a_host_has_the_bound_of_a_file() {
+        let network = |manifest: &mut Manifest<'_>, root: &mut Node<'_>| {
+            manifest.network(root, "networkConfig").is_some()
+        };
+        for (size, expected) in [
+            (MAX_DOCUMENT_BYTES, (true, vec![])),
+            (MAX_DOCUMENT_BYTES + 1, (false, vec!["document-size"])),
+        ] {
+            let text = "a".repeat(size - "a: \n".len());
+            assert_eq!(read(&format!("networkConfig: {{a: {text}}}\n"), network), expected);
+        }
+        for text in ["a: b\n", "a:\n- b\n- cd\n- ef\n", "ab:\n- c\nd: e\n"] {
+            assert_eq!(read(text, |_, root| size(root)).0, text.len(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_faults_of_a_file_are_bounded() {
+        let ((), told) = read("a: b\n", |manifest, root| {
+            for _ in 0..MAX_FAULTS + 9 {
+                manifest.add(KEY_CASE, manifest.place(root), "a fault", "");
+            }
+        });
+        assert_eq!(told.len(), MAX_FAULTS + 1);
+        assert_eq!(told.last(), Some(&"source-shape"));
+    }
+
+    #[test]
+    fn interfaces_beside_a_document_are_a_map_of_cards_or_in_the_wrong_place() {
+        let is_misplaced = |interfaces: &str| {
+            let text = format!("interfaces: [{interfaces}]\nnetworkConfig: {{}}\n");
+            read(&text, |manifest, root| manifest.beside(root, "networkConfig"))
+        };
+        assert_eq!(is_misplaced("{name: a, macAddress: b}"), (false, vec![]));
+        for interface in ["{name: a, type: ethernet}", "{name: a, state: up}"] {
+            assert_eq!(is_misplaced(interface), (true, vec!["key-misplaced"]), "{interface}");
+        }
+    }
 }
