@@ -41,6 +41,65 @@ fn default_routes_are_those_of_the_main_table_on_interfaces_that_are_up() {
     assert_eq!(odd_ones([&w1, &w2, &up]), differs);
     let down = format!("interfaces: [{}]\n", card(3, "down"));
     assert_eq!(odd_ones([&w1, &w2, &down]), [""; 0]);
+    // DHCP may give the route.
+    assert_eq!(odd_ones([&w1, &w2, &up.replace("dhcp: false", "dhcp: true")]), [""; 0]);
+    let in_ipv6 = |text: &str| {
+        let texts = [("ipv4", "ipv6"), ("0.0.0.0/0", "'::/0'"), ("192.0.2.", "2001:db8::")];
+        texts.into_iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+    };
+    let (w1, w2, w3) = (in_ipv6(&w1), in_ipv6(&w2), in_ipv6(&route(3, "")));
+    assert_eq!(odd_ones([&w1, &w2, &w3]), [""; 0]);
+    assert_eq!(odd_ones([&w1, &w2, &in_ipv6(&up)]), differs);
+}
+
+#[test]
+fn name_servers_are_compared_where_dhcp_gives_none() {
+    let host = |last: u8, dhcp: bool, servers: &str| {
+        format!(
+            "interfaces: [{{name: eno1, type: ethernet, state: up, ipv4: {{enabled: true, dhcp: {dhcp}, \
+             address: [{{ip: 192.0.2.{last}, prefix-length: 24}}]}}}}]\n\
+             dns-resolver: {{config: {{server: [{servers}]}}}}\n"
+        )
+    };
+    let differs = |dhcp: bool, servers: [&str; 3]| {
+        let [w1, w2, w3] = servers;
+        odd_ones([&host(1, dhcp, w1), &host(2, dhcp, w2), &host(3, dhcp, w3)])
+    };
+    let (usual, odd) = ("192.0.2.53", ["dns-differs-in-role hosts/w3.yml:2"]);
+    assert_eq!(differs(false, [usual, usual, "192.0.2.54"]), odd);
+    assert_eq!(differs(true, [usual, usual, "192.0.2.54"]), odd);
+    assert_eq!(differs(false, [usual, usual, ""]), odd);
+    assert_eq!(differs(true, [usual, usual, ""]), [""; 0]);
+}
+
+/// A policy of kubernetes-nmstate for one worker.
+fn policy(name: &str, host: &str, mtu: u32) -> String {
+    format!(
+        "---\napiVersion: nmstate.io/v1\nkind: NodeNetworkConfigurationPolicy\nmetadata: {{name: {name}}}\nspec:\n  \
+         nodeSelector: {{kubernetes.io/hostname: {host}, node-role.kubernetes.io/worker: ''}}\n  \
+         desiredState: {{interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]}}\n"
+    )
+}
+
+#[test]
+fn the_policies_of_a_host_are_compared_where_one_has_all() {
+    let of = |policies: &[(&str, &str, u32)]| -> String {
+        policies.iter().map(|(name, host, mtu)| policy(name, host, *mtu)).collect()
+    };
+    let found = |policies: &str, more: &[(&str, &str)]| {
+        let found = told(&[&[("policies.yaml", policies)], more].concat());
+        found.into_iter().filter(|it| it.starts_with("mtu-differs")).collect::<Vec<_>>()
+    };
+    let usual = [("a", "w1", 9000), ("a", "w2", 9000)];
+    let one = of(&[&usual[..], &[("a", "w3", 1500)]].concat());
+    assert_eq!(found(&one, &[]), ["mtu-differs-in-role policies.yaml:21"]);
+    let two = of(&[&usual[..], &[("a", "w3", 9000), ("b", "w3", 1500)]].concat());
+    assert_eq!(found(&two, &[]), [""; 0]);
+    // A document beside them is whole.
+    let document = |mtu: u32| format!("interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]\n");
+    let (large, small) = (document(9000), document(1500));
+    let more = [("hosts/w1.yml", &*large), ("hosts/w2.yml", &large), ("hosts/w3.yml", &small)];
+    assert_eq!(found(&two, &more), ["mtu-differs-in-role hosts/w3.yml:1"]);
 }
 
 #[test]
@@ -94,6 +153,8 @@ fn hosts_are_compared_within_their_cluster() {
     assert_eq!(found_in(&two), [""; 0]);
     let one = [cluster("a", "", 1, &[9000, 9000, 9000, 1500, 1500])];
     assert_eq!(found_in(&one), ["mtu-differs-in-role"; 2]);
+    let halves = [cluster("a", "", 1, &[9000, 9000, 1500, 1500])];
+    assert_eq!(found_in(&halves), [""; 0]);
 }
 
 /// A single node has the addresses of the cluster's API itself.

@@ -14,13 +14,30 @@ pub(crate) fn told(files: &[(&str, &str)]) -> Vec<String> {
 }
 
 /// The same, with the line's text from the place on.
-fn told_of(files: &[(&str, &str)]) -> Vec<String> {
+pub(crate) fn told_of(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| {
         format!(": {}", at.line.chars().skip(at.start.column as usize - 1).collect::<String>())
     })
 }
 
+/// The messages alone, without the names of directories.
+pub(crate) fn messages(files: &[(&str, &str)]) -> Vec<String> {
+    with_findings(files, |found, root| found.message.replace(root, ""))
+}
+
 fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String> {
+    with_findings(files, |found, root| {
+        let at = found.place.position.as_ref().map(shown);
+        let file = found.place.file.replace(root, "");
+        format!("{} {file}{}", found.rule.name, at.unwrap_or_default())
+    })
+}
+
+/// The findings of files below a root.
+fn with_findings(
+    files: &[(&str, &str)],
+    shown: impl Fn(&Diagnostic, &str) -> String,
+) -> Vec<String> {
     let place = tempfile::tempdir().unwrap();
     let mut paths: Vec<String> = Vec::new();
     for (name, text) in files {
@@ -34,12 +51,7 @@ fn diagnose(files: &[(&str, &str)], shown: fn(&Excerpt) -> String) -> Vec<String
     }
     let found = nmgen::diagnose(&nmgen::source::load(&paths).unwrap());
     let root = format!("{}/", place.path().display());
-    let shown = |found: &Diagnostic| {
-        let at = found.place.position.as_ref().map(shown);
-        let file = found.place.file.replace(&root, "");
-        format!("{} {file}{}", found.rule.name, at.unwrap_or_default())
-    };
-    found.iter().map(shown).collect()
+    found.iter().map(|found| shown(found, &root)).collect()
 }
 
 /// 10,000 hosts take 200 MiB, the program's own memory aside.
@@ -122,6 +134,19 @@ fn roles_without_hosts_are_told_where_their_replicas_stand() {
         let files = [("install.yaml", install.as_str()), ("agent.yaml", &agent_config(hosts))];
         assert_eq!(told(&files), *expected, "{install}\n{hosts:?}");
     }
+}
+
+/// The one with more replicas is meant, of equal ones the first.
+#[test]
+fn of_two_install_configs_one_has_the_number_of_hosts() {
+    let agent = agent_config(&[MASTER, WORKER]);
+    let few = |first: &str, second: &str| {
+        let of = |workers: &str| install_config(ONE, workers, "none: {}");
+        told(&[("a.yaml", &of(first)), ("b.yaml", &of(second)), ("agent.yaml", &agent)])
+    };
+    assert_eq!(few(ONE, TWO), ["fewer-hosts-than-replicas b.yaml:8"]);
+    assert_eq!(few(TWO, ONE), ["fewer-hosts-than-replicas a.yaml:8"]);
+    assert_eq!(few(TWO, TWO), ["fewer-hosts-than-replicas a.yaml:8"]);
 }
 
 /// A single node, and a compact cluster of three: masters are workers too.
@@ -241,70 +266,6 @@ fn hosts_without_a_name_are_compared_too() {
         "address-on-two-hosts a.yaml: 192.0.2.1",
     ];
     assert_eq!(told_of(&[("a.yaml", &config)]), expected);
-}
-
-/// Contradictions between the two stages of a host about one NIC.
-#[test]
-fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
-    let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
-        role: worker\n  networkConfig:\n    interfaces:\n    - name: eno1\n      type: ethernet\n      \
-        ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}\n    routes:\n      \
-        config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.254, next-hop-interface: eno1}]\n";
-    let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
-        - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: eno1}, {name: br-ex}]}}\n\
-        - name: br-ex\n  type: ovs-interface\n  ipv4:\n    enabled: true\n    address:\n    \
-        - ip: 192.0.2.1\n      prefix-length: 24\nroutes:\n  config:\n  - destination: 0.0.0.0/0\n    \
-        next-hop-interface: br-ex\n    next-hop-address: 192.0.2.254\n";
-    let with = |from: &str, to: &str| {
-        let node = node.replacen(from, to, 1);
-        told_of(&[("early.yaml", early), ("node/w1.yml", &node)])
-    };
-    assert_eq!(with("", ""), [""; 0]);
-    assert_eq!(
-        with("ip: 192.0.2.1\n", "ip: 192.0.2.2\n"),
-        ["stage-address-differs node/w1.yml: 192.0.2.2"]
-    );
-    assert_eq!(with("length: 24", "length: 23"), ["stage-address-differs node/w1.yml: 23"]);
-    assert_eq!(
-        with("address: 192.0.2.254", "address: 192.0.2.253"),
-        ["stage-gateway-differs node/w1.yml: 192.0.2.253"]
-    );
-    let tagged = "{name: eno1.7, type: vlan, vlan: {base-iface: eno1, id: 7}}\n- {name: eno1, type: ethernet}";
-    let node = node
-        .replace("{name: eno1, type: ethernet}", tagged)
-        .replace("[{name: eno1}", "[{name: eno1.7}");
-    let found = told_of(&[("early.yaml", early), ("node/w1.yml", &node)]);
-    assert_eq!(found, ["stage-vlan-differs node/w1.yml: 192.0.2.1"]);
-}
-
-/// A document written by hand beside the early one, compared field by field.
-#[test]
-fn the_stages_of_a_host_differ_where_their_documents_do() {
-    let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1\n  role: worker\n  \
-        networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
-        - name: bond0\n      type: bond\n      mtu: 9000\n      link-aggregation: {mode: active-backup, port: [eno1]}\n      \
-        ipv4: {enabled: true, dhcp: true}\n    dns-resolver: {config: {server: [192.0.2.53]}}\n";
-    let node = "interfaces:\n- {name: eno1, type: ethernet}\n\
-        - {name: bond0, type: bond, mtu: 9000, link-aggregation: {mode: active-backup, ports: [eno1]}}\n\
-        - {name: br-ex, type: ovs-bridge, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
-        - {name: br-ex, type: ovs-interface, mtu: 9000, ipv4: {enabled: yes, dhcp: true}}\n\
-        dns-resolver: {config: {server: [192.0.2.53]}}\n";
-    let with = |from: &str, to: &str| {
-        assert!(node.contains(from));
-        told_of(&[("early.yaml", early), ("node/w1.yml", &node.replacen(from, to, 1))])
-    };
-    let differs = ["stages-differ node/w1.yml"];
-    let plain = |found: Vec<String>| -> Vec<String> {
-        found.iter().map(|it| it.split(": ").next().unwrap_or_default().to_owned()).collect()
-    };
-    assert_eq!(with("eno1", "eno1"), [""; 0]);
-    assert_eq!(plain(with("192.0.2.53", "192.0.2.54")), differs);
-    assert_eq!(plain(with("ovs-interface, mtu: 9000", "ovs-interface, mtu: 1500")), differs);
-    assert_eq!(plain(with("mode: active-backup", "mode: 802.3ad")), differs);
-    assert_eq!(
-        plain(with("- {name: eno1", "- {name: eno3, type: ethernet}\n- {name: eno1")),
-        differs
-    );
 }
 
 #[test]

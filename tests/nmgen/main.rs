@@ -33,6 +33,7 @@ mod schemas;
 mod selection;
 mod snippets;
 mod sources;
+mod stages;
 mod targets;
 mod tidy;
 mod write;

@@ -1,8 +1,8 @@
-//! The targets' output for NICs beside the document, and for documents of one stage only.
+//! NICs beside the document: where the two differ, and the targets' output; and documents of one stage only.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use nmgen::diagnostic::Place;
+use nmgen::diagnostic::{Diagnostic, Place};
 use nmgen::output::{Delivery, File, Form, Options, Output};
 use nmgen::source::{Host, Hosts, Nic, Source, Stage};
 use nmgen::{Mac, Outcome};
@@ -33,7 +33,11 @@ interfaces:
 ";
 
 fn host(nics: &[(Option<&str>, &str)]) -> Host {
-    let source = Source { name: "worker-0.yml".into(), text: DOCUMENT.into() };
+    host_with(DOCUMENT, nics)
+}
+
+fn host_with(document: &str, nics: &[(Option<&str>, &str)]) -> Host {
+    let source = Source { name: "worker-0.yml".into(), text: document.into() };
     let mut host = Hosts::document(&source).hosts.remove(0);
     host.name = Some("worker-0".to_owned());
     let place = |file: &str| Place { file: file.into(), position: None, decoded: None };
@@ -152,5 +156,42 @@ fn no_name_of_a_host_leads_out_of_a_target() {
         let (files, outcome) = convert(host, Form::Delivery(Delivery::Ignition));
         assert_eq!(found(&outcome), [("host-file-name", "worker-0.yml")], "{name}");
         assert_eq!(files, "", "{name}");
+    }
+}
+
+/// The differences of a document from a map of cards, each with the place in the document.
+fn differences(document: &str, map: &[(Option<&str>, &str)]) -> Vec<String> {
+    let hosts = Hosts { hosts: vec![host_with(document, map)], ..Hosts::default() };
+    let found = nmgen::diagnose(&hosts).into_iter().filter(|it| it.rule.name == "nic-map-differs");
+    let line = |it: &Diagnostic| it.place.position.as_ref().map_or(0, |at| at.start.line);
+    found.map(|it| format!("{}: {}", line(&it), it.message)).collect()
+}
+
+#[test]
+fn a_map_of_cards_that_differs_from_the_document_is_told() {
+    const OTHER: &str = "52:54:00:00:00:0c";
+    let told = |map: &[(Option<&str>, &str)]| differences(DOCUMENT, map);
+    assert_eq!(told(MAP), [""; 0]);
+    // A boot card has no name.
+    assert_eq!(told(&[(None, OTHER)]), [""; 0]);
+    let expected = "4: eno1 has 52:54:00:00:00:0a here and 52:54:00:00:00:0c in the map of cards (agent-config.yaml)";
+    assert_eq!(told(&[(Some("eno1"), OTHER)]), [expected]);
+    let expected =
+        "2: 52:54:00:00:00:0a is eno1 here and lan in the map of cards (agent-config.yaml)";
+    assert_eq!(told(&[(Some("lan"), "52:54:00:00:00:0a")]), [expected]);
+    let expected = "5: the map of cards has lan, which this document does not; it has eno2 (agent-config.yaml)";
+    assert_eq!(told(&[(Some("lan"), OTHER)]), [expected]);
+    // Nothing says which card the document's others are, but each is known.
+    assert_eq!(told(&[(Some("eno2"), "52:54:00:00:00:0b"), (Some("lan"), OTHER)]), [""; 0]);
+    // The document has the name, for something else or below it.
+    for more in [
+        "- {name: lan, type: dummy}\n",
+        "- {name: lan.5, type: vlan, vlan: {base-iface: lan, id: 5}}\n",
+        "- {name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [lan]}}\n",
+    ] {
+        for mac in [OTHER, "52:54:00:00:00:0a"] {
+            let document = format!("{DOCUMENT}{more}");
+            assert_eq!(differences(&document, &[(Some("lan"), mac)]), [""; 0], "{more}");
+        }
     }
 }

@@ -45,6 +45,16 @@ mod tests {
     use crate::text::Source;
 
     #[test]
+    fn a_question_costs_the_values_of_its_part() -> Result<(), crate::diagnostic::Diagnostics> {
+        let source = Source { name: "test".into(), text: "a: [b, {c: d}]".into() };
+        let mut effort = Effort::new();
+        assert!(effort.spend(&document::parse(&source)?.root));
+        // Two mappings, a list and two words.
+        assert_eq!(effort.values, MOST_VALUES - QUESTION - 5);
+        Ok(())
+    }
+
+    #[test]
     fn small_and_large_questions_come_to_an_end() -> Result<(), crate::diagnostic::Diagnostics> {
         for items in [1, 100_000] {
             let text = format!("[{}]", vec!["1"; items].join(","));

@@ -54,6 +54,8 @@ mod tests {
                 "invalid type: string \"x\", expected u32",
                 "string \"x\", where a number is expected",
             ),
+            ("invalid type: sequence, expected enum BondMode", "a list, where a word is expected"),
+            ("invalid type: map, expected a string", "a mapping, where a string is expected"),
             ("invalid digit found in string", "not a number"),
             (
                 "Autoconf without DHCP is not supported yet",
