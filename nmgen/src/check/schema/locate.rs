@@ -219,3 +219,76 @@ pub(super) fn remove(value: &mut Node<'_>, path: &Path) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+    use crate::document;
+    use crate::text::Source;
+
+    fn parsed(text: &str) -> Node<'static> {
+        let source = Source { name: "".into(), text: text.into() };
+        let document = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        document.root.into_owned()
+    }
+
+    /// The part that is told for a contradiction.
+    fn place(text: &str, judge: Judge) -> String {
+        guilty(&parsed(text), "a contradiction", judge, &mut Effort::new()).to_string()
+    }
+
+    fn refused<T>(reason: &str) -> Result<T, Refusal> {
+        Err(Refusal(reason.to_owned()))
+    }
+
+    #[test]
+    fn where_nothing_ends_a_contradiction_its_first_part_is_told() {
+        // Two values contradict each other, and what is left contradicts a third one.
+        let judge: Judge = |root| match (root.get("b"), root.get("c")) {
+            (Some(_), Some(_)) => refused("a contradiction"),
+            _ => refused("another one"),
+        };
+        assert_eq!(place("{a: 1, b: 1, c: 1}", judge), "b");
+    }
+
+    #[test]
+    fn in_an_item_a_part_is_told_if_it_is_the_only_one() {
+        fn has(root: &Node<'_>, key: &str) -> bool {
+            let items = root.get("interfaces").map(Node::items).unwrap_or_default();
+            items.iter().any(|item| item.get(key).is_some())
+        }
+        let text = "interfaces: [{a: 1, b: 1}, {a: 1, b: 1, c: 1}]";
+        assert_eq!(
+            place(text, |root| match has(root, "c") {
+                true => refused("a contradiction"),
+                false => refused("another one"),
+            }),
+            "interfaces[1].c"
+        );
+    }
+
+    #[test]
+    fn the_questions_are_bounded() {
+        static ASKED: AtomicU32 = AtomicU32::new(0);
+        let keys: Vec<String> = (0..2 * MAX_QUESTIONS).map(|key| format!("k{key}: 1")).collect();
+        let found = place(&keys.join("\n"), |_| {
+            ASKED.fetch_add(1, Ordering::Relaxed);
+            refused("a contradiction")
+        });
+        assert_eq!((found.as_str(), ASKED.load(Ordering::Relaxed)), ("", MAX_QUESTIONS));
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_removes_nothing() {
+        let whole = parsed("a: [1]");
+        for path in
+            [Path::default(), Path::default().key("a").index(1), Path::default().key("b").index(0)]
+        {
+            let mut value = whole.clone();
+            remove(&mut value, &path);
+            assert!(value.means_the_same(&whole), "{path}");
+        }
+    }
+}
