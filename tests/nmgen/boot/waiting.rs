@@ -223,10 +223,13 @@ fn a_machine_without_any_card_waits_for_one() {
     let machine = machine(LONG);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
     let (said, took) = boot_while(&machine, || {
-        for (name, index, mac) in [("ens3", 2, "01"), ("ens4", 3, "02")] {
-            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
-            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
-        }
+        machine.plug("ens3", "52:54:00:00:00:01");
+        machine.write("sys/class/net/ens3/ifindex", "2\n");
+        settle(&machine, 2);
+        // One event ends no wait but its own.
+        wait_told(&machine, "waiting for eth1 (52:54:00:00:00:02)");
+        machine.plug("ens4", "52:54:00:00:00:02");
+        machine.write("sys/class/net/ens4/ifindex", "3\n");
         settle(&machine, 3);
     });
     assert_eq!(said.code, Some(0), "{said:?}");
