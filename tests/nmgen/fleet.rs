@@ -98,6 +98,7 @@ const TWO: &str = "  replicas: 2\n";
 pub(crate) const NONE: &str = "  replicas: 0\n";
 const UNSAID: &str = "";
 const MASTER: (&str, &str) = ("master-0", "master");
+const OTHER_MASTER: (&str, &str) = ("master-1", "master");
 const WORKER: (&str, &str) = ("worker-0", "worker");
 
 /// Replicas of the pools, hosts, and the expected diagnostics.
@@ -113,6 +114,7 @@ const REPLICAS: &[Case] = &[
     (ONE, NONE, "none: {}", &[MASTER], &[]),
     (ONE, ONE, "none: {}", &[MASTER, WORKER], &[]),
     (ONE, ONE, "none: {}", &[MASTER], &["role-without-hosts install.yaml:8"]),
+    (ONE, ONE, "none: {}", &[MASTER, OTHER_MASTER], &["role-without-hosts install.yaml:8"]),
     (ONE, TWO, "none: {}", &[MASTER, WORKER], &["fewer-hosts-than-replicas install.yaml:8"]),
     (ONE, UNSAID, "none: {}", &[MASTER], &["role-without-hosts install.yaml:7"]),
     (UNSAID, NONE, "none: {}", &[MASTER], &["fewer-hosts-than-replicas install.yaml:4"]),
