@@ -130,6 +130,9 @@ fn at(outer: &Document<'_>, node: &Node<'_>, text: &str, offset: usize) -> Optio
     stands_as_is.then_some(Position { line, column })
 }
 
+/// How often [`shift`] compares each line, on average.
+const LOOKS: u32 = 4;
+
 /// The lines and columns from the start of the file to the start of a block scalar, whose lines stand
 /// in the file unchanged, with equal indentation.
 fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)> {
@@ -139,14 +142,19 @@ fn shift(outer: &Document<'_>, node: &Node<'_>, text: &str) -> Option<(u32, u32)
     let first = lines::split(text).position(|line| !line.trim().is_empty())?;
     let inner = lines::split(text).nth(first)?;
     let blank = first as u32;
+    let span = node.span.start.line..=node.span.end.line;
+    // Many places of a folded scalar may look like its beginning for long.
+    let mut left = LOOKS * (1 + span.end() - span.start());
     // The span begins at an anchor, at the indicator or at a line of text.
-    (node.span.start.line..=node.span.end.line).find_map(|number| {
+    span.into_iter().find_map(|number| {
         let lines = number.checked_sub(blank + 1)?;
         let before = outer.lines().line(number).strip_suffix(inner)?;
         let is_indented = before.bytes().all(|byte| byte == b' ');
         let indent = before.len();
         // A folded scalar has other lines than the file.
         let is_same = (1..).zip(lines::split(text)).all(|(number, inner)| {
+            let Some(fewer) = left.checked_sub(1) else { return false };
+            left = fewer;
             let found = outer.lines().line(number + lines);
             found.get(indent..).map_or(inner.is_empty(), |found| found == inner)
         });
@@ -233,6 +241,16 @@ mod tests {
             let at = place.position.as_ref().map(|at| at.start.line);
             assert_eq!((at, place.decoded.is_some()), (Some(line), is_decoded), "{file}");
         }
+    }
+
+    /// Lines with more indentation are not folded.
+    #[test]
+    fn the_search_for_the_lines_of_a_folded_text_is_bounded() {
+        let file = format!("a: >2\n{}  b: 1\n  c\n", "   # a comment\n".repeat(200_000));
+        let source = Source { name: "".into(), text: file.into() };
+        let outer = document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        let Some(node) = outer.root.get("a") else { unreachable!("a key") };
+        assert_eq!(shift(&outer, node, node.text().unwrap_or_default()), None);
     }
 
     #[test]
