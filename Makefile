@@ -52,6 +52,8 @@ DEB := target/deb
 # Built separately: together, nmgen would be linked with features that only the agent needs.
 all: nmgen node ## Build the programs
 
+# A C library writes the time of its build into the program; compilers take this one (reproducible-builds.org).
+nmgen: export SOURCE_DATE_EPOCH ?= 0
 nmgen: toolchain ## Build nmgen for pipelines
 	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release $(NMGEN_PACKAGE)
 
