@@ -56,6 +56,7 @@ mod parallel;
 #[cfg(not(feature = "pipelines"))]
 #[path = "no_parallel.rs"]
 mod parallel;
+mod pattern;
 #[cfg(feature = "pipelines")]
 mod picture;
 pub mod profile;

@@ -158,3 +158,27 @@ fn has_static_default(keyfile: &Keyfile) -> bool {
             && keyfile.section(family).is_some_and(|section| section.entries.iter().any(is_route))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_address_activates_only_beside_optional_dhcp() {
+        for (ipv4, may_fail, ipv6, expected) in [
+            ("auto", "true", "link-local", true),
+            ("manual", "true", "link-local", false),
+            ("auto", "false", "link-local", false),
+            ("auto", "true", "auto", false),
+            ("manual", "false", "auto", false),
+        ] {
+            let mut keyfile = Keyfile::default();
+            keyfile.set("ipv4", "method", ipv4);
+            keyfile.set("ipv4", "may-fail", may_fail);
+            keyfile.set("ipv6", "method", ipv6);
+            let profile = Profile { id: "eno1".to_owned(), keyfile };
+            let told = stands_on_link_local(&profile);
+            assert_eq!(told, expected, "{ipv4} {may_fail} {ipv6}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ use super::small_file;
 use super::sysroot::Sysroot;
 use crate::mac::Mac;
 use crate::node::Card;
+use crate::pattern;
 use crate::profile::Keyfile;
 
 const IMAGE_PROFILES: &str = "/usr/lib/NetworkManager/system-connections";
@@ -150,7 +151,7 @@ fn matches(patterns: &str, name: &str) -> bool {
             Some(rest) => (true, rest),
             None => (false, pattern),
         };
-        let is_hit = is_like(pattern.as_bytes(), name.as_bytes()) != is_excluded;
+        let is_hit = pattern::fits(pattern, name) != is_excluded;
         if is_mandatory && !is_hit {
             return false;
         }
@@ -158,25 +159,6 @@ fn matches(patterns: &str, name: &str) -> bool {
         is_optional |= !is_mandatory && is_hit;
     }
     is_optional || !has_optional
-}
-
-/// `*` and `?`; a bracket stands for any character, which leaves the card to the system rather than to
-/// nmgen.
-fn is_like(pattern: &[u8], name: &[u8]) -> bool {
-    match (pattern.split_first(), name.split_first()) {
-        (None, None) => true,
-        (Some((b'*', rest)), None) => is_like(rest, name),
-        (Some((b'*', rest)), Some((_, shorter))) => {
-            is_like(rest, name) || is_like(pattern, shorter)
-        }
-        (Some((b'[', rest)), Some((_, shorter))) => {
-            let end = rest.iter().position(|byte| *byte == b']');
-            end.is_some_and(|end| is_like(&rest[end + 1..], shorter))
-        }
-        (Some((b'?', rest)), Some((_, shorter))) => is_like(rest, shorter),
-        (Some((wanted, rest)), Some((byte, shorter))) => wanted == byte && is_like(rest, shorter),
-        (None, Some(_)) | (Some(_), None) => false,
-    }
 }
 
 #[cfg(test)]
@@ -191,6 +173,8 @@ mod tests {
             ("ens*", "ens3", true),
             ("ens?", "ens33", false),
             ("ens[0-9]", "ens3", true),
+            ("ens[4-9]", "ens3", false),
+            ("!ens[4-9]", "ens3", true),
             ("!ens3", "ens3", false),
             ("!ens3", "ens4", true),
             ("ens*;!ens3", "ens3", false),

@@ -59,3 +59,42 @@ fn is_missing(error: &io::Error, path: &Path) -> bool {
     let is_absent = matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory);
     is_absent && path.symlink_metadata().is_err()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_way_through_a_link_out_of_the_root_is_refused() -> io::Result<()> {
+        let machine = tempfile::tempdir()?;
+        let root = machine.path().join("sysroot");
+        fs::create_dir_all(root.join("etc/nmgen"))?;
+        fs::create_dir(machine.path().join("etc"))?;
+        fs::write(root.join("etc/file"), "")?;
+        for (name, to) in [
+            // A link to nothing gets its directory once something makes it: in the initramfs.
+            ("dangling", machine.path().join("missing")),
+            ("outside", machine.path().join("etc")),
+            ("round", root.join("etc/round")),
+            ("inside", root.join("etc/nmgen")),
+        ] {
+            symlink(to, root.join("etc").join(name))?;
+        }
+        let sysroot = Sysroot::open(&Paths::new(machine.path())).map_err(io::Error::other)?;
+        for (path, is_inside) in [
+            ("/etc/nmgen/persisted", true),
+            ("/etc/inside/persisted", true),
+            ("/etc/new/directory/persisted", true),
+            ("/etc/file/persisted", true),
+            ("/etc/dangling/persisted", false),
+            ("/etc/dangling/directory/persisted", false),
+            ("/etc/outside/persisted", false),
+            ("/etc/round/persisted", false),
+        ] {
+            assert_eq!(sysroot.place(path).is_ok(), is_inside, "{path}");
+        }
+        Ok(())
+    }
+}

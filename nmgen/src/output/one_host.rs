@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use crate::convert::{Converted, Outcome};
 use crate::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use crate::pattern;
 use crate::source::{Host, Hosts};
 
 rules! {
@@ -26,7 +27,7 @@ pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnost
 /// The hosts to keep: all that one of the names and one of the roles fit; an empty list fits all.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Selection<'a> {
-    /// Names, with or without the domain; `*` and `?` as in a shell.
+    /// Names, with or without the domain; patterns of the shell.
     pub(crate) hosts: &'a [String],
     /// Roles.
     pub(crate) roles: &'a [String],
@@ -152,48 +153,6 @@ fn those_there(hosts: &[&Host]) -> String {
 }
 
 fn fits(host: &Host, pattern: &str) -> bool {
-    let is_it = |name: Option<&str>| name.is_some_and(|name| matches(pattern, name));
+    let is_it = |name: Option<&str>| name.is_some_and(|name| pattern::fits(pattern, name));
     is_it(host.name.as_deref()) || is_it(host.short_name())
-}
-
-/// `*` is any text, `?` any character.
-fn matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) =
-        (pattern.chars().collect(), name.chars().collect());
-    // The characters of the name that the pattern so far can end before.
-    let mut ends = vec![false; name.len() + 1];
-    ends[0] = true;
-    for wanted in pattern {
-        let mut next = vec![false; name.len() + 1];
-        for at in 0..=name.len() {
-            next[at] = match wanted {
-                '*' => ends[at] || (at > 0 && next[at - 1]),
-                '?' => at > 0 && ends[at - 1],
-                wanted => at > 0 && ends[at - 1] && name[at - 1] == wanted,
-            };
-        }
-        ends = next;
-    }
-    ends[name.len()]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_pattern_fits_as_in_a_shell() {
-        for (pattern, name, expected) in [
-            ("worker-*", "worker-0", true),
-            ("worker-*", "worker-", true),
-            ("worker-?", "worker-10", false),
-            ("*-0", "master-0", true),
-            ("*", "", true),
-            ("w*r-*0", "worker-10", true),
-            ("worker-0", "worker-01", false),
-            ("", "worker-0", false),
-        ] {
-            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
-        }
-    }
 }
