@@ -16,7 +16,7 @@ use std::{collections::HashMap, net::IpAddr, time::Duration};
 use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
-use self::bus::{NM, call, path_of};
+use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
@@ -151,11 +151,12 @@ impl Bus {
     pub(crate) async fn settled(&self, name: &str) -> Result<Settled, BusError> {
         let Some(device) = self.device(name).await? else { return Ok(Settled::Unknown) };
         let device = self.device_proxy(&device).await?;
-        let state = device.state().await.map_err(call("a query"))?;
+        let answers = tokio::try_join!(device.state(), device.available_connections());
+        let Some((state, profiles)) = unless_gone(answers, "a query")? else {
+            return Ok(Settled::Unknown);
+        };
         // During start-up NetworkManager is about to activate a disconnected device with a profile.
-        let early = STARTING.contains(&state)
-            || (state == DISCONNECTED
-                && !device.available_connections().await.map_err(call("a query"))?.is_empty());
+        let early = STARTING.contains(&state) || (state == DISCONNECTED && !profiles.is_empty());
         let starting = early && self.manager.startup().await.map_err(call("a query"))?;
         Ok(if ACTIVATING.contains(&state) || starting { Settled::No } else { Settled::Yes })
     }
@@ -164,7 +165,7 @@ impl Bus {
     pub(crate) async fn is_unavailable(&self, name: &str) -> Result<bool, BusError> {
         let Some(device) = self.device(name).await? else { return Ok(false) };
         let state = self.device_proxy(&device).await?.state().await;
-        Ok(state.map_err(call("a query"))? == UNAVAILABLE)
+        Ok(unless_gone(state, "a query")? == Some(UNAVAILABLE))
     }
 
     async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {
@@ -183,8 +184,9 @@ impl Bus {
         let query = || call("the list of devices");
         match self.manager.get_device_by_ip_iface(name).await {
             Ok(path) => {
-                let proxy = self.device_proxy(path.as_str()).await?;
-                if !OVS_BRIDGE_OR_PORT.contains(&proxy.device_type().await.map_err(query())?) {
+                let kind = self.device_proxy(path.as_str()).await?.device_type().await;
+                let kind = unless_gone(kind, "the list of devices")?;
+                if kind.is_some_and(|kind| !OVS_BRIDGE_OR_PORT.contains(&kind)) {
                     return Ok(Some(path.to_string()));
                 }
             }
@@ -244,17 +246,12 @@ impl Bus {
             .build()
             .await
             .map_err(query())?;
-        let read = async || Ok((proxy.created().await?, proxy.rollback_timeout().await?));
-        match read().await {
-            Ok((created, seconds)) => Ok(Some(Deadline {
-                created: Duration::from_millis(created.unsigned_abs()),
-                seconds,
-            })),
-            Err(source) => {
-                let error = query()(source);
-                if error.is_unknown_object() { Ok(None) } else { Err(error) }
-            }
-        }
+        let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
+        let found = unless_gone(answers, "the list of checkpoints")?;
+        Ok(found.map(|(created, seconds)| Deadline {
+            created: Duration::from_millis(created.unsigned_abs()),
+            seconds,
+        }))
     }
 
     /// A checkpoint of everything; it rolls back by itself after `timeout` seconds.

@@ -1,7 +1,10 @@
 //! The connection to NetworkManager, and the errors of the bus.
 
 use thiserror::Error;
-use zbus::zvariant::{ObjectPath, OwnedObjectPath};
+use zbus::{
+    DBusError as _,
+    zvariant::{ObjectPath, OwnedObjectPath},
+};
 
 use super::proxies::{ActiveConnectionProxy, ConnectionSettingsProxy, ManagerProxy};
 
@@ -48,8 +51,27 @@ impl BusError {
 
     fn is_one_of(&self, names: &[&str]) -> bool {
         let Self::Call { source, .. } = self else { return false };
-        let zbus::Error::MethodError(name, ..) = &**source else { return false };
+        let name = if let zbus::Error::MethodError(name, ..) = &**source {
+            name.as_ref()
+        } else if let zbus::Error::FDO(error) = &**source {
+            // The refusal of a property.
+            error.name()
+        } else {
+            return false;
+        };
         names.iter().any(|error| name.strip_prefix("org.freedesktop.DBus.Error.") == Some(error))
+    }
+}
+
+/// The answer of an object; `None` if it went away since NetworkManager named it.
+pub(super) fn unless_gone<T>(
+    answer: zbus::Result<T>,
+    operation: &'static str,
+) -> Result<Option<T>, BusError> {
+    match answer.map_err(call(operation)) {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_unknown_object() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
@@ -102,5 +124,44 @@ impl Bus {
             .build()
             .await
             .map_err(query())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zbus::{Message, fdo, names::ErrorName};
+
+    use super::{call, unless_gone};
+
+    /// The refusal of a method, and of a property.
+    fn refusals(name: &str) -> zbus::Result<[zbus::Error; 2]> {
+        let name = format!("org.freedesktop.DBus.Error.{name}");
+        let call = Message::method_call("/Devices/1", "Get")?.build(&())?;
+        let answer = Message::error(&call.header(), name.as_str())?.build(&())?;
+        let method = || {
+            let name = ErrorName::try_from(name.as_str())?.to_owned();
+            zbus::Result::Ok(zbus::Error::MethodError(name.into(), None, answer.clone()))
+        };
+        Ok([method()?, fdo::Error::from(method()?).into()])
+    }
+
+    #[test]
+    fn an_object_that_went_away_is_no_refusal() -> zbus::Result<()> {
+        for (name, is_unknown, is_gone) in [
+            ("UnknownObject", true, true),
+            // GLib's, for a path without an object.
+            ("UnknownMethod", true, false),
+            ("UnknownInterface", true, false),
+            ("NoReply", false, true),
+            ("AccessDenied", false, false),
+        ] {
+            for refusal in refusals(name)? {
+                let answer = unless_gone::<()>(Err(refusal.clone()), "a query");
+                assert_eq!(matches!(answer, Ok(None)), is_unknown, "{refusal:?}");
+                assert_eq!(call("a query")(refusal.clone()).is_gone(), is_gone, "{refusal:?}");
+            }
+        }
+        assert!(matches!(unless_gone(Ok(7), "a query"), Ok(Some(7))));
+        Ok(())
     }
 }
