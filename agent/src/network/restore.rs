@@ -142,23 +142,24 @@ async fn patient<T>(
     .await
 }
 
-/// Profiles that were active and are not now: lower ones last, since activating an interface also
-/// activates its controllers.
-async fn inactive<'b>(
-    net: &Clients<'_>,
-    before: &'b Before,
-) -> Result<Vec<&'b Active>, NetworkError> {
-    let active = net.bus.active().await?;
-    let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
-    Ok(before.active.iter().filter(is_inactive).collect())
+/// What NetworkManager has made of the earlier profiles so far.
+#[derive(Default)]
+struct Progress<'b> {
+    /// Those that were active and are not now: lower ones last, since activating an interface also activates its controllers.
+    inactive: Vec<&'b Active>,
+    /// Whether it still works on a profile that was up: addresses and routes stay until an activation that replaces another one
+    /// takes them away.
+    is_under_way: bool,
 }
 
-/// Whether NetworkManager still works on a profile that was up: addresses and routes stay until an
-/// activation that replaces another one takes them away.
-async fn is_under_way(net: &Clients<'_>, before: &Before) -> Result<bool, NetworkError> {
+async fn progress<'b>(net: &Clients<'_>, before: &'b Before) -> Result<Progress<'b>, NetworkError> {
     let (active, activated) = (net.bus.active().await?, net.bus.activated().await?);
+    let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
     let mut were_up = active.iter().filter(|it| before.activated.contains(&it.uuid));
-    Ok(were_up.any(|it| !activated.contains(&it.uuid)))
+    Ok(Progress {
+        inactive: before.active.iter().filter(is_inactive).collect(),
+        is_under_way: were_up.any(|it| !activated.contains(&it.uuid)),
+    })
 }
 
 /// Activates profiles, OVS bridges first: for a port NetworkManager activates only a controller
@@ -199,14 +200,11 @@ pub(super) async fn restored(
             tracing::debug!("{error}");
         }
         let missing = missing(net, before).await?;
-        let inactive = inactive(net, before).await.unwrap_or_else(|error| {
-            tracing::debug!("{error}");
-            Vec::new()
-        });
-        let is_under_way = is_under_way(net, before).await.unwrap_or_else(|error| {
-            tracing::debug!("{error}");
-            false
-        });
+        let Progress { inactive, is_under_way } =
+            progress(net, before).await.unwrap_or_else(|error| {
+                tracing::debug!("{error}");
+                Progress::default()
+            });
         if missing.is_empty() && !is_under_way && (inactive.is_empty() || has_activated) {
             return Ok(());
         }
