@@ -2,10 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Mark, SOON, kubelet_ran,
-        mark, outcome, picture, picture_like, settle, unwrapped, worker,
+        ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
+        SOON, USERSPACE, agent, br_ex_works, finished, kubelet_ran, mark, outcome, patch_port,
+        picture, picture_like, settle, unwrapped, volatile_profiles, with_bridge, worker,
     },
-    lab::{Case, Error, Inside, Lab, Output, Peer},
+    lab::{Case, Error, Inside, Lab, Nic, Node, Output, Peer, Release},
 };
 
 /// The document on trial.
@@ -197,6 +198,60 @@ fn unconfirmed_trial_goes_back_whatever_ends() -> Result<(), Error> {
         assert!(kubelet_ran(&inside)?);
         let status = dayone(&inside, &["status"], 0)?;
         assert!(!status.stdout.contains("failures"), "{status}");
+        Ok(())
+    })
+}
+
+/// The automatic br-ex works, with OVN's port.
+fn is_automatic(case: &Case<'_>, after: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    assert_eq!(volatile_profiles(&inside)?, BRIDGE_PROFILES, "{after}");
+    patch_port(&inside)?;
+    br_ex_works(case)
+}
+
+/// On a node of the field without a document: the trial's br-ex takes the automatic one's place, with OVN's port on it.
+#[test]
+fn trial_in_place_of_the_automatic_bridge() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = with_bridge(agent(node.field(Release::V4_22).ovn_remains()))
+        .file("/etc/dayone/dayone.toml", &format!("{HASTE}{USERSPACE}"), 0o644)
+        .file(FILE, &Document::new().with("192.0.2.10", "192.0.2.77").text(), 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        is_automatic(case, "the boot")?;
+        let before = picture(&inside)?;
+
+        let start = begin(&inside, "first")?;
+        assert!(case.peer().pings(OTHER, SOON)?);
+        patch_port(&inside)?;
+        inside.sh("systemctl stop dayone-trial.service")?;
+        undone(&inside, &start)?;
+        is_back(case, &before, "systemctl stop")?;
+        is_automatic(case, "systemctl stop")?;
+
+        begin(&inside, "second")?;
+        dayone(&inside, &["confirm"], 0)?;
+        // The node's own network, by the command for it.
+        dayone(&inside, &["apply"], 0)?;
+        is_back(case, &before, "dayone apply")?;
+        is_automatic(case, "dayone apply")?;
+
+        begin(&inside, "third")?;
+        dayone(&inside, &["confirm"], 0)?;
+        inside.sh("sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let inside = case.inside()?;
+        finished(&inside)?;
+        assert_eq!(inside.journal(&[UNDONE])?.len(), 1);
+        is_automatic(case, "the power cut")?;
+        is_back(case, &before, "the power cut")?;
+        assert!(kubelet_ran(&inside)?);
+        dayone(&inside, &["status"], 0)?;
         Ok(())
     })
 }
