@@ -196,8 +196,8 @@ impl Bus {
         }
         for path in self.manager.get_all_devices().await.map_err(query())? {
             let proxy = self.device_proxy(path.as_str()).await?;
-            // Skip an object that goes away meanwhile.
-            if let (Ok(found), Ok(kind)) = (proxy.interface().await, proxy.device_type().await)
+            let answers = tokio::try_join!(proxy.interface(), proxy.device_type());
+            if let Some((found, kind)) = unless_gone(answers, "the list of devices")?
                 && found == name
                 && !OVS_BRIDGE_OR_PORT.contains(&kind)
             {
@@ -294,16 +294,17 @@ impl Bus {
         let paths = self.manager.active_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Vec<Active>, BusError> {
             let proxy = self.active_connection(path).await?;
-            // Skip an object that goes away meanwhile.
             let answers =
                 tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());
-            let Ok((uuid, kind, devices, flags)) = answers else { return Ok(Vec::new()) };
+            let answers = unless_gone(answers, "the list of active connections")?;
+            let Some((uuid, kind, devices, flags)) = answers else { return Ok(Vec::new()) };
             if flags & EXTERNAL != 0 || kind == "loopback" {
                 return Ok(Vec::new());
             }
             let mut found = Vec::new();
             for device in devices {
-                if let Ok(device) = self.device_proxy(device.as_str()).await?.interface().await {
+                let name = self.device_proxy(device.as_str()).await?.interface().await;
+                if let Some(device) = unless_gone(name, "the list of devices")? {
                     found.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
                 }
             }

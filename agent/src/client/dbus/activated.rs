@@ -3,7 +3,7 @@
 use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
-use super::bus::{Bus, BusError, call};
+use super::bus::{Bus, BusError, call, unless_gone};
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 const ACTIVATED: u32 = 2;
@@ -15,9 +15,9 @@ impl Bus {
         let paths = self.manager.active_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
             let proxy = self.active_connection(path).await?;
-            // Skip a connection that goes away meanwhile.
             let answers = tokio::try_join!(proxy.uuid(), proxy.state());
-            Ok(answers.ok().filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
+            let found = unless_gone(answers, "the list of active connections")?;
+            Ok(found.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
         };
         Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
     }

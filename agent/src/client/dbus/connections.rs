@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use futures_util::future::try_join_all;
 use zbus::zvariant::{self, Array, OwnedObjectPath, OwnedValue};
 
-use super::bus::{Bus, BusError, call};
+use super::bus::{Bus, BusError, call, unless_gone};
 use crate::connection::{ConnectionSettings, Record, Value};
 
 /// `NM_SETTINGS_CONNECTION_FLAG_EXTERNAL`: generated for a device that another program configured.
@@ -46,9 +46,8 @@ impl Bus {
         let paths = self.settings.list_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Option<Connection>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
-            // Skip an object that goes away meanwhile.
-            let Ok((settings, flags)) = tokio::try_join!(proxy.get_settings(), proxy.flags())
-            else {
+            let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
+            let Some((settings, flags)) = unless_gone(answers, "the list of profiles")? else {
                 return Ok(None);
             };
             Ok(Some(Connection { path: path.to_string(), flags, settings: from_wire(&settings) }))

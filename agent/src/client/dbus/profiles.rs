@@ -6,7 +6,7 @@ use futures_util::future::try_join_all;
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
-    bus::{Bus, BusError, call},
+    bus::{Bus, BusError, call, unless_gone},
     proxies::SettingsConnectionProxy,
 };
 
@@ -83,9 +83,8 @@ impl Bus {
         let paths = self.settings.list_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| -> Result<Option<Profile>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
-            // Skip an object that goes away meanwhile.
-            let Ok((settings, flags)) = tokio::try_join!(proxy.get_settings(), proxy.flags())
-            else {
+            let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
+            let Some((settings, flags)) = unless_gone(answers, "the list of profiles")? else {
                 return Ok(None);
             };
             let get = |key: &str| -> Option<String> {
