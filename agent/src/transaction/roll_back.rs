@@ -37,7 +37,9 @@ impl<N: Network> Transaction<'_, N> {
 
     /// Rolls back, proves that the old network is back, and closes the journal. NetworkManager is
     /// restarted where the old network does not come back: it may keep a device between two states
-    /// for good, for example an OVS interface whose ovs-vswitchd died while it was activated.
+    /// for good, for example an OVS interface whose ovs-vswitchd died while it was activated. Before
+    /// that the files are restored once more: with a device NetworkManager removes its own profile of
+    /// it, and with that a restored one of the same file.
     pub(crate) async fn roll_back(
         &self,
         before: &Before,
@@ -53,6 +55,9 @@ impl<N: Network> Transaction<'_, N> {
         let mut restored = self.restored(before, probed).await;
         // A silent gateway is no fault of NetworkManager's.
         if !matches!(restored, Ok(()) | Err((_, PhaseError::Probes(_)))) {
+            if let Err(error) = journal::restore_files(self.paths, same_boot) {
+                tracing::warn!("roll back: {}", chain(&error));
+            }
             let restarted =
                 self.unstoppable(Phase::RollBack, step, self.network.restart(step)).await;
             match restarted {
