@@ -152,7 +152,7 @@ impl Bus {
         let Some(device) = self.device(name).await? else { return Ok(Settled::Unknown) };
         let device = self.device_proxy(&device).await?;
         let answers = tokio::try_join!(device.state(), device.available_connections());
-        let Some((state, profiles)) = unless_gone(answers, "a query")? else {
+        let Some((state, profiles)) = unless_gone(answers.map_err(call("a query")))? else {
             return Ok(Settled::Unknown);
         };
         // During start-up NetworkManager is about to activate a disconnected device with a profile.
@@ -165,7 +165,7 @@ impl Bus {
     pub(crate) async fn is_unavailable(&self, name: &str) -> Result<bool, BusError> {
         let Some(device) = self.device(name).await? else { return Ok(false) };
         let state = self.device_proxy(&device).await?.state().await;
-        Ok(unless_gone(state, "a query")? == Some(UNAVAILABLE))
+        Ok(unless_gone(state.map_err(call("a query")))? == Some(UNAVAILABLE))
     }
 
     async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {
@@ -185,7 +185,7 @@ impl Bus {
         match self.manager.get_device_by_ip_iface(name).await {
             Ok(path) => {
                 let kind = self.device_proxy(path.as_str()).await?.device_type().await;
-                let kind = unless_gone(kind, "the list of devices")?;
+                let kind = unless_gone(kind.map_err(query()))?;
                 if kind.is_some_and(|kind| !OVS_BRIDGE_OR_PORT.contains(&kind)) {
                     return Ok(Some(path.to_string()));
                 }
@@ -197,7 +197,7 @@ impl Bus {
         for path in self.manager.get_all_devices().await.map_err(query())? {
             let proxy = self.device_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.interface(), proxy.device_type());
-            if let Some((found, kind)) = unless_gone(answers, "the list of devices")?
+            if let Some((found, kind)) = unless_gone(answers.map_err(query()))?
                 && found == name
                 && !OVS_BRIDGE_OR_PORT.contains(&kind)
             {
@@ -247,7 +247,7 @@ impl Bus {
             .await
             .map_err(query())?;
         let answers = tokio::try_join!(proxy.created(), proxy.rollback_timeout());
-        let found = unless_gone(answers, "the list of checkpoints")?;
+        let found = unless_gone(answers.map_err(query()))?;
         Ok(found.map(|(created, seconds)| Deadline {
             created: Duration::from_millis(created.unsigned_abs()),
             seconds,
@@ -296,7 +296,7 @@ impl Bus {
             let proxy = self.active_connection(path).await?;
             let answers =
                 tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());
-            let answers = unless_gone(answers, "the list of active connections")?;
+            let answers = unless_gone(answers.map_err(query()))?;
             let Some((uuid, kind, devices, flags)) = answers else { return Ok(Vec::new()) };
             if flags & EXTERNAL != 0 || kind == "loopback" {
                 return Ok(Vec::new());
@@ -304,7 +304,7 @@ impl Bus {
             let mut found = Vec::new();
             for device in devices {
                 let name = self.device_proxy(device.as_str()).await?.interface().await;
-                if let Some(device) = unless_gone(name, "the list of devices")? {
+                if let Some(device) = unless_gone(name.map_err(query()))? {
                     found.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
                 }
             }

@@ -16,7 +16,7 @@ impl Bus {
         let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
             let proxy = self.active_connection(path).await?;
             let answers = tokio::try_join!(proxy.uuid(), proxy.state());
-            let found = unless_gone(answers, "the list of active connections")?;
+            let found = unless_gone(answers.map_err(query()))?;
             Ok(found.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
         };
         Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())

@@ -5,7 +5,7 @@ use zbus::zvariant::OwnedObjectPath;
 
 use super::{
     Active,
-    bus::{Bus, BusError, call, path_of},
+    bus::{Bus, BusError, call, path_of, unless_gone},
     proxies::ActiveConnectionProxy,
 };
 
@@ -51,12 +51,10 @@ impl Bus {
         let mut transitions = proxy.receive_transition().await.map_err(refused())?;
         let down = |reason| BusError::NotActive { profile: active.uuid.clone(), reason };
         // The state may have changed before the subscription; a profile that failed has no object.
-        match proxy.state().await.map_err(refused()) {
-            Ok(ACTIVATED) => return Ok(()),
-            Ok(state) if DOWN.contains(&state) => return Err(down(reason(0))),
-            Ok(_) => {}
-            Err(error) if error.is_unknown_object() => return Err(down(reason(0))),
-            Err(error) => return Err(error),
+        match unless_gone(proxy.state().await.map_err(refused()))? {
+            Some(ACTIVATED) => return Ok(()),
+            Some(state) if !DOWN.contains(&state) => {}
+            Some(_) | None => return Err(down(reason(0))),
         }
         while let Some(transition) = transitions.next().await {
             let now = transition.args().map_err(refused())?;

@@ -45,7 +45,7 @@ impl BusError {
     }
 
     /// Whether only the requested object went away, not NetworkManager.
-    pub(super) fn is_unknown_object(&self) -> bool {
+    fn is_unknown_object(&self) -> bool {
         self.is_one_of(&["UnknownObject", "UnknownMethod", "UnknownInterface"])
     }
 
@@ -64,11 +64,8 @@ impl BusError {
 }
 
 /// The answer of an object; `None` if it went away since NetworkManager named it.
-pub(super) fn unless_gone<T>(
-    answer: zbus::Result<T>,
-    operation: &'static str,
-) -> Result<Option<T>, BusError> {
-    match answer.map_err(call(operation)) {
+pub(super) fn unless_gone<T>(answer: Result<T, BusError>) -> Result<Option<T>, BusError> {
+    match answer {
         Ok(answer) => Ok(Some(answer)),
         Err(error) if error.is_unknown_object() => Ok(None),
         Err(error) => Err(error),
@@ -156,12 +153,14 @@ mod tests {
             ("AccessDenied", false, false),
         ] {
             for refusal in refusals(name)? {
-                let answer = unless_gone::<()>(Err(refusal.clone()), "a query");
-                assert_eq!(matches!(answer, Ok(None)), is_unknown, "{refusal:?}");
-                assert_eq!(call("a query")(refusal.clone()).is_gone(), is_gone, "{refusal:?}");
+                let error = call("a query")(refusal);
+                assert_eq!(error.is_gone(), is_gone, "{error:?}");
+                let text = format!("{error:?}");
+                let answer = unless_gone::<()>(Err(error));
+                assert_eq!(matches!(answer, Ok(None)), is_unknown, "{text}");
             }
         }
-        assert!(matches!(unless_gone(Ok(7), "a query"), Ok(Some(7))));
+        assert!(matches!(unless_gone(Ok(7)), Ok(Some(7))));
         Ok(())
     }
 }

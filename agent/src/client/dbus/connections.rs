@@ -47,7 +47,7 @@ impl Bus {
         let one = async |path: OwnedObjectPath| -> Result<Option<Connection>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
-            let Some((settings, flags)) = unless_gone(answers, "the list of profiles")? else {
+            let Some((settings, flags)) = unless_gone(answers.map_err(query()))? else {
                 return Ok(None);
             };
             Ok(Some(Connection { path: path.to_string(), flags, settings: from_wire(&settings) }))

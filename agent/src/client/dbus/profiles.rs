@@ -84,7 +84,7 @@ impl Bus {
         let one = async |path: OwnedObjectPath| -> Result<Option<Profile>, BusError> {
             let proxy = self.profile_proxy(path.as_str()).await?;
             let answers = tokio::try_join!(proxy.get_settings(), proxy.flags());
-            let Some((settings, flags)) = unless_gone(answers, "the list of profiles")? else {
+            let Some((settings, flags)) = unless_gone(answers.map_err(query()))? else {
                 return Ok(None);
             };
             let get = |key: &str| -> Option<String> {
