@@ -24,7 +24,7 @@ mod transaction;
 mod wants;
 mod watchdog;
 
-use std::process::ExitCode;
+use std::{path::Path, process::ExitCode};
 
 use clap::Parser as _;
 
@@ -47,17 +47,7 @@ pub fn main() -> ExitCode {
         }
     };
     status::log::start();
-    let result = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(Error::Runtime)
-        .and_then(|runtime| {
-            let result = runtime.block_on(watchdog::guarded(run(&cli)));
-            // A pending name lookup must not delay the exit.
-            runtime.shutdown_background();
-            result
-        });
-    match result {
+    match carry_out(&cli) {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
             // Commands that change the network report to the journal and the console themselves; a
@@ -84,6 +74,28 @@ pub fn main() -> ExitCode {
             ExitCode::from(error.exit() as u8)
         }
     }
+}
+
+/// `dayone recover --root ROOT` without the start of a process and without a log, for a test of thousands of disks. An error
+/// is the exit code and its reason.
+///
+/// # Errors
+/// Like `dayone recover`.
+#[doc(hidden)]
+pub fn recover(root: &Path) -> Result<(), (u8, String)> {
+    let cli = Cli { root: root.to_owned(), command: Command::Recover };
+    carry_out(&cli).map_err(|error| (error.exit() as u8, nmgen::chain(&error)))
+}
+
+fn carry_out(cli: &Cli) -> Result<(), Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(Error::Runtime)?;
+    let result = runtime.block_on(watchdog::guarded(run(cli)));
+    // A pending name lookup must not delay the exit.
+    runtime.shutdown_background();
+    result
 }
 
 async fn run(cli: &Cli) -> Result<(), Error> {

@@ -1,5 +1,6 @@
 //! Every state that a crash can leave a node's disk in, at any moment of a transaction.
 
+mod agent;
 mod bridge;
 mod document;
 mod interrupted;

@@ -110,6 +110,15 @@ pub fn dayone_fault_injection() -> &'static Path {
         .get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone-fault-injection")))
 }
 
+/// The agent's recovery of one root directory after the other, in one process.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn recover_roots() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("recover-roots"))
+}
+
 /// `nmstatectl service`, which runs beside the agent on a node of the field.
 ///
 /// # Panics

@@ -15,6 +15,7 @@ use tests::{
 };
 
 use super::{
+    agent,
     node::Named,
     recorded::faulty,
     recovery::{self, Expected, PLACES, Recovery},
@@ -50,7 +51,8 @@ fn second_crash(expected: &Expected, first: &State) -> Result<Report, Fault> {
     let places: Vec<_> = places.iter().map(String::as_str).collect();
     let failed = |source| Fault::File { path: root.clone().into(), source };
     let start = Tree::read(Path::new("/"), &places).map_err(failed)?;
-    let (code, calls) = Trace::attach(&recovery.command(&["recover"]), &[])?.finish()?;
+    let command = agent::command(&["recover"], recovery.root());
+    let (code, calls) = Trace::attach(&command, &[])?.finish()?;
     assert_eq!(code, Some(0));
     let recording = Recording::new(start, &places, &calls)?;
     let end = Tree::read(Path::new("/"), &places).map_err(failed)?;

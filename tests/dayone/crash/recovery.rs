@@ -4,7 +4,6 @@ use std::{
     fs,
     os::unix::fs::symlink,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
 
 use serde_json::Value;
@@ -17,8 +16,9 @@ use tests::{
         tree::{Kind, Tree},
     },
     dayone::APPLIED,
-    program,
 };
+
+use super::agent::{self, Agent};
 
 /// The places that survive a reboot and that a transaction writes or recovery reads.
 pub(super) const PLACES: &[&str] = &[
@@ -134,7 +134,7 @@ impl Expected {
 /// A root directory for recoveries.
 pub(super) struct Recovery<'e> {
     root: tempfile::TempDir,
-    program: &'e Path,
+    agent: Agent,
     /// What is on the disk.
     now: Tree,
     expected: &'e Expected,
@@ -142,14 +142,10 @@ pub(super) struct Recovery<'e> {
 
 impl<'e> Recovery<'e> {
     pub(super) fn new(expected: &'e Expected) -> Result<Self, Fault> {
-        Self::with(program::dayone(), expected)
-    }
-
-    /// With another build of the agent.
-    pub(super) fn with(program: &'e Path, expected: &'e Expected) -> Result<Self, Fault> {
         let memory = Path::new("/dev/shm");
         let root = tempfile::tempdir_in(memory).map_err(file(memory))?;
-        let it = Self { root, program, now: Tree::default(), expected };
+        let agent = Agent::start()?;
+        let it = Self { root, agent, now: Tree::default(), expected };
         for (path, text) in [
             ("proc/sys/kernel/random/boot_id", "00000000-0000-4000-8000-000000000000\n"),
             ("proc/sys/kernel/hostname", "worker-0\n"),
@@ -180,21 +176,6 @@ impl<'e> Recovery<'e> {
         Ok(())
     }
 
-    /// The agent as a service of systemd: as one it tells the boot to wait.
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.program);
-        command.args(arguments).arg("--root").arg(self.root.path());
-        command.env("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nonexistent");
-        // Its log would be in the host's journal.
-        command.env("JOURNAL_STREAM", "0:0").env("DAYONE_LOG", "error");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Result<Output, Fault> {
-        let mut command = self.command(arguments);
-        command.output().map_err(|source| Fault::Run { program: format!("{command:?}"), source })
-    }
-
     /// The end of a boot: `/run` is gone.
     pub(super) fn reboot(&self) -> Result<(), Fault> {
         let run = self.root.path().join("run");
@@ -202,26 +183,29 @@ impl<'e> Recovery<'e> {
         removed.and_then(|()| fs::create_dir(&run)).map_err(file(&run))
     }
 
-    /// Recovers; the exit code's rule is the error inside.
+    /// Recovers; the inner error is a broken rule.
     pub(super) fn recover(&mut self) -> Result<Result<Tree, String>, Fault> {
         self.reboot()?;
-        let output = self.run(&["recover"])?;
+        let end = self.agent.recover(self.root.path())?;
+        self.recovered(end)
+    }
+
+    /// The disk after a recovery with this end.
+    fn recovered(&mut self, end: Result<(), String>) -> Result<Result<Tree, String>, Fault> {
         let now = self.now.read_again(self.root.path(), PLACES);
         self.now = now.map_err(file(self.root.path()))?;
         let is_held = self.root.path().join("run/dayone/undecided").exists();
-        Ok(match (output.status.code(), is_held) {
-            (Some(0), true) => Ok(self.now.clone()),
-            (Some(0), false) => Err("the boot does not wait".to_owned()),
-            (code, _) => {
-                let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-                Err(format!("recover ends with {code:?}: {said}"))
-            }
-        })
+        Ok(end.and_then(|()| match is_held {
+            true => Ok(self.now.clone()),
+            false => Err("the boot does not wait".to_owned()),
+        }))
     }
 
-    /// What a second recovery and the status have to agree with.
+    /// What a second recovery and the status have to agree with, both by the program of a node.
     fn again(&mut self, after: &Tree, is_new: bool) -> Result<Option<String>, Fault> {
-        match self.recover()? {
+        self.reboot()?;
+        let end = agent::recover(self.root.path())?;
+        match self.recovered(end)? {
             Err(rule) => return Ok(Some(format!("the second time {rule}"))),
             Ok(again) => {
                 if let Some(difference) = again.difference(after) {
@@ -229,12 +213,10 @@ impl<'e> Recovery<'e> {
                 }
             }
         }
-        let status = self.run(&["status", "--json"])?;
-        let status: Value = serde_json::from_slice(&status.stdout).unwrap_or_default();
+        let in_force = agent::in_force(self.root.path())?;
         let (old, new) = self.expected.in_force;
         let expected = Value::from(if is_new { new } else { old });
-        let rule = format!("status says in force: {}", status["in-force"]);
-        Ok((status["in-force"] != expected).then_some(rule))
+        Ok((in_force != expected).then(|| format!("status says in force: {in_force}")))
     }
 }
 

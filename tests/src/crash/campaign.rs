@@ -68,29 +68,9 @@ pub fn run<J: Judge>(
 ) -> Result<Report, Fault> {
     let maker = States::new(recording);
     let states = maker.all(number);
-    let (next, shared) = (AtomicUsize::new(0), Shared::default());
-    let broken: Mutex<Vec<(usize, String)>> = Mutex::default();
-    let work = || -> Result<(), Fault> {
-        let mut judge = judge()?;
-        while let Some((index, state)) = take(&next, &states) {
-            if let Some(rule) = judge.judge(state, &shared)? {
-                broken.lock().unwrap_or_else(PoisonError::into_inner).push((index, rule));
-            }
-        }
-        Ok(())
-    };
-    let threads = thread::available_parallelism().map_or(2, NonZero::get);
-    thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().try_for_each(|thread| match thread.join() {
-            Ok(done) => done,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })?;
-    let mut broken = broken.into_inner().unwrap_or_else(PoisonError::into_inner);
-    broken.sort_unstable();
+    let shared = Shared::default();
     let mut report = Report { states: states.len(), violations: BTreeMap::new() };
-    for (index, rule) in broken {
+    for (index, rule) in violations(&states, usize::MAX, &shared, &judge)? {
         if report.violations.contains_key(&rule) {
             continue;
         }
@@ -104,6 +84,53 @@ pub fn run<J: Judge>(
         report.violations.insert(rule, maker.explain(&shortest));
     }
     Ok(report)
+}
+
+/// Whether a simple state of `recording`, a faulty program's, breaks a rule: the first that does ends the search.
+///
+/// # Errors
+/// If a state cannot be tried.
+pub fn is_noticed<J: Judge>(
+    recording: &Recording,
+    judge: impl Fn() -> Result<J, Fault> + Sync,
+) -> Result<bool, Fault> {
+    let states = States::new(recording).all(0);
+    Ok(!violations(&states, 1, &Shared::default(), &judge)?.is_empty())
+}
+
+/// The states that break a rule, by their index, until `enough` are found.
+fn violations<J: Judge>(
+    states: &[State],
+    enough: usize,
+    shared: &Shared,
+    judge: &(impl Fn() -> Result<J, Fault> + Sync),
+) -> Result<Vec<(usize, String)>, Fault> {
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, String)>> = Mutex::default();
+    let work = || -> Result<(), Fault> {
+        let mut judge = judge()?;
+        while let Some((index, state)) = take(&next, states) {
+            if let Some(rule) = judge.judge(state, shared)? {
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.push((index, rule));
+                if found.len() >= enough {
+                    next.store(states.len(), Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(())
+    };
+    let threads = thread::available_parallelism().map_or(2, NonZero::get);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        threads.into_iter().try_for_each(|thread| match thread.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })?;
+    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+    found.sort_unstable();
+    Ok(found)
 }
 
 fn take<'s>(next: &AtomicUsize, states: &'s [State]) -> Option<(usize, &'s State)> {

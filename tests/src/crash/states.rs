@@ -75,9 +75,12 @@ impl<'r> States<'r> {
     pub fn all(&self, number: usize) -> Vec<State> {
         let points: Vec<_> =
             (0..=self.recording.operations.len()).map(|at| self.places(at)).collect();
-        let mut seen = HashSet::new();
+        let (mut tried, mut seen) = (HashSet::new(), HashSet::new());
         let mut states = Vec::new();
         let mut add = |at: usize, choices: &[usize]| {
+            if !tried.insert((at, choices.to_vec())) {
+                return states.len();
+            }
             let tree = self.tree(at, &points[at], choices);
             if seen.insert((tree.digest(), at == self.recording.operations.len())) {
                 let losses = choices.iter().enumerate().filter(|(_, choice)| **choice > 0);
@@ -252,19 +255,20 @@ impl<'r> States<'r> {
 
     /// The disk with these choices.
     fn tree(&self, at: usize, places: &[Place], choices: &[usize]) -> Tree {
-        let mut is_lost = vec![false; at];
-        for (place, choice) in places.iter().zip(choices) {
-            if let Place::Names { pending } = place {
-                pending[pending.len() - choice..].iter().for_each(|index| is_lost[*index] = true);
-            }
-        }
-        let begin = is_lost.iter().position(|is_lost| *is_lost).unwrap_or(at);
+        let lost = places.iter().zip(choices).filter_map(|(place, choice)| match place {
+            Place::Names { pending } => Some(&pending[pending.len() - choice..]),
+            Place::Data { .. } | Place::Mode { .. } => None,
+        });
+        let lost: Vec<usize> = lost.flatten().copied().collect();
+        let begin = lost.iter().copied().min().unwrap_or(at);
+        let mut is_lost = vec![false; at - begin];
+        lost.iter().for_each(|index| is_lost[index - begin] = true);
         // The names of a directory change in order: what is lost in one is lost in the other directory of a rename, and with it
         // everything after it there.
         let mut from: BTreeMap<Inode, usize> = BTreeMap::new();
         loop {
             let mut has_changed = false;
-            for (index, is_lost) in is_lost.iter_mut().enumerate().skip(begin) {
+            for (index, is_lost) in (begin..).zip(&mut is_lost) {
                 let directories = &self.directories[index];
                 let is_after =
                     directories.iter().any(|it| from.get(it).is_some_and(|f| *f <= index));
@@ -283,11 +287,12 @@ impl<'r> States<'r> {
             }
         }
         let mut disk = self.disks[begin].clone();
-        for (operation, is_lost) in
-            self.recording.operations[begin..at].iter().zip(&is_lost[begin..])
-        {
-            if !is_lost {
-                disk.apply(&operation.change);
+        for (index, _) in (begin..at).zip(is_lost).filter(|(_, is_lost)| !is_lost) {
+            let change = &self.recording.operations[index].change;
+            match change.data() {
+                // Without the work of the write: names have no influence on it.
+                Some(file) => disk.set_bytes(file, self.disks[index + 1].bytes(file)),
+                None => disk.apply(change),
             }
         }
         for (place, choice) in places.iter().zip(choices) {
