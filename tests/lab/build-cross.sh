@@ -1,18 +1,19 @@
 #!/bin/sh
-# build-cross.sh DEST : a tree with rustc, the standard libraries and C compilers of other architectures, and QEMU for their
+# build-cross.sh ARCHITECTURES DEST : a tree with rustc, the standard libraries and C compilers of these, and QEMU for their
 # programs. rustc takes only a standard library of its own build, and a toolchain of rustup's may have the host's alone: so all
 # of it is Debian's.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
 . "$here/../cross/architecture.sh"
-[ $# -eq 1 ] || die "usage: build-cross.sh DEST"
+[ $# -eq 2 ] || die "usage: build-cross.sh ARCHITECTURES DEST"
 
 host=$(dpkg --print-architecture)
-set -- "$1" base-files dash rustc cargo qemu-user
+names=$1
+set -- "$2" base-files dash rustc cargo qemu-user
 indexes=$host
 libraries=
-for name in $ARCHITECTURES; do
+for name in $names; do
     architecture "$name"
     # The host's own has no packages of a cross compiler.
     [ "$debian" != "$host" ] || continue
@@ -21,7 +22,7 @@ for name in $ARCHITECTURES; do
     libraries="$libraries libstd-rust-dev:$debian"
 done
 
-say "building the tree of compilers for other architectures (about a minute)"
+say "building the tree of compilers for $names (about a minute)"
 # Of the foreign packages the library alone, without what it depends on: a foreign LLVM is as large as the compiler.
 # shellcheck disable=SC2016 # the hook's variables; mmdebstrap sets them
 unpack "$@" "--architectures=$indexes" '--extract-hook=set -e

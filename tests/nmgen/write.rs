@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use tests::program;
+use tests::{documents, program};
 
 const DOCUMENT: &str = "\
 hostname: {config: worker-0}
@@ -69,6 +69,40 @@ fn tree(directory: &Path) -> BTreeMap<String, u32> {
         }
     }
     found
+}
+
+#[test]
+fn every_fixture_is_written_as_this_host_converts_it() {
+    let place = tempfile::tempdir().unwrap();
+    let (hosts, target) = (place.path().join("hosts"), place.path().join("target"));
+    fs::create_dir(&hosts).unwrap();
+    let mut expected = BTreeMap::new();
+    for (number, mut document) in documents::fixtures().into_iter().enumerate() {
+        // No two hosts have one MAC address.
+        document.text =
+            document.text.replace("52:54:00:12:34:", &format!("52:54:00:13:{number:02x}:"));
+        let converted = document.convert();
+        // Some have settings that no profile can carry.
+        if converted.has_errors() {
+            continue;
+        }
+        fs::write(hosts.join(&document.name), &document.text).unwrap();
+        let host = document.name.trim_end_matches(".yml");
+        for (file, text) in documents::files(&converted) {
+            expected.insert(format!("{host}/{}", file.path()), text);
+        }
+    }
+    // One call: an emulator of another architecture takes half a second for each.
+    let mut command = Command::new(program::nmgen());
+    let output = command.args(["generate", "-o"]).args([&target, &hosts]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let paths = tree(&target).into_keys().filter(|path| target.join(path).is_file());
+    let written = paths.map(|path| {
+        let text = fs::read_to_string(target.join(&path)).unwrap();
+        (path, text)
+    });
+    assert_eq!(written.collect::<BTreeMap<_, _>>(), expected);
+    assert!(expected.len() > 50, "{} files", expected.len());
 }
 
 #[test]
