@@ -1,6 +1,10 @@
 //! A disk as inodes: operations change it, and an operation that never reached the disk can be left out.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, hash_map::DefaultHasher},
+    hash::{Hash as _, Hasher as _},
+    sync::Arc,
+};
 
 use super::tree::{Bytes, Entry, Kind, Tree};
 
@@ -211,6 +215,31 @@ impl Disk {
         let mut tree = Tree::default();
         self.collect(ROOT, "", &mut tree);
         tree
+    }
+
+    /// A number that differs for disks with different trees.
+    pub(super) fn digest(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(ROOT, &mut hasher);
+        hasher.finish()
+    }
+
+    fn hash(&self, directory: Inode, hasher: &mut DefaultHasher) {
+        let ContentKind::Directory(names) = &self.inodes[directory].kind else { return };
+        for (name, inode) in names.as_ref() {
+            let Content { mode, kind } = &self.inodes[*inode];
+            if !matches!(kind, ContentKind::None) {
+                (name, mode, std::mem::discriminant(kind)).hash(hasher);
+            }
+            match kind {
+                ContentKind::File(bytes) => bytes.hash(hasher),
+                ContentKind::Directory(_) => self.hash(*inode, hasher),
+                ContentKind::Link(target) => target.hash(hasher),
+                ContentKind::None => {}
+            }
+        }
+        // The end of the directory: no name is empty.
+        "".hash(hasher);
     }
 
     fn collect(&self, directory: Inode, path: &str, tree: &mut Tree) {

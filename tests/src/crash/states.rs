@@ -81,11 +81,11 @@ impl<'r> States<'r> {
             if !tried.insert((at, choices.to_vec())) {
                 return states.len();
             }
-            let tree = self.tree(at, &points[at], choices);
-            if seen.insert((tree.digest(), at == self.recording.operations.len())) {
+            let disk = self.disk(at, &points[at], choices);
+            if seen.insert((disk.digest(), at == self.recording.operations.len())) {
                 let losses = choices.iter().enumerate().filter(|(_, choice)| **choice > 0);
                 let lost = losses.map(|(place, &choice)| Loss { place, choice }).collect();
-                states.push(State { at, lost, tree });
+                states.push(State { at, lost, tree: disk.tree() });
             }
             states.len()
         };
@@ -122,7 +122,7 @@ impl<'r> States<'r> {
                     let mut lost = best.lost.clone();
                     lost[i].choice = choice;
                     lost.retain(|loss| loss.choice > 0);
-                    let tree = self.tree(best.at, &places, &choices(&places, &lost));
+                    let tree = self.disk(best.at, &places, &choices(&places, &lost)).tree();
                     let state = State { at: best.at, lost, tree };
                     is_violated(&state).then_some(state)
                 })
@@ -254,7 +254,7 @@ impl<'r> States<'r> {
     }
 
     /// The disk with these choices.
-    fn tree(&self, at: usize, places: &[Place], choices: &[usize]) -> Tree {
+    fn disk(&self, at: usize, places: &[Place], choices: &[usize]) -> Disk {
         let lost = places.iter().zip(choices).filter_map(|(place, choice)| match place {
             Place::Names { pending } => Some(&pending[pending.len() - choice..]),
             Place::Data { .. } | Place::Mode { .. } => None,
@@ -304,7 +304,7 @@ impl<'r> States<'r> {
                 Place::Names { .. } | Place::Data { .. } | Place::Mode { .. } => {}
             }
         }
-        disk.tree()
+        disk
     }
 }
 
