@@ -10,6 +10,8 @@ mod proxies;
 mod reapply;
 mod settings;
 mod systemd;
+#[cfg(test)]
+mod tests;
 
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
@@ -211,8 +213,11 @@ impl Bus {
     pub(crate) async fn profile_addresses(&self, name: &str) -> Result<Vec<IpAddr>, BusError> {
         let Some(device) = self.device(name).await? else { return Ok(Vec::new()) };
         let applied = self.device_proxy(&device).await?.get_applied_connection(0).await;
-        // Without an active profile there are no addresses.
-        let Ok((settings, _)) = applied else { return Ok(Vec::new()) };
+        let applied = match applied {
+            Err(zbus::Error::MethodError(error, ..)) if error.ends_with(".NotActive") => None,
+            applied => unless_gone(applied.map_err(call("an applied profile")))?,
+        };
+        let Some((settings, _)) = applied else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for family in ["ipv4", "ipv6"] {
             let data = settings.get(family).and_then(|s| s.get("address-data"));

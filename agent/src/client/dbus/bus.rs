@@ -92,7 +92,12 @@ impl Bus {
     /// Connects to the system bus; NetworkManager need not be there yet.
     pub(crate) async fn connect() -> Result<Self, BusError> {
         let connect = |e| BusError::Connect { source: Box::new(e) };
-        let connection = zbus::Connection::system().await.map_err(connect)?;
+        Self::on(zbus::Connection::system().await.map_err(connect)?).await
+    }
+
+    /// NetworkManager on this connection.
+    pub(super) async fn on(connection: zbus::Connection) -> Result<Self, BusError> {
+        let connect = |e| BusError::Connect { source: Box::new(e) };
         Ok(Self {
             manager: ManagerProxy::builder(&connection)
                 .cache_properties(zbus::proxy::CacheProperties::No)

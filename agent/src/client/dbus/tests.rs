@@ -1,0 +1,195 @@
+//! Lists of NetworkManager's objects, of which one does not answer.
+
+use std::{collections::HashMap, error::Error};
+
+use zbus::{
+    DBusError, connection, fdo,
+    zvariant::{OwnedObjectPath, OwnedValue, Value},
+};
+
+use super::bus::Bus;
+
+const OBJECTS: [&str; 3] = ["/object/1", "/object/2", "/object/3"];
+
+/// The second object.
+#[derive(Clone, Copy, PartialEq)]
+enum Second {
+    Present,
+    /// It went away after it was listed.
+    Removed,
+    /// NetworkManager ends before it answers for it.
+    Silent,
+}
+
+/// NetworkManager, with all objects in each list; `eno1` is the second device, others are the first.
+struct Manager;
+
+/// Its profiles.
+struct Settings;
+
+/// A profile, an active connection or a device; whether it does not answer.
+struct Profile(bool);
+struct Active(bool, OwnedObjectPath);
+struct Device(bool, &'static str);
+
+#[derive(Debug, DBusError)]
+#[zbus(prefix = "org.freedesktop.NetworkManager.Device")]
+enum Refusal {
+    #[zbus(error)]
+    Bus(zbus::Error),
+    NotActive(String),
+}
+
+type Sections = HashMap<String, HashMap<String, OwnedValue>>;
+
+fn objects() -> Vec<OwnedObjectPath> {
+    OBJECTS.into_iter().filter_map(|path| path.try_into().ok()).collect()
+}
+
+fn answer<T>(is_silent: bool, answer: T) -> fdo::Result<T> {
+    if is_silent { Err(fdo::Error::NoReply("it ended".into())) } else { Ok(answer) }
+}
+
+#[zbus::interface(name = "org.freedesktop.NetworkManager")]
+impl Manager {
+    #[zbus(property)]
+    fn active_connections(&self) -> Vec<OwnedObjectPath> {
+        objects()
+    }
+
+    fn get_device_by_ip_iface(&self, name: &str) -> OwnedObjectPath {
+        objects().swap_remove(usize::from(name == "eno1"))
+    }
+}
+
+#[zbus::interface(name = "org.freedesktop.NetworkManager.Settings")]
+impl Settings {
+    fn list_connections(&self) -> Vec<OwnedObjectPath> {
+        objects()
+    }
+}
+
+#[zbus::interface(name = "org.freedesktop.NetworkManager.Settings.Connection")]
+impl Profile {
+    fn get_settings(&self) -> fdo::Result<Sections> {
+        answer(self.0, Sections::new())
+    }
+
+    #[zbus(property)]
+    fn flags(&self) -> u32 {
+        0
+    }
+}
+
+#[zbus::interface(name = "org.freedesktop.NetworkManager.Connection.Active")]
+impl Active {
+    #[zbus(property)]
+    fn uuid(&self) -> &str {
+        "4f3cd5a2-0000-5000-8000-000000000001"
+    }
+
+    #[zbus(property)]
+    fn state(&self) -> fdo::Result<u32> {
+        // Activated.
+        answer(self.0, 2)
+    }
+
+    #[zbus(property, name = "Type")]
+    fn kind(&self) -> &str {
+        "802-3-ethernet"
+    }
+
+    #[zbus(property)]
+    fn devices(&self) -> Vec<OwnedObjectPath> {
+        vec![self.1.clone()]
+    }
+
+    #[zbus(property)]
+    fn state_flags(&self) -> fdo::Result<u32> {
+        answer(self.0, 0)
+    }
+}
+
+#[zbus::interface(name = "org.freedesktop.NetworkManager.Device")]
+impl Device {
+    #[zbus(property)]
+    fn interface(&self) -> &str {
+        self.1
+    }
+
+    #[zbus(property)]
+    fn device_type(&self) -> u32 {
+        // Ethernet.
+        1
+    }
+
+    fn get_applied_connection(&self, _flags: u32) -> Result<(Sections, u64), Refusal> {
+        if self.1 != OBJECTS[1] {
+            return Err(Refusal::NotActive("Device is not activated".to_owned()));
+        }
+        let address = HashMap::from([("address", Value::from("192.0.2.10"))]);
+        let addresses = OwnedValue::try_from(Value::from(vec![address]));
+        let addresses = addresses.map_err(zbus::Error::from)?;
+        let section = HashMap::from([("address-data".to_owned(), addresses)]);
+        Ok(answer(self.0, (HashMap::from([("ipv4".to_owned(), section)]), 1))
+            .map_err(zbus::Error::from)?)
+    }
+}
+
+/// A client and NetworkManager's side, which lives as long as it is held.
+async fn bus(second: Second) -> Result<(Bus, zbus::Connection), Box<dyn Error>> {
+    let (ours, theirs) = tokio::net::UnixStream::pair()?;
+    let mut manager = connection::Builder::unix_stream(theirs)
+        .server(zbus::Guid::generate())?
+        .p2p()
+        .serve_at("/org/freedesktop/NetworkManager", Manager)?
+        .serve_at("/org/freedesktop/NetworkManager/Settings", Settings)?;
+    for path in OBJECTS {
+        let is_second = path == OBJECTS[1];
+        if is_second && second == Second::Removed {
+            continue;
+        }
+        let is_silent = is_second && second == Second::Silent;
+        manager = manager
+            .serve_at(path, Profile(is_silent))?
+            .serve_at(path, Active(is_silent, path.try_into()?))?
+            .serve_at(path, Device(is_silent, path))?;
+    }
+    let client = connection::Builder::unix_stream(ours).p2p();
+    let (manager, client) = tokio::try_join!(manager.build(), client.build())?;
+    Ok((Bus::on(client).await?, manager))
+}
+
+#[tokio::test]
+async fn a_removed_object_is_passed_over_and_a_silent_one_ends_the_list()
+-> Result<(), Box<dyn Error>> {
+    for (second, expected) in
+        [(Second::Present, Some(3)), (Second::Removed, Some(2)), (Second::Silent, None)]
+    {
+        let (bus, _manager) = bus(second).await?;
+        let lists = [
+            bus.profiles().await.map(|list| list.len()),
+            bus.connections().await.map(|list| list.len()),
+            bus.activated().await.map(|list| list.len()),
+            bus.active().await.map(|list| list.len()),
+        ];
+        for (index, list) in lists.into_iter().enumerate() {
+            if expected.is_none() {
+                assert!(list.is_err_and(|error| error.is_gone()), "list {index}");
+            } else {
+                assert_eq!(list.ok(), expected, "list {index}");
+            }
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn only_an_idle_device_has_no_applied_profile() -> Result<(), Box<dyn Error>> {
+    let (present, _manager) = bus(Second::Present).await?;
+    assert!(present.profile_addresses("idle").await?.is_empty());
+    assert_eq!(present.profile_addresses("eno1").await?, [std::net::Ipv4Addr::new(192, 0, 2, 10)]);
+    let (silent, _manager) = bus(Second::Silent).await?;
+    assert!(silent.profile_addresses("eno1").await.is_err());
+    Ok(())
+}
