@@ -1,4 +1,4 @@
-//! `generate -o` writes only below its target, for its owner only, and leaves no temporary files.
+//! `generate -o` writes what the library converts, only below its target, for its owner only, and leaves no temporary files.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
