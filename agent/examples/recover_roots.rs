@@ -1,5 +1,5 @@
 //! `dayone recover` for one root directory after the other: a line of standard input names each, and a line of standard output
-//! has the exit code, with the reason if it is not 0. A debug build takes ten times as long to start as to recover.
+//! has the exit code, with the reason if it is not 0. A debug build takes five times as long to start as to recover.
 
 #![allow(clippy::print_stdout, reason = "a program of the crash states")]
 
