@@ -110,7 +110,7 @@ pub fn dayone_fault_injection() -> &'static Path {
         .get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone-fault-injection")))
 }
 
-/// The agent's recovery of one root directory after the other, in one process.
+/// The agent's recovery of one root directory after the other, in one process; this tree's, whatever `DAYONE_PROGRAM` names.
 ///
 /// # Panics
 /// When it cannot be built.

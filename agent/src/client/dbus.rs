@@ -214,6 +214,7 @@ impl Bus {
         let Some(device) = self.device(name).await? else { return Ok(Vec::new()) };
         let applied = self.device_proxy(&device).await?.get_applied_connection(0).await;
         let applied = match applied {
+            // A device without an active profile: it has no addresses from one.
             Err(zbus::Error::MethodError(error, ..)) if error.ends_with(".NotActive") => None,
             applied => unless_gone(applied.map_err(call("an applied profile")))?,
         };

@@ -69,7 +69,7 @@ impl Agent {
             // A panic: its message is on stderr.
             (Ok(0) | Err(_), _) => {
                 *self = Self::start()?;
-                Err("recover does not end by itself".to_owned())
+                Err("recover ends without an exit code".to_owned())
             }
         })
     }

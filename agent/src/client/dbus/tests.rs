@@ -21,7 +21,7 @@ enum Second {
     Silent,
 }
 
-/// NetworkManager, with all objects in each list; `eno1` is the second device, others are the first.
+/// NetworkManager, with all objects in each list. By name it knows `idle`, the first device, and `eno1`, the second.
 struct Manager;
 
 /// Its profiles.
@@ -33,10 +33,12 @@ struct Active(bool, OwnedObjectPath);
 struct Device(bool, &'static str);
 
 #[derive(Debug, DBusError)]
-#[zbus(prefix = "org.freedesktop.NetworkManager.Device")]
+#[zbus(prefix = "org.freedesktop.NetworkManager")]
 enum Refusal {
     #[zbus(error)]
     Bus(zbus::Error),
+    UnknownDevice(String),
+    #[zbus(name = "Device.NotActive")]
     NotActive(String),
 }
 
@@ -57,8 +59,16 @@ impl Manager {
         objects()
     }
 
-    fn get_device_by_ip_iface(&self, name: &str) -> OwnedObjectPath {
-        objects().swap_remove(usize::from(name == "eno1"))
+    fn get_all_devices(&self) -> Vec<OwnedObjectPath> {
+        objects()
+    }
+
+    fn get_device_by_ip_iface(&self, name: &str) -> Result<OwnedObjectPath, Refusal> {
+        match name {
+            "idle" => Ok(objects().swap_remove(0)),
+            "eno1" => Ok(objects().swap_remove(1)),
+            _ => Err(Refusal::UnknownDevice(name.to_owned())),
+        }
     }
 }
 
@@ -113,8 +123,8 @@ impl Active {
 #[zbus::interface(name = "org.freedesktop.NetworkManager.Device")]
 impl Device {
     #[zbus(property)]
-    fn interface(&self) -> &str {
-        self.1
+    fn interface(&self) -> fdo::Result<&str> {
+        answer(self.0, self.1)
     }
 
     #[zbus(property)]
@@ -181,6 +191,18 @@ async fn a_removed_object_is_passed_over_and_a_silent_one_ends_the_list()
             }
         }
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_device_that_no_name_leads_to_is_sought_in_the_list() -> Result<(), Box<dyn Error>> {
+    for second in [Second::Present, Second::Removed] {
+        let (bus, _manager) = bus(second).await?;
+        assert_eq!(bus.device(OBJECTS[2]).await?.as_deref(), Some(OBJECTS[2]));
+        assert_eq!(bus.device("eno9").await?, None);
+    }
+    let (silent, _manager) = bus(Second::Silent).await?;
+    assert!(silent.device(OBJECTS[2]).await.is_err_and(|error| error.is_gone()));
     Ok(())
 }
 
