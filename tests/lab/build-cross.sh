@@ -10,7 +10,7 @@ here=$(dirname "$(readlink -f "$0")")
 
 host=$(dpkg --print-architecture)
 names=$1
-set -- "$2" base-files dash rustc cargo qemu-user
+set -- "$2" base-files dash rustc cargo libjemalloc2 qemu-user
 indexes=$host
 libraries=
 for name in $names; do
