@@ -249,6 +249,12 @@ impl Inside {
         output.stdout.lines().map(Entry::parse).collect()
     }
 
+    /// The last lines of this boot's journal, or why there are none: what a wait in vain shows.
+    fn end_of_journal(&self) -> String {
+        const END: &str = "journalctl --boot --no-pager --output=short-monotonic --lines=200";
+        self.sh(END).unwrap_or_else(|e| e.to_string())
+    }
+
     /// Waits for an entry, past or future, that matches and satisfies `wanted`; in a container it returns as soon as the entry is
     /// written.
     pub fn wait_journal(
@@ -291,7 +297,13 @@ impl Inside {
                     Ok(_) => {}
                     Err(e) => break Err(e),
                 },
-                Err(_) => break Err(Error::Timeout { what, after: start.elapsed() }),
+                Err(_) => {
+                    let after = start.elapsed();
+                    break Err(Error::Timeout {
+                        what: format!("{what}\n{}", self.end_of_journal()),
+                        after,
+                    });
+                }
             }
         };
         // The program behind nsenter is in the node's PID namespace and ends with its pipe or with the node.
