@@ -12,6 +12,7 @@ mod planning;
 mod readiness;
 pub(crate) mod real;
 mod restore;
+mod stale;
 pub(crate) mod takeover;
 pub(crate) mod uplinks;
 mod verify;

@@ -73,6 +73,8 @@ pub(crate) struct Wants {
     pub(crate) bridges: Vec<String>,
     /// Ports of these bridges.
     pub(crate) bridge_ports: Vec<String>,
+    /// OVS interfaces that will exist.
+    pub(crate) ovs_interfaces: Vec<String>,
     /// Static addresses.
     pub(crate) addresses: Vec<OnLink>,
     /// Interfaces with addresses from the network.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use tests::{
     dayone::{
         ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
-        attempt, kubelet_ran, mark, old_network, outcome, picture, start, stop_open_vswitch,
-        worker,
+        attempt, crash_open_vswitch, kubelet_ran, mark, old_network, outcome, picture, start,
+        stop_open_vswitch, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
 };
@@ -194,6 +194,32 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
         let it = outcome(&inside, Some(&mark))?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1500", "{}", it.text());
         failed(case, &it, 3, "gateway 192.0.2.254", &before)
+    })
+}
+
+/// ovs-vswitchd hangs, so that the roll back takes br-ex out of the database alone, and is killed. Nothing holds the link of
+/// br-ex any more, and NetworkManager waits for its end.
+#[test]
+fn open_vswitch_that_hangs_in_the_roll_back() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(""), &Peer::new(), |case| {
+        let (inside, _) = old_network(case)?;
+        inside.write(HOST_FILE, &wrong_gateway())?;
+        let mark = start(&inside)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+        inside.sh("kill -STOP $(pidof ovs-vswitchd)")?;
+        let it = outcome(&inside, Some(&mark))?;
+        assert!(it.text().contains("gateway 192.0.2.254"), "{}", it.text());
+        assert_eq!(it.exit, 3, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        inside.sh("systemctl stop dayone.service")?;
+        crash_open_vswitch(&inside)?;
+        inside.sh("ip link show dev br-ex")?;
+        let it = try_document(&inside, &Document::new().text())?;
+        assert_eq!(it.exit, 0, "{}", it.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        Ok(())
     })
 }
 

@@ -6,8 +6,9 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt, day_one_dhcp,
-        mark, outcome, ovn, ready_after_network, unwrapped, worker,
+        ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
+        crash_open_vswitch, day_one_dhcp, mark, outcome, ovn, ready_after_network, unwrapped,
+        worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -102,12 +103,16 @@ fn waits_and_repairs(case: &Case<'_>, says: &str) -> Result<Inside, Error> {
 
 /// Has the agent wait no longer than `HURRY` says.
 fn repairs(case: &Case<'_>, says: &str) -> Result<Inside, Error> {
-    let inside = case.inside()?;
+    let mark = restart(&case.inside()?)?;
+    came_back_after(case, Some(&mark), says)
+}
+
+fn restart(inside: &Inside) -> Result<Mark, Error> {
     inside.write("/etc/dayone/dayone.toml", HURRY)?;
     inside.sh("systemctl stop dayone.service")?;
-    let mark = mark(&inside)?;
+    let mark = mark(inside)?;
     inside.sh("systemctl start --no-block dayone.service")?;
-    came_back_after(case, Some(&mark), says)
+    Ok(mark)
 }
 
 #[test]
@@ -182,17 +187,45 @@ fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
         ovn(&inside)?;
-        let crashed = inside.sh("pidof ovs-vswitchd")?;
-        inside.sh(&format!("kill -KILL {crashed}"))?;
-        inside.wait_sh(
-            &format!(
-                "[ $(pidof ovs-vswitchd || echo {crashed}) != {crashed} ] && ip link show dev br-ex"
-            ),
-            2 * SOON,
-        )?;
+        crash_open_vswitch(&inside)?;
         inside.sh("ovs-vsctl del-br br-ex")?;
         let inside = repairs(case, "in force already")?;
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex\nbr-int");
+        Ok(())
+    })
+}
+
+/// A stand-in for a crash of ovs-vswitchd in a userspace datapath: its tap devices are persistent, and the next ovs-vswitchd
+/// knows only those of bridges that are still in the database.
+#[test]
+fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        ovn(&inside)?;
+        inside.sh("kill -STOP $(pidof ovs-vswitchd); ovs-vsctl --no-wait del-br br-ex")?;
+        crash_open_vswitch(&inside)?;
+        inside.sh("ip link show dev br-ex")?;
+        let inside = repairs(case, "in force already")?;
+        assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex\nbr-int");
+        Ok(())
+    })
+}
+
+/// NetworkManager waits for it to take the link of br-ex away: address and route stay.
+#[test]
+fn open_vswitch_that_hangs_is_no_network() -> Result<(), Error> {
+    let Some(lab) = Lab::open()? else { return Ok(()) };
+    lab.run(node(), &Peer::new(), |case| {
+        let inside = in_force(case)?;
+        inside.sh("kill -STOP $(pidof ovs-vswitchd); nmcli --wait 0 connection down br-ex-if")?;
+        let mark = restart(&inside)?;
+        inside.wait_sh(
+            "journalctl --unit dayone.service | grep 'applying the document again'",
+            6 * SOON,
+        )?;
+        inside.sh("kill -CONT $(pidof ovs-vswitchd)")?;
+        came_back_after(case, Some(&mark), "the network is in force")?;
         Ok(())
     })
 }

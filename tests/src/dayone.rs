@@ -17,7 +17,9 @@ pub use self::{
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },
-    field::{br_ex_works, finished, keeps_patch_port, patch_port, stop_open_vswitch},
+    field::{
+        br_ex_works, crash_open_vswitch, finished, keeps_patch_port, patch_port, stop_open_vswitch,
+    },
     guide::{Shown, commands, follow},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},

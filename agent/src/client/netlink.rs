@@ -57,6 +57,8 @@ pub(crate) enum NetlinkError {
     SetMtu { link: String, mtu: u32, source: rtnetlink::Error },
     #[error("cannot set {link} up")]
     SetUp { link: String, source: rtnetlink::Error },
+    #[error("cannot remove {link}")]
+    Remove { link: String, source: rtnetlink::Error },
     #[error("cannot list neighbours")]
     Neighbours { source: rtnetlink::Error },
     #[error("cannot ask for the neighbour {ip}")]

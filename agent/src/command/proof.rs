@@ -23,7 +23,8 @@ use crate::{
 enum Lack {
     /// Addresses, routes or links.
     Network(NetworkError),
-    /// An answer of a gateway, and profiles of these devices, which NetworkManager does not have any more.
+    /// An answer of a gateway, and profiles of these devices: gone, or not up although the device
+    /// carries a default route.
     Profiles(Vec<String>),
     /// An answer of a gateway, and nothing else.
     Answer(String),
@@ -34,7 +35,8 @@ impl fmt::Display for Lack {
         match self {
             Self::Network(error) => f.write_str(&chain(error)),
             Self::Profiles(devices) => {
-                write!(f, "no gateway answers, and profiles are gone: {}", devices.join(", "))
+                let devices = devices.join(", ");
+                write!(f, "no gateway answers, and profiles are gone or not up: {devices}")
             }
             Self::Answer(why) => write!(f, "no gateway answers: {why}"),
         }
@@ -113,22 +115,29 @@ impl Attempt<'_> {
         lack: Lack,
     ) -> Result<(), Lack> {
         let say = |text: &str, bound| self.progress.say(text, bound);
-        let activated = async {
-            let network = RealNetwork::connect(self.paths, &self.settings.wait).await?;
-            let gone = network.gone(&expected.profiles).await?;
-            Ok::<_, NetworkError>((gone, network.activate(&expected.profiles, &say).await))
-        };
-        let (gone, lack) = match activated.await {
-            Ok((gone, Ok(()))) => (gone, self.wait(expected, netlink, bound).await),
-            Ok((gone, Err(NetworkError::NoProfile))) => (gone, Err(lack)),
-            Ok((_, Err(error))) | Err(error) => {
+        let network = match RealNetwork::connect(self.paths, &self.settings.wait).await {
+            Ok(network) => network,
+            Err(error) => {
                 tracing::warn!("{}", chain(&error));
-                (Vec::new(), Err(lack))
+                return Err(lack);
             }
         };
-        match lack {
-            Err(Lack::Answer(_)) if !gone.is_empty() => Err(Lack::Profiles(gone)),
-            lack => lack,
+        let repaired = match network.activate(&expected.profiles, &say).await {
+            Ok(()) => self.wait(expected, netlink, bound).await,
+            Err(NetworkError::NoProfile) => Err(lack),
+            Err(error) => {
+                tracing::warn!("{}", chain(&error));
+                Err(lack)
+            }
+        };
+        let Err(Lack::Answer(why)) = repaired else { return repaired };
+        match network.lost(&expected.profiles).await {
+            Ok(lost) if lost.is_empty() => Err(Lack::Answer(why)),
+            Ok(lost) => Err(Lack::Profiles(lost)),
+            Err(error) => {
+                tracing::warn!("{}", chain(&error));
+                Err(Lack::Answer(why))
+            }
         }
     }
 

@@ -2,21 +2,24 @@
 
 use std::time::Duration;
 
-use super::{NetworkError, cards, clients::Clients, readiness};
+use super::{NetworkError, cards, clients::Clients, readiness, stale};
 use nmgen::chain;
 
 use crate::client::{dbus::Active, ovsdb::Ovsdb};
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
-/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active, and
-/// links that something has set down are set up.
+/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active,
+/// links that something has set down are set up, and stale ones are removed.
 pub(super) async fn activate(
     net: &Clients<'_>,
     profiles: &[Active],
     say: &dyn Fn(&str, Duration),
 ) -> Result<(), NetworkError> {
     readiness::network_manager(net, say).await?;
+    let interfaces = profiles.iter().filter(|profile| profile.kind == "ovs-interface");
+    let interfaces: Vec<&str> = interfaces.map(|profile| profile.device.as_str()).collect();
+    let mut activated = stale::remove(net, &interfaces).await?;
     let deleted = deleted_bridges(net, profiles).await?;
     if !deleted.is_empty() {
         let names = deleted.join(", ");
@@ -30,7 +33,7 @@ pub(super) async fn activate(
     }
     let mut order: Vec<&Active> = profiles.iter().collect();
     order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
-    let mut activated = cards::set_up_those_of(net, profiles).await?;
+    activated |= cards::set_up_those_of(net, profiles).await?;
     for profile in order {
         if net.bus.activated().await?.contains(&profile.uuid) {
             continue;
@@ -64,12 +67,23 @@ async fn deleted_bridges(
     Ok(bridges)
 }
 
-/// The devices of those of `profiles` that NetworkManager does not have.
-pub(super) async fn gone(
+/// The devices of those of `profiles` that NetworkManager does not have, or that are not up although
+/// their device carries a default route: it keeps address and route while NetworkManager waits for
+/// Open vSwitch to take its link away.
+pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],
 ) -> Result<Vec<String>, NetworkError> {
     let there = net.bus.profiles().await?;
-    let is_gone = |profile: &&Active| there.iter().all(|it| it.uuid != profile.uuid);
-    Ok(profiles.iter().filter(is_gone).map(|profile| profile.device.clone()).collect())
+    let up = net.bus.activated().await?;
+    let routes = net.netlink.default_routes().await?;
+    let is_lost = |profile: &&Active| {
+        let is_gone = there.iter().all(|it| it.uuid != profile.uuid);
+        let carries_route = routes.iter().any(|route| route.link == profile.device);
+        is_gone || (carries_route && !up.contains(&profile.uuid))
+    };
+    let mut devices: Vec<String> =
+        profiles.iter().filter(is_lost).map(|profile| profile.device.clone()).collect();
+    devices.dedup();
+    Ok(devices)
 }

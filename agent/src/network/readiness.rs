@@ -4,7 +4,7 @@ use std::{future::Future, path::Path, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients, version};
+use super::{NetworkError, clients::Clients, stale, version};
 use crate::{
     client::dbus::{BusError, Settled},
     client::netlink::Events,
@@ -34,6 +34,8 @@ pub(super) async fn network_manager_and_ovsdb(
     tokio::try_join!(network_manager(net, say), ovsdb).map(|_| ())
 }
 
+/// Returns when the services are there, the needed links, and NetworkManager is done with the
+/// declared ones. Removes stale links.
 pub(super) async fn ready(
     net: &Clients<'_>,
     wants: &Wants,
@@ -55,6 +57,8 @@ pub(super) async fn ready(
         futures_util::future::try_join_all(all).await
     };
     let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
+    // The snapshot would take the addresses of such a link for the old network's.
+    stale::remove(net, &wants.ovs_interfaces).await?;
     // An interface yet to be created has no device. One that NetworkManager is about to activate
     // carries the old network: the snapshot waits for it.
     let declared = wants.links.iter().filter(|link| !names.contains(*link));

@@ -52,9 +52,10 @@ impl<'a> RealNetwork<'a> {
         automatic::lacking(&self.0, plan).await
     }
 
-    /// The devices of those of `profiles` that NetworkManager does not have.
-    pub(crate) async fn gone(&self, profiles: &[Active]) -> Result<Vec<String>, NetworkError> {
-        activate::gone(&self.0, profiles).await
+    /// The devices of those of `profiles` that NetworkManager does not have, or that are not up
+    /// although their device carries a default route.
+    pub(crate) async fn lost(&self, profiles: &[Active]) -> Result<Vec<String>, NetworkError> {
+        activate::lost(&self.0, profiles).await
     }
 
     /// Activates those of `profiles` that are not active.

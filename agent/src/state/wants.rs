@@ -29,7 +29,7 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
     wants.hostname = state.hostname.is_some();
     wants.needed.dedup();
-    wants.ovs |= !wants.bridges.is_empty();
+    wants.ovs |= !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
     if wants.makes_links {
         wants.needed.clear();
     }
@@ -78,7 +78,9 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         let ports = iface.ports().unwrap_or_default();
         wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
     }
-    wants.ovs |= matches!(iface.iface_type(), InterfaceType::OvsInterface);
+    if matches!(iface.iface_type(), InterfaceType::OvsInterface) {
+        wants.ovs_interfaces.push(name.clone());
+    }
     for lower in iface.ports().unwrap_or_default().into_iter().chain(parent(iface)) {
         wants.below.push((name.clone(), lower.to_owned()));
         if matches!(iface.iface_type(), InterfaceType::OvsBridge) {

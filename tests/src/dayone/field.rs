@@ -87,3 +87,14 @@ pub fn stop_open_vswitch(inside: &Inside) -> Result<()> {
     inside.sh(&format!("systemctl stop {units}"))?;
     Ok(())
 }
+
+/// Kills ovs-vswitchd, and returns when the next one has read the database.
+pub fn crash_open_vswitch(inside: &Inside) -> Result<()> {
+    let crashed = inside.sh("pidof ovs-vswitchd")?;
+    inside.sh(&format!("kill -KILL {crashed}"))?;
+    let is_another = format!("[ $(pidof ovs-vswitchd || echo {crashed}) != {crashed} ]");
+    inside.wait_sh(&is_another, 2 * SOON)?;
+    // Without --no-wait it returns when ovs-vswitchd has read the change.
+    inside.sh("ovs-vsctl set open_vswitch . external_ids:lab=read")?;
+    Ok(())
+}

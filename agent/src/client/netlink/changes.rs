@@ -32,4 +32,10 @@ impl Netlink {
         let set = self.handle.link().set(change).execute().await;
         set.map_err(|source| NetlinkError::SetUp { link: link.name.clone(), source })
     }
+
+    /// Removes a link.
+    pub(crate) async fn remove(&self, link: &Link) -> Result<(), NetlinkError> {
+        let removed = self.handle.link().del(link.index).execute().await;
+        removed.map_err(|source| NetlinkError::Remove { link: link.name.clone(), source })
+    }
 }

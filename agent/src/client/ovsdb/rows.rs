@@ -199,6 +199,11 @@ impl Bridge {
         self.ports.iter().flat_map(|port| &port.interfaces).filter_map(profile)
     }
 
+    /// Names of its interfaces.
+    pub(crate) fn interfaces(&self) -> impl Iterator<Item = &str> {
+        self.ports.iter().flat_map(|port| &port.interfaces).map(|i| text(i, "name"))
+    }
+
     /// Its interfaces with their port numbers in flows.
     pub(crate) fn ofports(&self) -> impl Iterator<Item = (&str, u64)> {
         let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
