@@ -27,6 +27,7 @@ use self::{takeover::Leftovers, uplinks::Uplinks};
 use crate::{
     bridge::{error::BridgeError, gather::GatherError, plan::BridgePlan},
     client::{
+        datapath::DatapathError,
         dbus::{Active, BusError, Checkpoint},
         netlink::{Address, NetlinkError},
         ovsdb::{Bridge, OvsdbError},
@@ -44,6 +45,8 @@ pub(crate) enum NetworkError {
     Bus(#[from] BusError),
     #[error(transparent)]
     Netlink(#[from] NetlinkError),
+    #[error(transparent)]
+    Datapath(#[from] DatapathError),
     #[error(transparent)]
     Ovsdb(#[from] OvsdbError),
     #[error(transparent)]

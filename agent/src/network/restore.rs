@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{Before, NetworkError, bridges, clients::Clients, foreign};
+use super::{Before, NetworkError, bridges, clients::Clients, foreign, stale};
 use crate::client::{
     dbus::Active,
     netlink::{Events, Link},
@@ -71,12 +71,13 @@ pub(super) async fn bridges(
         match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
             Ok(mut ovsdb) => {
                 let active: Vec<&str> = before.active.iter().map(|a| a.uuid.as_str()).collect();
-                Ok(bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?)
+                bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?;
+                stale::release_cards(net, before, Some(&mut ovsdb)).await
             }
             Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
             Err(error) => {
                 tracing::warn!("{error}; cannot read the bridges");
-                Ok(())
+                stale::release_cards(net, before, None).await
             }
         }
     })

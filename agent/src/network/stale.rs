@@ -1,19 +1,71 @@
-//! Links of OVS interfaces that Open vSwitch does not have any more. In a userspace datapath an
-//! internal interface is a persistent tap device (ovs-vswitchd sets TUNSETPERSIST). It outlives a
-//! crash, and the next ovs-vswitchd adopts only those that are still in the database. NetworkManager
-//! waits without a bound for the end of such a link before it activates the interface again
-//! (`deactivate_async` of its nm-device-ovs-interface.c), while address and route stay; nmstate
-//! refuses to make the interface over a tun device of its name.
+//! Remains of Open vSwitch in the kernel: links and ports that its database does not have any more.
+//! ovs-vswitchd removes them, but one that hangs or is dead does not, nor a new one, which never knew
+//! of them.
+//!
+//! In a userspace datapath an internal interface is a persistent tap device (ovs-vswitchd sets
+//! TUNSETPERSIST). NetworkManager waits without a bound for the end of such a link before it
+//! activates the interface again (`deactivate_async` of its nm-device-ovs-interface.c), while address
+//! and route stay; nmstate refuses to make the interface over a tun device of its name. The kernel's
+//! datapath keeps the cards of a bridge, so that the node hears nothing on them; an ovs-vswitchd
+//! removes old ports once it has a bridge.
+
+use std::time::Duration;
 
 use nmgen::chain;
 
-use super::{NetworkError, clients::Clients};
+use super::{Before, NetworkError, clients::Clients};
 use crate::client::{
+    datapath,
     netlink::Link,
     ovsdb::{Bridge, Ovsdb},
 };
 
-/// Removes such links of these OVS interfaces; true if there were any. A refusal is told: it must
+/// ovs-vswitchd carries a change out within milliseconds, unless it is busy.
+const CARRIED_OUT: Duration = Duration::from_secs(5);
+
+/// Takes the old network's cards from the kernel's datapath where ovs-vswitchd does not. Without the
+/// database only the old bridges have a right to them.
+pub(super) async fn release_cards(
+    net: &Clients<'_>,
+    before: &Before,
+    ovsdb: Option<&mut Ovsdb>,
+) -> Result<(), NetworkError> {
+    let bridges = match ovsdb {
+        Some(ovsdb) => {
+            if held(net, before, &ovsdb.bridges().await?).await?.is_empty() {
+                return Ok(());
+            }
+            if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
+                tracing::warn!("{}; going on", chain(&late));
+            }
+            ovsdb.bridges().await?
+        }
+        None => before.bridges.clone(),
+    };
+    for card in held(net, before, &bridges).await? {
+        tracing::warn!("Open vSwitch does not give {card} back; taking it from the datapath");
+        datapath::remove_port(&card).await?;
+    }
+    Ok(())
+}
+
+/// The old network's links that are ports of the kernel's datapath and of no bridge.
+async fn held(
+    net: &Clients<'_>,
+    before: &Before,
+    bridges: &[Bridge],
+) -> Result<Vec<String>, NetworkError> {
+    let links = net.netlink.links().await?.into_iter();
+    Ok(links.filter(|link| is_held(link, before, bridges)).map(|link| link.name).collect())
+}
+
+fn is_held(link: &Link, before: &Before, bridges: &[Bridge]) -> bool {
+    link.controller.as_deref() == Some(datapath::LINK)
+        && before.active.iter().any(|it| it.device == link.name)
+        && !bridges.iter().any(|it| has(it, link))
+}
+
+/// Removes tap devices of these OVS interfaces that Open vSwitch does not have; true if there were any. A refusal is told: it must
 /// not hide why the link is wanted.
 pub(super) async fn remove<N: AsRef<str>>(
     net: &Clients<'_>,
@@ -53,7 +105,8 @@ fn has(bridge: &Bridge, link: &Link) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bridge, Link, has, is_suspect};
+    use super::{Before, Bridge, Link, has, is_held, is_suspect};
+    use crate::client::dbus::Active;
 
     fn link(name: &str, kind: Option<&str>, has_carrier: bool) -> Link {
         let kind = kind.map(str::to_owned);
@@ -75,5 +128,23 @@ mod tests {
         let bridge = Bridge::example("br-ex", None, &ports);
         assert!(has(&bridge, &link("br-ex", Some("tun"), false)));
         assert!(!has(&bridge, &link("br-ex1", Some("tun"), false)));
+    }
+
+    #[test]
+    fn a_card_of_the_old_network_in_the_datapath_and_in_no_bridge_is_held() {
+        let card = |name: &str, controller: Option<&str>| {
+            let controller = controller.map(str::to_owned);
+            Link { name: name.to_owned(), controller, ..Link::default() }
+        };
+        let profile =
+            Active { uuid: "u".to_owned(), device: "eno1".to_owned(), kind: String::new() };
+        let before = Before { active: vec![profile], ..Before::default() };
+        let bridge = Bridge::example("br-ex", None, &[("eno1", "system", None)]);
+        let in_datapath = card("eno1", Some("ovs-system"));
+        assert!(is_held(&in_datapath, &before, &[]));
+        assert!(!is_held(&in_datapath, &before, &[bridge]), "it is a bridge's");
+        assert!(!is_held(&card("eno1", None), &before, &[]), "it is free");
+        assert!(!is_held(&card("eno1", Some("bond0")), &before, &[]), "it is a bond's");
+        assert!(!is_held(&card("eno2", Some("ovs-system")), &before, &[]), "without a profile");
     }
 }
