@@ -17,8 +17,8 @@ pub(super) enum Fault {
     PowerCut,
     /// SIGKILL for all processes of this name.
     Kill(Process),
-    /// SIGSTOP for NetworkManager, for a while.
-    Stop,
+    /// SIGSTOP for all processes of this name, for a while.
+    Stop(Process),
     /// The card's cable is out for a while.
     CableOut,
     /// The card is set down.
@@ -65,10 +65,11 @@ impl Fault {
         match self {
             Self::PowerCut
             | Self::Kill(Process::Agent)
-            | Self::Stop
+            | Self::Stop(Process::NetworkManager)
             | Self::DiskFull
             | Self::ClockJump(_) => false,
             Self::Kill(_)
+            | Self::Stop(_)
             | Self::CableOut
             | Self::LinkDown
             | Self::AddressesFlushed
@@ -85,12 +86,12 @@ impl Fault {
 
     /// Whether units of others can fail by it.
     pub(super) fn fails_others(self) -> bool {
-        self.damages() || matches!(self, Self::Stop | Self::DiskFull)
+        self.damages() || matches!(self, Self::Stop(_) | Self::DiskFull)
     }
 
     /// Whether it lasts until [`Self::end`].
     pub(super) fn lasts(self) -> bool {
-        matches!(self, Self::Stop | Self::CableOut | Self::DiskFull)
+        matches!(self, Self::Stop(_) | Self::CableOut | Self::DiskFull)
     }
 
     /// Makes it happen to a running node. False: there was nothing that it could hit.
@@ -101,7 +102,7 @@ impl Fault {
             // Ended by the caller, who owns the node.
             Self::PowerCut => Ok(true),
             Self::Kill(process) => run(&["pkill", "--signal", "KILL", "--exact", process.name()]),
-            Self::Stop => run(&["pkill", "--signal", "STOP", "--exact", "NetworkManager"]),
+            Self::Stop(process) => run(&["pkill", "--signal", "STOP", "--exact", process.name()]),
             Self::CableOut => case.peer().carrier(CARD, false).map(|()| true),
             Self::LinkDown => run(&["ip", "link", "set", CARD, "down"]),
             Self::AddressesFlushed => shell(&format!(
@@ -112,9 +113,11 @@ impl Fault {
                 shell(&format!("{} timeout 5 nmcli connection delete id \"$id\"", chosen(number)))
             }
             Self::FileRemoved(number) => shell(&format!("{} rm \"$file\"", chosen(number))),
-            Self::BridgeDeleted => {
-                shell("ovs-vsctl --timeout=5 br-exists br-ex && ovs-vsctl --timeout=5 del-br br-ex")
-            }
+            // ovs-vswitchd may be stopped.
+            Self::BridgeDeleted => shell(
+                "ovs-vsctl --timeout=5 br-exists br-ex && \
+                 ovs-vsctl --timeout=5 --no-wait del-br br-ex",
+            ),
             Self::DiskFull => shell(&format!("head -c 1G /dev/zero >{FILLER} && exit 1 || :")),
             Self::ClockJump(hours) => shell(&format!("echo {hours:+}h >{CLOCK}")),
         }
@@ -126,8 +129,10 @@ impl Fault {
         if self == Self::DiskFull {
             case.inside()?.wait_sh(&format!("rm -f {FILLER}"), FREED)?;
         }
-        if self == Self::Stop && !is_off {
-            case.inside()?.run(&["pkill", "--signal", "CONT", "--exact", "NetworkManager"])?;
+        if let Self::Stop(process) = self
+            && !is_off
+        {
+            case.inside()?.run(&["pkill", "--signal", "CONT", "--exact", process.name()])?;
         }
         if self == Self::CableOut && !is_off {
             case.peer().carrier(CARD, true)?;
@@ -154,7 +159,7 @@ impl fmt::Display for Fault {
         match self {
             Self::PowerCut => f.write_str("power cut"),
             Self::Kill(process) => write!(f, "kill -9 {}", process.name()),
-            Self::Stop => f.write_str("NetworkManager stopped"),
+            Self::Stop(process) => write!(f, "{} stopped", process.name()),
             Self::CableOut => f.write_str("cable out"),
             Self::LinkDown => f.write_str("link down"),
             Self::AddressesFlushed => f.write_str("addresses flushed"),

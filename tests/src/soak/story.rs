@@ -123,7 +123,10 @@ fn fault(work: Work, random: &mut Random) -> Fault {
             2 => Fault::Kill(Process::OvsdbServer),
             3 => Fault::Kill(Process::OvsVswitchd),
             4 => Fault::Kill(Process::Dbus),
-            5 => Fault::Stop,
+            5 => Fault::Stop(match number % 2 {
+                0 => Process::NetworkManager,
+                _ => Process::OvsVswitchd,
+            }),
             6 => Fault::CableOut,
             7 => Fault::LinkDown,
             8 => Fault::AddressesFlushed,
@@ -195,7 +198,7 @@ mod tests {
             faults.extend(step.faults.iter().map(|fault| name(format!("{fault:?}"))));
             works.insert(name(format!("{:?}", step.work)));
         }
-        assert_eq!(faults.len(), 15, "{faults:?}");
+        assert_eq!(faults.len(), 16, "{faults:?}");
         // Each of the three documents is a work.
         assert_eq!(works.len(), 7, "{works:?}");
     }
