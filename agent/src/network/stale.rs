@@ -65,14 +65,14 @@ fn is_held(link: &Link, before: &Before, bridges: &[Bridge]) -> bool {
         && !bridges.iter().any(|it| has(it, link))
 }
 
-/// Removes tap devices of these OVS interfaces that Open vSwitch does not have; true if there were any. A refusal is told: it must
-/// not hide why the link is wanted.
+/// Removes tap devices of these OVS interfaces that Open vSwitch does not have; true if there were
+/// any. A refusal is told: it must not hide why the link is wanted.
 pub(super) async fn remove<N: AsRef<str>>(
     net: &Clients<'_>,
     interfaces: &[N],
 ) -> Result<bool, NetworkError> {
     let mut links = net.netlink.links().await?;
-    links.retain(|link| is_suspect(link) && interfaces.iter().any(|it| it.as_ref() == link.name));
+    links.retain(|link| is_suspect(link, interfaces));
     if links.is_empty() {
         return Ok(false);
     }
@@ -94,9 +94,11 @@ pub(super) async fn remove<N: AsRef<str>>(
     Ok(is_done)
 }
 
-/// Whether this is a tap device that no process holds.
-fn is_suspect(link: &Link) -> bool {
-    link.kind.as_deref() == Some("tun") && !link.has_carrier
+/// Whether this is a tap device of one of these interfaces, and no process holds it.
+fn is_suspect<N: AsRef<str>>(link: &Link, interfaces: &[N]) -> bool {
+    link.kind.as_deref() == Some("tun")
+        && !link.has_carrier
+        && interfaces.iter().any(|it| it.as_ref() == link.name)
 }
 
 fn has(bridge: &Bridge, link: &Link) -> bool {
@@ -115,10 +117,12 @@ mod tests {
 
     #[test]
     fn a_tap_that_nobody_holds_is_suspect() {
-        assert!(is_suspect(&link("br-ex", Some("tun"), false)));
-        assert!(!is_suspect(&link("br-ex", Some("tun"), true)), "a process holds it");
+        let interfaces = ["br-ex", "br-ex1"];
+        assert!(is_suspect(&link("br-ex", Some("tun"), false), &interfaces));
+        assert!(!is_suspect(&link("br-ex", Some("tun"), true), &interfaces), "a process holds it");
+        assert!(!is_suspect(&link("tap0", Some("tun"), false), &interfaces), "another program's");
         for kind in [None, Some("openvswitch"), Some("dummy")] {
-            assert!(!is_suspect(&link("br-ex", kind, false)), "{kind:?}");
+            assert!(!is_suspect(&link("br-ex", kind, false), &interfaces), "{kind:?}");
         }
     }
 
