@@ -84,6 +84,7 @@ pub(super) async fn lost(
     };
     let mut devices: Vec<String> =
         profiles.iter().filter(is_lost).map(|profile| profile.device.clone()).collect();
+    devices.sort_unstable();
     devices.dedup();
     Ok(devices)
 }

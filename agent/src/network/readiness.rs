@@ -34,8 +34,8 @@ pub(super) async fn network_manager_and_ovsdb(
     tokio::try_join!(network_manager(net, say), ovsdb).map(|_| ())
 }
 
-/// Returns when the services are there, the needed links, and NetworkManager is done with the
-/// declared ones. Removes stale links.
+/// Returns when the services and the needed links are there, and NetworkManager is done with the
+/// declared links. Removes stale ones.
 pub(super) async fn ready(
     net: &Clients<'_>,
     wants: &Wants,

@@ -29,7 +29,7 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
     wants.hostname = state.hostname.is_some();
     wants.needed.dedup();
-    wants.ovs |= !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
+    wants.ovs = !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
     if wants.makes_links {
         wants.needed.clear();
     }

@@ -91,7 +91,7 @@ pub fn stop_open_vswitch(inside: &Inside) -> Result<()> {
 /// Kills ovs-vswitchd, and returns when the next one has read the database.
 pub fn crash_open_vswitch(inside: &Inside) -> Result<()> {
     let crashed = inside.sh("pidof ovs-vswitchd")?;
-    inside.sh(&format!("kill -KILL {crashed}"))?;
+    inside.kill("ovs-vswitchd.service")?;
     let is_another = format!("[ $(pidof ovs-vswitchd || echo {crashed}) != {crashed} ]");
     inside.wait_sh(&is_another, 2 * SOON)?;
     // Without --no-wait it returns when ovs-vswitchd has read the change.

@@ -196,24 +196,24 @@ impl Bridge {
 
     /// UUIDs of the profiles of its interfaces.
     pub(crate) fn interface_profiles(&self) -> impl Iterator<Item = &str> {
-        self.ports.iter().flat_map(|port| &port.interfaces).filter_map(profile)
+        self.interface_rows().filter_map(profile)
     }
 
     /// Names of its interfaces.
     pub(crate) fn interfaces(&self) -> impl Iterator<Item = &str> {
-        self.ports.iter().flat_map(|port| &port.interfaces).map(|i| text(i, "name"))
+        self.interface_rows().map(|i| text(i, "name"))
     }
 
     /// Its interfaces with their port numbers in flows.
     pub(crate) fn ofports(&self) -> impl Iterator<Item = (&str, u64)> {
-        let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
-        interfaces.filter_map(|i| Some((text(i, "name"), i.get("ofport")?.as_u64()?)))
+        self.interface_rows().filter_map(|i| Some((text(i, "name"), i.get("ofport")?.as_u64()?)))
     }
 
     /// Names of its interfaces that are devices of the system.
     pub(crate) fn system_interfaces(&self) -> impl Iterator<Item = &str> {
-        let interfaces = self.ports.iter().flat_map(|port| &port.interfaces);
-        interfaces.filter(|i| ["", "system"].contains(&text(i, "type"))).map(|i| text(i, "name"))
+        self.interface_rows()
+            .filter(|i| ["", "system"].contains(&text(i, "type")))
+            .map(|i| text(i, "name"))
     }
 
     /// Names of its patch ports.
@@ -229,6 +229,10 @@ impl Bridge {
     /// Whether `other` has the same columns, apart from its ports.
     pub(crate) fn has_columns_of(&self, other: &Self) -> bool {
         self.row == other.row
+    }
+
+    fn interface_rows(&self) -> impl Iterator<Item = &Row> {
+        self.ports.iter().flat_map(|port| &port.interfaces)
     }
 
     pub(super) fn row(&self) -> &Row {
