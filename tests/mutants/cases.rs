@@ -20,7 +20,7 @@ const NOT_ASKED: [&str; 11] = [
     "tidy::",
     "packages::",
     "sbom::",
-    "derive::every_document_of_the_corpus",
+    "derive::every_document_derives",
     "install::",
     "ramdisk::",
     "readme::",

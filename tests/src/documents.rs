@@ -1,8 +1,8 @@
-//! NMState documents for the suites: the project's fixtures, and the corpus of other projects' documents.
+//! NMState documents for the suites: the project's fixtures, and other projects' documents where a variable names them.
 
 use std::path::{Path, PathBuf};
 
-use crate::{program::root, skip};
+use crate::program::root;
 
 /// A document and its file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,33 +20,24 @@ pub fn fixtures() -> Vec<Document> {
     found
 }
 
-/// Other projects' documents, from `$SHARED/corpus`, by default `../shared/corpus`. They are not in this repository: if they are
-/// missing, a line says so.
-///
-/// # Panics
-/// If they are missing and `REQUIRE_LAB=1`.
-pub fn corpus() -> Vec<Document> {
-    let directory = corpus_directory();
-    let found = documents_in(&directory.join("nmstate-examples"));
-    if found.is_empty() {
-        skip::optional(&format!("documents of others: none in {} (SHARED)", directory.display()));
-    }
-    found
-}
-
-/// All documents, fixtures first.
+/// Fixtures, and the documents of others that `$CORPUS` names: an extra that no assertion needs.
 pub fn all() -> Vec<Document> {
     let mut documents = fixtures();
     documents.extend(corpus());
     documents
 }
 
-/// Other projects' policies, from `nmstate-policy` of the corpus; a policy's name is its directory's. Missing ones are told by
-/// [`corpus`].
+/// Other projects' documents: the files `*.yml` of the directory `$CORPUS/nmstate-examples`; none without that variable.
+pub fn corpus() -> Vec<Document> {
+    corpus_directory()
+        .map(|corpus| documents_in(&corpus.join("nmstate-examples")))
+        .unwrap_or_default()
+}
+
+/// Other projects' policies: `$CORPUS/nmstate-policy/NAME/policy.yml`; none without that variable.
 pub fn policies() -> Vec<Document> {
-    let Ok(entries) = std::fs::read_dir(corpus_directory().join("nmstate-policy")) else {
-        return Vec::new();
-    };
+    let entries = corpus_directory().map(|corpus| std::fs::read_dir(corpus.join("nmstate-policy")));
+    let Some(Ok(entries)) = entries else { return Vec::new() };
     let read = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.to_owned();
         Some(Document { name, text: std::fs::read_to_string(path.join("policy.yml")).ok()? })
@@ -72,9 +63,8 @@ pub fn is_policy(text: &str) -> bool {
     text.lines().any(|line| line == "capture:" || line == "desiredState:")
 }
 
-fn corpus_directory() -> PathBuf {
-    let shared = std::env::var_os("SHARED").map(PathBuf::from);
-    shared.unwrap_or_else(|| root().join("../shared")).join("corpus")
+fn corpus_directory() -> Option<PathBuf> {
+    std::env::var_os("CORPUS").map(PathBuf::from)
 }
 
 fn documents_in(directory: &Path) -> Vec<Document> {

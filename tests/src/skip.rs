@@ -43,12 +43,3 @@ pub fn part(reason: &str) {
     assert!(is_allowed(), "cannot run: {reason} (LAB=off goes without it)");
     tell(reason);
 }
-
-/// Leaves out a part that needs files from outside the repository.
-///
-/// # Panics
-/// If `REQUIRE_LAB=1`.
-pub fn optional(reason: &str) {
-    assert!(!is_everything_required(), "cannot run, and REQUIRE_LAB=1: {reason}");
-    tell(reason);
-}
