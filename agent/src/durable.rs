@@ -5,6 +5,8 @@ mod boot;
 pub(crate) mod commit;
 mod copies;
 mod file;
+#[cfg(test)]
+mod golden;
 pub(crate) mod journal;
 mod omit;
 mod protected;

@@ -19,7 +19,7 @@ const FILE: &str = "automatic.json";
 /// The staged commit.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-struct Automatic {
+pub(super) struct Automatic {
     /// The boot of the commit: the bridge's profiles are in `/run`.
     boot_id: String,
     plan: BridgePlan,
