@@ -4,6 +4,7 @@
 
 mod alone;
 mod dependencies;
+mod links;
 mod map;
 mod style;
 
