@@ -78,3 +78,9 @@ fn the_index_of_decisions_has_every_page() {
         |page: &&PathBuf| !page.ends_with("README.md") && !listed.contains(page.to_str().unwrap());
     assert_eq!(pages.iter().find(missing), None);
 }
+
+#[test]
+fn the_readme_fits_on_two_screens() {
+    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
+    assert!(lines <= 100, "{lines} lines: detail has a page of its own");
+}
