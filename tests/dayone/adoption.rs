@@ -10,9 +10,9 @@ use tests::{
 /// The node's address after a day-2 change of a declared field.
 const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 
-#[test]
+#[tests::case]
 fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     let text = Document::new().text();
     let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
     lab.run(node, &Peer::new(), |case| {

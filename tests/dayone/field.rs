@@ -24,22 +24,22 @@ macro_rules! each_release {
         mod $case {
             use tests::lab::{Error, Release};
 
-            #[test]
+            #[tests::case]
             fn release_4_16() -> Result<(), Error> {
                 super::$case(Release::V4_16)
             }
 
-            #[test]
+            #[tests::case]
             fn release_4_19() -> Result<(), Error> {
                 super::$case(Release::V4_19)
             }
 
-            #[test]
+            #[tests::case]
             fn release_4_20() -> Result<(), Error> {
                 super::$case(Release::V4_20)
             }
 
-            #[test]
+            #[tests::case]
             fn release_4_22() -> Result<(), Error> {
                 super::$case(Release::V4_22)
             }

@@ -39,7 +39,7 @@ fn stage(place: &Path, failing: &str, always: &str) -> io::Result<(bool, String,
     Ok((status.success(), log, fs::read_to_string(place.join("flakes"))?))
 }
 
-#[test]
+#[tests::case]
 fn second_run_alone_decides() -> io::Result<()> {
     let place = tempfile::tempdir()?;
     let place = place.path();
@@ -56,7 +56,7 @@ fn second_run_alone_decides() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn last_line_names_them() -> io::Result<()> {
     let place = tempfile::tempdir()?;
     let [nothing, flakes] = ["nothing", "flakes"].map(|name| place.path().join(name));

@@ -29,3 +29,7 @@ mod trial;
 mod units;
 mod verdicts;
 mod without_lab;
+
+fn main() -> std::process::ExitCode {
+    tests::suite::run()
+}

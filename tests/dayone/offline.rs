@@ -13,7 +13,7 @@ use tests::{
     program,
 };
 
-#[test]
+#[tests::case]
 fn help_fits_into_80_columns() -> io::Result<()> {
     let (wide, commands) = too_wide(program::dayone(), &["--help", "-h"])?;
     assert!(wide.is_empty(), "{wide:#?}");
@@ -45,7 +45,7 @@ fn tree(names: &[&str]) -> io::Result<tempfile::TempDir> {
     Ok(root)
 }
 
-#[test]
+#[tests::case]
 fn status_before_any_run_says_so() -> io::Result<()> {
     let root = tree(&["worker-7"])?;
     let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
@@ -68,7 +68,7 @@ fn status_before_any_run_says_so() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn status_names_what_was_tried_and_what_is_there() -> io::Result<()> {
     let root = tree(&["worker-0", "worker-1", "worker-2", "worker-3", "worker-4"])?;
     let output = dayone(root.path()).arg("status").output()?;
@@ -82,7 +82,7 @@ fn status_names_what_was_tried_and_what_is_there() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
     let root = tree(&[])?;
     let file = root.path().join("new.yml");
@@ -113,7 +113,7 @@ fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn a_network_other_than_ovn_kubernetes_needs_no_bridge() -> io::Result<()> {
     let root = tree(&[])?;
     let output = dayone(root.path()).arg("bridge").output()?;
@@ -123,7 +123,7 @@ fn a_network_other_than_ovn_kubernetes_needs_no_bridge() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
     let root = tree(&["worker-7"])?;
     let (run, process) = (root.path().join("run/dayone"), root.path().join("proc/4711"));

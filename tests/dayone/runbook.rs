@@ -16,9 +16,9 @@ fn kubelet_runs(inside: &Inside) -> Result<(), Error> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     let guide = fs::read_to_string(root().join("agent/doc/runbook.md"));
     assert!(guide.is_ok(), "{guide:?}");
     let guide = guide.unwrap_or_default();
@@ -78,7 +78,7 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
 }
 
 /// The guide has each unit.
-#[test]
+#[tests::case]
 fn runbook_is_complete() -> io::Result<()> {
     let guide = fs::read_to_string(root().join("agent/doc/runbook.md"))?;
     let system = root().join("systemd/usr/lib/systemd");

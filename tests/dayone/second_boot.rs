@@ -16,9 +16,9 @@ use tests::{
 const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
 const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 
-#[test]
+#[tests::case]
 fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
@@ -115,9 +115,9 @@ fn restart(inside: &Inside) -> Result<Mark, Error> {
     Ok(mark)
 }
 
-#[test]
+#[tests::case]
 fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         in_force(case)?.sh(
             "nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24 connection.autoconnect no; \
@@ -136,9 +136,9 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn lost_profile_is_made_again() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         in_force(case)?
             .sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection; sync")?;
@@ -160,9 +160,9 @@ fn is_applied_again(inside: &Inside) -> Result<(), Error> {
 }
 
 /// With all profiles there, it is no fault of the node's network.
-#[test]
+#[tests::case]
 fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node().file("/etc/dayone/dayone.toml", HURRY, 0o644), &Peer::new(), |case| {
         in_force(case)?;
         case.shut_down()?;
@@ -181,9 +181,9 @@ fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
 }
 
 /// After a crash of ovs-vswitchd NetworkManager 1.52 keeps bridge, ports and interface as active without a link.
-#[test]
+#[tests::case]
 fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
         ovn(&inside)?;
@@ -197,9 +197,9 @@ fn bridge_that_somebody_deletes_is_made_again() -> Result<(), Error> {
 
 /// A stand-in for a crash of ovs-vswitchd in a userspace datapath: its tap devices are persistent, and the next ovs-vswitchd
 /// knows only those of bridges that are still in the database.
-#[test]
+#[tests::case]
 fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
         ovn(&inside)?;
@@ -213,9 +213,9 @@ fn link_that_a_deleted_bridge_leaves_is_removed() -> Result<(), Error> {
 }
 
 /// NetworkManager waits for it to take the link of br-ex away: address and route stay.
-#[test]
+#[tests::case]
 fn open_vswitch_that_hangs_is_no_network() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
         inside.sh("kill -STOP $(pidof ovs-vswitchd); nmcli --wait 0 connection down br-ex-if")?;
@@ -230,9 +230,9 @@ fn open_vswitch_that_hangs_is_no_network() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn bridge_row_of_another_profile_is_no_network() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         in_force(case)?.sh("ovs-vsctl set bridge br-ex \
              external_ids:NM.connection.uuid=0b6ba3d2-3ae1-4b37-8d5e-000000000001; sync")?;
@@ -266,9 +266,9 @@ fn has_waited(inside: &Inside, seconds: &str) -> Result<(), Error> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         in_force(case)?;
         case.shut_down()?;
@@ -283,9 +283,9 @@ fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     let mut document = Document::new();
     document.ip =
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
@@ -309,9 +309,9 @@ fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     let units = "openvswitch-switch.service ovs-vswitchd.service ovsdb-server.service";
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
@@ -328,9 +328,9 @@ fn open_vswitch_that_comes_20_s_late_is_waited_for() -> Result<(), Error> {
 }
 
 /// By the event alone: how soon is a figure of the benchmark `dayone-apply`, which a busy host would falsify here.
-#[test]
+#[tests::case]
 fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(), &Peer::new(), |case| {
         let inside = in_force(case)?;
         let ready = ready_after_network(&inside)?;

@@ -55,9 +55,9 @@ fn property(inside: &Inside, unit: &str, name: &str) -> Result<String, Error> {
     inside.sh(&format!("systemctl show --property={name} --value {unit}"))
 }
 
-#[test]
+#[tests::case]
 fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(holding_node(HASTE), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -99,7 +99,7 @@ fn impatient_node() -> Node {
 
 /// A changed document ends the pause, and a reload of systemd's units does not end the attempt.
 fn pause_ends(node: Node) -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
@@ -130,19 +130,19 @@ fn pause_ends(node: Node) -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn changed_document_ends_the_pause() -> Result<(), Error> {
     pause_ends(impatient_node())
 }
 
-#[test]
+#[tests::case]
 fn changed_document_ends_the_pause_with_systemd_252() -> Result<(), Error> {
     pause_ends(impatient_node().systemd252())
 }
 
 /// Stops the service in a pause, and repairs the node by hand.
 fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
@@ -164,19 +164,19 @@ fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn repair_by_hand_starts_kubelet() -> Result<(), Error> {
     repair_starts_kubelet(node(&wrong_gateway()))
 }
 
-#[test]
+#[tests::case]
 fn repair_by_hand_starts_kubelet_with_systemd_252() -> Result<(), Error> {
     repair_starts_kubelet(node(&wrong_gateway()).systemd252())
 }
 
-#[test]
+#[tests::case]
 fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(&wrong_gateway()).systemd252(), &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
@@ -194,9 +194,9 @@ fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn restart_of_the_agent_leaves_kubelet_alone() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node(&Document::new().text()), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -212,9 +212,9 @@ fn restart_of_the_agent_leaves_kubelet_alone() -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(holding_node(HASTE), &Peer::new(), |case| {
         case.boot()?;
         held_at_verify(&case.inside()?)?;
@@ -233,9 +233,9 @@ fn reboot_in_the_middle_is_no_failure() -> Result<(), Error> {
 }
 
 /// A call that blocks stops the runtime, and with it every bound of a phase.
-#[test]
+#[tests::case]
 fn agent_that_stands_still_ends_itself_and_is_undone() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(holding_node(HASTE), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

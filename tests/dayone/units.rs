@@ -7,9 +7,9 @@ use tests::{
     lab::{Error, Lab, Peer},
 };
 
-#[test]
+#[tests::case]
 fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     // The address saves the operator's units a wait of one minute.
     let node = worker().keyfile("eno1", DAY_ONE).machine_config_operator();
     lab.run(node, &Peer::new(), |case| {

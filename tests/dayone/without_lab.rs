@@ -47,7 +47,7 @@ fn stand_in(place: &Path) -> io::Result<()> {
     fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755))
 }
 
-#[test]
+#[tests::case]
 fn a_case_fails_or_says_that_it_did_not_run() -> io::Result<()> {
     let case = "lab::static_address_is_reached_by_the_peer";
     let run = |lab: &[(&str, &str)]| {
@@ -61,10 +61,28 @@ fn a_case_fails_or_says_that_it_did_not_run() -> io::Result<()> {
     let (passed, text) = run(&[("LAB", "off")])?;
     assert!(passed, "{text}");
     assert!(text.contains("NOT TESTED: cases in containers"), "{text}");
+    assert!(text.contains("test result: ok. 0 passed; 0 failed; 1 ignored;"), "{text}");
     Ok(())
 }
 
-#[test]
+/// cargo's harness takes any number of filters, and `make check-versions` gives some.
+#[tests::case]
+fn each_filter_chooses_cases() -> io::Result<()> {
+    let listed = |arguments: &[&str]| {
+        let output = Command::new(env::current_exe()?).arg("--list").args(arguments).output()?;
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        Ok::<_, io::Error>(text.lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (names, conclusion) =
+        ("without_lab::each_filter", "without_lab::make_says_that_all_passed_only_when_all_ran");
+    let both = listed(&[names, conclusion])?;
+    assert_eq!(both.len(), 2, "{both:?}");
+    assert_eq!(listed(&["--exact", names, conclusion])?, [format!("{conclusion}: test")]);
+    assert!(listed(&[])?.len() > 100);
+    Ok(())
+}
+
+#[tests::case]
 fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
     if env::var_os(NESTED).is_some() {
         return Ok(());
@@ -91,7 +109,7 @@ fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn make_says_that_all_passed_only_when_all_ran() -> io::Result<()> {
     let place = tempfile::tempdir()?;
     let conclude = |left_out: &str| {

@@ -75,7 +75,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Option<Arguments> {
 }
 
 fn shell(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Some(lab) = Lab::open()? else { return Ok(ExitCode::FAILURE) };
+    let lab = Lab::open()?;
     let mut node = Node::new("worker-0")
         .nic(Nic::new("eno1", "52:54:00:00:00:01"))
         .nic(Nic::new("eno2", "52:54:00:00:00:02").without_carrier())

@@ -10,13 +10,17 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tests::soak::campaign::Campaign;
+use tests::{skip, soak::campaign::Campaign};
 
 const MINUTES: u64 = 30;
 /// Two nodes a core: a node waits most of its time.
 const A_CORE: u64 = 2;
 
 fn main() -> ExitCode {
+    if skip::is_allowed() {
+        println!("soak: no node is met, LAB=off");
+        return ExitCode::SUCCESS;
+    }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_secs());
     let seed = number("SEED").unwrap_or(now);
     let case = number("CASE");
@@ -30,8 +34,7 @@ fn main() -> ExitCode {
     }
     let campaign = Campaign { seed, first: case.unwrap_or_default(), time, jobs };
     match campaign.run(|line| println!("{line}")) {
-        Ok(None) => ExitCode::SUCCESS,
-        Ok(Some(report)) => {
+        Ok(report) => {
             println!("soak: {report}, SEED={seed}");
             if report.lost == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }

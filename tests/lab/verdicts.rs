@@ -8,7 +8,7 @@ use std::{env, process::ExitCode, time::Duration};
 use tests::{
     documents::{self, Document},
     lab::{Inside, Machines, Peer, VirtualMachine},
-    program,
+    program, skip,
     two_stage::Ignition,
     verdicts::{SCRIPT, cards, disagreements, in_machines, settings},
 };
@@ -115,14 +115,15 @@ fn main() -> ExitCode {
 
 /// The disagreements.
 fn compare() -> Result<Vec<String>> {
+    if skip::is_allowed() {
+        println!("verdicts: nothing is compared, LAB=off");
+        return Ok(Vec::new());
+    }
     let all = compared();
     println!("verdicts: {} documents", all.len());
     let mut found = Vec::new();
     for (number, documents) in all.chunks(A_MACHINE).enumerate() {
-        let Some(machines) = Machines::open()? else {
-            println!("verdicts: nothing is compared, LAB=off");
-            return Ok(found);
-        };
+        let machines = Machines::open()?;
         machines.run(&machine(), &Peer::new().dhcp().router_advertisements(), |case| {
             case.power_on()?;
             case.wait_running()?;

@@ -43,7 +43,7 @@ enum Fault {
     NoOtherValue,
 }
 
-#[test]
+#[tests::case]
 fn no_field_is_lost_in_silence() {
     let documents = documents::all();
     let seen = Seen::gather(&documents);

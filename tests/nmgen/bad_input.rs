@@ -21,7 +21,7 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-#[test]
+#[tests::case]
 fn every_case_fails_with_its_message_and_writes_nothing() {
     let mut faults = Vec::new();
     for case in cases() {
@@ -53,7 +53,7 @@ fn every_case_fails_with_its_message_and_writes_nothing() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
+#[tests::case]
 fn a_document_of_1000_interfaces_is_converted_without_a_word() {
     let place = tempfile::tempdir().unwrap();
     let mut document = "interfaces:\n".to_owned();

@@ -13,7 +13,7 @@ fn documented() -> Vec<Section> {
     sections(&program::root().join("nmgen/doc/checks.md"))
 }
 
-#[test]
+#[tests::case]
 fn every_rule_has_one_section_with_its_severity_and_every_section_a_rule() {
     let mut rules: Vec<(String, String)> = nmgen::rules()
         .iter()
@@ -28,7 +28,7 @@ fn every_rule_has_one_section_with_its_severity_and_every_section_a_rule() {
     assert_eq!(sections, rules);
 }
 
-#[test]
+#[tests::case]
 fn every_example_does_what_the_documentation_says() {
     let mut faults = Vec::new();
     for section in documented() {
@@ -74,7 +74,7 @@ const FOR_A_NODE: &[&str] = &[
     "interfaces: [{name: eth0, profile-name: a}, {name: eth1, profile-name: a}]",
 ];
 
-#[test]
+#[tests::case]
 fn on_a_node_nothing_is_refused_that_may_be_right_there() {
     for text in FOR_A_NODE {
         let found = nmgen::check(&hosts(text));
@@ -86,7 +86,7 @@ fn on_a_node_nothing_is_refused_that_may_be_right_there() {
 const ODD: &[&str] =
     &["[]", "{}", "~", "-1", "99999999999999999999", "'%'", "[[x]]", "{a: {b: c}}"];
 
-#[test]
+#[tests::case]
 fn no_shape_of_a_document_makes_a_rule_panic() {
     let sections = documented();
     let examples = sections.iter().flat_map(|section| &section.examples);
@@ -137,7 +137,7 @@ const SEVERAL_FAULTS: [&str; 4] = [
 ",
 ];
 
-#[test]
+#[tests::case]
 fn the_same_document_has_the_same_findings_in_each_run() {
     for text in SEVERAL_FAULTS {
         let first = nmgen::convert(hosts(text)).diagnostics;

@@ -16,7 +16,7 @@ fn odd_ones(documents: [&str; 3]) -> Vec<String> {
     told(&files).into_iter().filter(|found| found.contains("-differs-in-role")).collect()
 }
 
-#[test]
+#[tests::case]
 fn default_routes_are_those_of_the_main_table_on_interfaces_that_are_up() {
     let card = |last: u8, state: &str| {
         format!(
@@ -52,7 +52,7 @@ fn default_routes_are_those_of_the_main_table_on_interfaces_that_are_up() {
     assert_eq!(odd_ones([&w1, &w2, &in_ipv6(&up)]), differs);
 }
 
-#[test]
+#[tests::case]
 fn name_servers_are_compared_where_dhcp_gives_none() {
     let host = |last: u8, dhcp: bool, servers: &str| {
         format!(
@@ -81,7 +81,7 @@ fn policy(name: &str, host: &str, mtu: u32) -> String {
     )
 }
 
-#[test]
+#[tests::case]
 fn the_policies_of_a_host_are_compared_where_one_has_all() {
     let of = |policies: &[(&str, &str, u32)]| -> String {
         policies.iter().map(|(name, host, mtu)| policy(name, host, *mtu)).collect()
@@ -102,7 +102,7 @@ fn the_policies_of_a_host_are_compared_where_one_has_all() {
     assert_eq!(found(&two, &more), ["mtu-differs-in-role hosts/w3.yml:1"]);
 }
 
-#[test]
+#[tests::case]
 fn lone_documents_may_be_versions_of_one() {
     let version = |mtu: u32| {
         format!(
@@ -113,7 +113,7 @@ fn lone_documents_may_be_versions_of_one() {
     assert_eq!(told(&[("old.yml", &version(1500)), ("new.yml", &version(9000))]), [""; 0]);
 }
 
-#[test]
+#[tests::case]
 fn an_address_is_compared_with_machine_networks_of_its_own_family() {
     let document = "interfaces: [{name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, \
                     address: [{ip: 192.0.2.1, prefix-length: 24}]}}]\n";
@@ -146,7 +146,7 @@ fn found_in(clusters: &[String]) -> Vec<String> {
     told(&[("site.yaml", &site)]).into_iter().map(rule).collect()
 }
 
-#[test]
+#[tests::case]
 fn hosts_are_compared_within_their_cluster() {
     let (large, small) = ([9000; 3], [1500; 2]);
     let two = [cluster("a", "", 1, &large), cluster("b", "", 11, &small)];
@@ -158,7 +158,7 @@ fn hosts_are_compared_within_their_cluster() {
 }
 
 /// A single node has the addresses of the cluster's API itself.
-#[test]
+#[tests::case]
 fn the_virtual_address_of_a_single_node_is_its_own() {
     let with = |kind: &str| {
         let more = format!("{kind}    apiVIP: 192.0.2.1\n    ingressVIP: 192.0.2.99\n");

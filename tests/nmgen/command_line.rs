@@ -31,7 +31,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-#[test]
+#[tests::case]
 fn help_explains_every_argument() {
     let mut command = nmgen::cli::command();
     command.build();
@@ -47,14 +47,14 @@ fn help_explains_every_argument() {
     assert!(seen >= 5, "{seen} commands");
 }
 
-#[test]
+#[tests::case]
 fn help_fits_into_80_columns() {
     let (wide, commands) = too_wide(program::nmgen(), &["--help", "-h"]).unwrap();
     assert!(wide.is_empty(), "{wide:#?}");
     assert!(commands >= 8, "{commands} commands");
 }
 
-#[test]
+#[tests::case]
 fn under_the_name_nmstatectl_it_is_gc_for_every_way_to_name_the_input() {
     let document = fleet::document(0);
     let expected = run(&["gc", "-"], &document);
@@ -73,14 +73,14 @@ fn under_the_name_nmstatectl_it_is_gc_for_every_way_to_name_the_input() {
     assert_eq!(refused.status.code(), Some(2));
 }
 
-#[test]
+#[tests::case]
 fn gc_of_a_document_without_interfaces_is_an_empty_list() {
     let output = run(&["gc", "-"], "dns-resolver:\n  config: {}\n");
     assert_eq!(text(&output.stdout), "NetworkManager: []\n");
     assert!(output.status.success());
 }
 
-#[test]
+#[tests::case]
 fn json_is_yaml_enough() {
     let json = r#"{"interfaces": [{"name": "eno1", "type": "ethernet", "state": "up"}]}"#;
     let output = run(&["generate", "-"], json);
@@ -89,7 +89,7 @@ fn json_is_yaml_enough() {
 }
 
 /// YAML takes it there, and so do nmstate's tools.
-#[test]
+#[tests::case]
 fn a_tab_between_a_key_and_its_value_is_white_space() {
     let document =
         "interfaces:\n- name: eno1\n  type: ethernet\n  state: up\n  description: 'a:\tb'\n";
@@ -100,7 +100,7 @@ fn a_tab_between_a_key_and_its_value_is_white_space() {
     assert_eq!(run(&["generate", "-"], &tabs), expected);
 }
 
-#[test]
+#[tests::case]
 fn check_as_json_is_one_object_on_standard_output() {
     let output = run(&["check", "--format", "json", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
     assert_eq!(output.status.code(), Some(2));
@@ -118,7 +118,7 @@ fn check_as_json_is_one_object_on_standard_output() {
     assert_eq!(nothing.status.code(), Some(0));
 }
 
-#[test]
+#[tests::case]
 fn warnings_fail_only_where_they_are_denied() {
     let document = "hostname:\n  config: worker-0\ninterfaces: []\n";
     let accepted = run(&["generate", "--to", "gc", "-"], document);
@@ -129,7 +129,7 @@ fn warnings_fail_only_where_they_are_denied() {
     assert!(denied.stdout.is_empty());
 }
 
-#[test]
+#[tests::case]
 fn output_that_nobody_can_take_is_an_error_of_this_machine() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let mut child = Command::new(program::nmgen())
@@ -148,7 +148,7 @@ fn output_that_nobody_can_take_is_an_error_of_this_machine() {
     );
 }
 
-#[test]
+#[tests::case]
 fn show_is_at_most_80_columns_wide_and_has_no_colour_in_a_pipe() {
     let output = run(&["show", "-"], &fleet::document(0));
     let tree = text(&output.stdout);

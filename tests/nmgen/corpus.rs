@@ -14,7 +14,7 @@ const COPY_MAC_FROM: &str = "copy-mac-from";
 const GROUP_ADDRESS: &str = "group-address";
 const ROUTING_RULES: &str = "routing-rules";
 
-#[test]
+#[tests::case]
 fn profiles_are_the_librarys_but_for_the_table() {
     let mut seen = BTreeSet::new();
     for document in documents::all() {
@@ -23,7 +23,7 @@ fn profiles_are_the_librarys_but_for_the_table() {
     assert_eq!(seen, table(), "the differences seen, and those in differences.md");
 }
 
-#[test]
+#[tests::case]
 fn the_same_document_gives_the_same_bytes() {
     for document in documents::all() {
         let first = document.convert();

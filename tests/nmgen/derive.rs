@@ -34,7 +34,7 @@ fn derive(case: &Path, to: &str, output: &Path) -> Output {
     nmgen(case, &[&given[..], &own.split_whitespace().collect::<Vec<_>>()].concat())
 }
 
-#[test]
+#[tests::case]
 fn every_topology_gives_what_is_expected() {
     let mut faults = Vec::new();
     for case in cases() {
@@ -56,7 +56,7 @@ fn every_topology_gives_what_is_expected() {
 }
 
 /// NetworkManager's profiles: of the early document, and of the derived one.
-#[test]
+#[tests::case]
 fn nmstate_makes_profiles_of_every_derived_document() {
     for case in cases() {
         let place = tempfile::tempdir().unwrap();
@@ -69,7 +69,7 @@ fn nmstate_makes_profiles_of_every_derived_document() {
     }
 }
 
-#[test]
+#[tests::case]
 fn nothing_differs_between_a_derived_document_and_the_same_one_written_by_hand() {
     for case in cases() {
         let place = tempfile::tempdir().unwrap();
@@ -91,7 +91,7 @@ fn nothing_differs_between_a_derived_document_and_the_same_one_written_by_hand()
     }
 }
 
-#[test]
+#[tests::case]
 fn a_difference_of_a_written_document_is_told_by_its_field() {
     let place = tempfile::tempdir().unwrap();
     let case = program::root().join("tests/fixtures/derive/nic-static");
@@ -107,7 +107,7 @@ fn a_difference_of_a_written_document_is_told_by_its_field() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
 
-#[test]
+#[tests::case]
 fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again() {
     let case = program::root().join("tests/fixtures/derive/nic-dual-stack");
     let place = tempfile::tempdir().unwrap();
@@ -145,7 +145,7 @@ fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "2 hosts in policies.yaml, no errors\n");
 }
 
-#[test]
+#[tests::case]
 fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
     let place = tempfile::tempdir().unwrap();
     let output = place.path().join("openshift");
@@ -172,7 +172,7 @@ fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
     assert_eq!(String::from_utf8(diff.stdout).unwrap(), "");
 }
 
-#[test]
+#[tests::case]
 fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_configs() {
     let place = tempfile::tempdir().unwrap();
     let source = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
@@ -211,7 +211,7 @@ fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_confi
     assert_eq!(files, ["10-br-ex-master.yaml"]);
 }
 
-#[test]
+#[tests::case]
 fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     let place = tempfile::tempdir().unwrap();
     let install_config = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
@@ -242,7 +242,7 @@ struct Counts {
 
 /// As they are, and with each of their interfaces as the uplink. No derived document has an error that its early one has not.
 /// The counts are on stderr.
-#[test]
+#[tests::case]
 fn every_document_derives_or_says_why_not() {
     let place = tempfile::tempdir().unwrap();
     let (mut alone, mut with_uplink) = (Counts::default(), Counts::default());

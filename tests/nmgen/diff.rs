@@ -17,7 +17,7 @@ fn diff(old: &str, new: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[test]
+#[tests::case]
 fn each_change_is_told_by_host_and_field_and_order_means_nothing() {
     let expected =
         std::fs::read_to_string(program::root().join("tests/fixtures/diff/expected.txt"));
@@ -63,7 +63,7 @@ fn of_texts(old: &str, new: &str) -> (String, Option<i32>) {
     (String::from_utf8(output.stdout).unwrap(), output.status.code())
 }
 
-#[test]
+#[tests::case]
 fn policies_and_roles_of_one_host_are_told_apart() {
     assert_eq!(of_texts(POLICIES, POLICIES), (String::new(), Some(0)));
     let changed = POLICIES.replace("mtu: 9000", "mtu: 1500");
@@ -77,7 +77,7 @@ fn policies_and_roles_of_one_host_are_told_apart() {
     assert_eq!(of_texts(&roles, &roles), (String::new(), Some(0)));
 }
 
-#[test]
+#[tests::case]
 fn what_a_source_gives_beside_the_document_is_compared() {
     let role = AGENT_CONFIG.replace("role: worker", "role: master");
     let expected = "worker-0:\n  ~ role: worker -> master\n";
@@ -88,7 +88,7 @@ fn what_a_source_gives_beside_the_document_is_compared() {
     assert_eq!(of_texts(AGENT_CONFIG, &address).0, expected);
 }
 
-#[test]
+#[tests::case]
 fn hosts_are_chosen_on_both_sides() {
     let host = |name: &str, role: &str, mtu: &str| {
         format!(
@@ -134,12 +134,12 @@ fn hosts_are_chosen_on_both_sides() {
     assert_eq!(code, Some(2));
 }
 
-#[test]
+#[tests::case]
 fn a_side_that_cannot_be_read_is_no_difference() {
     assert_eq!(of_texts(AGENT_CONFIG, "hosts: [\n"), (String::new(), Some(2)));
 }
 
-#[test]
+#[tests::case]
 fn a_change_of_many_hosts_is_shown_once() {
     let hosts = |mtu: &str, ip: &str| {
         let host = |index: u32| {
@@ -160,7 +160,7 @@ fn a_change_of_many_hosts_is_shown_once() {
     assert_eq!(text, expected);
 }
 
-#[test]
+#[tests::case]
 fn the_same_is_no_difference() {
     assert_eq!(diff("old", "old"), "");
 }

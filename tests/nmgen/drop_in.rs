@@ -39,7 +39,7 @@ fn usable() -> impl Iterator<Item = Document> {
     documents::fixtures().into_iter().filter(|document| !document.convert().has_errors())
 }
 
-#[test]
+#[tests::case]
 fn every_fixture_comes_back_as_pairs_of_strings() {
     let mut profiles = 0;
     for document in usable() {
@@ -57,7 +57,7 @@ fn every_fixture_comes_back_as_pairs_of_strings() {
     assert!(profiles > 50, "{profiles} profiles");
 }
 
-#[test]
+#[tests::case]
 fn every_fixture_as_json_is_answered_like_its_yaml() {
     for document in usable() {
         let from_yaml = nmstatectl(&["gc", "/dev/stdin"], &document.text);
@@ -68,14 +68,14 @@ fn every_fixture_as_json_is_answered_like_its_yaml() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_document_that_asks_for_nothing_is_an_empty_list() {
     let output = nmstatectl(&["gc", "/dev/stdin"], "interfaces: []\n");
     assert!(output.status.success());
     assert_eq!(answer(&output), Answer::from([("NetworkManager".to_owned(), Vec::new())]));
 }
 
-#[test]
+#[tests::case]
 fn a_fault_is_an_exit_code_and_a_message_and_no_answer() {
     let broken = "interfaces:\n- name: eth0\n  type: ethernet\n  profile-name: ../../evil\n";
     let output = nmstatectl(&["gc", "/dev/stdin"], broken);

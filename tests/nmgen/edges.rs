@@ -12,7 +12,7 @@ use nmgen::source::{Hosts, Source};
 use tests::documents::{self, Document};
 use tests::program::root;
 
-#[test]
+#[tests::case]
 fn findings_change_where_the_rules_say() {
     let mut faults = Vec::new();
     for entry in fs::read_dir(root().join("tests/fixtures/edges")).unwrap() {

@@ -38,7 +38,7 @@ fn documented(text: &str, column: usize) -> BTreeSet<u8> {
     rows(text).into_iter().filter_map(told).collect()
 }
 
-#[test]
+#[tests::case]
 fn every_message_id_is_in_the_catalog_and_in_the_runbook() {
     let source = sources("agent/src");
     let ids: BTreeSet<&str> = behind(&source, PREFIX).map(|rest| &rest[..2]).collect();
@@ -57,7 +57,7 @@ fn every_message_id_is_in_the_catalog_and_in_the_runbook() {
     assert!(rows.iter().all(|row| row.len() == 3 && row.iter().all(|it| !it.is_empty())));
 }
 
-#[test]
+#[tests::case]
 fn every_exit_code_is_in_the_guide_and_in_the_runbook() {
     let error = read("agent/src/error.rs");
     let (_, exits) = error.split_once("enum Exit {").unwrap();

@@ -28,7 +28,7 @@ fn check(form: &str) -> String {
     text(&output.stdout).replace(directory.path().to_str().unwrap(), "/d")
 }
 
-#[test]
+#[tests::case]
 fn json_has_the_end_of_the_fault() {
     let value: Value = serde_json::from_str(&check("json")).unwrap();
     let first = &value["findings"][0];
@@ -36,7 +36,7 @@ fn json_has_the_end_of_the_fault() {
     assert_eq!((line, column, end), (&Value::from(4), &Value::from(3), &Value::from(7)));
 }
 
-#[test]
+#[tests::case]
 fn sarif_names_rule_file_and_region() {
     let log: Value = serde_json::from_str(&check("sarif")).unwrap();
     assert_eq!(log["version"], "2.1.0");
@@ -56,7 +56,7 @@ fn sarif_names_rule_file_and_region() {
     assert_eq!(place["region"]["endColumn"], 7);
 }
 
-#[test]
+#[tests::case]
 fn github_gets_an_escaped_annotation_a_line() {
     let found = check("github");
     let line = found.lines().next().unwrap();
@@ -69,7 +69,7 @@ fn github_gets_an_escaped_annotation_a_line() {
     assert_eq!(found.lines().count(), 1, "{found}");
 }
 
-#[test]
+#[tests::case]
 fn without_a_finding_one_line_tells_what_was_read() {
     let hosts = program::root().join("tests/fixtures/demo/bond-vlan.yml");
     let hosts = hosts.to_str().unwrap();
@@ -80,7 +80,7 @@ fn without_a_finding_one_line_tells_what_was_read() {
     assert_eq!(told.lines().count(), 1, "{told}");
 }
 
-#[test]
+#[tests::case]
 fn a_mistake_of_all_hosts_is_shown_once() {
     let directory = tempfile::tempdir().unwrap();
     for host in 0..50 {
@@ -101,7 +101,7 @@ fn a_mistake_of_all_hosts_is_shown_once() {
     assert_eq!((&all[0]["host"], &all[49]["host"]), (&"worker-00".into(), &"worker-49".into()));
 }
 
-#[test]
+#[tests::case]
 fn every_rule_is_explained_with_its_section() {
     let list = nmgen(&["explain"]);
     for rule in nmgen::rules() {

@@ -43,7 +43,7 @@ const IMPOSSIBLE: &[(&str, &str)] = &[
     ("dns-resolver.running", "a report of the node; that one field of it has no effect is enough"),
 ];
 
-#[test]
+#[tests::case]
 fn every_field_occurs() {
     let mut present: BTreeSet<String> = BTreeSet::new();
     let mut known: BTreeMap<String, String> = BTreeMap::new();

@@ -57,7 +57,7 @@ fn with_findings(
 /// 10,000 hosts take 200 MiB, the program's own memory aside.
 const MOST_MEMORY_OF_A_HOST: u64 = 20 << 10;
 
-#[test]
+#[tests::case]
 fn a_host_of_a_fleet_takes_little_memory() {
     let place = tempfile::tempdir().unwrap();
     let peak = |hosts: usize| {
@@ -129,7 +129,7 @@ const REPLICAS: &[Case] = &[
     (ONE, "  replicas: two\n", "none: {}", &[MASTER], &["source-shape install.yaml:8"]),
 ];
 
-#[test]
+#[tests::case]
 fn roles_without_hosts_are_told_where_their_replicas_stand() {
     for (masters, workers, platform, hosts, expected) in REPLICAS {
         let install = install_config(masters, workers, platform);
@@ -139,7 +139,7 @@ fn roles_without_hosts_are_told_where_their_replicas_stand() {
 }
 
 /// The one with more replicas is meant, of equal ones the first.
-#[test]
+#[tests::case]
 fn of_two_install_configs_one_has_the_number_of_hosts() {
     let agent = agent_config(&[MASTER, WORKER]);
     let few = |first: &str, second: &str| {
@@ -152,7 +152,7 @@ fn of_two_install_configs_one_has_the_number_of_hosts() {
 }
 
 /// A single node, and a compact cluster of three: masters are workers too.
-#[test]
+#[tests::case]
 fn hosts_have_the_only_role_there_is() {
     let roles = |masters, workers| -> Vec<Option<String>> {
         let place = tempfile::tempdir().unwrap();
@@ -168,7 +168,7 @@ fn hosts_have_the_only_role_there_is() {
 }
 
 /// Kubernetes has two names for the control plane's role.
-#[test]
+#[tests::case]
 fn the_role_of_the_control_plane_has_two_names() {
     let install = install_config(ONE, NONE, "none: {}");
     let policy = format!(
@@ -180,7 +180,7 @@ fn the_role_of_the_control_plane_has_two_names() {
 }
 
 /// `cluster.yml` is for every node, of any role unless one is given.
-#[test]
+#[tests::case]
 fn a_document_for_all_nodes_serves_every_role() {
     let install = install_config(TWO, TWO, "none: {}");
     let files = [("install.yaml", install.as_str()), ("hosts/cluster.yml", ONE_NIC)];
@@ -188,7 +188,7 @@ fn a_document_for_all_nodes_serves_every_role() {
 }
 
 /// The unreadable file may contain the missing hosts.
-#[test]
+#[tests::case]
 fn nothing_is_missing_from_sources_that_could_not_be_read() {
     let install = install_config(ONE, ONE, "none: {}");
     let agent = agent_config(&[MASTER]) + "- hostname: [worker-0]\n  role: worker\n";
@@ -213,7 +213,7 @@ fn hosts_of(hosts: &[String]) -> String {
 
 const MTU: &str = "      mtu: 9000\n";
 
-#[test]
+#[tests::case]
 fn the_odd_one_of_a_role_is_shown_at_its_value() {
     let host = |number: u32, vlan, mtu| {
         let name = format!("hostname: w{number}\n  role: worker");
@@ -237,7 +237,7 @@ fn the_odd_one_of_a_role_is_shown_at_its_value() {
 }
 
 /// The installer has the roles, files of the same names the documents.
-#[test]
+#[tests::case]
 fn a_role_may_be_told_by_another_source() {
     let names = ["w1", "w2", "w3"];
     let mut install = "apiVersion: v1\nplatform:\n  baremetal:\n    hosts:\n".to_owned();
@@ -256,7 +256,7 @@ fn a_role_may_be_told_by_another_source() {
 }
 
 /// The host name of an agent-config is optional.
-#[test]
+#[tests::case]
 fn hosts_without_a_name_are_compared_too() {
     let host = |mac: &str, ip: &str| with_vlan("role: worker", mac, ip, 5, MTU);
     let config =
@@ -270,7 +270,7 @@ fn hosts_without_a_name_are_compared_too() {
     assert_eq!(told_of(&[("a.yaml", &config)]), expected);
 }
 
-#[test]
+#[tests::case]
 fn files_of_which_none_is_of_use_are_an_error() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
     assert_eq!(
@@ -290,7 +290,7 @@ fn machine_config(role: &str, document: &str) -> String {
     )
 }
 
-#[test]
+#[tests::case]
 fn each_role_has_one_document_for_all_its_nodes() {
     let other = ONE_NIC.replace("eno1", "eno2");
     let of = |second: &str, document: &str| {
@@ -307,7 +307,7 @@ fn each_role_has_one_document_for_all_its_nodes() {
 }
 
 /// The targets with one file, or one object, per host.
-#[test]
+#[tests::case]
 fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
     let place = tempfile::tempdir().unwrap();
     let other = ONE_NIC.replace("eno1", "eno2");
@@ -347,7 +347,7 @@ fn two_documents_for_one_file_are_an_error_and_nothing_is_written() {
     }
 }
 
-#[test]
+#[tests::case]
 fn addresses_that_every_host_has_and_absent_interfaces_are_no_contradiction() {
     let host = "interfaces:\n\
         - {name: lo, type: loopback, state: up, mac-address: 00:00:00:00:00:00, \

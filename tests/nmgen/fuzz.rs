@@ -7,7 +7,7 @@ use std::panic::catch_unwind;
 
 use tests::fuzz::{TARGETS, fixtures};
 
-#[test]
+#[tests::case]
 fn the_fixtures_of_each_target_break_no_invariant() {
     for (name, target) in TARGETS {
         let fixtures = fixtures(name).unwrap();

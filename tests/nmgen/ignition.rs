@@ -27,14 +27,6 @@ interfaces:
   link-aggregation: {mode: active-backup, port: [eno2, eno3]}
 "#;
 
-fn is_there() -> bool {
-    let found = Path::new(IGNITION).exists();
-    if !found {
-        skip::part("Ignition is not installed (Debian: ignition)");
-    }
-    found
-}
-
 fn generate(to: &[&str], output: &Path, input: &Path) {
     let status = Command::new(program::nmgen())
         .args(["generate", "--to"])
@@ -58,11 +50,9 @@ fn apply(place: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
 }
 
-#[test]
+#[tests::case]
 fn ignition_validate_accepts_every_config() {
-    if !is_there() {
-        return;
-    }
+    skip::unless_installed(IGNITION, "ignition");
     let place = tempfile::tempdir().unwrap();
     let document = place.path().join("document.yml");
     fs::write(&document, DOCUMENT).unwrap();
@@ -95,11 +85,9 @@ fn ignition_validate_accepts_every_config() {
 
 /// `ignition-apply` is the same program: its files stage without SELinux labels, for which an empty root
 /// has no policy.
-#[test]
+#[tests::case]
 fn ignition_applies_it_with_the_right_modes_and_contents() {
-    if !is_there() {
-        return;
-    }
+    skip::unless_installed(IGNITION, "ignition");
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     fs::write(at("document.yml"), DOCUMENT).unwrap();
@@ -129,11 +117,9 @@ fn ignition_applies_it_with_the_right_modes_and_contents() {
 }
 
 /// The documents that a MachineConfig brings to its nodes are, byte for byte, those that `--to hosts` writes.
-#[test]
+#[tests::case]
 fn ignition_writes_the_derived_documents_of_a_machine_config() {
-    if !is_there() {
-        return;
-    }
+    skip::unless_installed(IGNITION, "ignition");
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
     let installation = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");

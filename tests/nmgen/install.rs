@@ -10,7 +10,7 @@ fn named<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
     text.lines().filter_map(move |line| line.strip_prefix(key)?.split_whitespace().next())
 }
 
-#[test]
+#[tests::case]
 fn tree_is_complete() -> io::Result<()> {
     let tree = tempfile::tempdir()?;
     Built::stand_ins()?.install(tree.path())?;

@@ -44,12 +44,9 @@ const DOCUMENTS: &[&str] = &[
 /// The fields that both must agree on, by interface; each with its sorted values.
 type Network = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
-#[test]
+#[tests::case]
 fn the_generator_makes_of_them_what_the_keyfiles_say() {
-    if !Path::new(GENERATOR).exists() {
-        skip::part("nm-initrd-generator is not installed (Debian: network-manager)");
-        return;
-    }
+    skip::unless_installed(GENERATOR, "network-manager");
     let place = tempfile::tempdir().unwrap();
     let mut inputs = Vec::new();
     for (index, text) in DOCUMENTS.iter().enumerate() {
@@ -100,7 +97,7 @@ fn arguments(document: &str) -> (Option<i32>, String, String) {
 }
 
 /// Kernels cut a longer command line off without a word.
-#[test]
+#[tests::case]
 fn a_line_that_some_kernel_cuts_off_is_said() {
     let document = |count: u32| {
         let card = |number: u32| {
@@ -131,7 +128,7 @@ fn a_line_that_some_kernel_cuts_off_is_said() {
 }
 
 /// The generator takes eth0 for its port.
-#[test]
+#[tests::case]
 fn a_bond_without_ports_is_an_error() {
     let (code, line, said) = arguments(
         "interfaces: [{name: bond0, type: bond, link-aggregation: {mode: balance-rr, port: []}}]\n",
@@ -148,7 +145,7 @@ fn a_bond_without_ports_is_an_error() {
 }
 
 /// dracut's rule for `ifname=` never matches InfiniBand.
-#[test]
+#[tests::case]
 fn an_infiniband_card_gets_no_ifname() {
     let mac = "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:0a:6f";
     let (code, line, said) = arguments(&format!(

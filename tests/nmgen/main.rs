@@ -37,3 +37,7 @@ mod stages;
 mod targets;
 mod tidy;
 mod write;
+
+fn main() -> std::process::ExitCode {
+    tests::suite::run()
+}

@@ -21,7 +21,7 @@ struct Count {
     errors: Vec<usize>,
 }
 
-#[test]
+#[tests::case]
 fn first_diagnostic_is_at_the_mistake() {
     let mut counts: BTreeMap<&str, Count> = BTreeMap::new();
     for document in documents::all() {

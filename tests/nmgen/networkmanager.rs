@@ -70,12 +70,10 @@ const REFUSED: &[&str] = &["hsr", "ip-tunnel", "ipvlan"];
 
 type Version = (u32, u32);
 
-#[test]
+#[tests::case]
 fn nothing_is_lost_or_changed() {
-    let Some(version) = version() else {
-        skip::part("nmcli is not installed (Debian: network-manager)");
-        return;
-    };
+    skip::unless_installed("nmcli", "network-manager");
+    let version = version().unwrap();
     let mut faults = Vec::new();
     let mut used = BTreeSet::new();
     for document in documents::all() {

@@ -73,7 +73,7 @@ fn found(outcome: &Outcome) -> Vec<(&str, &str)> {
 const MAP: &[(Option<&str>, &str)] =
     &[(Some("eno1"), "52:54:00:00:00:0a"), (Some("eno2"), "52:54:00:00:00:0b")];
 
-#[test]
+#[tests::case]
 fn the_archive_has_their_mac_addresses_in_the_document() {
     let (archive, outcome) = convert(host(MAP), Form::Delivery(Delivery::Initrd));
     assert!(archive.contains(WITH_MAC), "{archive}");
@@ -81,7 +81,7 @@ fn the_archive_has_their_mac_addresses_in_the_document() {
     assert_eq!(found(&outcome), []);
 }
 
-#[test]
+#[tests::case]
 fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
     let pipeline = Form::Delivery(Delivery::Initrd);
     let (archive, _) = convert(host(&[(None, "52:54:00:00:00:0c")]), pipeline);
@@ -93,7 +93,7 @@ fn the_archive_has_a_host_under_its_boot_mac_address_where_no_other_is_known() {
     assert_eq!(archive.matches(DOCUMENT).count(), 1);
 }
 
-#[test]
+#[tests::case]
 fn an_nmstateconfig_has_the_map_and_what_only_the_document_tells() {
     let pipeline = Form::Delivery(Delivery::NmStateConfig);
     let (text, outcome) = convert(host(&MAP[1..]), pipeline);
@@ -116,14 +116,14 @@ spec:
     assert_eq!((place.start.line, place.start.column), (5, 9));
 }
 
-#[test]
+#[tests::case]
 fn kernel_arguments_name_the_nics_by_them() {
     let (line, _) = convert(host(MAP), Form::Delivery(Delivery::Kargs));
     let expected = "rd.neednet=1 ifname=eno1:52:54:00:00:00:0a ifname=eno2:52:54:00:00:00:0b ip=";
     assert!(line.starts_with(expected), "{line}");
 }
 
-#[test]
+#[tests::case]
 fn a_target_without_a_place_for_them_says_so_once() {
     let without = [Delivery::Ignition, Delivery::MachineConfig, Delivery::BmhSecret];
     let targets = without.map(Form::Delivery).into_iter();
@@ -139,7 +139,7 @@ fn a_target_without_a_place_for_them_says_so_once() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
     let mut host = host(&[]);
     host.stage = Stage::Node;
@@ -148,7 +148,7 @@ fn a_document_for_the_node_becomes_profiles_where_the_host_has_no_other() {
     assert_eq!(found(&outcome), [("bridge-missing", "worker-0.yml")]);
 }
 
-#[test]
+#[tests::case]
 fn no_name_of_a_host_leads_out_of_a_target() {
     for name in ["../worker-0", "a/b", "", ".hidden", "a\nb"] {
         let mut host = host(&[]);
@@ -167,7 +167,7 @@ fn differences(document: &str, map: &[(Option<&str>, &str)]) -> Vec<String> {
     found.map(|it| format!("{}: {}", line(&it), it.message)).collect()
 }
 
-#[test]
+#[tests::case]
 fn a_map_of_cards_that_differs_from_the_document_is_told() {
     const OTHER: &str = "52:54:00:00:00:0c";
     let told = |map: &[(Option<&str>, &str)]| differences(DOCUMENT, map);

@@ -47,7 +47,7 @@ fn compare(file: &str, found: &str) {
     assert!(fs::read_to_string(&path).unwrap_or_default() == found, "{file} is out of date");
 }
 
-#[test]
+#[tests::case]
 fn every_picture_shows_its_document() {
     for picture in PICTURES {
         compare(picture.file, &svg(&program::root().join(picture.here), picture.arguments));
@@ -64,7 +64,7 @@ fn both_stages() -> String {
     svg(place.path(), &["--br-ex", "worker-0.yml"])
 }
 
-#[test]
+#[tests::case]
 fn the_picture_of_both_stages_shows_the_guides_document() {
     compare("nmgen/doc/pictures/two-stages.svg", &both_stages());
 }
@@ -75,7 +75,7 @@ fn words(svg: &str) -> Vec<&str> {
     texts.map(|(_, text)| text.split_once("</text>").unwrap().0.trim()).collect()
 }
 
-#[test]
+#[tests::case]
 fn what_moves_between_two_stages_is_marked_in_both_without_colour() {
     let svg = both_stages();
     let words = words(&svg);
@@ -85,7 +85,7 @@ fn what_moves_between_two_stages_is_marked_in_both_without_colour() {
     assert_eq!(words.iter().filter(|word| **word == "new").count(), 2);
 }
 
-#[test]
+#[tests::case]
 fn the_text_of_strangers_is_text_in_a_picture() {
     let place = tempfile::tempdir().unwrap();
     let document = "interfaces:\n- {name: \"<script>&'\\\"\\e[2J\\uFFFE\", type: ethernet}\n";
@@ -96,7 +96,7 @@ fn the_text_of_strangers_is_text_in_a_picture() {
     assert!(svg.chars().all(|c| c == '\n' || !c.is_control()), "{svg}");
 }
 
-#[test]
+#[tests::case]
 fn interfaces_in_a_circle_and_a_thousand_of_them_are_drawn() {
     let place = tempfile::tempdir().unwrap();
     let circle = "interfaces:\n- {name: a, type: vlan, vlan: {base-iface: b, id: 1}}\n\

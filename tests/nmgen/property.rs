@@ -23,7 +23,7 @@ fn runner(cases: u32) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha))
 }
 
-#[test]
+#[tests::case]
 fn changed_fixtures_give_safe_profiles() {
     let documents = documents::fixtures();
     let known = Known::gather(&documents);
@@ -42,7 +42,7 @@ fn changed_fixtures_give_safe_profiles() {
         .unwrap();
 }
 
-#[test]
+#[tests::case]
 fn documents_of_any_shape_give_safe_profiles() {
     let known = Known::gather(&documents::fixtures());
     let keys: Vec<String> = known.yaml_keys.iter().cloned().collect();
@@ -57,7 +57,7 @@ fn documents_of_any_shape_give_safe_profiles() {
         .unwrap();
 }
 
-#[test]
+#[tests::case]
 fn what_serde_yaml_refuses_is_refused() {
     let pieces = select(vec![
         "interfaces",

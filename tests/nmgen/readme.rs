@@ -68,7 +68,7 @@ impl Place {
     }
 }
 
-#[test]
+#[tests::case]
 fn every_console_block_shows_what_its_command_prints() {
     let readme = fs::read_to_string(program::root().join("README.md")).unwrap();
     let place = Place::new();
@@ -80,7 +80,7 @@ fn every_console_block_shows_what_its_command_prints() {
     assert_eq!(place.follow(&readme), 3);
 }
 
-#[test]
+#[tests::case]
 fn every_guide_can_be_followed() {
     let guides = program::root().join("nmgen/doc/guides");
     let mut found = 0;

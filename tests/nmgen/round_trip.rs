@@ -60,7 +60,7 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     entries.map(|entry| (entry.file_name().into(), fs::read(entry.path()).unwrap())).collect()
 }
 
-#[test]
+#[tests::case]
 fn a_hosts_directory_comes_back_from_a_machine_config_and_from_secrets() {
     let place = tempfile::tempdir().unwrap();
     let hosts = program::root().join("tests/fixtures/targets/input/hosts");
@@ -71,7 +71,7 @@ fn a_hosts_directory_comes_back_from_a_machine_config_and_from_secrets() {
     }
 }
 
-#[test]
+#[tests::case]
 fn the_hosts_of_an_agent_config_come_back_from_nmstateconfigs() {
     let place = tempfile::tempdir().unwrap();
     let agent_config = place.path().join("agent-config.yaml");

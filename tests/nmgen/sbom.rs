@@ -64,7 +64,7 @@ fn linked(selection: &[&str]) -> BTreeSet<(String, String)> {
     text.lines().skip(1).map(|line| identity(line).unwrap()).collect()
 }
 
-#[test]
+#[tests::case]
 fn each_bill_has_every_crate_that_is_linked_and_no_other() {
     let programs: [(&str, &str, &[&str]); 3] = [
         (NMGEN, "nmgen", &["-p", "nmgen"]),
@@ -84,7 +84,7 @@ fn each_bill_has_every_crate_that_is_linked_and_no_other() {
 }
 
 /// A control: the programs' features differ.
-#[test]
+#[tests::case]
 fn the_programs_differ_as_their_features_do() {
     for (name, expected) in [
         ("nmstate", [true, true, true]),
@@ -104,7 +104,7 @@ fn the_programs_differ_as_their_features_do() {
 }
 
 /// The program's own word: where code of a crate can panic, its path has the crate's name and version.
-#[test]
+#[tests::case]
 fn the_ramdisk_program_names_no_crate_that_its_bill_has_not() {
     let program = fs::read(program::nmgen_ramdisk()).unwrap();
     let bill = bill(RAMDISK);
@@ -122,7 +122,7 @@ fn the_ramdisk_program_names_no_crate_that_its_bill_has_not() {
     assert!(named.iter().any(|name| name.starts_with("serde_yaml-")), "{named:?}");
 }
 
-#[test]
+#[tests::case]
 fn components_have_licence_package_url_and_checksum() {
     let lock: Table = fs::read_to_string(root().join("Cargo.lock")).unwrap().parse().unwrap();
     let locked = |name: &str, version: &str| {
@@ -151,7 +151,7 @@ fn components_have_licence_package_url_and_checksum() {
     }
 }
 
-#[test]
+#[tests::case]
 fn every_component_is_reached_from_its_program() {
     for file in [NMGEN, RAMDISK, DAYONE] {
         let bill = bill(file);
@@ -176,7 +176,7 @@ fn every_component_is_reached_from_its_program() {
     }
 }
 
-#[test]
+#[tests::case]
 fn bills_are_reproducible_and_name_no_path() {
     assert_eq!(&write(), texts());
     for (name, text) in texts() {

@@ -26,7 +26,7 @@ fn output(name: &str, arguments: &[&str]) -> (Value, Option<i32>) {
     (value, output.status.code())
 }
 
-#[test]
+#[tests::case]
 fn findings_are_what_the_schema_says() {
     let bad = program::root().join("tests/fixtures/bad-input");
     let mut findings = 0;
@@ -49,7 +49,7 @@ fn findings_are_what_the_schema_says() {
     assert!(findings > 100, "{findings}");
 }
 
-#[test]
+#[tests::case]
 fn a_source_that_cannot_be_read_is_told_on_standard_output_too() {
     let (value, code) = output("check", &["no-such-file.yml"]);
     assert_eq!(code, Some(1));
@@ -64,7 +64,7 @@ fn a_source_that_cannot_be_read_is_told_on_standard_output_too() {
     }
 }
 
-#[test]
+#[tests::case]
 fn differences_are_what_the_schema_says() {
     let (value, _) = output("diff", &["diff/old", "diff/new"]);
     let kinds: Vec<&str> = value["changes"]
@@ -81,7 +81,7 @@ fn differences_are_what_the_schema_says() {
     assert_eq!(value["changes"], Value::Array(Vec::new()));
 }
 
-#[test]
+#[tests::case]
 fn every_schema_is_documented_and_installed() {
     let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
     let mut schemas = 0;

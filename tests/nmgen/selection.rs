@@ -19,7 +19,7 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
-#[test]
+#[tests::case]
 fn hosts_are_chosen_by_pattern_and_role() {
     let shown = |arguments: &[&str]| {
         let output = nmgen(&[&["show"], arguments, &["sources/agent-config.yaml"]].concat());
@@ -39,7 +39,7 @@ fn hosts_are_chosen_by_pattern_and_role() {
     assert_eq!(text(&checked.stderr), "1 host in sources/agent-config.yaml, no errors\n");
 }
 
-#[test]
+#[tests::case]
 fn findings_are_those_of_the_use_and_of_the_rules_that_are_not_allowed() {
     let document = "\
 interfaces:
@@ -71,7 +71,7 @@ interfaces:
     }
 }
 
-#[test]
+#[tests::case]
 fn a_reader_that_stops_is_no_failure() {
     let mut child = Command::new(program::nmgen())
         .args(["explain"])
@@ -85,7 +85,7 @@ fn a_reader_that_stops_is_no_failure() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
 }
 
-#[test]
+#[tests::case]
 fn files_of_an_earlier_call_are_told() {
     let place = tempfile::tempdir().unwrap();
     let out = place.path().join("OUT").display().to_string();
@@ -97,7 +97,7 @@ fn files_of_an_earlier_call_are_told() {
     assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
 }
 
-#[test]
+#[tests::case]
 fn machine_configs_bear_the_wanted_name() {
     let arguments = ["generate", "--to", "machine-config", "--name", "99-network"];
     let output = nmgen(&[&arguments[..], &["sources/agent-config.yaml"]].concat());
@@ -106,7 +106,7 @@ fn machine_configs_bear_the_wanted_name() {
     assert_eq!(objects, ["  name: 99-network-master", "  name: 99-network-worker"]);
 }
 
-#[test]
+#[tests::case]
 fn a_search_domain_can_be_left_out_of_kernel_arguments_and_a_vlans_name_cannot() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("worker-0.yml");
@@ -130,7 +130,7 @@ fn a_search_domain_can_be_left_out_of_kernel_arguments_and_a_vlans_name_cannot()
     assert_eq!(vlan.status.code(), Some(2));
 }
 
-#[test]
+#[tests::case]
 fn nmstatectls_own_options_are_accepted() {
     let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
     let run = |arguments: &[&str]| {

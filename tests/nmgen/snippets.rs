@@ -72,7 +72,7 @@ fn rendered() -> BTreeMap<&'static str, String> {
     ])
 }
 
-#[test]
+#[tests::case]
 fn rendered_files_are_up_to_date() {
     for (name, text) in rendered() {
         if std::env::var_os("BLESS").is_some() {
@@ -115,14 +115,6 @@ fn butane_source(name: &str) -> Brought {
     brought
 }
 
-fn is_there() -> bool {
-    let found = Path::new(IGNITION).exists();
-    if !found {
-        skip::part("Ignition is not installed (Debian: ignition)");
-    }
-    found
-}
-
 /// Validates a config, and has Ignition write it below `root`.
 fn apply(config: &Path, root: &Path) -> Brought {
     let output = Command::new("ignition-validate").arg(config).output().unwrap();
@@ -147,11 +139,9 @@ fn apply(config: &Path, root: &Path) -> Brought {
     brought
 }
 
-#[test]
+#[tests::case]
 fn ignition_brings_what_the_butane_sources_say() {
-    if !is_there() {
-        return;
-    }
+    skip::unless_installed(IGNITION, "ignition");
     let place = tempfile::tempdir().unwrap();
     let has_butane = Command::new("butane").arg("--version").output().is_ok();
     for name in CONFIGS {
@@ -176,7 +166,7 @@ fn ignition_brings_what_the_butane_sources_say() {
 }
 
 /// The units that a config enables are this project's, and its documents are where the agent looks.
-#[test]
+#[tests::case]
 fn the_node_gets_its_documents_and_the_units_of_the_preset() {
     let node = butane_source("node.bu");
     let preset = program::root().join("systemd/usr/lib/systemd/system-preset/80-dayone.preset");
@@ -191,12 +181,9 @@ fn the_node_gets_its_documents_and_the_units_of_the_preset() {
 }
 
 /// The archive for the initramfs that `bootstrap.bu` describes: `nmgen boot` finds the machine in it.
-#[test]
+#[tests::case]
 fn the_bootstrap_machine_is_found_by_its_prefix() {
-    if Command::new("cpio").arg("--version").output().is_err() {
-        skip::part("cpio is not installed");
-        return;
-    }
+    skip::unless_installed("cpio", "cpio");
     let place = tempfile::tempdir().unwrap();
     let archive = place.path().join("archive");
     fs::write(&archive, generate(&["initrd", "bootstrap"])).unwrap();
@@ -208,7 +195,7 @@ fn the_bootstrap_machine_is_found_by_its_prefix() {
     assert_eq!(document.metadata().unwrap().permissions().mode() & 0o7777, 0o600);
 }
 
-#[test]
+#[tests::case]
 fn three_lines_say_when_to_use_each() {
     let readme = read("README.md");
     for name in ["node.bu", "bootstrap.bu", "machine-config.yaml"] {

@@ -107,7 +107,7 @@ const SOURCES: &[Told] = &[
     Told { source: "machine-configs.yaml", stage: Stage::Node, has_roles: true, nics: no_nic },
 ];
 
-#[test]
+#[tests::case]
 fn every_source_gives_the_same_hosts() {
     for Told { source, stage, has_roles, nics: expected } in SOURCES {
         let mut found = hosts(source);
@@ -123,7 +123,7 @@ fn every_source_gives_the_same_hosts() {
     }
 }
 
-#[test]
+#[tests::case]
 fn the_document_for_all_nodes_is_there_where_a_source_can_have_one() {
     for source in ["hosts", "nmc", "machine-configs.yaml"] {
         let found = hosts(source);
@@ -134,7 +134,7 @@ fn the_document_for_all_nodes_is_there_where_a_source_can_have_one() {
 }
 
 /// assisted-service numbers hosts; host1 has its captures in place of names.
-#[test]
+#[tests::case]
 fn a_tree_of_assisted_service_gives_the_documents_that_it_was_made_of() {
     let found = hosts("assisted");
     for (index, host) in found.iter().enumerate() {
@@ -146,7 +146,7 @@ fn a_tree_of_assisted_service_gives_the_documents_that_it_was_made_of() {
     assert_eq!(found.len(), 2);
 }
 
-#[test]
+#[tests::case]
 fn line_breaks_of_windows_and_a_byte_order_mark_change_nothing() {
     let place = tempfile::tempdir().unwrap();
     for Told { source, .. } in SOURCES.iter().filter(|told| told.source.ends_with(".yaml")) {
@@ -187,7 +187,7 @@ platform:
           mtu: 9000
 ";
 
-#[test]
+#[tests::case]
 fn an_anchor_in_one_host_is_good_in_another() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("install-config.yaml");
@@ -205,7 +205,7 @@ fn an_anchor_in_one_host_is_good_in_another() {
     assert_eq!(found.hosts.iter().map(text).collect::<Vec<_>>(), expected);
 }
 
-#[test]
+#[tests::case]
 fn a_secret_is_found_in_another_file_whatever_the_order() {
     let place = tempfile::tempdir().unwrap();
     let secret = "apiVersion: v1\nkind: Secret\nmetadata: {name: net}\n\
@@ -239,7 +239,7 @@ fn a_secret_is_found_in_another_file_whatever_the_order() {
     }
 }
 
-#[test]
+#[tests::case]
 fn sources_are_read_together_and_from_standard_input() {
     let directory = fixtures();
     let paths = ["install-config.yaml", "hosts", "assisted", "policies.yaml"];
@@ -267,7 +267,7 @@ fn sources_are_read_together_and_from_standard_input() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_directory_of_manifests_is_read_by_its_content() {
     let place = tempfile::tempdir().unwrap();
     fs::copy(fixtures().join("nmstate-configs.yaml"), place.path().join("99-a.yaml")).unwrap();
@@ -281,7 +281,7 @@ fn a_directory_of_manifests_is_read_by_its_content() {
 }
 
 /// A GitOps repository's directory: manifests under either extension, documents beside them, more in a subdirectory.
-#[test]
+#[tests::case]
 fn a_directory_is_read_by_content_and_tells_what_it_skips() {
     let place = tempfile::tempdir().unwrap();
     let copy = |from: &str, to: &str| {
@@ -308,7 +308,7 @@ fn a_directory_is_read_by_content_and_tells_what_it_skips() {
     assert_eq!(told, expected);
 }
 
-#[test]
+#[tests::case]
 fn a_node_has_several_policies_and_is_shown_with_their_names() {
     let place = tempfile::tempdir().unwrap();
     let policy = |name: &str, vlan: u32| {
@@ -346,7 +346,7 @@ fn fault(path: &Path) -> Diagnostic {
     fault
 }
 
-#[test]
+#[tests::case]
 fn a_fault_is_shown_where_it_was_written() {
     let place = tempfile::tempdir().unwrap();
     let files = [
@@ -387,7 +387,7 @@ fn a_fault_is_shown_where_it_was_written() {
     assert!(at.position.unwrap().line.ends_with(&format!("ip: {}", BAD.trim())));
 }
 
-#[test]
+#[tests::case]
 fn a_fault_in_an_encoded_document_is_shown_in_both() {
     let place = tempfile::tempdir().unwrap();
     let document = document("worker-0").replace(GOOD, BAD);
@@ -448,7 +448,7 @@ const ODD: &[&str] = &[
     "\"é",
 ];
 
-#[test]
+#[tests::case]
 fn no_damage_to_a_source_makes_it_panic() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("a.yaml");

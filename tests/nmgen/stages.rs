@@ -3,7 +3,7 @@
 use crate::fleet::{messages, told_of};
 
 /// Contradictions between the two stages of a host about one NIC.
-#[test]
+#[tests::case]
 fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1.example.com\n  \
         role: worker\n  networkConfig:\n    interfaces:\n    - name: eno1\n      type: ethernet\n      \
@@ -39,7 +39,7 @@ fn the_stages_of_a_host_contradict_each_other_where_their_values_stand() {
 }
 
 /// A document written by hand beside the early one, compared field by field.
-#[test]
+#[tests::case]
 fn the_stages_of_a_host_differ_where_their_documents_do() {
     let early = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: w1\n  role: worker\n  \
         networkConfig:\n    interfaces:\n    - {name: eno1, type: ethernet}\n    \
@@ -73,7 +73,7 @@ fn the_stages_of_a_host_differ_where_their_documents_do() {
     );
 }
 
-#[test]
+#[tests::case]
 fn each_card_is_compared_with_itself() {
     let cards = "- {name: eno1, type: ethernet, ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}}\n\
         - {name: eno2, type: ethernet, ipv4: {enabled: true, address: [{ip: 198.51.100.1, prefix-length: 24}]}}\n";
@@ -92,7 +92,7 @@ fn each_card_is_compared_with_itself() {
 }
 
 /// An error by itself; the comparison has to end nevertheless.
-#[test]
+#[tests::case]
 fn interfaces_in_a_cycle_are_compared_too() {
     let cycle = "{name: one, type: vlan, vlan: {base-iface: two, id: 5}, ipv4: {enabled: true, \
         address: [{ip: 192.0.2.1, prefix-length: 24}]}}, {name: two, type: vlan, vlan: {base-iface: one, id: 6}}";

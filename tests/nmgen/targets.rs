@@ -119,7 +119,7 @@ fn files(root: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-#[test]
+#[tests::case]
 fn every_target_gives_what_is_expected() {
     let mut faults = Vec::new();
     let cases = |plain: bool| CASES.iter().filter(move |(case, _)| !plain || PLAIN.contains(case));
@@ -152,7 +152,7 @@ fn every_target_gives_what_is_expected() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-#[test]
+#[tests::case]
 fn a_machine_config_holds_the_documents_byte_for_byte() {
     let found = run("machine-config --role worker", "targets/input/hosts");
     let config: serde_yaml::Value = serde_yaml::from_slice(&found[Path::new("OUT")]).unwrap();
@@ -179,7 +179,7 @@ fn gunzip(packed: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-#[test]
+#[tests::case]
 fn an_nmstateconfig_holds_what_the_document_says() {
     let found = run("nmstateconfig", "targets/input/hosts");
     let text = std::str::from_utf8(&found[Path::new("OUT")]).unwrap();
@@ -194,7 +194,7 @@ fn an_nmstateconfig_holds_what_the_document_says() {
     }
 }
 
-#[test]
+#[tests::case]
 fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
     let hosts = fixtures().join("targets/input/hosts");
     let archive = run("initrd", "targets/input/hosts").remove(Path::new("OUT")).unwrap();
@@ -205,10 +205,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
     }
     let again = run("initrd", copy.path().to_str().unwrap()).remove(Path::new("OUT")).unwrap();
     assert_eq!(archive, again);
-    if Command::new("cpio").arg("--version").output().is_err() {
-        skip::part("cpio is not installed");
-        return;
-    }
+    skip::unless_installed("cpio", "cpio");
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("archive");
     // Two archives, one after the other, as users append them.
@@ -233,7 +230,7 @@ fn cpio_lists_and_unpacks_the_archive_which_is_always_the_same() {
     assert_eq!(files(&place.path().join("etc/nmgen")), files(&hosts));
 }
 
-#[test]
+#[tests::case]
 fn an_option_of_another_target_is_a_wrong_call() {
     for arguments in [
         "keyfiles --role worker",
@@ -252,7 +249,7 @@ fn an_option_of_another_target_is_a_wrong_call() {
     }
 }
 
-#[test]
+#[tests::case]
 fn on_standard_output_several_machine_configs_are_one_stream() {
     let output = Command::new(program::nmgen())
         .current_dir(fixtures())

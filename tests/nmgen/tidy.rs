@@ -16,7 +16,7 @@ use tests::tidy::imports::{Circle, Imports, read};
 /// The largest allowed circle of files: a type and its two halves.
 const MOST: usize = 3;
 
-#[test]
+#[tests::case]
 fn nmgen_has_no_circles_of_imports() {
     let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../nmgen/src")).unwrap();
     assert_eq!(imports.circles_of_folders(), []);
@@ -28,7 +28,7 @@ fn nmgen_has_no_circles_of_imports() {
     assert!(imports.of("source.rs").contains(&"source/no_fleet.rs"));
 }
 
-#[test]
+#[tests::case]
 fn the_agent_has_no_circles_of_imports() {
     let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/src")).unwrap();
     assert_eq!(imports.circles_of_folders(), []);
@@ -46,7 +46,7 @@ fn members(circles: &[Circle]) -> Vec<Vec<&str>> {
     circles.iter().map(|it| it.members.iter().map(String::as_str).collect()).collect()
 }
 
-#[test]
+#[tests::case]
 fn a_circle_of_files_is_found_through_every_form_of_an_import() {
     let found = imports(&[
         ("lib.rs", "mod a; mod b;"),
@@ -63,7 +63,7 @@ fn a_circle_of_files_is_found_through_every_form_of_an_import() {
     assert_eq!(found.circles_of_folders()[0].imports, between);
 }
 
-#[test]
+#[tests::case]
 fn comments_strings_tests_and_inner_folders_make_no_circle() {
     let found = imports(&[
         ("lib.rs", "mod a; mod b;"),

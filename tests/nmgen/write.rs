@@ -71,7 +71,7 @@ fn tree(directory: &Path) -> BTreeMap<String, u32> {
     found
 }
 
-#[test]
+#[tests::case]
 fn every_fixture_is_written_as_this_host_converts_it() {
     let place = tempfile::tempdir().unwrap();
     let (hosts, target) = (place.path().join("hosts"), place.path().join("target"));
@@ -105,7 +105,7 @@ fn every_fixture_is_written_as_this_host_converts_it() {
     assert!(expected.len() > 50, "{} files", expected.len());
 }
 
-#[test]
+#[tests::case]
 fn files_and_directories_are_for_their_owner_only() {
     let place = Place::new();
     let output = place.generate();
@@ -124,7 +124,7 @@ fn files_and_directories_are_for_their_owner_only() {
     assert_eq!(target.permissions().mode() & 0o7777, 0o700);
 }
 
-#[test]
+#[tests::case]
 fn a_second_run_replaces_the_files_and_leaves_nothing_behind() {
     let place = Place::new();
     assert!(place.generate().status.success());
@@ -137,7 +137,7 @@ fn a_second_run_replaces_the_files_and_leaves_nothing_behind() {
     assert_ne!(fs::read_to_string(place.path("target/eth1.nmconnection")).unwrap(), "old");
 }
 
-#[test]
+#[tests::case]
 fn a_link_in_place_of_a_file_is_replaced_and_not_followed() {
     for file in FILES {
         let place = Place::new();
@@ -150,7 +150,7 @@ fn a_link_in_place_of_a_file_is_replaced_and_not_followed() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_link_in_place_of_a_directory_is_refused() {
     for directory in ["", "etc", "etc/systemd", "etc/systemd/network"] {
         let place = Place::new();
@@ -169,7 +169,7 @@ fn a_link_in_place_of_a_directory_is_refused() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
     let place = Place::new();
     fs::create_dir_all(place.path("target/eth1.nmconnection/full")).unwrap();
@@ -181,7 +181,7 @@ fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
 }
 
 /// A killed call leaves a file with its process id in the name, and a later process may get the same id.
-#[test]
+#[tests::case]
 fn temporary_files_of_a_killed_call_are_in_nobodys_way() {
     let place = Place::new();
     fs::create_dir(place.path("target")).unwrap();

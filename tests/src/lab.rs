@@ -46,7 +46,7 @@ use self::{
 };
 use crate::skip;
 
-/// The name of this part if `LAB=off` skips it.
+/// Name of this part where `LAB=off` leaves it out.
 const CONTAINERS: &str = "cases in containers (LAB=off)";
 /// Bound on a query of the host.
 const CAN_RUN: Duration = Duration::from_secs(10);
@@ -65,20 +65,22 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Waits for a place and prepares the root file system. `None`, with a line on stderr, if `LAB=off`.
+    /// Waits for a place and prepares the root file system. Under `LAB=off` the case ends here, as one that did not run.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where it cannot run.
-    pub fn open() -> Result<Option<Self>> {
-        unless_off(CONTAINERS, || Self::at(Place::wait(Kind::Container)?))
+    pub fn open() -> Result<Self> {
+        require(CONTAINERS)?;
+        Self::at(Place::wait(Kind::Container)?)
     }
 
-    /// The same, at the place of this name.
+    /// [`Self::open`] at the place of this name.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where it cannot run.
-    pub fn open_named(name: &str) -> Result<Option<Self>> {
-        unless_off(CONTAINERS, || Self::at(Place::wait_named(Kind::Container, name)?))
+    pub fn open_named(name: &str) -> Result<Self> {
+        require(CONTAINERS)?;
+        Self::at(Place::wait_named(Kind::Container, name)?)
     }
 
     fn at(place: Place) -> Result<Self> {
@@ -173,17 +175,16 @@ fn run_case<C, E: From<Error>>(
     Ok(place.check_clean()?)
 }
 
-/// Opens a lab. `None` if `LAB=off`: then the case does not run, and a line on stderr names `cases`.
-fn unless_off<T>(cases: &str, open: impl FnOnce() -> Result<T>) -> Result<Option<T>> {
+/// Ends the case under `LAB=off`, as a part of the suite named `cases`.
+fn require(cases: &str) -> Result<()> {
     if skip::is_allowed() {
-        skip::tell(cases);
-        return Ok(None);
+        skip::part(cases);
     }
     let can_run = run(&mut Command::new(scripts().join("can-run")), CAN_RUN)?;
     if !can_run.status.success() {
         return Err(Error::Unavailable(can_run.stdout.trim().to_owned()));
     }
-    open().map(Some)
+    Ok(())
 }
 
 /// The directory of the lab's scripts.

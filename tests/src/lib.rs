@@ -1,5 +1,7 @@
 //! Shared code of the suites.
 
+pub use case::case;
+
 pub mod crash;
 pub mod dayone;
 pub mod derived;
@@ -19,6 +21,7 @@ pub mod program;
 pub mod schema;
 pub mod skip;
 pub mod soak;
+pub mod suite;
 pub mod tidy;
 pub mod tree;
 pub mod two_stage;

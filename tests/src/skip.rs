@@ -4,7 +4,14 @@ use std::{
     env,
     fs::OpenOptions,
     io::{self, Write as _},
+    panic::resume_unwind,
+    path::Path,
+    process::Command,
 };
+
+/// Payload of the unwinding that ends a case which cannot run; the harness takes the case for an ignored one.
+#[derive(Debug)]
+pub struct LeftOut(pub String);
 
 fn is_set(name: &str, wanted: &str) -> bool {
     env::var_os(name).is_some_and(|value| value == wanted)
@@ -24,7 +31,7 @@ pub fn is_allowed() -> bool {
 ///
 /// # Panics
 /// When the file cannot be written.
-pub fn tell(part: &str) {
+fn tell(part: &str) {
     // Straight to the descriptor: the test harness captures what eprintln! prints.
     let _ = io::stderr().write_fmt(format_args!("NOT TESTED: {part}\n"));
     if let Some(file) = env::var_os("NOT_TESTED") {
@@ -35,11 +42,23 @@ pub fn tell(part: &str) {
     }
 }
 
-/// Leaves out a part that needs the host's programs or root.
+/// Ends a case here, before a part that needs the lab, root or a program of the host. The case counts as ignored.
 ///
 /// # Panics
 /// Unless `LAB=off`.
-pub fn part(reason: &str) {
+pub fn part(reason: &str) -> ! {
     assert!(is_allowed(), "cannot run: {reason} (LAB=off goes without it)");
     tell(reason);
+    resume_unwind(Box::new(LeftOut(reason.to_owned())))
+}
+
+/// Ends a case that needs a program, as [`part`] does, where the host lacks it. `package` is Debian's.
+pub fn unless_installed(program: &str, package: &str) {
+    let is_there = match Path::new(program).is_absolute() {
+        true => Path::new(program).exists(),
+        false => Command::new(program).arg("--version").output().is_ok(),
+    };
+    if !is_there {
+        part(&format!("{program} is not installed (Debian: {package})"));
+    }
 }

@@ -11,9 +11,9 @@ use tests::{
 
 use crate::Result;
 
-#[test]
+#[tests::case]
 fn rolls_back_to_the_ramdisks_network() -> Result<()> {
-    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machines = Machines::open()?;
     let gateway = [192, 0, 2, 1].into();
     let early =
         one_card("eth1", MACS[0], &static_address(ADDRESS), &default_route(gateway, "eth1"));

@@ -16,3 +16,7 @@ mod without_archive;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> std::process::ExitCode {
+    tests::suite::run()
+}

@@ -8,9 +8,9 @@ use tests::{
 
 use crate::Result;
 
-#[test]
+#[tests::case]
 fn the_running_system_gets_its_static_network() -> Result<()> {
-    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machines = Machines::open()?;
     let machine = VirtualMachine::default()
         .coreos()
         .nic(Nic::new("nic1", MACS[0]))

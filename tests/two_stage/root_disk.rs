@@ -7,9 +7,9 @@ use tests::{
 
 use crate::Result;
 
-#[test]
+#[tests::case]
 fn its_card_is_left_alone() -> Result<()> {
-    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machines = Machines::open()?;
     // As after a firmware's table: an address on the card, and iSCSI's argument. The lab's disk does not depend on it.
     let machine = VirtualMachine::new()
         .nic(Nic::new("nic1", MACS[0]))

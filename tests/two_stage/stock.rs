@@ -11,9 +11,9 @@ use tests::{
 
 use crate::Result;
 
-#[test]
+#[tests::case]
 fn the_archive_is_enough() -> Result<()> {
-    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machines = Machines::open()?;
     let document = one_card("eth1", MACS[0], &static_address(ADDRESS), "");
     // No rd.neednet: coreos-enable-network asks for the network when Ignition needs it.
     let machine = VirtualMachine::default()

@@ -7,9 +7,9 @@ use tests::{
 
 use crate::Result;
 
-#[test]
+#[tests::case]
 fn a_later_boot_says_what_is_missing_and_keeps_the_network() -> Result<()> {
-    let Some(machines) = Machines::open()? else { return Ok(()) };
+    let machines = Machines::open()?;
     let document = one_card("eth1", MACS[0], &static_address(ADDRESS), "");
     let hosts = [(NAME.to_owned(), document)].into();
     let machine = VirtualMachine::new()

@@ -32,7 +32,7 @@ fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
 }
 
 fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
-    let Some(lab) = Lab::open()? else { return Ok(()) };
+    let lab = Lab::open()?;
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
@@ -49,12 +49,12 @@ fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
     })
 }
 
-#[test]
+#[tests::case]
 fn systemd_257_starts_all_of_it() -> Result<(), Error> {
     graph_has_no_cycle(node(), "257")
 }
 
-#[test]
+#[tests::case]
 fn systemd_252_starts_all_of_it() -> Result<(), Error> {
     graph_has_no_cycle(node().systemd252(), "252")
 }

@@ -18,7 +18,7 @@ fn chosen(machine: &Machine) -> Vec<String> {
     machine.profiles(EARLY)
 }
 
-#[test]
+#[tests::case]
 fn they_are_read_from_every_file_that_dracut_reads() {
     let machine = named("quiet\n").file("etc/cmdline.d/10-host.conf", "nmgen.host=first");
     assert_eq!(chosen(&machine), ["one"]);
@@ -34,7 +34,7 @@ fn they_are_read_from_every_file_that_dracut_reads() {
     assert_eq!(chosen(&machine), ["one"]);
 }
 
-#[test]
+#[tests::case]
 fn off_leaves_the_boot_as_it_is() {
     let machine = named("nmgen=off nmgen.host=first\n");
     let said = machine.boot();

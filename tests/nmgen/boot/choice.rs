@@ -36,7 +36,7 @@ fn failed(code: i32, line: &str) -> Said {
     said(code, 3, &format!("{line}; the boot goes on with the initramfs's own network"))
 }
 
-#[test]
+#[tests::case]
 fn the_best_match_wins() {
     // Each matches this machine; the best match comes first.
     let documents = [
@@ -67,7 +67,7 @@ fn the_best_match_wins() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_file_may_be_named_after_an_address_or_a_uuid() {
     for name in ["52-54-00-00-00-01", UUID, &UUID.to_uppercase()] {
         let machine = machine().host(name, &marked("ours")).host("cluster", &marked("all"));
@@ -80,7 +80,7 @@ fn a_file_may_be_named_after_an_address_or_a_uuid() {
     assert_eq!(chosen(&machine).as_deref(), Some("ours"));
 }
 
-#[test]
+#[tests::case]
 fn two_that_match_equally_well_are_an_error_with_both_names() {
     let line = "nmgen.timeout=0\n";
     let cases = [
@@ -119,7 +119,7 @@ fn two_that_match_equally_well_are_an_error_with_both_names() {
 }
 
 /// A host with a boot MAC address beside its document, without links.
-#[test]
+#[tests::case]
 fn two_files_with_the_same_text_are_one_host() {
     let document = format!("{}- {{name: eth1, type: ethernet}}\n", with_mac("ours", SECOND));
     let machine = machine()
@@ -133,7 +133,7 @@ fn two_files_with_the_same_text_are_one_host() {
 }
 
 /// A document with more addresses than the index keeps is searched again.
-#[test]
+#[tests::case]
 fn a_document_may_have_any_number_of_addresses() {
     let many = |host: u32| -> String {
         (0..200).map(|card| format!("# 02:00:00:{host:02x}:{card:02x}:01\n")).collect()
@@ -146,7 +146,7 @@ fn a_document_may_have_any_number_of_addresses() {
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
-#[test]
+#[tests::case]
 fn an_address_counts_where_an_interface_has_it() {
     let elsewhere = format!(
         "# {FIRST}\ndescription: {FIRST}\n{}- {{name: gone, type: ethernet, state: absent, \
@@ -161,7 +161,7 @@ fn an_address_counts_where_an_interface_has_it() {
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
-#[test]
+#[tests::case]
 fn a_bond_hides_no_address() {
     let machine = machine()
         .file("sys/class/net/ens3/address", "52:54:00:00:00:99\n")
@@ -174,7 +174,7 @@ fn a_bond_hides_no_address() {
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
-#[test]
+#[tests::case]
 fn a_machine_without_a_name_has_none() {
     for name in ["localhost", "localhost.localdomain", "(none)", ""] {
         let machine = Machine::with_card()
@@ -195,14 +195,14 @@ fn a_machine_without_a_name_has_none() {
     assert_eq!(chosen(&machine).as_deref(), Some("named"));
 }
 
-#[test]
+#[tests::case]
 fn an_empty_document_counts_as_if_it_were_not_there() {
     let machine = machine().host("worker-0", " \n").host("cluster", &marked("all"));
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(chosen(&machine).as_deref(), Some("all"));
 }
 
-#[test]
+#[tests::case]
 fn without_a_document_nothing_is_done() {
     let machine = machine().host("worker-1", &with_mac("theirs", SECOND));
     let expected = said(
@@ -219,7 +219,7 @@ fn without_a_document_nothing_is_done() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn the_first_directory_with_documents_is_the_one() {
     let machine = machine().command_line("nmgen.dir=/srv/hosts nmgen.timeout=0");
     let missing = failed(
@@ -242,7 +242,7 @@ fn the_first_directory_with_documents_is_the_one() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_directory_that_cannot_be_read_is_said() {
     let machine = machine().file("etc/nmgen", "not a directory").file("run/nmgen/cluster.yml", "");
     let expected =
@@ -263,7 +263,7 @@ fn a_directory_that_cannot_be_read_is_said() {
     assert_eq!(said.code, Some(if is_root { 0 } else { 1 }), "{said:?}");
 }
 
-#[test]
+#[tests::case]
 fn a_host_that_is_not_there_is_said() {
     let machine = machine().command_line("nmgen.host=worker-9").host("cluster", &marked("all"));
     let expected = failed(2, "nmgen.host=worker-9: no such document in /etc/nmgen");
@@ -271,14 +271,14 @@ fn a_host_that_is_not_there_is_said() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn a_host_without_a_directory_is_said_too() {
     let machine = machine().command_line("nmgen.host=worker-9");
     assert_eq!(machine.boot(), failed(2, "nmgen.host=worker-9: no hosts directory"));
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
     let machine = machine().host("worker-9", &marked("named")).host("cluster", &marked("all"));
     std::fs::write(machine.path("proc/cmdline"), b"x=\xff nmgen.host=worker-9\n").unwrap();
@@ -292,7 +292,7 @@ fn a_command_line_that_is_not_text_counts_as_far_as_it_is() {
 }
 
 /// Each argument that cannot be read may be one that matters; the others count.
-#[test]
+#[tests::case]
 fn a_part_of_the_command_line_that_cannot_be_read_is_said() {
     let machine = machine()
         .file("etc/cmdline.d", "not a directory")
@@ -307,7 +307,7 @@ fn a_part_of_the_command_line_that_cannot_be_read_is_said() {
 }
 
 /// Files that could block a boot, lead out of the directory or exhaust memory.
-#[test]
+#[tests::case]
 fn what_is_no_document_is_passed_over() {
     let machine =
         machine().host("worker-0", &with_mac("ours", FIRST)).file("etc/nmgen/a.yml/b", "");
@@ -333,7 +333,7 @@ fn what_is_no_document_is_passed_over() {
     assert_eq!(chosen(&machine).as_deref(), Some("ours"));
 }
 
-#[test]
+#[tests::case]
 fn a_directory_with_too_many_documents_is_refused() {
     let machine = machine().host("cluster", &marked("all"));
     for index in 0..19_999 {
@@ -346,7 +346,7 @@ fn a_directory_with_too_many_documents_is_refused() {
     assert_eq!(machine.boot(), expected);
 }
 
-#[test]
+#[tests::case]
 fn without_a_kernel_log_the_console_has_it() {
     let machine = machine().host("cluster", &marked("all"));
     std::fs::remove_file(machine.path("dev/kmsg")).unwrap();
@@ -360,7 +360,7 @@ fn without_a_kernel_log_the_console_has_it() {
 }
 
 /// The kernel refuses a record of more than 1,024 bytes.
-#[test]
+#[tests::case]
 fn a_line_fits_into_a_record_of_the_kernel() {
     let long = "\u{e9}".repeat(600);
     let machine = machine().command_line(&format!("nmgen.host={long}\n")).host("a", &marked("a"));
@@ -371,7 +371,7 @@ fn a_line_fits_into_a_record_of_the_kernel() {
 }
 
 /// As Windows' editor saves it.
-#[test]
+#[tests::case]
 fn a_warning_about_the_file_is_told_too() {
     let machine = machine().host("worker-0", &format!("\u{feff}{}", marked("ours")));
     let said = machine.boot();
@@ -380,7 +380,7 @@ fn a_warning_about_the_file_is_told_too() {
     assert!(said.kernel.starts_with(warning), "{said:?}");
 }
 
-#[test]
+#[tests::case]
 fn a_broken_document_is_one_line() {
     for (document, line) in [
         (
@@ -415,7 +415,7 @@ fn a_broken_document_is_one_line() {
 }
 
 /// For a signed image to which nothing can be appended.
-#[test]
+#[tests::case]
 fn credentials_are_a_hosts_directory() {
     for directory in ["run/credentials/nmgen.service", "run/credentials/@system"] {
         let machine = Machine::with_card()

@@ -91,7 +91,7 @@ impl Judge for NextBoot<'_> {
     }
 }
 
-#[test]
+#[tests::case]
 fn the_next_boot_completes_what_a_power_cut_left() -> Result<(), Fault> {
     let machine = machine();
     let said = machine.boot();
@@ -103,13 +103,8 @@ fn the_next_boot_completes_what_a_power_cut_left() -> Result<(), Fault> {
     let read = || Tree::read(Path::new("/"), &[&place]);
     let failed = |source| Fault::File { path: place.clone().into(), source };
     let start = read().map_err(failed)?;
-    let trace = match Trace::attach(&persist, &[]) {
-        Ok(trace) => trace,
-        Err(fault) => {
-            skip::part(&format!("strace: {fault}"));
-            return Ok(());
-        }
-    };
+    let trace = Trace::attach(&persist, &[])
+        .unwrap_or_else(|fault| skip::part(&format!("strace: {fault}")));
     let (code, calls) = trace.finish()?;
     assert_eq!(code, Some(0));
     let recording = Recording::new(start.clone(), &[&place], &calls)?;

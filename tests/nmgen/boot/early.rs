@@ -45,7 +45,7 @@ fn booted(document: &str, line: &str) -> Machine {
     machine
 }
 
-#[test]
+#[tests::case]
 fn addresses_from_the_network_are_not_waited_for_for_ever() {
     for (others, line, expected) in [
         ("", "", "90"),
@@ -70,7 +70,7 @@ fn addresses_from_the_network_are_not_waited_for_for_ever() {
     }
 }
 
-#[test]
+#[tests::case]
 fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
     for dynamic in [DYNAMIC, BOTH] {
         let machine = booted(&format!("{STATIC}- name: ens4\n{dynamic}"), "");
@@ -96,7 +96,7 @@ fn beside_a_static_default_route_they_are_not_waited_for_at_all() {
 }
 
 /// The way out may come from the network alone: it is waited for.
-#[test]
+#[tests::case]
 fn beside_a_static_address_without_a_default_route_they_are_waited_for() {
     let near = STATIC.replace("0.0.0.0/0", "198.51.100.0/24");
     let beside = profile(&booted(&format!("{near}- name: ens4\n{DYNAMIC}"), ""), "ens4");
@@ -112,7 +112,7 @@ fn beside_a_static_address_without_a_default_route_they_are_waited_for() {
 }
 
 /// Hardening is nobody's to undo, and without IPv6 in the kernel a link-local address never comes.
-#[test]
+#[tests::case]
 fn a_card_without_ipv6_has_none_in_the_initramfs_either() {
     let disabled = format!("{DYNAMIC}  ipv6: {{enabled: false}}\n");
     for (dynamic, line) in [(disabled.as_str(), ""), (BOTH, "ipv6.disable=1")] {
@@ -124,7 +124,7 @@ fn a_card_without_ipv6_has_none_in_the_initramfs_either() {
     }
 }
 
-#[test]
+#[tests::case]
 fn static_profiles_only_get_a_priority() {
     let machine = booted(STATIC, "");
     let staged = machine.read(&format!("{STAGED}/ens3.nmconnection"));
@@ -133,7 +133,7 @@ fn static_profiles_only_get_a_priority() {
     assert_eq!(machine.read(&format!("{EARLY}/ens3.nmconnection")), expected);
 }
 
-#[test]
+#[tests::case]
 fn no_one_elses_profile_takes_our_cards() {
     let other = |name: &str, key: &str, value: &str| {
         let text = DEFAULT_PROFILE.replace("[ipv4]", &format!("{key}={value}\n\n[ipv4]"));
@@ -166,7 +166,7 @@ fn no_one_elses_profile_takes_our_cards() {
 }
 
 /// The first step writes all or nothing: without it the second step has nothing to hand over.
-#[test]
+#[tests::case]
 fn what_cannot_be_written_leaves_nothing() {
     let machine =
         known().host("worker-0", STATIC).file("run/NetworkManager/conf.d", "no directory");
@@ -178,7 +178,7 @@ fn what_cannot_be_written_leaves_nothing() {
     assert_eq!(machine.persist().console, "");
 }
 
-#[test]
+#[tests::case]
 fn of_many_warnings_the_rest_is_counted() {
     let ports: Vec<String> = (0..25).map(|index| format!("{{name: d{index}}}")).collect();
     let bridge =
@@ -195,7 +195,7 @@ fn of_many_warnings_the_rest_is_counted() {
 }
 
 /// nm-initrd.service has this file as a condition.
-#[test]
+#[tests::case]
 fn the_initramfss_networkmanager_is_started() {
     let machine = booted(STATIC, "");
     assert!(machine.has("run/NetworkManager/initrd/neednet"));
@@ -204,7 +204,7 @@ fn the_initramfss_networkmanager_is_started() {
     assert!(!machine.has("run/NetworkManager/initrd/neednet"));
 }
 
-#[test]
+#[tests::case]
 fn a_second_run_leaves_nothing_of_the_first() {
     let machine = known().host("worker-0", STATIC);
     assert_eq!(machine.boot().code, Some(0));
@@ -214,7 +214,7 @@ fn a_second_run_leaves_nothing_of_the_first() {
     assert_eq!(machine.profiles(STAGED), ["dummy0"]);
 }
 
-#[test]
+#[tests::case]
 fn a_document_that_asks_for_nothing_changes_nothing() {
     let machine = Machine::with_card().host("cluster", "description: nothing yet\n");
     let said = machine.boot();
@@ -225,13 +225,10 @@ fn a_document_that_asks_for_nothing_changes_nothing() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn networkmanager_reads_them() {
     let machine = booted(&format!("{STATIC}- name: ens4\n{BOTH}"), "");
-    if Command::new("nmcli").arg("--version").output().is_err() {
-        skip::part("nmcli is not installed (Debian: network-manager)");
-        return;
-    }
+    skip::unless_installed("nmcli", "network-manager");
     for (name, text) in machine.files(EARLY) {
         let mut child = Command::new("nmcli")
             .args(["--offline", "connection", "modify", "connection.zone", "trusted"])

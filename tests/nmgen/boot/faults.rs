@@ -15,7 +15,7 @@ fn machine(document: &str) -> Machine {
     Machine::with_card().host("worker-0", document)
 }
 
-#[test]
+#[tests::case]
 fn a_fault_of_the_documents_is_one_line_and_the_initramfs_keeps_its_network() {
     let card = format!("interfaces:\n- {{name: eth0, type: ethernet, mac-address: '{MAC}'}}\n");
     let cases = [
@@ -65,7 +65,7 @@ fn a_fault_of_the_documents_is_one_line_and_the_initramfs_keeps_its_network() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_fault_of_the_running_system_doubles_nothing() {
     let document = format!(
         "{}- {{name: eth0.7, type: vlan, vlan: {{base-iface: eth0, id: 7}}}}\n",
@@ -100,7 +100,7 @@ fn a_fault_of_the_running_system_doubles_nothing() {
 }
 
 /// Neither a file of any size nor one that nobody writes to holds the pivot up.
-#[test]
+#[tests::case]
 fn what_is_no_small_file_is_passed_over() {
     let fifo = |path: &Path| {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -128,7 +128,7 @@ fn what_is_no_small_file_is_passed_over() {
 }
 
 /// A deployment that was written by half, or is no system at all: what can be given is given once.
-#[test]
+#[tests::case]
 fn half_a_root_gets_each_profile_once() {
     let booted = || {
         let machine = self::machine(&with_mac("a0", MAC));
@@ -152,7 +152,7 @@ fn half_a_root_gets_each_profile_once() {
 }
 
 /// Ten times what a kernel keeps of its command line, and the arguments at its end.
-#[test]
+#[tests::case]
 fn a_command_line_over_its_bound_counts_to_its_end() {
     let line = format!("{} nmgen.host=worker-1 nmgen.timeout=0\n", "rd.x=y ".repeat(3_000));
     let machine = Machine::with_card()
@@ -174,7 +174,7 @@ fn a_command_line_over_its_bound_counts_to_its_end() {
 }
 
 /// Later than the quiet period after udev's idle moment: the boot has gone on, and nothing comes in by half.
-#[test]
+#[tests::case]
 fn a_card_that_comes_too_late_changes_nothing() {
     let machine = Machine::new()
         .card("ens9", "52:54:00:00:00:99")

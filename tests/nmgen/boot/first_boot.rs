@@ -36,7 +36,7 @@ fn only_stages(machine: &Machine) {
     assert_eq!(machine.profiles(EARLY), ["default_connection"]);
 }
 
-#[test]
+#[tests::case]
 fn without_a_network_the_profiles_go_to_the_running_system_alone() {
     for line in ["ignition.firstboot", "quiet nmgen.persist", "nmgen.persist=1 ignition.firstboot"]
     {
@@ -44,7 +44,7 @@ fn without_a_network_the_profiles_go_to_the_running_system_alone() {
     }
 }
 
-#[test]
+#[tests::case]
 fn whoever_wants_the_network_gets_it() {
     let first = "ignition.firstboot ignition.platform.id=metal";
     for machine in [
@@ -63,7 +63,7 @@ fn whoever_wants_the_network_gets_it() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_switch_turns_it_off() {
     let machine = machine("ignition.firstboot nmgen.persist=0 rd.neednet=0");
     let said = machine.boot();
@@ -73,7 +73,7 @@ fn a_switch_turns_it_off() {
 }
 
 /// Names are all that is waited for: a card that is missing once udev is idle gets a profile that matches it later.
-#[test]
+#[tests::case]
 fn a_missing_card_delays_nothing() {
     let both =
         format!("{DOCUMENT}- {{name: eth1, type: ethernet, mac-address: 52:54:00:00:00:02}}\n");
@@ -94,7 +94,7 @@ fn a_missing_card_delays_nothing() {
 }
 
 /// A running system would keep the initramfs's variants for good.
-#[test]
+#[tests::case]
 fn a_root_that_is_no_initramfs_is_refused() {
     let machine = machine("rd.neednet=1");
     std::fs::remove_file(machine.path("etc/initrd-release")).unwrap();
@@ -107,7 +107,7 @@ fn a_root_that_is_no_initramfs_is_refused() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn the_unit_has_the_same_triggers() {
     let text = std::fs::read_to_string(program::nmgen_module().join("nmgen.service")).unwrap();
     for trigger in [

@@ -8,7 +8,7 @@ use super::marked;
 const DOCUMENTED: &str = "80:00:00:48:fe:80:00:00:00:00:00:00:00:02:c9:03:00:00:0a:6f";
 const PRESENT: &str = "80:00:02:08:fe:80:00:00:00:00:00:01:00:02:c9:03:00:00:0a:6f";
 
-#[test]
+#[tests::case]
 fn a_port_is_known_by_its_guid() {
     let document = format!(
         "interfaces:\n- {{name: ib0, type: infiniband, mac-address: '{DOCUMENTED}', infiniband: {{mode: datagram, pkey: '0xffff'}}}}\n"
@@ -28,7 +28,7 @@ fn a_port_is_known_by_its_guid() {
     assert!(profile.contains(&format!("\nmac-address={PRESENT}\n")), "{profile}");
 }
 
-#[test]
+#[tests::case]
 fn a_file_named_after_a_port_is_found() {
     let machine =
         Machine::new().card("ibp3s0", PRESENT).host(&DOCUMENTED.replace(':', "-"), &marked("ours"));

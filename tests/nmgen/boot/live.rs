@@ -43,7 +43,7 @@ fn value(machine: &Machine, profile: &str, section: &str, key: &str) -> Option<S
     entries.into_iter().find(|(name, _)| name == key).map(|(_, value)| value)
 }
 
-#[test]
+#[tests::case]
 fn a_policy_with_captures_becomes_final_profiles_with_this_machines_names() {
     let machine = with_tree(second())
         .file(&format!("{LIVE}/default_connection.nmconnection"), GENERATED)
@@ -75,7 +75,7 @@ fn a_policy_with_captures_becomes_final_profiles_with_this_machines_names() {
 }
 
 /// The profiles are those of `nmgen generate` for the document with the machine's names.
-#[test]
+#[tests::case]
 fn nmstate_beside_a_map_of_cards_does_too() {
     let machine =
         Machine::live().card("eno1", "52:54:00:00:00:01").card("eno2", "52:54:00:00:00:02");
@@ -100,7 +100,7 @@ fn nmstate_beside_a_map_of_cards_does_too() {
     assert_eq!(machine.files(LIVE), expected);
 }
 
-#[test]
+#[tests::case]
 fn a_second_run_replaces_what_the_first_one_wrote_and_nothing_else() {
     let machine = with_tree(second()).file(&format!("{LIVE}/own.nmconnection"), OWN);
     assert_eq!(machine.boot_live().code, Some(0));
@@ -129,7 +129,7 @@ fn port(name: &str, more: &str) -> String {
 }
 
 /// The keyfiles of older versions of assisted-service.
-#[test]
+#[tests::case]
 fn ready_keyfiles_get_this_machines_names() {
     let vlan = "[connection]\nid=eth1.1234\nuuid=v\ntype=vlan\ninterface-name=eth1.1234\n\n[vlan]\nid=1234\nparent=eth1\n\n[ipv4]\nmethod=manual\naddress0=192.0.2.70/24\n";
     let secret = port("eth0", "master=bond0\nslave-type=bond\n\n[802-1x]\npassword=\\s a\\\\b\n");
@@ -169,7 +169,7 @@ fn ready_keyfiles_get_this_machines_names() {
 }
 
 /// A management interface's address is the same in a whole fleet.
-#[test]
+#[tests::case]
 fn an_address_of_several_hosts_identifies_none() {
     let map = |own: &str| format!("{own}=eno1\n02:00:00:00:00:01=usb0\n");
     let document = |mtu: u32| format!("interfaces: [{{name: eno1, type: ethernet, mtu: {mtu}}}]\n");
@@ -192,7 +192,7 @@ fn an_address_of_several_hosts_identifies_none() {
     assert!(machine.profiles(LIVE).is_empty());
 }
 
-#[test]
+#[tests::case]
 fn another_hosts_fault_is_not_this_machines_and_its_own_is_an_error() {
     let machine = with_tree(second());
     machine.write(&format!("{TREE}/host0/host0.yaml"), "interfaces: [");
@@ -206,7 +206,7 @@ fn another_hosts_fault_is_not_this_machines_and_its_own_is_an_error() {
     assert_eq!(machine.files(LIVE), before);
 }
 
-#[test]
+#[tests::case]
 fn the_host_name_is_the_installers_for_a_card_of_this_machine() {
     let name = |machine: Machine| {
         machine
@@ -235,7 +235,7 @@ fn the_host_name_is_the_installers_for_a_card_of_this_machine() {
     assert_eq!(machine.read("proc/sys/kernel/hostname"), longest);
 }
 
-#[test]
+#[tests::case]
 fn a_hosts_directory_serves_too() {
     let document = "interfaces: [{name: eth0, type: ethernet, mac-address: 52:54:00:00:01:01}]\n";
     let machine = second().host("worker-0", document);
@@ -260,7 +260,7 @@ fn a_hosts_directory_serves_too() {
 }
 
 /// The document's own, before the installer's.
-#[test]
+#[tests::case]
 fn a_document_may_have_the_host_name() {
     let document = "hostname: {config: worker-7}\n\
                     interfaces: [{name: eth0, type: ethernet, mac-address: 52:54:00:00:01:01}]\n";
@@ -274,7 +274,7 @@ fn a_document_may_have_the_host_name() {
 }
 
 /// Whatever would take a card or a name of these goes; what has another uuid, interface and card stays.
-#[test]
+#[tests::case]
 fn a_profile_that_would_take_a_card_gives_way() {
     let profile = |keys: &str| format!("[connection]\nid=other\ntype=ethernet\n{keys}");
     let others = [
@@ -301,7 +301,7 @@ fn a_profile_that_would_take_a_card_gives_way() {
 }
 
 /// Two hosts of a tree may be one machine: a file of both is one profile, if it has one text.
-#[test]
+#[tests::case]
 fn a_machine_may_be_two_hosts() {
     let shared =
         |id: &str| format!("[connection]\nid={id}\nuuid=d\ntype=dummy\ninterface-name=shared\n");
@@ -322,7 +322,7 @@ fn a_machine_may_be_two_hosts() {
     assert_eq!(said.console, expected);
 }
 
-#[test]
+#[tests::case]
 fn an_argument_names_the_host_of_a_tree() {
     let machine = with_tree(second()).command_line("nmgen.host=host1 nmgen.timeout=0\n");
     let said = machine.boot_live();
@@ -338,7 +338,7 @@ fn an_argument_names_the_host_of_a_tree() {
     assert!(said.console.starts_with(line), "{said:?}");
 }
 
-#[test]
+#[tests::case]
 fn without_a_match_a_line_says_so_and_an_initramfs_is_refused() {
     let said = Machine::live().boot_live();
     assert_eq!(

@@ -32,7 +32,7 @@ fn later(machine: &Machine) -> String {
     said.console
 }
 
-#[test]
+#[tests::case]
 fn it_names_host_document_and_machine() {
     let machine = marked();
     let text = machine.read(MARK);
@@ -47,7 +47,7 @@ fn it_names_host_document_and_machine() {
     assert_eq!(later(&machine), "nmgen: the running system got its profiles at an earlier boot\n");
 }
 
-#[test]
+#[tests::case]
 fn another_machine_document_or_host_is_a_warning() {
     let earlier = "nmgen: the running system got its profiles at an earlier boot";
     let remedy = "; remove /etc/nmgen/persisted to have missing ones written again\n";
@@ -75,7 +75,7 @@ fn another_machine_document_or_host_is_a_warning() {
 }
 
 /// Whatever it is, it is a mark: a second hand-over could undo what the system has made of the first.
-#[test]
+#[tests::case]
 fn a_damaged_mark_is_a_line() {
     type Damage = fn(&Path);
     let damages: [(&str, Damage); 7] = [
@@ -99,7 +99,7 @@ fn a_damaged_mark_is_a_line() {
 }
 
 /// The disk's network at later boots: the archive of the first boot is gone.
-#[test]
+#[tests::case]
 fn a_network_without_the_document_is_a_warning() {
     let machine = marked();
     fs::remove_file(machine.path("etc/nmgen/worker-0.yml")).unwrap();
@@ -119,7 +119,7 @@ fn a_network_without_the_document_is_a_warning() {
 }
 
 /// Clevis with Tang, and a root over NFS.
-#[test]
+#[tests::case]
 fn a_disk_on_the_network_is_a_warning_at_the_hand_over() {
     let warning = "nmgen: a disk of this machine needs the network at every boot: each boot's initramfs needs the \
                    document, or kernel arguments\n";

@@ -117,7 +117,7 @@ fn expected(names: [&str; 3], vlan: &str, logical: [&str; 3], logical_vlan: &str
         .replace("'{", "'")
 }
 
-#[test]
+#[tests::case]
 fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
     let logical = ["eth1", "eth2", "eth10"];
     for names in [
@@ -153,7 +153,7 @@ fn the_profiles_are_those_of_the_same_document_with_the_machines_names() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_name_that_grows_too_long_is_shortened_alike_every_time() {
     let document = "\
 interfaces:
@@ -185,7 +185,7 @@ interfaces:
     assert!(said.console.contains("; eth1.1234 is enp129942f.1234"), "{said:?}");
 }
 
-#[test]
+#[tests::case]
 fn the_address_to_copy_is_the_cards() {
     let document = "\
 interfaces:
@@ -220,7 +220,7 @@ interfaces:
     assert!(!machine.read(&format!("{STAGED}/ens3.nmconnection")).contains("mac-address"));
 }
 
-#[test]
+#[tests::case]
 fn a_document_for_a_prefix_speaks_of_the_card_with_it() {
     let document = "\
 interfaces:
@@ -248,7 +248,7 @@ routes:
 }
 
 /// The address of a missing card, under a name that another card has on this machine.
-#[test]
+#[tests::case]
 fn what_stands_on_a_missing_card_takes_no_other() {
     let document = "\
 interfaces:
@@ -277,7 +277,7 @@ interfaces:
     }
 }
 
-#[test]
+#[tests::case]
 fn two_names_for_one_card_are_an_error() {
     let document = "\
 interfaces:
@@ -302,7 +302,7 @@ interfaces:
 }
 
 /// Cards that are to go, or to be down, need not come, and none of the machine's stands for them.
-#[test]
+#[tests::case]
 fn cards_that_the_document_does_not_bring_up_are_not_missed() {
     let document = "\
 interfaces:
@@ -320,7 +320,7 @@ interfaces:
 }
 
 /// A card has the name here that another interface of the document has, which is to go: cards change names.
-#[test]
+#[tests::case]
 fn a_name_that_goes_is_free() {
     let document = "\
 interfaces:
@@ -336,7 +336,7 @@ interfaces:
     );
 }
 
-#[test]
+#[tests::case]
 fn the_directory_and_the_documents_are_left_as_they_are() {
     let text = document(["eth1", "eth2", "eth10"], "eth1.100");
     let machine = machine(["ens3", "ens4", "ens5"]).host("worker-0", &text);
@@ -345,7 +345,7 @@ fn the_directory_and_the_documents_are_left_as_they_are() {
 }
 
 /// Names change from boot to boot: a `.link` file, `ifname=` at the first boot only, two cards whose drivers race.
-#[test]
+#[tests::case]
 fn the_running_systems_profile_is_for_the_card_and_not_for_its_name() {
     let document = "\
 interfaces:

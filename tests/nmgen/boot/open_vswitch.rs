@@ -14,7 +14,7 @@ interfaces:
 - {name: br-ex, type: ovs-interface, ipv4: {enabled: true, dhcp: true}}
 ";
 
-#[test]
+#[tests::case]
 fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
     let machine = Machine::with_card().host("worker-0", BR_EX);
     let said = machine.boot();
@@ -37,7 +37,7 @@ fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
     }
 }
 
-#[test]
+#[tests::case]
 fn an_archive_of_it_is_refused_when_it_is_made() {
     let machine = Machine::with_card().host("worker-0", BR_EX);
     let run = |to: &str| {

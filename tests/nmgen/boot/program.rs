@@ -61,7 +61,7 @@ fn has_program(root: &Path) {
     }
 }
 
-#[test]
+#[tests::case]
 fn one_archive_has_program_units_links_and_documents() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);
@@ -91,7 +91,7 @@ fn one_archive_has_program_units_links_and_documents() {
     assert_eq!(names, [Path::new("worker-1.yml")]);
 }
 
-#[test]
+#[tests::case]
 fn in_assisteds_layout_the_second_image_has_the_program() {
     let place = tempfile::tempdir().unwrap();
     let path = |name: &str| place.path().join(name);

@@ -72,7 +72,7 @@ fn has_kept(machine: &Machine, name: &str, text: &str) {
     assert_eq!(machine.read(&path), text);
 }
 
-#[test]
+#[tests::case]
 fn the_firmwares_card_is_never_touched() {
     // Older generators give it no priority.
     let by_id = IBFT.replace("autoconnect-priority=-200\n", "");
@@ -88,7 +88,7 @@ fn the_firmwares_card_is_never_touched() {
     assert!(settings.contains("except:mac:52:54:00:00:00:01;"), "{settings}");
 }
 
-#[test]
+#[tests::case]
 fn the_command_lines_card_is_never_touched_when_the_root_disk_is_on_the_network() {
     for line in [
         "netroot=iscsi:192.0.2.1::::iqn.2024-01.org.example:disk ip=ens3:dhcp",
@@ -111,7 +111,7 @@ fn the_command_lines_card_is_never_touched_when_the_root_disk_is_on_the_network(
 }
 
 /// Otherwise the document replaces `ip=`, as ever; each profile that goes is a line.
-#[test]
+#[tests::case]
 fn each_displaced_profile_is_a_line() {
     let machine = machine("").file(&format!("{EARLY}/argument.nmconnection"), ARGUMENT);
     let said = machine.boot();
@@ -124,7 +124,7 @@ fn each_displaced_profile_is_a_line() {
 }
 
 /// `bond=bond9:ens4,ens9`: without one port the rest would be another bond.
-#[test]
+#[tests::case]
 fn a_bond_of_the_command_line_goes_whole() {
     let profile = |name: &str, more: &str| {
         let text = format!(

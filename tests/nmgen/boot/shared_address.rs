@@ -27,7 +27,7 @@ fn machine(state: &str) -> Machine {
     hosts.fold(Machine::new().card("usb0", BMC), |machine, (name, text)| machine.host(&name, &text))
 }
 
-#[test]
+#[tests::case]
 fn every_machine_of_the_fleet_finds_its_own_document() {
     for state in ["down", "ignore", "up"] {
         for (number, own) in OWN.iter().enumerate() {
@@ -47,7 +47,7 @@ fn every_machine_of_the_fleet_finds_its_own_document() {
     }
 }
 
-#[test]
+#[tests::case]
 fn a_machine_that_has_no_other_address_takes_the_fallback() {
     for state in ["down", "up"] {
         let machine = machine(state).host("cluster", &marked("all"));
@@ -59,7 +59,7 @@ fn a_machine_that_has_no_other_address_takes_the_fallback() {
 }
 
 /// A file named after the address counts like a document that contains it.
-#[test]
+#[tests::case]
 fn a_file_name_and_a_document_share_an_address_too() {
     let machine = Machine::new()
         .card("ens3", OWN[0])
@@ -73,7 +73,7 @@ fn a_file_name_and_a_document_share_an_address_too() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn check_says_it_beforehand() {
     for (state, code) in [("up", 2), ("down", 0), ("ignore", 0)] {
         let machine = machine(state);

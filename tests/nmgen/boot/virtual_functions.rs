@@ -17,7 +17,7 @@ fn bond(ports: &str) -> String {
     )
 }
 
-#[test]
+#[tests::case]
 fn a_bond_of_virtual_functions_is_not_waited_for() {
     let machine = Machine::new()
         .card("eno1np0", "52:54:00:00:00:01")
@@ -46,7 +46,7 @@ fn a_bond_of_virtual_functions_is_not_waited_for() {
     assert!(said.code == Some(0) && !said.console.contains("appear"), "{said:?}");
 }
 
-#[test]
+#[tests::case]
 fn a_function_that_nobody_makes_is_missed() {
     let machine = Machine::new()
         .card("eno1np0", "52:54:00:00:00:01")
@@ -58,7 +58,7 @@ fn a_function_that_nobody_makes_is_missed() {
 }
 
 /// NetworkManager refuses such a name; nmstate resolves it on a node only.
-#[test]
+#[tests::case]
 fn nmstates_word_for_a_function_is_an_error_at_once() {
     let document = bond("'sriov:eno1np0:0', 'sriov:eno1np0:1'");
     let machine = Machine::new()

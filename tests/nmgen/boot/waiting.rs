@@ -58,7 +58,7 @@ fn boot_while(machine: &Machine, happens: impl FnOnce() + Send) -> (Said, Durati
     (said, start.elapsed())
 }
 
-#[test]
+#[tests::case]
 fn a_card_that_comes_late_is_waited_for() {
     let machine = machine(LONG);
     let (said, took) = boot_while(&machine, || {
@@ -83,7 +83,7 @@ fn a_card_that_comes_late_is_waited_for() {
 }
 
 /// udevd writes its entry of a device before the rename and again after it; the event with the new name ends the wait.
-#[test]
+#[tests::case]
 fn a_card_that_is_being_renamed_is_waited_for() {
     let machine = machine(LONG);
     machine.plug("eth7", "52:54:00:00:00:02");
@@ -100,7 +100,7 @@ fn a_card_that_is_being_renamed_is_waited_for() {
 }
 
 /// The kernel's own events, in a separate network namespace: a new device there ends the wait.
-#[test]
+#[tests::case]
 fn the_kernel_says_that_a_card_came() {
     let machine = Machine::with_card().command_line(LONG).host("worker-0", DOCUMENT);
     let mut inside = Command::new("unshare");
@@ -118,14 +118,13 @@ fn the_kernel_says_that_a_card_came() {
     let said = machine.run(&mut inside);
     if said.console.contains("unshare: ") {
         skip::part(&format!("events of the kernel: {}", said.console));
-        return;
     }
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
-#[test]
+#[tests::case]
 fn cards_that_the_document_does_not_need_are_not_waited_for() {
     let machine = machine(LONG);
     machine.plug("ens4", "52:54:00:00:00:02");
@@ -141,7 +140,7 @@ fn cards_that_the_document_does_not_need_are_not_waited_for() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
-#[test]
+#[tests::case]
 fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     let machine = machine(LONG).host("cluster", CLUSTER);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
@@ -177,7 +176,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
 }
 
 /// A document for a maker's cards names no address, so udevd alone says whether one may come.
-#[test]
+#[tests::case]
 fn a_document_for_a_prefix_waits_for_udevd_too() {
     let machine = Machine::new()
         .card("ens9", "52:99:00:00:00:01")
@@ -199,7 +198,7 @@ fn a_document_for_a_prefix_waits_for_udevd_too() {
 }
 
 /// Documents are read once, not for each card: a file removed meanwhile would be an error.
-#[test]
+#[tests::case]
 fn the_directory_is_read_once() {
     let other = DOCUMENT.replace("52:54:00", "52:54:99");
     let machine = machine(LONG).host("worker-1", &other);
@@ -218,7 +217,7 @@ fn the_directory_is_read_once() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
 }
 
-#[test]
+#[tests::case]
 fn a_machine_without_any_card_waits_for_one() {
     let machine = machine(LONG);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
@@ -237,7 +236,7 @@ fn a_machine_without_any_card_waits_for_one() {
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 }
 
-#[test]
+#[tests::case]
 fn one_that_never_comes_is_done_without() {
     let machine = machine("nmgen.timeout=1\n");
     let start = Instant::now();
@@ -258,7 +257,7 @@ fn one_that_never_comes_is_done_without() {
     assert!(!profile.contains("interface-name="), "{profile}");
 }
 
-#[test]
+#[tests::case]
 fn without_any_of_its_cards_the_default_goes_ahead() {
     let machine = machine("nmgen.host=worker-0 nmgen.timeout=1\n");
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
@@ -275,7 +274,7 @@ fn without_any_of_its_cards_the_default_goes_ahead() {
     assert!(machine.is_untouched());
 }
 
-#[test]
+#[tests::case]
 fn a_timeout_that_is_no_number_is_said() {
     let machine =
         Machine::with_card().command_line("nmgen.timeout=soon\n").host("cluster", CLUSTER);
@@ -286,7 +285,7 @@ fn a_timeout_that_is_no_number_is_said() {
 }
 
 /// assisted-service's script waits until no card came for a while; a host's cards are waited for until the timeout.
-#[test]
+#[tests::case]
 fn a_live_root_waits_for_the_cards_of_its_host() {
     let profile = |name: &str| {
         format!("[connection]\nid={name}\nuuid={name}\ntype=ethernet\ninterface-name={name}\n")
@@ -330,7 +329,7 @@ fn a_live_root_waits_for_the_cards_of_its_host() {
 }
 
 /// Firmware-loading, hot-plugged and USB cards come after udev's idle moment.
-#[test]
+#[tests::case]
 fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
     let machine = machine(LONG).host("cluster", CLUSTER);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
@@ -355,7 +354,7 @@ fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
 }
 
 /// A BMC's network interface, which every machine of its kind has.
-#[test]
+#[tests::case]
 fn a_usb_card_with_a_local_address_is_no_card() {
     let machine = Machine::new()
         .card("usb0", "02:00:00:00:00:01")
@@ -380,7 +379,7 @@ fn a_usb_card_with_a_local_address_is_no_card() {
 }
 
 /// Azure's rule for the virtual function below netvsc, before the kernel has joined them.
-#[test]
+#[tests::case]
 fn a_card_that_networkmanager_leaves_alone_is_none() {
     let machine = Machine::new()
         .card("enP1s2", "52:54:00:00:00:01")
@@ -400,7 +399,7 @@ fn a_card_that_networkmanager_leaves_alone_is_none() {
 }
 
 /// s390x: the cards of one OSA port have one address.
-#[test]
+#[tests::case]
 fn cards_that_share_a_port_are_told_by_their_names() {
     let card = |name: &str| {
         format!("- {{name: {name}, type: ethernet, mac-address: '52:54:00:00:00:01'}}\n")

@@ -54,7 +54,7 @@ fn given(line: &str, own: &[(&str, String)]) -> (Vec<String>, String) {
 
 const OWN: &str = "etc/NetworkManager/system-connections/own.nmconnection";
 
-#[test]
+#[tests::case]
 fn a_bond_is_not_given_without_its_ports() {
     for keys in [
         "type=ethernet\ninterface-name=ens3\n",
@@ -89,7 +89,7 @@ fn a_bond_is_not_given_without_its_ports() {
     assert_eq!(given(&line, &own).0, ["bond0", "ens3", "ens4"]);
 }
 
-#[test]
+#[tests::case]
 fn a_profile_for_any_card_is_for_every_one() {
     let own = [(OWN, profile("type=ethernet\n[ipv4]\nmethod=auto\n"))];
     assert_eq!(given(FIRST_BOOT, &own).0, [""; 0]);
@@ -109,7 +109,7 @@ fn a_profile_for_any_card_is_for_every_one() {
 }
 
 /// A node that has run for long, and gets an initramfs with nmgen.
-#[test]
+#[tests::case]
 fn a_later_boot_gives_a_configured_system_nothing_unless_it_is_asked_for() {
     let other = [(OWN, profile("type=ethernet\ninterface-name=ens9\n"))];
     let (names, said) = given("nmgen.timeout=0 rd.neednet=1\n", &other);
@@ -125,7 +125,7 @@ fn a_later_boot_gives_a_configured_system_nothing_unless_it_is_asked_for() {
 }
 
 /// The lab's own mistake, and many people's.
-#[test]
+#[tests::case]
 fn a_profile_that_networkmanager_ignores_is_said() {
     let machine = machine(FIRST_BOOT);
     assert_eq!(machine.boot().code, Some(0));

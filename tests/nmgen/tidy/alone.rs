@@ -14,7 +14,7 @@ const OUTSIDE: [[&str; 2]; 4] = [
     ["var_os(\"SHA", "RED\")"],
 ];
 
-#[test]
+#[tests::case]
 fn no_test_names_a_file_outside_of_the_repository() {
     let mut found = Vec::new();
     let mut read = 0;
@@ -32,7 +32,7 @@ fn no_test_names_a_file_outside_of_the_repository() {
     assert!(found.is_empty(), "{found:?}");
 }
 
-#[test]
+#[tests::case]
 fn ci_runs_the_readmes_test_command_in_a_clone_in_an_empty_directory() {
     let script = fs::read_to_string(root().join(".ci/run")).unwrap();
     let steps = [

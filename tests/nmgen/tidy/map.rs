@@ -43,14 +43,14 @@ fn exists(path: &Path) -> bool {
     })
 }
 
-#[test]
+#[tests::case]
 fn paths_of_the_map_exist() {
     let missing: Vec<_> = map().into_iter().filter(|path| !exists(path)).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// A row for `a.rs`, for `a/` or for anything below it is one for the module `a`.
-#[test]
+#[tests::case]
 fn no_module_is_missing_from_the_map() {
     let module = |path: &Path| path.with_extension("");
     let map = map();

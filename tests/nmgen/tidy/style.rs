@@ -19,13 +19,13 @@ fn sources() -> Vec<PathBuf> {
     found
 }
 
-#[test]
+#[tests::case]
 fn modules_are_a_file_beside_their_folder() {
     let others: Vec<_> = sources().into_iter().filter(|path| path.ends_with("mod.rs")).collect();
     assert!(others.is_empty(), "{others:?}");
 }
 
-#[test]
+#[tests::case]
 fn comments_are_not_too_wide() {
     let mut wide = Vec::new();
     for path in sources() {

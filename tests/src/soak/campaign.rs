@@ -47,7 +47,7 @@ impl Campaign {
     ///
     /// # Errors
     /// If the lab cannot run.
-    pub fn run(&self, tell: impl Fn(&str) + Sync) -> Result<Option<Report>, Error> {
+    pub fn run(&self, tell: impl Fn(&str) + Sync) -> Result<Report, Error> {
         let start = Instant::now();
         let (next, report) = (AtomicU64::new(self.first), Mutex::default());
         let is_over = || self.time.is_some_and(|time| start.elapsed() >= time);
@@ -59,11 +59,9 @@ impl Campaign {
         });
         for result in ran {
             let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-            if result?.is_none() {
-                return Ok(None);
-            }
+            result?;
         }
-        Ok(Some(report.into_inner().unwrap_or_else(PoisonError::into_inner)))
+        Ok(report.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// One node after the other, at one place of the lab.
@@ -73,8 +71,8 @@ impl Campaign {
         report: &Mutex<Report>,
         is_over: &impl Fn() -> bool,
         tell: &impl Fn(&str),
-    ) -> Result<Option<()>, Error> {
-        let Some(lab) = Lab::open()? else { return Ok(None) };
+    ) -> Result<(), Error> {
+        let lab = Lab::open()?;
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let story = Story::new(self.seed, number);
@@ -85,7 +83,7 @@ impl Campaign {
                 Ok::<_, Error>(())
             })?;
             if self.time.is_none() || is_over() {
-                return Ok(Some(()));
+                return Ok(());
             }
         }
     }

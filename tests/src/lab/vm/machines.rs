@@ -15,7 +15,7 @@ use crate::{
         netns,
         peer::Peer,
         place::{Kind, Place, remove},
-        run_case, scripts, unless_off, watchdog,
+        require, run_case, scripts, watchdog,
     },
     tree::Built,
 };
@@ -38,15 +38,13 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// Waits for a place, and prepares the image with the files of `make install`. `None`, with a line on stderr, if `LAB=off`.
+    /// Waits for a place, and prepares the image with the files of `make install`. Under `LAB=off` the case
+    /// ends here, as one that did not run.
     ///
     /// # Errors
     /// [`Error::Unavailable`] where none can run.
-    pub fn open() -> Result<Option<Self>> {
-        unless_off(MACHINES, Self::try_open)
-    }
-
-    fn try_open() -> Result<Self> {
+    pub fn open() -> Result<Self> {
+        require(MACHINES)?;
         let place = Place::wait(Kind::Machine)?;
         place.begin()?;
         let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);

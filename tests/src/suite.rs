@@ -1,0 +1,133 @@
+//! The harness of the suites: cargo's own, but for a case that finds while it runs that it cannot; that one is ignored, not passed.
+
+use std::{any::Any, env, fmt::Debug, process::ExitCode, thread};
+
+use clap::Parser;
+pub use inventory;
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
+
+use crate::skip::LeftOut;
+
+/// A function with the attribute [`case`](macro@crate::case).
+#[derive(Debug)]
+pub struct Case {
+    /// Its path, as `module_path!()` has it.
+    pub path: &'static str,
+    /// Runs it to its end.
+    pub run: fn() -> Result<(), String>,
+}
+
+inventory::collect!(Case);
+
+/// Adds a function to the suite; for the attribute [`case`](macro@crate::case).
+#[macro_export]
+macro_rules! register {
+    ($name:ident) => {
+        $crate::suite::inventory::submit! { $crate::suite::Case {
+            path: concat!(module_path!(), "::", stringify!($name)),
+            run: || $crate::suite::Ended::failure($name()),
+        } }
+    };
+}
+
+/// The value that a case returns.
+pub trait Ended {
+    /// The text of its error.
+    ///
+    /// # Errors
+    /// The case's own.
+    fn failure(self) -> Result<(), String>;
+}
+
+impl Ended for () {
+    fn failure(self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl<E: Debug> Ended for Result<(), E> {
+    fn failure(self) -> Result<(), String> {
+        self.map_err(|error| format!("Error: {error:?}"))
+    }
+}
+
+/// The command line of cargo's own harness, where any number of filters chooses cases.
+#[derive(Debug, Parser)]
+struct Options {
+    #[command(flatten)]
+    arguments: Arguments,
+    /// Further filters
+    further: Vec<String>,
+}
+
+impl Options {
+    /// A single filter stays the harness's, which counts what it leaves out.
+    fn chosen(&mut self, mut trials: Vec<Trial>) -> Vec<Trial> {
+        if !self.further.is_empty() {
+            self.further.extend(self.arguments.filter.take());
+            let exact = self.arguments.exact;
+            let is_named = |name: &str, filter: &String| {
+                if exact { name == filter } else { name.contains(filter) }
+            };
+            trials.retain(|trial| self.further.iter().any(|filter| is_named(trial.name(), filter)));
+        }
+        trials
+    }
+}
+
+/// Runs the cases of this program that the command line chooses.
+pub fn run() -> ExitCode {
+    let mut options = Options::parse();
+    let threads = env::var("RUST_TEST_THREADS").ok().and_then(|text| text.parse().ok());
+    options.arguments.test_threads = options.arguments.test_threads.or(threads);
+    let mut trials: Vec<Trial> = inventory::iter::<Case>.into_iter().map(trial).collect();
+    trials.sort_by(|one, other| one.name().cmp(other.name()));
+    let trials = options.chosen(trials);
+    libtest_mimic::run(&options.arguments, trials).exit_code()
+}
+
+/// A case by its path within the suite.
+fn trial(case: &'static Case) -> Trial {
+    let name = case.path.split_once("::").map_or(case.path, |(_, name)| name);
+    Trial::ignorable_test(name, || completed(name, case.run))
+}
+
+/// Runs a case in a thread with its name, which a panic's message begins with.
+fn completed(name: &str, run: fn() -> Result<(), String>) -> Result<Completion, Failed> {
+    let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
+    match thread.join() {
+        Ok(ended) => ended.map(|()| Completion::Completed).map_err(Failed::from),
+        Err(panic) => match panic.downcast::<LeftOut>() {
+            Ok(left_out) => Ok(Completion::ignored_with(left_out.0)),
+            Err(panic) => Err(Failed::from(message(&*panic))),
+        },
+    }
+}
+
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(panic.downcast_ref::<&str>().copied()).unwrap_or("it panicked")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::resume_unwind;
+
+    #[test]
+    fn a_case_passes_fails_or_did_not_run() {
+        assert!(matches!(completed("case", || Ok(())), Ok(Completion::Completed)));
+        let left_out = || resume_unwind(Box::new(LeftOut("no lab".to_owned())));
+        let reason = Some("no lab".to_owned());
+        assert!(
+            matches!(completed("case", left_out), Ok(Completion::Ignored { reason: it }) if it == reason)
+        );
+        let message = |run: fn() -> Result<(), String>| {
+            completed("case", run).err()?.message().map(str::to_owned)
+        };
+        assert_eq!(message(|| Err("Error: 1".to_owned())).as_deref(), Some("Error: 1"));
+        assert_eq!(message(|| resume_unwind(Box::new("2"))).as_deref(), Some("2"));
+        assert_eq!(message(|| resume_unwind(Box::new("3".to_owned()))).as_deref(), Some("3"));
+        assert_eq!(message(|| resume_unwind(Box::new(4))).as_deref(), Some("it panicked"));
+    }
+}
