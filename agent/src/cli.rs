@@ -132,7 +132,8 @@ pub(crate) enum Command {
     ///
     /// The first line is the verdict, then come the reason, what to do next, and the details. Exits with 0
     /// when this node's document is in force, or it has none; with 3 if it is not in force, has drifted or
-    /// waits for the next boot, even if the last good configuration carries the node.
+    /// waits for the next boot, even if the last good configuration carries the node, and while a run is at
+    /// work, was interrupted or has failed.
     Status {
         /// Print one JSON object
         #[arg(long)]

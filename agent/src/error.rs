@@ -53,7 +53,7 @@ pub(crate) enum Error {
     Signals(#[source] std::io::Error),
     #[error("the output cannot be written")]
     Output(#[source] std::io::Error),
-    #[error("the transaction was not committed")]
+    #[error("{}", told(.0))]
     Transaction(#[from] Failure),
     #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
     Recover { phase: Phase, source: Box<PhaseError> },
@@ -75,8 +75,18 @@ pub(crate) enum Error {
     TrialStays(#[source] Box<Self>),
     #[error("nothing was changed")]
     Start(#[source] BusError),
-    #[error("the document is not in force: {why}")]
-    NotInForce { why: String },
+    #[error("{line}; {reason}")]
+    NotInForce { line: String, reason: String },
+}
+
+/// The end of a transaction that failed; a failure after the decision comes after the commit.
+fn told(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::NotRecorded { .. } => "the transaction was committed",
+        Failure::Untouched { .. } | Failure::RolledBack { .. } | Failure::RollBackFailed { .. } => {
+            "the transaction was not committed"
+        }
+    }
 }
 
 /// The exit codes, part of the contract of both programs.

@@ -26,15 +26,35 @@ use crate::{
 /// The schema's version.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+/// How far this boot's run is. The file has one word for it, of all three kinds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
 pub(crate) enum Outcome {
+    Open(Open),
+    Succeeded(Success),
+    Failed(Fault),
+}
+
+impl Default for Outcome {
+    fn default() -> Self {
+        Self::Open(Open::NotRun)
+    }
+}
+
+/// A run without an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Open {
     /// No run in this boot; never in the file.
-    #[default]
     NotRun,
     /// Not finished.
     Running,
+}
+
+/// The end of a run that did not fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Success {
     /// Applied and committed in this run.
     Committed,
     /// In force already.
@@ -45,11 +65,22 @@ pub(crate) enum Outcome {
     Nothing,
     /// The document in force was removed; its network stays.
     Removed,
-    /// Failed before any change.
-    Failed,
-    /// Failed, and the old network is back.
+}
+
+/// The end of a failed run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Fault {
+    /// Nothing was changed.
+    #[serde(rename = "failed")]
+    Untouched,
+    /// The new network is in force, and its record is not written. The file has the word of older
+    /// versions for it; the decided commit, which is still on disk, tells the two apart.
+    #[serde(rename = "failed", skip_deserializing)]
+    NotRecorded,
+    /// The old network is back.
     RolledBack,
-    /// Failed, and the old network is not back.
+    /// The old network is not back.
     RollBackFailed,
     /// Failed too often; not tried again.
     GivenUp,
@@ -64,7 +95,7 @@ pub(crate) struct Bridge {
     pub(crate) bridges: Vec<String>,
     /// Ids of its profiles.
     pub(crate) profiles: Vec<String>,
-    /// What of the earlier configuration does not come along.
+    /// Settings of the earlier configuration that br-ex loses.
     pub(crate) losses: Vec<String>,
 }
 
@@ -132,7 +163,7 @@ pub(crate) struct StatusFile {
 impl StatusFile {
     /// The status of a new run.
     pub(crate) fn new(paths: &Paths) -> Self {
-        let (schema, outcome) = (SCHEMA, Outcome::Running);
+        let (schema, outcome) = (SCHEMA, Outcome::Open(Open::Running));
         let status = Status { schema, outcome, started: now(), ..Status::default() };
         Self { paths: paths.clone(), status: Rc::new(RefCell::new(status)) }
     }

@@ -145,3 +145,52 @@ fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
     }
     Ok(())
 }
+
+#[test]
+fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
+    let root = tree(&["worker-7"])?;
+    let before = dayone(root.path()).args(["status", "--json"]).output()?;
+    let before: serde_json::Value = serde_json::from_slice(&before.stdout)?;
+    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
+    let record = serde_json::json!({
+        "committed": {"digest": before["digest"], "source": file, "at": 0},
+    });
+    let (run, state) = (root.path().join("run/dayone"), root.path().join("var/lib/dayone"));
+    fs::create_dir_all(&run)?;
+    fs::create_dir_all(state.join("committed"))?;
+    // In force by the record and by `applied`: this boot's run says otherwise.
+    fs::write(state.join("record.json"), record.to_string())?;
+    fs::copy(&file, file.with_file_name("applied"))?;
+    let failed = "NOT IN FORCE: ";
+    for (outcome, is_recorded, verdict, line) in [
+        ("rolled-back", true, failed, "in force: no; it was committed before the failure"),
+        ("roll-back-failed", true, failed, "in force: no; it was committed before the failure"),
+        ("given-up", true, failed, "in force: no; it was committed before the failure"),
+        ("failed", false, "NOT RECORDED: ", "in force: yes, but not recorded"),
+        ("failed", true, failed, "in force: no; it was committed before the failure"),
+        ("running", true, "INTERRUPTED: ", "in force: committed; the run of this boot has no end"),
+        ("unchanged", true, "IN FORCE: ", "in force: yes"),
+    ] {
+        let status = format!(r#"{{"schema": 1, "outcome": "{outcome}", "error": "why"}}"#);
+        fs::write(run.join("status.json"), status)?;
+        if is_recorded && state.join("committed").exists() {
+            fs::remove_dir(state.join("committed"))?;
+        } else if !is_recorded {
+            fs::create_dir_all(state.join("committed"))?;
+        }
+        let output = dayone(root.path()).arg("status").output()?;
+        let code = if verdict == "IN FORCE: " { 0 } else { 3 };
+        assert_eq!(output.status.code(), Some(code), "{outcome} {output:?}");
+        let (page, _) = text(&output);
+        assert!(page.starts_with(verdict), "{outcome}: {page}");
+        assert!(unwrapped(&page).contains(line), "{outcome}: {page}");
+        let output = dayone(root.path()).args(["status", "--json"]).output()?;
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+        assert_eq!(output.status.code(), Some(code), "{outcome} {json}");
+        assert_eq!(
+            (&json["outcome"], &json["not-recorded"]),
+            (&outcome.into(), &(!is_recorded).into())
+        );
+    }
+    Ok(())
+}

@@ -11,7 +11,7 @@ use crate::{
     network::{Network as _, NetworkError, real::RealNetwork, uplinks::Uplinks},
     paths::Paths,
     state::{Parsed, State},
-    status::Outcome,
+    status::Success,
     wants::Wants,
 };
 
@@ -46,7 +46,7 @@ impl Adopted {
         run: &Attempt<'_>,
         document: &Document,
         files: &Found,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Success, Error> {
         let (resolved, uplinks) = match self.look(run).await {
             Ok(seen) => seen,
             // A NetworkState resolves without the current state, and a working network must not
@@ -60,7 +60,7 @@ impl Adopted {
             Err(error) => return Err(error),
         };
         commit::adopt(run.paths, document, &resolved.to_yaml()?, uplinks, &files.digests())?;
-        Ok(Outcome::Adopted)
+        Ok(Success::Adopted)
     }
 
     async fn look(&self, run: &Attempt<'_>) -> Result<(State, Uplinks), Error> {

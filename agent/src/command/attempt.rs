@@ -3,7 +3,12 @@
 use tokio::sync::watch;
 
 use super::{decide::Attempt, fall_back::Standing, marks, outcome, peers, turn::Turn};
-use crate::{error::Error, paths::Paths, settings::OnFailure};
+use crate::{
+    error::Error,
+    paths::Paths,
+    settings::OnFailure,
+    status::{Fault, log::message_id},
+};
 
 /// The result of an attempt.
 pub(super) enum Ended {
@@ -52,7 +57,12 @@ pub(super) async fn attempt(
         }
         Err(error) => error,
     };
-    let standing = Box::pin(attempt.fall_back(&error)).await;
+    // A network in force that is not recorded needs no other.
+    let is_in_force = outcome::fault_of(&error) == Fault::NotRecorded;
+    let standing = match is_in_force {
+        true => None,
+        false => Box::pin(attempt.fall_back(&error)).await,
+    };
     status.update(|s| {
         s.last_good = standing.as_ref().map(ToString::to_string);
         s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
@@ -61,18 +71,26 @@ pub(super) async fn attempt(
     if !decides {
         return Ended::Failed(error);
     }
-    match (standing, turn.settings.on_failure) {
+    let document = status.get().document.unwrap_or_else(|| "the document".into());
+    let document = document.display();
+    let (text, why) = match (standing, turn.settings.on_failure) {
+        _ if is_in_force => {
+            peers::stand_in(paths).await;
+            marks::in_force(paths);
+            (format!("{document} is in force"), "the next boot writes its record".to_owned())
+        }
         (Some(Standing::Carries(how)), _) => {
             peers::stand_in(paths).await;
-            marks::on_last_good(paths);
-            outcome::goes_on(&status, &progress, &error, &how);
-            Ended::GoesOn(error)
+            marks::in_force(paths);
+            (format!("{document} is NOT in force"), how)
         }
         (_, OnFailure::Continue) if !*stop.borrow() => {
             marks::without_document(paths);
-            outcome::goes_on(&status, &progress, &error, "on-failure is \"continue\"");
-            Ended::GoesOn(error)
+            (format!("{document} is NOT in force"), "on-failure is \"continue\"".to_owned())
         }
-        (_, OnFailure::Fail | OnFailure::Continue) => Ended::Failed(error),
-    }
+        (_, OnFailure::Fail | OnFailure::Continue) => return Ended::Failed(error),
+    };
+    let text = format!("{text}; the boot goes on: {why}");
+    outcome::goes_on(&status, &progress, &error, message_id::GOES_ON, text);
+    Ended::GoesOn(error)
 }

@@ -15,7 +15,9 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     settings::{OnFailure, Settings},
-    status::{Bridge, Outcome, StatusFile, phase::Phase, progress::Progress},
+    status::{
+        Bridge, Fault, StatusFile, Success, log::message_id, phase::Phase, progress::Progress,
+    },
     transaction::{BridgeChange, Change, Probed, Transaction},
 };
 
@@ -89,17 +91,23 @@ pub(super) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Err(error) => {
             outcome::failed(&status, &progress, &error);
             let goes_on = turn.settings.on_failure == OnFailure::Continue && !*stop.borrow();
-            if decides && goes_on {
+            let text = if decides && outcome::fault_of(&error) == Fault::NotRecorded {
+                marks::bridge_decided(paths);
+                "br-ex is in force; the boot goes on: the next boot records it"
+            } else if decides && goes_on {
                 marks::without_bridge(paths);
-                outcome::goes_on_without_bridge(&progress, &error);
-                return Ended::GoesOn(error);
-            }
-            Ended::Failed(error)
+                "br-ex was NOT made; the boot goes on: on-failure is \"continue\""
+            } else {
+                return Ended::Failed(error);
+            };
+            let text = text.to_owned();
+            outcome::goes_on(&status, &progress, &error, message_id::BRIDGE_GOES_ON, text);
+            Ended::GoesOn(error)
         }
     }
 }
 
-/// Whose br-ex is.
+/// Owner of br-ex.
 enum Owner {
     /// A document's, of the agent or of another tool.
     Document,
@@ -137,7 +145,7 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Makes br-ex, unless it is there.
-    async fn make(&self) -> Result<Outcome, Error> {
+    async fn make(&self) -> Result<Success, Error> {
         let (paths, settings, progress) = (self.paths, self.settings, self.progress);
         recover::online(paths, settings, progress, self.stop.clone()).await?;
         peers::stand_in(paths).await;
@@ -164,7 +172,7 @@ impl Attempt<'_> {
             && plan.remove.bridges.is_empty()
             && network.lacking(&plan).await?.is_empty()
         {
-            return Ok(Outcome::Unchanged);
+            return Ok(Success::Unchanged);
         }
         let stop = self.stop.clone();
         let transaction = Transaction { network: &network, paths, settings, progress, stop };
@@ -176,7 +184,7 @@ impl Attempt<'_> {
             s.probes_after.clone_from(&probed.after);
         });
         result?;
-        Ok(Outcome::Committed)
+        Ok(Success::Committed)
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     paths::Paths,
     settings::Settings,
     state::Parsed,
-    status::{Outcome, StatusFile, phase::Phase, progress::Progress},
+    status::{StatusFile, Success, phase::Phase, progress::Progress},
     transaction::{Change, DocumentChange, Failure, PhaseError, Probed, Transaction},
 };
 
@@ -38,11 +38,11 @@ pub(super) struct Attempt<'a> {
 
 impl Attempt<'_> {
     /// Puts this node's document in force.
-    pub(super) async fn decide(&self) -> Result<Outcome, Error> {
+    pub(super) async fn decide(&self) -> Result<Success, Error> {
         recover::online(self.paths, self.settings, self.progress, self.stop.clone()).await?;
         let Some(document) = self.choose().await? else {
             let is_removed = removed(self.paths, &Record::load(self.paths)).is_some();
-            return Ok(if is_removed { Outcome::Removed } else { Outcome::Nothing });
+            return Ok(if is_removed { Success::Removed } else { Success::Nothing });
         };
         marks::chosen(self.paths);
         peers::stand_in(self.paths).await;
@@ -118,7 +118,7 @@ impl Attempt<'_> {
         parsed: &Parsed,
         files: &ServiceFiles,
         mut record: Record,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Success, Error> {
         if self.forgive {
             record.forgive();
         }
@@ -141,7 +141,7 @@ impl Attempt<'_> {
         let Err(failure) = result else {
             // Open vSwitch is up by now, if it was not.
             peers::stand_in(self.paths).await;
-            return Ok(Outcome::Committed);
+            return Ok(Success::Committed);
         };
         note_failure(self.paths, &mut record, document, &failure);
         Err(failure.into())

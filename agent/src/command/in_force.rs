@@ -10,7 +10,7 @@ use crate::{
     error::Error,
     network::{NetworkError, uplinks::Uplinks},
     paths::Paths,
-    status::Outcome,
+    status::Success,
     wants::Wants,
 };
 
@@ -21,7 +21,7 @@ impl Attempt<'_> {
         &self,
         document: &Document,
         files: &Found,
-    ) -> Result<Option<Outcome>, Error> {
+    ) -> Result<Option<Success>, Error> {
         let mut record = Record::load(self.paths);
         if !record.in_force(self.paths, &document.digest)? {
             let Some(adopted) = Adopted::find(self.paths, &record, document)? else {
@@ -37,14 +37,14 @@ impl Attempt<'_> {
             return Ok(None);
         }
         if let Some(uplinks) = record.committed.as_ref().and_then(|c| c.uplinks.as_ref()) {
-            return Ok(self.is_proved(uplinks).await?.then_some(Outcome::Unchanged));
+            return Ok(self.is_proved(uplinks).await?.then_some(Success::Unchanged));
         }
         let wants = last_good_wants(self.paths);
         if !self.is_proved(&Uplinks::declared(&wants)).await? {
             return Ok(None);
         }
         self.complete(&mut record, &wants, files).await?;
-        Ok(Some(Outcome::Unchanged))
+        Ok(Some(Success::Unchanged))
     }
 
     /// Adds the current families and files to the record of an older version, which has neither.

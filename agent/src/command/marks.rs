@@ -18,7 +18,7 @@ use nmgen::chain;
 use crate::{
     durable::{self, FileError},
     paths::Paths,
-    status::{Outcome, create_runtime_dir},
+    status::{Success, create_runtime_dir},
 };
 
 /// The boot waits for the network.
@@ -107,35 +107,27 @@ pub(super) fn without_bridge(paths: &Paths) {
 }
 
 /// After a success: the boot may go on.
-pub(super) fn succeeded(paths: &Paths, outcome: Outcome) {
-    match outcome {
+pub(super) fn succeeded(paths: &Paths, success: Success) {
+    match success {
         // Without a document the node boots as if the agent were absent.
-        Outcome::Nothing => {
+        Success::Nothing => {
             clear(&paths.chosen());
             clear(&paths.in_force());
         }
-        // br-ex still belongs to the removed document; files of /etc/nmstate are left to
-        // nmstate.service.
-        Outcome::Removed => {
+        // br-ex still belongs to the removed document; files of /etc/nmstate are left to nmstate.service.
+        Success::Removed => {
             clear(&paths.chosen());
             set(&paths.in_force());
         }
-        Outcome::Committed
-        | Outcome::Unchanged
-        | Outcome::Adopted
-        | Outcome::NotRun
-        | Outcome::Running
-        | Outcome::Failed
-        | Outcome::RolledBack
-        | Outcome::RollBackFailed
-        | Outcome::GivenUp => in_force(paths),
+        Success::Committed | Success::Unchanged | Success::Adopted => put_in_force(paths),
     }
     clear(&paths.undecided());
 }
 
-/// After a failure with a working last good document: the boot may go on.
-pub(super) fn on_last_good(paths: &Paths) {
-    in_force(paths);
+/// After a failure, with a document's network in force: the last good one, or one that is not recorded. The boot may
+/// go on.
+pub(super) fn in_force(paths: &Paths) {
+    put_in_force(paths);
     clear(&paths.undecided());
 }
 
@@ -145,7 +137,7 @@ pub(super) fn without_document(paths: &Paths) {
     clear(&paths.undecided());
 }
 
-fn in_force(paths: &Paths) {
+fn put_in_force(paths: &Paths) {
     set(&paths.chosen());
     set(&paths.in_force());
 }
@@ -223,7 +215,7 @@ mod tests {
         enable(&paths, 0, "multi-user.target.wants/dayone.service")?;
         undecided_at_boot(&paths);
         assert!(is_undecided(&paths));
-        succeeded(&paths, Outcome::Committed);
+        succeeded(&paths, Success::Committed);
         std::fs::write(paths.status(), "{}")?;
         undecided_at_boot(&paths);
         assert!(!is_undecided(&paths));
@@ -234,9 +226,9 @@ mod tests {
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
         type End = fn(&Paths);
         let cases: [(&str, End, [bool; 3]); 5] = [
-            ("nothing", |p| succeeded(p, Outcome::Nothing), [false, false, false]),
-            ("committed", |p| succeeded(p, Outcome::Committed), [false, true, true]),
-            ("last good", on_last_good, [false, true, true]),
+            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false]),
+            ("committed", |p| succeeded(p, Success::Committed), [false, true, true]),
+            ("last good", in_force, [false, true, true]),
             ("continue", without_document, [false, true, false]),
             ("failed", |_| {}, [true, true, false]),
         ];

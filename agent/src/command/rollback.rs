@@ -15,7 +15,7 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     settings::Settings,
-    status::{Outcome, StatusFile, progress::Progress},
+    status::{StatusFile, Success, progress::Progress},
     transaction::{Change, DocumentChange, Probed, Transaction},
 };
 
@@ -53,7 +53,7 @@ async fn back(
     status: &StatusFile,
     progress: &Progress,
     stop: watch::Receiver<bool>,
-) -> Result<Outcome, Error> {
+) -> Result<Success, Error> {
     recover::online(paths, settings, progress, stop.clone()).await?;
     let (document, parsed) = last_good(paths)?.ok_or(Error::NoLastGood)?;
     status.update(|s| {
@@ -73,5 +73,5 @@ async fn back(
         s.probes_after = probed.after;
     });
     result?;
-    Ok(Outcome::Committed)
+    Ok(Success::Committed)
 }

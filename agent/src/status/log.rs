@@ -29,6 +29,8 @@ pub(crate) mod message_id {
     pub(crate) const RECOVERED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
     /// Another tool has put the document in force; it was recorded.
     pub(crate) const ADOPTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0a";
+    /// The new network is in force, and its record is not written.
+    pub(crate) const NOT_RECORDED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e0b";
     /// The file of the document in force is gone.
     pub(crate) const REMOVED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e09";
     /// The automatic br-ex was committed.

@@ -1,20 +1,51 @@
 //! The status for people: the verdict, the reason, what to do; then the details.
 
 use super::{
-    layout::{WIDTH, entry, wrapped},
-    report::Seen,
-    trial,
-    verdict::{Tone, outcome, verdict},
+    Seen, Tried,
+    verdict::{Tone, Verdict, outcome},
 };
 use crate::{
     probe::ProbeResult,
-    status::{Status, progress::Done},
+    status::{Open, Outcome, Status, progress::Done, trial::State},
 };
 
+/// The width of a console without a size of its own.
+const WIDTH: usize = 80;
+/// The width of the keys.
+const KEY: usize = 10;
+
+/// `key: value`, the value on as many lines as it needs; words are never cut.
+fn entry(key: &str, value: &str) -> String {
+    let indent = KEY + 2;
+    let mut lines = wrapped(value, WIDTH - indent).into_iter();
+    let mut text = format!("{key:>KEY$}: {}\n", lines.next().unwrap_or_default());
+    for line in lines {
+        text.push_str(&format!("{:indent$}{line}\n", ""));
+    }
+    text
+}
+
+/// Lines of at most `width` characters; a longer word has a line of its own. Control characters, which a
+/// name in a document may have, do not reach the terminal.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let visible = |c: char| if c.is_control() && !c.is_whitespace() { '?' } else { c };
+    let text: String = text.chars().map(visible).collect();
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 /// The page.
-pub(super) fn page(seen: &Seen<'_>, coloured: bool) -> String {
+pub(super) fn page(it: &Verdict, seen: &Seen<'_>, coloured: bool) -> String {
     let paint = Paint { coloured };
-    let it = trial::verdict(seen).unwrap_or_else(|| verdict(seen));
     let mut page = String::new();
     for line in wrapped(&it.line, WIDTH) {
         page += &format!("{}\n", paint.tone(it.tone, &line));
@@ -42,7 +73,7 @@ fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
     }
     *page += &entry("chosen", &chosen.reason);
     let boot = &report.boot;
-    if let Some(bridge) = boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty()) {
+    if let Some(bridge) = report.bridge() {
         *page += &entry("bridge", &boot.reason);
         *page += &entry("profiles", &bridge.profiles.join(", "));
         for loss in &bridge.losses {
@@ -83,17 +114,24 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
         *page += &entry("pending", &digest.to_string());
     }
     if let Some(tried) = &report.trial {
-        *page += &entry("trial", &trial::state(tried));
+        *page += &entry("trial", &trial(tried));
     }
     if let Some(path) = &report.removed {
         *page += &entry("removed", &path.display().to_string());
     }
     let is_automatic = report.boot.bridge.is_some();
     let force = match (report.in_force, &report.drift_unknown, report.drift.is_empty()) {
+        _ if report.not_recorded => "yes, but not recorded".to_owned(),
         (false, _, _) if report.boot.last_good_in_force => {
             "no, the last good configuration is".to_owned()
         }
         (false, _, _) => "no".to_owned(),
+        (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) => {
+            "no; it was committed before the failure".to_owned()
+        }
+        (true, _, _) if report.boot.outcome == Outcome::Open(Open::Running) => {
+            "committed; the run of this boot has no end".to_owned()
+        }
         (true, Some(why), _) => format!("committed; drift unknown: {why}"),
         (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
         (true, None, true) if seen.chosen.document.is_none() && !is_automatic => {
@@ -102,6 +140,25 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
         (true, None, true) => "yes".to_owned(),
     };
     *page += &entry("in force", &force);
+}
+
+/// The state of a trial in words.
+fn trial(tried: &Tried) -> String {
+    let document = tried.trial.document.display();
+    let reason = tried.trial.reason.as_deref().unwrap_or_default();
+    match tried.trial.state {
+        State::Asked => format!("{document}, not begun"),
+        State::Applying => format!("{document}, being applied"),
+        State::Waiting => {
+            format!("{document}, {} s left", tried.left.unwrap_or_default())
+        }
+        State::Confirmed => format!("{document}, confirmed until the next boot"),
+        State::Undone => format!("{document}, over, the old network is back: {reason}"),
+        State::Failed => format!("{document}, failed, nothing was changed: {reason}"),
+        State::RollBackFailed => {
+            format!("{document}, over, the old network is not back: {reason}")
+        }
+    }
 }
 
 /// Each phase once, in the order in which they first ended, with the sum of its times.
@@ -176,7 +233,7 @@ impl Paint {
     fn tone(&self, tone: Tone, text: &str) -> String {
         let start = match tone {
             Tone::Good => "\x1b[1;32m",
-            Tone::Notice => "\x1b[1;33m",
+            Tone::Hint | Tone::Notice => "\x1b[1;33m",
             Tone::Bad => "\x1b[1;31m",
         };
         if self.coloured { format!("{start}{text}\x1b[0m") } else { text.to_owned() }

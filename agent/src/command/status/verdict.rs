@@ -1,15 +1,17 @@
-//! The first lines: what is the case, why, and what to do.
+//! The verdict of `dayone status`: one decision, from which come the first lines of the page and the exit code.
 
-use super::report::{Report, Seen};
+use super::{Report, Seen, Tried};
 use crate::{
-    error::Exit,
-    status::{Outcome, Status},
+    error::{Error, Exit},
+    status::{Fault, Open, Outcome, Status, Success, trial::State},
 };
 
 /// How good the verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tone {
     Good,
+    /// Good, with something to look at.
+    Hint,
     Notice,
     Bad,
 }
@@ -24,7 +26,7 @@ pub(super) struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(
+    fn new(
         tone: Tone,
         line: impl Into<String>,
         reason: impl Into<String>,
@@ -32,31 +34,48 @@ impl Verdict {
     ) -> Self {
         Self { tone, line: line.into(), reason: reason.into(), next: next.into() }
     }
+
+    /// An error unless this node's network is in force, or it needs none.
+    pub(super) fn result(self) -> Result<(), Error> {
+        match self.tone {
+            Tone::Good | Tone::Hint => Ok(()),
+            Tone::Notice | Tone::Bad => {
+                Err(Error::NotInForce { line: self.line, reason: self.reason })
+            }
+        }
+    }
 }
 
 /// The outcome of this boot's run, in words.
 pub(super) fn outcome(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::NotRun => "no run yet",
-        Outcome::Running => "not finished",
-        Outcome::Committed => "applied and committed",
-        Outcome::Unchanged => "in force already, nothing done",
-        Outcome::Adopted => "in force by another tool, recorded",
-        Outcome::Nothing => "nothing to do",
-        Outcome::Removed => "the document in force was removed; its network stays",
-        Outcome::Failed => "failed, nothing was changed",
-        Outcome::RolledBack => "failed and rolled back",
-        Outcome::RollBackFailed => "failed, and the roll back failed too",
-        Outcome::GivenUp => "failed too often, not tried again",
+        Outcome::Open(Open::NotRun) => "no run yet",
+        Outcome::Open(Open::Running) => "not finished",
+        Outcome::Succeeded(Success::Committed) => "applied and committed",
+        Outcome::Succeeded(Success::Unchanged) => "in force already, nothing done",
+        Outcome::Succeeded(Success::Adopted) => "in force by another tool, recorded",
+        Outcome::Succeeded(Success::Nothing) => "nothing to do",
+        Outcome::Succeeded(Success::Removed) => {
+            "the document in force was removed; its network stays"
+        }
+        Outcome::Failed(Fault::Untouched) => "failed, nothing was changed",
+        Outcome::Failed(Fault::NotRecorded) => "in force, but not recorded",
+        Outcome::Failed(Fault::RolledBack) => "failed and rolled back",
+        Outcome::Failed(Fault::RollBackFailed) => "failed, and the roll back failed too",
+        Outcome::Failed(Fault::GivenUp) => "failed too often, not tried again",
     }
 }
 
-/// The verdict on what was seen, where no trial is open.
+/// The verdict on what was seen. The first question that has an answer decides: a run that is open or failed
+/// comes before the record, which knows nothing of it.
 pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
-    let Seen { report, chosen, record, at_work: _ } = seen;
+    let Seen { report, chosen, record, .. } = seen;
     let boot = &report.boot;
     let subject = subject(seen);
-    if boot.outcome == Outcome::Running {
+    if let Some(open) = report.trial.as_ref().filter(|it| it.is_open()) {
+        return on_trial(open, seen.at_work.is_some());
+    }
+    if boot.outcome == Outcome::Open(Open::Running) {
         return running(seen, &subject);
     }
     if let Some(path) = &report.removed {
@@ -67,7 +86,7 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
             "write the document again, or a new one, then `dayone apply`",
         );
     }
-    if boot.outcome == Outcome::NotRun && !report.in_force {
+    if boot.outcome == Outcome::Open(Open::NotRun) && !report.in_force {
         return Verdict::new(
             Tone::Notice,
             format!("NOT RUN: {subject} is not in force"),
@@ -91,7 +110,7 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
              apply` puts it in force now",
         );
     }
-    if !report.in_force {
+    if matches!(boot.outcome, Outcome::Failed(_)) || !report.in_force {
         return failed(boot, &subject);
     }
     if let Some(why) = &report.drift_unknown {
@@ -105,22 +124,70 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
     if !report.drift.is_empty() {
         return drifted(report, &subject);
     }
+    let in_force = |why: &str| {
+        let reason = format!("{}; {why}", outcome(boot.outcome));
+        Verdict::new(Tone::Good, format!("IN FORCE: {subject}"), reason, "")
+    };
     match (&chosen.document, &chosen.unmatched) {
-        (Some(_), _) => {
-            let reason = format!("{}; {}", outcome(boot.outcome), chosen.reason);
-            Verdict::new(Tone::Good, format!("IN FORCE: {subject}"), reason, "")
-        }
-        (None, _) if is_bridge(boot) => {
-            let reason = format!("{}; {}", outcome(boot.outcome), boot.reason);
-            Verdict::new(Tone::Good, format!("IN FORCE: {subject}"), reason, "")
-        }
+        (Some(_), _) => in_force(&chosen.reason),
+        (None, _) if report.bridge().is_some() => in_force(&boot.reason),
         (None, Some(unmatched)) => Verdict::new(
-            Tone::Notice,
+            Tone::Hint,
             format!("NO DOCUMENT: files of other nodes only ({})", unmatched.files.len()),
             unmatched.to_string(),
             "if one is meant for this node, give it one of these names, then `dayone apply`",
         ),
         (None, None) => Verdict::new(Tone::Good, "NO DOCUMENT: nothing to do", &chosen.reason, ""),
+    }
+}
+
+/// The document, or the automatic bridge.
+fn subject(seen: &Seen<'_>) -> String {
+    match (&seen.chosen.document, seen.report.bridge()) {
+        (Some(document), _) => document.path.display().to_string(),
+        (None, Some(bridge)) => format!("br-ex on {}", bridge.uplink),
+        (None, None) if seen.report.boot.bridge.is_some() => "br-ex".to_owned(),
+        (None, None) => "this node's network".to_owned(),
+    }
+}
+
+/// A trial whose network is, or may be, the node's.
+fn on_trial(open: &Tried, is_at_work: bool) -> Verdict {
+    let document = open.trial.document.display();
+    let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |it| it.to_string());
+    match (open.trial.state, is_at_work) {
+        (State::Applying | State::Waiting, false) => Verdict::new(
+            Tone::Bad,
+            format!("TRIAL: {document} is interrupted"),
+            "its agent was killed; dayone-trial.service starts again by itself and undoes it",
+            "`dayone apply` undoes it where dayone-trial.service is stopped",
+        ),
+        (State::Waiting, true) => Verdict::new(
+            Tone::Notice,
+            format!("TRIAL: {document}; {} s left", open.left.unwrap_or_default()),
+            "it is applied, and the old network returns by itself unless it is confirmed",
+            "`dayone confirm` keeps it until the next boot, `systemctl stop dayone-trial.service` \
+             ends it now",
+        ),
+        (State::Confirmed, _) => Verdict::new(
+            Tone::Notice,
+            format!("TRIAL: {document} stays until the next boot"),
+            "it is confirmed, and is not this node's document",
+            "to keep it for good, make it this node's document; `dayone apply` ends it now",
+        ),
+        (State::RollBackFailed, _) => Verdict::new(
+            Tone::Bad,
+            format!("TRIAL: {document} is over, the old network is not back"),
+            open.trial.reason.clone().unwrap_or_default(),
+            "dayone-trial.service tries it again by itself, and so does `dayone apply`; see \
+             dayone-runbook(7)",
+        ),
+        (State::Asked | State::Applying | State::Undone | State::Failed, _) => Verdict::new(
+            Tone::Notice,
+            format!("TRIAL: {document} is being applied"),
+            phase,
+            "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
+        ),
     }
 }
 
@@ -144,20 +211,6 @@ fn running(seen: &Seen<'_>, subject: &str) -> Verdict {
     }
 }
 
-fn is_bridge(boot: &Status) -> bool {
-    boot.bridge.as_ref().is_some_and(|it| !it.uplink.is_empty())
-}
-
-/// The document, or the automatic bridge.
-fn subject(seen: &Seen<'_>) -> String {
-    match (&seen.chosen.document, &seen.report.boot.bridge) {
-        (Some(document), _) => document.path.display().to_string(),
-        (None, Some(bridge)) if !bridge.uplink.is_empty() => format!("br-ex on {}", bridge.uplink),
-        (None, Some(_)) => "br-ex".to_owned(),
-        (None, None) => "this node's network".to_owned(),
-    }
-}
-
 fn drifted(report: &Report, subject: &str) -> Verdict {
     let next = match report.boot.bridge {
         None => "`dayone diff` shows the difference, `dayone rollback` puts the document's back",
@@ -167,37 +220,47 @@ fn drifted(report: &Report, subject: &str) -> Verdict {
     Verdict::new(Tone::Notice, format!("DRIFTED: {subject}"), reason, next)
 }
 
+/// A failed run, whatever the record says of an earlier one, and a document that is not committed.
 fn failed(boot: &Status, subject: &str) -> Verdict {
+    let words = outcome(boot.outcome);
+    let reason = match &boot.error {
+        Some(error) if boot.outcome == Outcome::Failed(Fault::NotRecorded) => error.clone(),
+        Some(error) => format!("{words}: {error}"),
+        None => format!("it is not committed; this boot: {words}"),
+    };
     let carried =
         if boot.last_good_in_force { "; the last good network carries the node" } else { "" };
-    let line = format!("NOT IN FORCE: {subject}{carried}");
-    let reason = match &boot.error {
-        Some(error) => format!("{}: {error}", outcome(boot.outcome)),
-        None => format!("it is not committed; this boot: {}", outcome(boot.outcome)),
-    };
+    let mut line = format!("NOT IN FORCE: {subject}{carried}");
     let what = match (boot.outcome, &boot.bridge) {
+        (Outcome::Failed(Fault::NotRecorded), _) => {
+            line = format!("NOT RECORDED: {subject} is in force");
+            "repair what the reason names; the next boot writes the record before NetworkManager \
+             starts, `dayone apply` writes it now"
+        }
         (_, Some(_)) => {
             "`dayone plan` shows the choice of the uplink; to have configure-ovs make br-ex, \
              disable dayone-bridge.service and reboot"
         }
-        (Outcome::GivenUp, None) => {
+        (Outcome::Failed(Fault::GivenUp), None) => {
             "correct the document, or `dayone apply --retry` if its network was at fault"
         }
-        (Outcome::RollBackFailed, None) => {
+        (Outcome::Failed(Fault::RollBackFailed), None) => {
             "`dayone apply` undoes the rest and tries again; see dayone-runbook(7)"
         }
-        (Outcome::Failed, None) if boot.exit == Some(Exit::Input as u8) => {
+        (Outcome::Failed(Fault::Untouched), None) if boot.exit == Some(Exit::Input as u8) => {
             "correct the document; `dayone check` tells whether it is right"
         }
-        (Outcome::Failed, None) => "repair what the reason names, then `dayone apply`",
+        (Outcome::Failed(Fault::Untouched), None) => {
+            "repair what the reason names, then `dayone apply`"
+        }
         (_, None) => {
             "correct the document or what did not answer, then `dayone apply`; see \
              dayone-runbook(7)"
         }
     };
-    let next = match &boot.next {
-        Some(next) => format!("{what}; {next}"),
-        None => what.to_owned(),
-    };
+    let next = boot.next.as_ref().map_or(what.to_owned(), |next| format!("{what}; {next}"));
     Verdict::new(Tone::Bad, line, reason, next)
 }
+
+#[cfg(test)]
+mod tests;

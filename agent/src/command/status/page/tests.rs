@@ -1,15 +1,11 @@
 //! Whole pages.
 
-use super::*;
+use super::{super::verdict::verdict, *};
 use crate::{
-    command::status::report::{Report, Tried},
+    command::status::Report,
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
-    status::{
-        Outcome, Status,
-        phase::Phase,
-        trial::{State, Trial},
-    },
+    status::{Fault, Status, Success, phase::Phase, trial::Trial},
 };
 
 fn done(phase: Phase, ok: bool, milliseconds: f64) -> Done {
@@ -38,12 +34,14 @@ fn worker() -> Chosen {
 }
 
 fn report(boot: Status, in_force: bool) -> Report {
-    let (drift, drift_unknown, trial) = (Vec::new(), None, None);
-    Report { boot, in_force, pending: None, removed: None, drift, drift_unknown, trial }
+    let (drift, drift_unknown, trial, not_recorded) = (Vec::new(), None, None, false);
+    let (pending, removed) = (None, None);
+    Report { boot, in_force, not_recorded, pending, removed, drift, drift_unknown, trial }
 }
 
 fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {
-    page(&Seen { report, chosen, record, at_work: None }, false)
+    let seen = Seen { report, chosen, record, at_work: None };
+    page(&verdict(&seen), &seen, false)
 }
 
 const ROLLED_BACK: &str = "\
@@ -74,7 +72,7 @@ fn rolled_back() -> Status {
                  probe gateway 192.0.2.254 failed: no answer from 192.0.2.254";
     let silent = probe("gateway 192.0.2.254", false, "no answer from 192.0.2.254");
     Status {
-        outcome: Outcome::RolledBack,
+        outcome: Outcome::Failed(Fault::RolledBack),
         exit: Some(3),
         error: Some(error.to_owned()),
         next: Some("the next attempt is in 5 s".to_owned()),
@@ -105,7 +103,8 @@ fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
 fn colour_changes_no_character_and_no_width() {
     let (report, chosen, record) = (report(rolled_back(), false), worker(), Record::default());
     let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work: None };
-    let (plain, coloured) = (page(&seen, false), page(&seen, true));
+    let it = verdict(&seen);
+    let (plain, coloured) = (page(&it, &seen, false), page(&it, &seen, true));
     assert!(coloured.starts_with("\x1b[1;31mNOT IN FORCE"), "{coloured}");
     assert!(coloured.contains("\x1b[1;31mFAILED\x1b[0m > roll-back"), "{coloured}");
     assert_eq!(coloured.replace("\x1b[1;31m", "").replace("\x1b[0m", ""), plain);
@@ -126,7 +125,7 @@ fn files_of_other_nodes_are_named_beside_the_names_that_were_tried() {
         ..worker()
     };
     let boot = Status {
-        outcome: Outcome::Nothing,
+        outcome: Outcome::Succeeded(Success::Nothing),
         warnings: chosen.warnings.clone(),
         ..Status::default()
     };
@@ -146,31 +145,6 @@ apply`
     assert_eq!(text, expected);
 }
 
-#[test]
-fn the_verdict_tells_one_state_from_another() {
-    let boot = |outcome| Status { outcome, ..Status::default() };
-    let with = |outcome, in_force, change: &dyn Fn(&mut Report)| {
-        let mut report = report(boot(outcome), in_force);
-        change(&mut report);
-        let text = shown(&report, &worker(), &Record::default());
-        text.split(':').next().unwrap_or_default().to_owned()
-    };
-    assert_eq!(with(Outcome::Committed, true, &|_| {}), "IN FORCE");
-    assert_eq!(with(Outcome::NotRun, false, &|_| {}), "NOT RUN");
-    assert_eq!(with(Outcome::NotRun, true, &|_| {}), "IN FORCE");
-    assert_eq!(with(Outcome::Running, true, &|_| {}), "INTERRUPTED");
-    assert_eq!(with(Outcome::GivenUp, false, &|_| {}), "NOT IN FORCE");
-    let pending = |it: &mut Report| it.pending = Some(Digest::of(b""));
-    assert_eq!(with(Outcome::Committed, false, &pending), "PENDING");
-    assert_eq!(with(Outcome::NotRun, false, &pending), "NOT RUN");
-    let drift = |it: &mut Report| it.drift = vec!["br-ex".to_owned()];
-    assert_eq!(with(Outcome::Committed, true, &drift), "DRIFTED");
-    let unknown = |it: &mut Report| it.drift_unknown = Some("no bus".to_owned());
-    assert_eq!(with(Outcome::Committed, true, &unknown), "COMMITTED");
-    let removed = |it: &mut Report| it.removed = Some("/etc/nmstate/openshift/a.yml".into());
-    assert_eq!(with(Outcome::Removed, false, &removed), "REMOVED");
-}
-
 fn tried(state: State) -> Tried {
     let digest = Digest::of(b"");
     let trial = Trial { state, ..Trial::new("/root/new.yml".into(), digest, 60) };
@@ -179,7 +153,7 @@ fn tried(state: State) -> Tried {
 
 #[test]
 fn a_trial_shows_the_time_left_and_the_command_that_keeps_it() {
-    let boot = Status { outcome: Outcome::Committed, ..Status::default() };
+    let boot = Status { outcome: Outcome::Succeeded(Success::Committed), ..Status::default() };
     let report = Report { trial: Some(tried(State::Waiting)), ..report(boot, true) };
     let chosen = worker();
     let at_work = Some("dayone trial (process 1)".to_owned());
@@ -197,24 +171,16 @@ dayone-trial.service` ends it now
      trial: /root/new.yml, 42 s left
   in force: yes
 ";
-    assert_eq!(page(&seen, false), expected);
+    assert_eq!(page(&verdict(&seen), &seen, false), expected);
 }
 
 #[test]
-fn the_verdict_is_the_trials_while_the_network_is() {
-    let boot = || Status { outcome: Outcome::Committed, ..Status::default() };
-    for (state, line) in [
-        (State::Asked, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
-        (State::Waiting, "TRIAL: /root/new.yml is interrupted"),
-        (State::Applying, "TRIAL: /root/new.yml is interrupted"),
-        (State::Confirmed, "TRIAL: /root/new.yml stays until the next boot"),
-        (State::RollBackFailed, "TRIAL: /root/new.yml is over, the old network is not back"),
-        (State::Undone, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
-        (State::Failed, "IN FORCE: /etc/nmstate/openshift/worker-0.yml"),
-    ] {
-        let report = Report { trial: Some(tried(state)), ..report(boot(), true) };
-        let text = shown(&report, &worker(), &Record::default());
-        assert_eq!(text.lines().next(), Some(line), "{state:?}");
-        assert!(text.contains("     trial: /root/new.yml, "), "{text}");
-    }
+fn no_line_is_wider_than_the_console_unless_a_word_is() {
+    assert_eq!(wrapped("", 10), Vec::<String>::new());
+    assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+    assert_eq!(wrapped("a\x1b[2Jb\nc", 10), ["a?[2Jb c"]);
+    assert_eq!(wrapped("a abcdefghijkl b", 7), ["a", "abcdefghijkl", "b"]);
+    let text = entry("next", &"word ".repeat(40));
+    assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+    assert_eq!(text.lines().nth(1).map(|line| line.find("word")), Some(Some(12)));
 }
