@@ -11,11 +11,11 @@ VERSION := $(shell sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
 # The host's own target, named explicitly: the static flag then does not apply to build scripts.
 HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
-# What `node` and `ramdisk` build for; of another architecture, with a command RUNNER that runs its programs.
+# The target of `node` and `ramdisk`; for another architecture, RUNNER is a command that runs its programs.
 TARGET := $(HOST_TARGET)
 RUNNER :=
 RAMDISK_PROFILE := ramdisk
-# What `all`, `node`, `ramdisk` and `manuals` make.
+# Results of `all`, `node`, `ramdisk` and `manuals`.
 NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
 RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen
@@ -26,7 +26,7 @@ PLACES := --remap-path-prefix=$(CURDIR)=. --remap-path-prefix=$(CARGO_HOME)/regi
 # The standard library's have one name, unless its source is installed (rust-src): then rustc names that.
 LIBRARY := $(shell rustc --print sysroot 2>/dev/null)/lib/rustlib/src/rust
 PLACES += --remap-path-prefix=$(LIBRARY)=/rustc/$(shell rustc -vV 2>/dev/null | sed -n 's/^commit-hash: //p')
-# What each program is built from: one choice for the build and for its bill of materials.
+# Package and features of each program: one choice for the build and for its bill of materials.
 NMGEN_PACKAGE := -p nmgen
 DAYONE_PACKAGE := -p agent
 RAMDISK_PACKAGE := -p nmgen --no-default-features

@@ -20,7 +20,7 @@ fn node() -> Node {
     bare_node().keyfile("eno1", DAY_ONE)
 }
 
-/// The same without a profile.
+/// Such a node without a profile.
 fn bare_node() -> Node {
     let held: &Path = program::dayone_fault_injection();
     with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), held)

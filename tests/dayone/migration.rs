@@ -113,7 +113,7 @@ fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Er
     })
 }
 
-/// The same without the reboot in between.
+/// The migration without the reboot in between.
 #[tests::case]
 fn migration_from_configure_ovs_with_its_profiles_active() -> Result<(), Error> {
     let lab = Lab::open()?;

@@ -127,7 +127,7 @@ fn case(profile: &str, peer: &Peer, addresses: &str) -> Result<()> {
         assert!(shown.contains("├─ eno1  ethernet  52:54:00:00:00:01  MTU 1500\n"), "{shown}");
         assert!(shown.contains(addresses), "{shown}");
 
-        // The same profiles as configure-ovs.sh's, property by property.
+        // The plan's profiles are configure-ovs.sh's, property by property.
         inside.sh(&format!("LAB_CARRIES_DNS_AND_LLDP=1 RETRY= {SCRIPT} >/tmp/configure-ovs.log 2>&1"))?;
         let made = live(&inside)?;
         for id in plan.keys() {

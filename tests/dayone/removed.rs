@@ -35,7 +35,7 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         let json = inside.run(&["dayone", "status", "--json"])?;
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!((&json["outcome"], &json["in-force"]), (&"removed".into(), &false.into()));
-        // The same document again needs no work.
+        // A document that comes again needs no work.
         inside.write(HOST_FILE, &text)?;
         let again = attempt(&inside)?;
         assert!(again.text().contains("in force already"), "{}", again.text());

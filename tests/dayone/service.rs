@@ -25,7 +25,7 @@ fn node(document: &str) -> Node {
     )
 }
 
-/// The same with an agent that can be made to stop after a phase.
+/// A node with an agent that can be made to stop after a phase.
 fn holding_node(settings: &str) -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
     with_program(node, program::dayone_fault_injection())

@@ -65,7 +65,7 @@ fn documents_of_the_fixtures() -> Result<(), Error> {
     compare(&in_containers(documents::fixtures()))
 }
 
-/// Those that `$CORPUS` names, if any.
+/// Documents that `$CORPUS` names, if any.
 #[tests::case]
 fn documents_of_others() -> Result<(), Error> {
     let documents = in_containers(documents::corpus());

@@ -43,7 +43,7 @@ fn own() -> Vec<Document> {
     documents::named_in(include_str!("../fixtures/applied/machines.yml"))
 }
 
-/// Those written for this, and those of the fixtures and of `$CORPUS`, from FROM on.
+/// Documents written for this, and those of the fixtures and of `$CORPUS`, from FROM on.
 fn compared() -> Vec<Document> {
     let mut all = own();
     all.extend(in_machines(documents::all()));

@@ -58,7 +58,7 @@ pub(crate) fn judge(place: &Place) -> Result<bool, Error> {
             }
             None => {
                 each::lock(&fates).insert(number, Fate::Survived);
-                // Of cases that were not asked, one may notice it.
+                // A case that was not asked may notice it.
                 let bound = if only.is_empty() { bound } else { 0 };
                 judged.write(place, mutant, Fate::Survived, &bound.to_string())
             }

@@ -1,4 +1,4 @@
-//! What a run prints at its end.
+//! The last lines of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::judged::Fate;
 use crate::list::{Mutant, Part};
 use crate::survivors::Survivors;
 
-/// Of a hundred mutants, this many may survive without a reason.
+/// Percentage of mutants that may survive without a reason.
 const UNEXPLAINED: usize = 5;
 
 #[derive(Debug, Default, Clone, Copy)]

@@ -73,7 +73,7 @@ impl Switch<'_> {
             .filter(|(place, genre)| *genre == Genre::FnValue as u8 && is_inside(place))
             .copied()
             .collect();
-        // Of nested functions, the inner ones come first in `visit`: what is left is this one's.
+        // Nested functions come first in `visit`: the mutants that are left are this one's.
         let mut numbers: Vec<usize> =
             keys.iter().filter_map(|key| self.waiting.remove(key)).flatten().collect();
         let is_iterator = |number: &usize| self.mutants[number].replacement == EMPTY;

@@ -29,7 +29,7 @@ fn marked(name: &str) -> String {
     format!("interfaces:\n- {{name: {name}, type: dummy}}\n")
 }
 
-/// The same, for a machine with this address.
+/// A document for the machine with this address, identified alike.
 fn with_mac(name: &str, mac: &str) -> String {
     format!("{}- {{name: eth0, type: ethernet, mac-address: {mac}}}\n", marked(name))
 }

@@ -2,7 +2,7 @@
 
 use crate::fleet::{NONE, ONE, install_config, told};
 
-/// What differs in a role, of three workers with these documents.
+/// Differences within the role of three workers with these documents.
 fn odd_ones(documents: [&str; 3]) -> Vec<String> {
     let install = "apiVersion: v1\nplatform:\n  baremetal:\n    hosts:\n    - {name: w1, role: worker}\n    \
                    - {name: w2, role: worker}\n    - {name: w3, role: worker}\n";

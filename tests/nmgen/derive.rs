@@ -78,7 +78,7 @@ fn nothing_differs_between_a_derived_document_and_the_same_one_written_by_hand()
         fs::copy(case.join("early.yml"), early.join("worker-0.yml")).unwrap();
         let written = place.path().join("written");
         fs::create_dir(&written).unwrap();
-        // What a person leaves out, or spells in another way.
+        // A person leaves defaults out, or spells values in another way.
         let text = fs::read_to_string(case.join("expected.yml")).unwrap();
         let text = text.replace("  state: up\n", "").replace("  ipv6:\n    enabled: false\n", "");
         let text =

@@ -13,7 +13,7 @@ pub(crate) fn told(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| format!(":{}", at.start.line))
 }
 
-/// The same, with the line's text from the place on.
+/// Files, and their diagnostics with the line's text from the place on.
 pub(crate) fn told_of(files: &[(&str, &str)]) -> Vec<String> {
     diagnose(files, |at| {
         format!(": {}", at.line.chars().skip(at.start.column as usize - 1).collect::<String>())

@@ -12,7 +12,7 @@ use serde_yaml::{Mapping, Value};
 use tests::documents::{self, Document};
 use tests::{keyfile, yaml};
 
-/// The same cases in each run, unless `PROPERTY_CASES` asks for more.
+/// A runner with the same cases in each run, unless `PROPERTY_CASES` asks for more.
 fn runner(cases: u32) -> TestRunner {
     let asked = std::env::var("PROPERTY_CASES").ok().and_then(|cases| cases.parse().ok());
     let config = ProptestConfig {

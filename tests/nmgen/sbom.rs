@@ -16,7 +16,7 @@ const NMGEN: &str = "nmgen.cdx.json";
 const RAMDISK: &str = "nmgen-dracut.cdx.json";
 const DAYONE: &str = "dayone.cdx.json";
 
-/// What the toolchain brings, which no Cargo.lock has.
+/// Components that the toolchain brings, and no Cargo.lock has.
 const TOOLCHAIN: [&str; 3] = ["std", "glibc", "libgcc"];
 
 fn write() -> BTreeMap<String, String> {

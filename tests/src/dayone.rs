@@ -34,7 +34,7 @@ use crate::{
 pub const MAC: &str = "52:54:00:00:00:01";
 /// Its static address.
 pub const ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(192, 0, 2, 10);
-/// The same for IPv6.
+/// Its static IPv6 address.
 pub const ADDRESS6: std::net::Ipv6Addr =
     std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 0x10);
 /// Bound on a wait for something that takes moments.
@@ -68,7 +68,7 @@ dns=192.0.2.1;
 method=disabled
 ";
 
-/// The same with DHCP.
+/// Profile of the ramdisk with DHCP.
 pub fn day_one_dhcp() -> String {
     DAY_ONE.split("\n[ipv4]").next().unwrap_or_default().to_owned()
         + "\n[ipv4]\nmethod=auto\ndhcp-client-id=mac\n\n[ipv6]\nmethod=disabled\n"
@@ -284,8 +284,8 @@ pub fn start(inside: &Inside) -> Result<Mark> {
     Ok(mark)
 }
 
-/// The same; waits for the end of the agent's attempt. After a failure the agent is stopped: its next attempt, five seconds later,
-/// would change what the case looks at.
+/// Starts kubelet as [`start`] does, and waits for the end of the agent's attempt. After a failure the agent is stopped: its next
+/// attempt, five seconds later, would change what the case looks at.
 pub fn attempt(inside: &Inside) -> Result<Outcome> {
     let mark = start(inside)?;
     let it = outcome(inside, Some(&mark))?;

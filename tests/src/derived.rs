@@ -1,4 +1,4 @@
-//! What nmgen makes of a host's early document, and the network that a device has of it.
+//! Documents that nmgen derives from a host's early one, and the network that a device has of them.
 
 use std::{collections::BTreeMap, fs, io, process::Command};
 
@@ -27,7 +27,7 @@ pub fn document(early: &str, uplink: Option<&str>) -> io::Result<String> {
     files.remove("cluster.yml").ok_or_else(|| io::Error::other("no document"))
 }
 
-/// The same document for the datapath of containers, whose host's kernel may have none.
+/// The document for the datapath of containers, whose host's kernel may have none.
 ///
 /// # Panics
 /// If it has no bridge.

@@ -65,7 +65,7 @@ routes:
     )
 }
 
-/// The same host with a `br-ex` on its bond, which takes the default route.
+/// This host's document with a `br-ex` on its bond, which takes the default route.
 pub fn with_br_ex(number: usize) -> String {
     let (high, low) = (number / 256, number % 256);
     let bridge = format!(
@@ -102,7 +102,7 @@ pub fn agent_config(count: usize) -> String {
     agent_config_of(count, with_br_ex)
 }
 
-/// The same with other documents.
+/// An `agent-config.yaml` whose hosts have these documents.
 pub fn agent_config_of(count: usize, document: fn(usize) -> String) -> String {
     let mut text =
         "apiVersion: v1alpha1\nkind: AgentConfig\nmetadata:\n  name: fleet\nhosts:\n".to_owned();

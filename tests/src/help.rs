@@ -1,4 +1,4 @@
-//! What a program says of its commands.
+//! Help texts of a program's commands.
 
 use std::{io, path::Path, process::Command};
 

@@ -116,7 +116,7 @@ impl Lab {
         self.run_within(CASE, node, peer, test)
     }
 
-    /// The same, with another bound.
+    /// Runs a case as [`Self::run`] does, with another bound.
     pub fn run_within<E: From<Error>>(
         &self,
         limit: Duration,

@@ -91,7 +91,7 @@ pub fn dayone_units() -> &'static Path {
     TREE.get_or_init(|| other("DAYONE_UNITS").unwrap_or_else(|| root().join("systemd")))
 }
 
-/// What the environment names in place of this tree's own, with a line on stderr.
+/// The program that the environment names in place of this tree's own, with a line on stderr.
 fn other(variable: &str) -> Option<PathBuf> {
     let path = PathBuf::from(std::env::var_os(variable)?);
     assert!(path.exists(), "{variable}: {} does not exist", path.display());

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::lock::Origin;
 use crate::tree::Package;
 
-/// What a package URL has as it is.
+/// Everything but the characters that a package URL has as they are.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 #[derive(Debug, Clone, Serialize)]

@@ -1,4 +1,4 @@
-//! What the toolchain brings into a program: Rust's standard library, and the C libraries of a static program.
+//! Parts of a program that the toolchain brings: Rust's standard library, and the C libraries of a static program.
 
 use std::process::Command;
 

@@ -101,7 +101,7 @@ fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Erro
         assert_eq!(it.exit, 0, "{}", it.text());
         works(case)?;
         assert_eq!(inside.sh("ls /etc/NetworkManager/system-connections")?, "eno1.nmconnection");
-        // The same at a boot.
+        // A boot comes to the same end.
         case.reboot()?;
         let it = bridge_outcome(&case.inside()?, None)?;
         assert_eq!(it.exit, 0, "{}", it.text());

@@ -38,7 +38,7 @@ interfaces:
     text.replacen("interfaces:\n", &second, 1)
 }
 
-/// The same with a gateway that does not answer.
+/// A document whose gateway does not answer.
 fn wrong(number: u8) -> String {
     document(number).replace("next-hop-address: 192.0.2.1\n", "next-hop-address: 192.0.2.254\n")
 }

@@ -70,7 +70,7 @@ fn second_crash(expected: &Expected, first: &State) -> Result<Report, Fault> {
 struct Again<'e> {
     /// The recorded recovery's directory.
     root: &'e str,
-    /// What it left without a crash.
+    /// The files that it left without a crash.
     end: &'e Tree,
     recovery: Recovery<'e>,
 }

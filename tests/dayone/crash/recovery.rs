@@ -89,7 +89,7 @@ impl Configuration {
     }
 }
 
-/// What a recording has to keep.
+/// Promises that a recording has to keep.
 pub(super) struct Expected {
     old: Configuration,
     new: Configuration,
@@ -135,7 +135,7 @@ impl Expected {
 pub(super) struct Recovery<'e> {
     root: tempfile::TempDir,
     agent: Agent,
-    /// What is on the disk.
+    /// The disk.
     now: Tree,
     expected: &'e Expected,
 }
@@ -201,7 +201,7 @@ impl<'e> Recovery<'e> {
         }))
     }
 
-    /// What a second recovery and the status have to agree with, both by the program of a node.
+    /// A second recovery and the status, both by the program of a node, which have to agree with the first.
     fn again(&mut self, after: &Tree, is_new: bool) -> Result<Option<String>, Fault> {
         self.reboot()?;
         let end = agent::recover(self.root.path())?;
@@ -243,8 +243,8 @@ pub(super) fn without_history(tree: &Tree) -> Tree {
     tree.only(|path| path != HISTORY && !path.ends_with("/.history.jsonl.dayone"))
 }
 
-/// What a second recovery depends on: without the times of the history, and without files of NetworkManager that the agent does not
-/// know, as its timestamps and its temporary files. The first recovery has shown that these stay as they are.
+/// The files that a second recovery depends on: without the times of the history, and without files of NetworkManager that the
+/// agent does not know, as its timestamps and its temporary files. The first recovery has shown that these stay as they are.
 fn outcome(tree: &Tree) -> Tree {
     let mut tree = tree.only(|path| !path.starts_with(MANAGER) || is_own(path));
     if let Some(entry) = tree.0.get_mut(HISTORY)

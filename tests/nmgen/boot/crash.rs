@@ -40,7 +40,7 @@ fn disk(machine: &Machine) -> Result<Tree, Fault> {
     Tree::read(&root, &[PLACE]).map_err(|source| Fault::File { path: root, source })
 }
 
-/// What a boot may leave and nobody reads: temporary files have hidden names.
+/// All but temporary files, which have hidden names: a boot may leave them, and nobody reads them.
 fn visible(tree: &Tree) -> Tree {
     tree.only(|path| !path.contains("/."))
 }
@@ -122,7 +122,7 @@ fn the_next_boot_completes_what_a_power_cut_left() -> Result<(), Fault> {
     assert!(report.violations.is_empty(), "{}", report.text());
     assert!(report.states >= recording.length(), "only {} states", report.states);
 
-    // The same calls without the syncs: the disk then may keep anything.
+    // Without the syncs the disk may keep anything of these calls.
     let careless: Vec<_> = calls.into_iter().filter(|call| call.name != "fsync").collect();
     let recording = Recording::new(start, &[&place], &careless)?;
     let is_noticed = campaign::is_noticed(&recording, next_boot)?;

@@ -152,7 +152,7 @@ fn no_one_elses_profile_takes_our_cards() {
         let text = format!("{DEFAULT_PROFILE}\n[ethernet]\nmac-address={mac}\n");
         machine = machine.file(&format!("{EARLY}/{name}.nmconnection"), &text);
     }
-    // The same profile under another name, as from `nmgen gc` through coreos-installer.
+    // nmgen's profile under another name, as from `nmgen gc` through coreos-installer.
     let same = "[connection]\nid=same\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=vlan\n";
     machine = machine.file(&format!("{EARLY}/same.nmconnection"), same);
     assert_eq!(machine.boot().code, Some(0));

@@ -242,7 +242,7 @@ fn a_hosts_directory_serves_too() {
     let said = machine.boot_live();
     assert_eq!(said.code, Some(0), "{said:?}");
     assert_eq!(machine.profiles(LIVE), ["ens3"]);
-    // What the initramfs has handed over stays.
+    // Profiles that the initramfs has handed over stay.
     let machine = second().host("worker-0", document).file("etc/nmgen/persisted", "");
     let said = machine.boot_live();
     let line = "nmgen: the initramfs gave this system its profiles: nothing to do\n";

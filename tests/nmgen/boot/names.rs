@@ -94,7 +94,7 @@ fn machine(names: [&str; 3]) -> Machine {
     cards.fold(Machine::new(), |machine, (name, mac)| machine.card(name, mac))
 }
 
-/// What `nmgen generate` writes for a document.
+/// Profiles that `nmgen generate` writes for a document.
 fn generated(document: &str) -> BTreeMap<String, String> {
     let machine = Machine::new().file("state.yml", document);
     let status = Command::new(program::nmgen())

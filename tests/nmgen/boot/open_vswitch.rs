@@ -26,7 +26,7 @@ fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
     );
     assert!(machine.is_untouched());
     assert_eq!(machine.persist().console, "");
-    // What is removed or left alone needs no Open vSwitch.
+    // An interface that is removed or left alone needs no Open vSwitch.
     for state in ["absent", "ignore"] {
         let document =
             BR_EX.replace("type: ovs-bridge\n", &format!("type: ovs-bridge\n  state: {state}\n"));

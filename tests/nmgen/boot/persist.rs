@@ -141,7 +141,7 @@ fn later_boots_leave_it_alone() {
 fn what_it_has_already_is_its_own() {
     let uuid = "uuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\n";
     let cases = [
-        // The same profile under another name: the rest of its network is missing.
+        // nmgen's profile under another name: the rest of its network is missing.
         (
             format!("[connection]\nid=other\n{uuid}type=ethernet\n"),
             &["ens3.100", "other"][..],

@@ -8,7 +8,7 @@ use tests::program;
 use super::{marked, with_mac};
 
 const OWN: [&str; 3] = ["52:54:00:00:00:01", "52:54:00:00:00:02", "52:54:00:00:00:03"];
-/// The same on every machine of the fleet.
+/// An address that every machine of the fleet has.
 const BMC: &str = "0a:bc:de:f0:12:34";
 
 /// A host's document with its own address and the BMC's.

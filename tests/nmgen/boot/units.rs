@@ -40,7 +40,7 @@ fn no_unit_runs_in_kdump() {
     }
 }
 
-/// What the running system has of its own is released once NetworkManager has stopped: units stop in the inverse order.
+/// Interfaces of the running system's own profiles are released once NetworkManager has stopped: units stop in the inverse order.
 #[tests::case]
 fn interfaces_are_released_after_networkmanager_and_before_the_switch() {
     let text = std::fs::read_to_string(program::nmgen_module().join("nmgen.service")).unwrap();

@@ -165,7 +165,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert!(said.console.starts_with("nmgen: waiting for network cards\n"), "{said:?}");
     assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
 
-    // The same without them: the document for all machines applies.
+    // Without the cards the document for all machines applies.
     let machine = self::machine(LONG).host("cluster", CLUSTER);
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
     machine.write("run/udev/queue", "");

@@ -68,7 +68,7 @@ fn a_bond_is_not_given_without_its_ports() {
         assert_eq!(names, ["ens5"], "{keys}");
         assert!(said.contains("has its own network for bond0, ens3, ens4\n"), "{said}");
     }
-    // Of the image, and in ifcfg files.
+    // Profiles of the image, and ifcfg files.
     for (path, text) in [
         (
             "usr/lib/NetworkManager/system-connections/own.nmconnection",

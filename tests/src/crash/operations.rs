@@ -59,7 +59,7 @@ impl Recording {
 struct Reader<'a> {
     disk: Disk,
     places: &'a [&'a str],
-    /// Of open files, by descriptor and inode.
+    /// Offsets of open files, by descriptor and inode.
     offsets: HashMap<(i64, Inode), usize>,
     operations: Vec<Operation>,
 }

@@ -13,9 +13,9 @@ use super::{
 pub struct State {
     /// The number of operations before the crash.
     pub at: usize,
-    /// What the crash took.
+    /// Changes that the crash took.
     lost: Vec<Loss>,
-    /// What is on the disk.
+    /// The disk after the crash.
     pub tree: Tree,
 }
 
@@ -36,7 +36,7 @@ pub struct States<'r> {
     directories: Vec<Vec<Inode>>,
 }
 
-/// What may be missing at a crash point: its choice 0 is that nothing is.
+/// Changes that may be missing at a crash point: by choice 0 none is.
 #[derive(Debug)]
 enum Place {
     /// The last changes of a directory's names, as indices of operations.
@@ -112,7 +112,7 @@ impl<'r> States<'r> {
         states
     }
 
-    /// The same crash point with less lost, for as long as `is_violated`.
+    /// The state at this crash point that lost least and still `is_violated`.
     pub fn shortest(&self, state: &State, is_violated: impl Fn(&State) -> bool) -> State {
         let mut best = state.clone();
         let places = self.places(best.at);
@@ -170,7 +170,7 @@ impl<'r> States<'r> {
         text + &rest.concat() + "    crash\n"
     }
 
-    /// What may be missing at the crash point `at`.
+    /// Changes that may be missing at the crash point `at`.
     fn places(&self, at: usize) -> Vec<Place> {
         let done = &self.recording.operations[..at];
         let mut names: BTreeMap<Inode, Vec<usize>> = BTreeMap::new();
@@ -237,7 +237,7 @@ impl<'r> States<'r> {
         let mut stages: Vec<_> = moments.map(|at| self.disks[at].bytes(file)).collect();
         let synced = stages.iter().map(|stage| stage.len()).min().unwrap_or_default();
         let new = stages.pop().unwrap_or_default();
-        // What was there before and was never cut off has its blocks.
+        // Data that was there before and was never cut off has its blocks.
         let length = new.len().max(2 * synced) / 2;
         let short = new[..length.min(new.len())].to_vec();
         let mut contents = vec![("short".to_owned(), short.into())];

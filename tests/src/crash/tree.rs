@@ -63,7 +63,7 @@ pub enum Kind {
 pub struct Entry {
     /// Permissions; 0 for a link.
     pub mode: u32,
-    /// What it is.
+    /// File, directory or link, with its content.
     pub kind: Kind,
 }
 
@@ -80,7 +80,7 @@ impl Tree {
         Self::default().read_again(root, places)
     }
 
-    /// The same, after changes of this tree: what has not changed is shared.
+    /// Reads it again after changes of this tree: content that has not changed is shared.
     ///
     /// # Errors
     /// If anything cannot be read.

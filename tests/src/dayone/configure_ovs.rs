@@ -11,7 +11,7 @@ pub fn configure_ovs(node: Node) -> Node {
     profiles().into_iter().fold(node, |node, (id, text)| node.keyfile(id, &text))
 }
 
-/// The same on a running node, in `/run` and active: a reboot removes the profiles and leaves the bridge in Open vSwitch's
+/// Its profiles on a running node, in `/run` and active: a reboot removes them and leaves the bridge in Open vSwitch's
 /// database.
 pub fn configure_ovs_in_run(inside: &Inside) -> Result<()> {
     for (id, text) in profiles() {

@@ -1,4 +1,4 @@
-//! What holds for every input of nmgen.
+//! Promises for every input of nmgen.
 
 use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Output};
@@ -8,7 +8,8 @@ use nmgen::{Converted, Outcome};
 
 use crate::keyfile;
 
-/// What check accepts, generate writes; what is written reads back the same; and the same input gives the same output and findings.
+/// Hosts that check accepts are written, files read back as they were written, and the same input gives the same output and
+/// findings.
 pub(super) fn converts(hosts: &Hosts) {
     let checked = nmgen::diagnose(hosts);
     let mut outcome = nmgen::convert(hosts.clone());
@@ -86,7 +87,7 @@ fn reads_back(keyfile: &Keyfile) {
 pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
     // YAML 1.2, 5.4: a lone carriage return is a line break too.
     let broken = |text: &str| text.replace("\r\n", "\n").replace('\r', "\n");
-    // Of a file, the mark of its byte order is on no line.
+    // The mark of a file's byte order is on no line.
     let files = texts.iter().filter_map(|text| text.strip_prefix('\u{feff}'));
     let texts: Vec<String> = texts.iter().copied().chain(files).map(broken).collect();
     for diagnostic in diagnostics {

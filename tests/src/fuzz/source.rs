@@ -23,7 +23,7 @@ const FORMS: [Form; 9] = [
     Form::Delivery(Delivery::Initrd),
 ];
 
-/// Those that are sources too, with the documents as they are.
+/// Forms that are sources too, with the documents as they are.
 const SOURCES: [Form; 3] = [
     Form::Delivery(Delivery::MachineConfig),
     Form::Delivery(Delivery::BmhSecret),

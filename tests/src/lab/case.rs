@@ -107,7 +107,7 @@ impl<'lab> Case<'lab> {
         self.boot()
     }
 
-    /// The same; returns at once, for a boot that may not end.
+    /// Reboots the node and returns at once, for a boot that may not end.
     pub fn restart(&mut self) -> Result<()> {
         self.shut_down()?;
         self.power_on()

@@ -74,7 +74,7 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<Output> {
     run_with_input(command, limit, "")
 }
 
-/// The same, with `input` (at most what a pipe holds) on its standard input.
+/// Runs `command` like [`run`], with `input` (at most what a pipe holds) on its standard input.
 pub(crate) fn run_with_input(
     command: &mut Command,
     limit: Duration,
@@ -126,7 +126,7 @@ pub(crate) fn wait_for<T>(
     wait_every(POLL..=POLL, what, limit, probe)
 }
 
-/// The same for expensive probes: the interval doubles from its start to its end.
+/// Calls an expensive `probe` until it returns a value: the interval doubles from its start to its end.
 pub(crate) fn wait_every<T>(
     interval: RangeInclusive<Duration>,
     what: &str,

@@ -11,7 +11,7 @@ use crate::program;
 pub enum Release {
     /// nmstate-configuration.sh applies one document for good, and its marker `applied` is empty.
     V4_16,
-    /// The same.
+    /// nmstate-configuration.sh is 4.16's.
     V4_19,
     /// nmstate-configuration.sh applies at every boot: its comparison is always false.
     V4_20,

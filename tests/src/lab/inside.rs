@@ -120,7 +120,7 @@ impl Inside {
         self.run_within(command, Duration::from_secs(limit))
     }
 
-    /// The same, with another bound.
+    /// Runs a command to its end, within another bound.
     pub fn run_within(&self, command: &[&str], limit: Duration) -> Result<Output> {
         self.run_with_input(command, limit, "")
     }

@@ -28,7 +28,7 @@ impl Peer {
     pub const GATEWAY6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
     /// The API behind the gateway.
     pub const API: Ipv4Addr = Ipv4Addr::new(198, 51, 100, 10);
-    /// The same for IPv6.
+    /// The API's IPv6 address.
     pub const API6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 1, 0, 0, 0, 0, 0x10);
     /// The API's name in DNS.
     pub const API_NAME: &'static str = "api.lab.test";

@@ -20,10 +20,10 @@ use crate::lab::{Case, Error, Lab};
 /// Bound on one story.
 const STORY: Duration = Duration::from_secs(2400);
 
-/// What to do.
+/// A campaign: its seed, its nodes and its time.
 #[derive(Debug, Clone, Copy)]
 pub struct Campaign {
-    /// From which every story is drawn.
+    /// The seed from which every story is drawn.
     pub seed: u64,
     /// The first node's number.
     pub first: u64,

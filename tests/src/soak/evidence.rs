@@ -1,4 +1,4 @@
-//! What is kept of a node that broke a promise.
+//! Evidence of a node that broke a promise.
 
 use std::{
     fs, io,

@@ -1,4 +1,4 @@
-//! What has to hold on a node whose agent has decided.
+//! Promises that hold on a node whose agent has decided.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 /// Directory of the saved profiles.
 const SAVED: &str = "/etc/NetworkManager/system-connections";
 
-/// What a node says of itself.
+/// A node's own account.
 #[derive(Debug)]
 pub(super) struct Told {
     /// Whether its document, or the automatic br-ex, is in force.

@@ -114,7 +114,7 @@ impl Kind {
         }
         let mtu = format!("  state: up\n  mtu: {}\n  ipv4:", document.mtu());
         let text = text.text().replace("  state: up\n  ipv4:", &mtu);
-        // That of the OVS interface, whose MAC address comes first.
+        // The OVS interface's MTU: its MAC address comes first.
         let other = format!("  copy-mac-from: {CARD}\n  mtu: {}\n  ipv4:", document.mtu());
         text.replace(&format!("  copy-mac-from: {CARD}\n  ipv4:"), &other)
     }
@@ -154,7 +154,7 @@ pub(super) enum Document {
 }
 
 impl Document {
-    /// Those that hold.
+    /// Documents that hold.
     pub(super) const GOOD: [Self; 2] = [Self::First, Self::Second];
 
     pub(super) fn mtu(self) -> u16 {

@@ -22,7 +22,7 @@ use crate::{
 /// Bound on a decision of the agent, with its pauses and the roll backs between them.
 const DECISION: Duration = Duration::from_secs(240);
 
-/// What has happened to a node.
+/// Events of a node's story.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Counts {
     pub(super) faults: usize,

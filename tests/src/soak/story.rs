@@ -11,7 +11,7 @@ use super::{
 /// Works of a story.
 const STEPS: usize = 10;
 
-/// What happens to a node from its first boot on.
+/// Works and faults of a node, from its first boot on.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Story {
     pub(super) kind: Kind,

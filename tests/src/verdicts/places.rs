@@ -73,7 +73,7 @@ fn is_for_machines(name: &str) -> bool {
     IN_MACHINES.iter().chain(&OTHERS_IN_MACHINES).any(|document| *document == name)
 }
 
-/// Those of `documents` that containers carry, with Open vSwitch in userspace: a container's host may not have the kernel's
+/// Documents that containers carry, with Open vSwitch in userspace: a container's host may not have the kernel's
 /// datapath.
 #[must_use]
 pub fn in_containers(documents: Vec<Document>) -> Vec<Document> {
@@ -84,7 +84,7 @@ pub fn in_containers(documents: Vec<Document>) -> Vec<Document> {
         .collect()
 }
 
-/// Those of `documents` that need a virtual machine.
+/// Documents that need a virtual machine.
 #[must_use]
 pub fn in_machines(documents: Vec<Document>) -> Vec<Document> {
     documents.into_iter().filter(|document| is_for_machines(&document.name)).collect()

@@ -34,7 +34,7 @@ interfaces() {
     done
 }
 
-# The same for the rules and routes of a family.
+# Removes the rules and routes of a family from the kernel, as commands of ip.
 routes() {
     ip $family rule | sed -n 's/^\([1-9][0-9]*\):.*/\1/p' | while read -r rule; do
         [ "$rule" -ge 32766 ] || echo "rule del pref $rule"

@@ -18,7 +18,7 @@ use crate::{
 const STUCK: Duration = Duration::from_secs(30);
 /// Bound on a promise once the agent has decided.
 const HELD: Duration = Duration::from_secs(60);
-/// The same where damage may have to wait for the agent's next start.
+/// Bound where damage may have to wait for the agent's next start.
 const DAMAGED: Duration = Duration::from_secs(3);
 /// Interval of questions about a promise.
 const QUESTION: Duration = Duration::from_millis(500);
@@ -115,7 +115,7 @@ impl Scene<'_, '_> {
         Ok(broken)
     }
 
-    /// What the node says, if it can be true.
+    /// The node's account, if it can be true.
     fn told(&self) -> Result<Result<Told, Broken>, Error> {
         let told = match invariant::told(&self.case.inside()?, self.kind)? {
             Ok(told) => told,
