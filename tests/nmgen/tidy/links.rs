@@ -50,7 +50,7 @@ fn links(page: &Path) -> Vec<String> {
     ends.filter_map(|rest| rest.split_once(')')).map(|(link, _)| link.to_owned()).collect()
 }
 
-#[test]
+#[tests::case]
 fn links_lead_to_a_file_and_a_section() {
     let (mut checked, mut broken) = (0, Vec::new());
     for page in pages() {
@@ -69,7 +69,7 @@ fn links_lead_to_a_file_and_a_section() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-#[test]
+#[tests::case]
 fn the_index_of_decisions_has_every_page() {
     let index = root().join("doc/decisions/README.md");
     let listed: BTreeSet<String> = links(&index).into_iter().collect();
@@ -79,7 +79,7 @@ fn the_index_of_decisions_has_every_page() {
     assert_eq!(pages.iter().find(missing), None);
 }
 
-#[test]
+#[tests::case]
 fn the_readme_fits_on_two_screens() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= 100, "{lines} lines: detail has a page of its own");
