@@ -6,7 +6,6 @@ mod bridge;
 mod cli;
 mod client;
 mod command;
-mod connection;
 mod document;
 mod durable;
 mod error;
@@ -14,6 +13,7 @@ mod error;
 #[doc(hidden)]
 pub mod fuzzing;
 mod lock;
+mod model;
 mod network;
 mod paths;
 mod probe;
@@ -21,7 +21,6 @@ mod settings;
 mod state;
 mod status;
 mod transaction;
-mod wants;
 mod watchdog;
 
 use std::{path::Path, process::ExitCode};

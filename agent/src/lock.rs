@@ -28,8 +28,8 @@ pub(crate) enum LockError {
     Lock { path: PathBuf, source: io::Error },
     #[error("cannot write {path}")]
     Write { path: PathBuf, source: io::Error },
-    #[error("{holder} holds the lock and did not finish within {seconds:.0} s")]
-    Taken { holder: Holder, seconds: f64 },
+    #[error("{holder} holds the lock and did not finish within {:.0} s", .bound.as_secs_f64())]
+    Taken { holder: Holder, bound: Duration },
 }
 
 /// The holder, read from the lock file.
@@ -107,7 +107,7 @@ pub(super) async fn take(
                 Ok(Err(source)) => {
                     return Err(LockError::Lock { path, source: io::Error::other(source) });
                 }
-                Err(_) => return Err(LockError::Taken { holder, seconds: bound.as_secs_f64() }),
+                Err(_) => return Err(LockError::Taken { holder, bound }),
             }
         }
         Err((_, errno)) => return Err(refused(errno)),

@@ -18,24 +18,18 @@ pub(crate) mod uplinks;
 mod verify;
 mod version;
 
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use self::{takeover::Leftovers, uplinks::Uplinks};
+use self::takeover::Leftovers;
 use crate::{
     bridge::{error::BridgeError, gather::GatherError, plan::BridgePlan},
-    client::{
-        datapath::DatapathError,
-        dbus::{Active, BusError, Checkpoint},
-        netlink::{Address, NetlinkError},
-        ovsdb::{Bridge, OvsdbError},
-    },
+    client::{datapath::DatapathError, dbus::BusError, netlink::NetlinkError, ovsdb::OvsdbError},
     document::identity::HostNameError,
-    probe::{Probe, ProbeResult},
+    model::{Before, Checkpoint, OnLink, ProbeResult, Uplinks, Wants, WayBack},
+    probe::Probe,
     state::{State, StateError},
-    wants::{Gateway, OnLink, Wants},
 };
 
 /// Why a step of the network failed.
@@ -63,8 +57,8 @@ pub(crate) enum NetworkError {
     NoPort { link: String },
     #[error("cannot watch {path}")]
     Watch { path: std::path::PathBuf, source: std::io::Error },
-    #[error("timed out after {seconds:.0} s waiting for {what}")]
-    NotReady { what: String, seconds: f64 },
+    #[error("timed out after {:.0} s waiting for {what}", .bound.as_secs_f64())]
+    NotReady { what: String, bound: Duration },
     #[error("the current state still lacks: {subjects}")]
     Missing { subjects: String },
     #[error("no address came from the network on {links}")]
@@ -77,49 +71,16 @@ pub(crate) enum NetworkError {
     NotRestored { missing: String },
 }
 
-/// The state before a transaction that a roll back must restore.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Before {
-    /// Addresses of global scope.
-    pub(crate) addresses: Vec<OnLink>,
-    /// Links with an IPv4 address from DHCP: the server may later assign another one.
-    pub(crate) leased: Vec<String>,
-    /// Default gateways.
-    pub(crate) gateways: Vec<Gateway>,
-    /// Active profiles.
-    pub(crate) active: Vec<Active>,
-    /// UUIDs of those whose activation had succeeded.
-    pub(crate) activated: Vec<String>,
-    /// MTU of each link with an active profile.
-    pub(crate) mtus: BTreeMap<String, u32>,
-    /// Checkpoints of other programs.
-    pub(crate) checkpoints: Vec<Checkpoint>,
-    /// Timeout of the transaction's own checkpoints, which identifies them.
-    pub(crate) checkpoint_seconds: u32,
-    /// OVS bridges.
-    pub(crate) bridges: Vec<Bridge>,
-    /// The running host name if the document sets one; other changes of it are not the agent's.
-    pub(crate) hostname: Option<String>,
-    /// Whether files of `nmstatectl service` change profiles before the checkpoint that is rolled
-    /// back; the devices must then reapply the restored profiles.
-    pub(crate) reapply: bool,
-    /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
-    /// (a keepalived VIP). Not saved: they are stale after a restart of the agent.
-    #[serde(skip)]
-    pub(crate) foreign: Vec<Address>,
-}
-
 /// Operations that read and change the network.
 pub(crate) trait Network {
     /// Returns when the document's prerequisites are met. `say` reports what is awaited.
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
     /// The current state as nmstate sees it.
     async fn current(&self) -> Result<State, NetworkError>;
-    /// `desired` with the parts that depend on the current state resolved: `copy-mac-from`.
-    async fn settle(&self, desired: State) -> Result<State, NetworkError>;
+    /// `desired` with the names and addresses of the node's links: `identifier`, `copy-mac-from`.
+    async fn resolve_links(&self, desired: State) -> Result<State, NetworkError>;
     /// The current state, for the journal.
-    async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError>;
+    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError>;
     /// Runs all probes, each for at most `bound`.
     async fn probe(&self, probes: &[Probe], bound: Duration) -> Vec<ProbeResult>;
     /// Leftovers of other tools that the document replaces.
@@ -135,7 +96,6 @@ pub(crate) trait Network {
         desired: &State,
         before: &Before,
         held: Option<&Checkpoint>,
-        seconds: u32,
     ) -> Result<(), NetworkError>;
     /// Makes the profiles of an automatic bridge in memory, and returns when they are active; fails
     /// at `bound` with the first that is not.
@@ -149,7 +109,6 @@ pub(crate) trait Network {
         &self,
         desired: &State,
         wants: &Wants,
-        before: &Before,
         bound: Duration,
     ) -> Result<(), NetworkError>;
     /// Restores earlier patch ports on the bridges in `made`, which were created anew.

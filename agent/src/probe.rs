@@ -4,7 +4,6 @@ mod answer;
 mod api;
 mod custom;
 mod dns;
-mod family;
 mod gateway;
 mod icmp;
 
@@ -13,15 +12,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
-
 use self::answer::{Answered, NoAnswer};
-pub(crate) use self::family::Family;
 use crate::{
     client::netlink::Netlink,
+    model::{Family, Gateway, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
-    wants::Gateway,
 };
 
 /// Reads an answer of a name server and of a gateway, and as lines of `resolv.conf`.
@@ -62,19 +58,6 @@ pub(crate) struct Probe {
     pub(crate) policy: Policy,
 }
 
-/// The result of a probe.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct ProbeResult {
-    pub(crate) name: String,
-    pub(crate) ok: bool,
-    /// The answer, or the reason of the failure.
-    pub(crate) detail: String,
-    /// Silent targets of a probe that needs only one answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) warning: Option<String>,
-    pub(crate) milliseconds: u64,
-}
-
 /// The probes of a document and the settings.
 pub(crate) fn plan(
     settings: &Probes,
@@ -86,7 +69,7 @@ pub(crate) fn plan(
     if settings.gateway != Policy::Off {
         for family in Family::ALL {
             let named: Vec<Gateway> =
-                gateways.iter().filter(|g| g.ip.is_ipv4() == family.is_v4()).cloned().collect();
+                gateways.iter().filter(|g| Family::of(g.ip) == family).cloned().collect();
             if !named.is_empty() {
                 let ips: Vec<String> = named.iter().map(|g| g.ip.to_string()).collect();
                 plan.push(Probe {
@@ -226,9 +209,9 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
 mod tests {
     use super::{Family, Kind, Probe, ProbeResult, baseline, decisive, gateways_of, plan};
     use crate::{
+        model::Gateway,
         paths::Paths,
         settings::{Policy, Probes},
-        wants::Gateway,
     };
 
     fn gateway() -> Gateway {
@@ -239,7 +222,7 @@ mod tests {
     fn a_named_gateway_is_required_and_the_one_in_use_is_asked_before() {
         let plan = plan(&Probes::default(), &[gateway()], &[], &Paths::new("/nowhere"));
         assert_eq!(plan.iter().filter(|p| p.policy == Policy::Required).count(), 1);
-        assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::V4)));
+        assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::Ipv4)));
         assert!(baseline(&plan).iter().all(|p| p.policy == Policy::IfItWorkedBefore));
     }
 
@@ -258,7 +241,7 @@ mod tests {
     #[test]
     fn what_did_not_work_before_does_not_decide() {
         let probe =
-            |policy| Probe { name: "api".to_owned(), kind: Kind::Gateway(Family::V4), policy };
+            |policy| Probe { name: "api".to_owned(), kind: Kind::Gateway(Family::Ipv4), policy };
         let before = |ok| {
             [ProbeResult {
                 name: "api".to_owned(),
@@ -290,14 +273,14 @@ mod tests {
             .iter()
             .map(|probe| ProbeResult {
                 name: probe.name.clone(),
-                ok: probe.kind == Kind::GatewayInUse(Family::V4),
+                ok: probe.kind == Kind::GatewayInUse(Family::Ipv4),
                 detail: String::new(),
                 warning: None,
                 milliseconds: 0,
             })
             .collect();
         let after: Vec<Kind> = decisive(&plan, &before).iter().map(|p| p.kind.clone()).collect();
-        assert_eq!(after, [Kind::Gateway(Family::V4)]);
+        assert_eq!(after, [Kind::Gateway(Family::Ipv4)]);
         assert_eq!(gateways_of(&before).len(), 1);
     }
 }

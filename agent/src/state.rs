@@ -16,7 +16,7 @@ use nmstate::{
 use thiserror::Error;
 
 pub(crate) use self::copied_macs::Macs;
-use crate::wants::{Dynamic, Wants};
+use crate::model::{Dynamic, Mac, Wants};
 
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
@@ -98,12 +98,32 @@ impl Parsed {
     }
 
     /// Prerequisites known before the document is resolved; captures need the current state.
-    pub(crate) fn first_wants(&self, text: &str) -> Wants {
+    pub(crate) fn first_wants(&self) -> Wants {
         let resolved = if self.needs_current() { None } else { self.resolve(None).ok() };
         resolved.map_or_else(
-            || Wants { ovs: text.contains("ovs-"), ..Wants::default() },
+            || Wants { ovs: self.names_open_vswitch(), ..Wants::default() },
             |state| state.wants(),
         )
+    }
+
+    /// Whether a policy desires or captures anything of Open vSwitch, whose state is read before the
+    /// captures are.
+    fn names_open_vswitch(&self) -> bool {
+        fn names(value: &serde_json::Value) -> bool {
+            match value {
+                serde_json::Value::String(text) => text.contains("ovs-"),
+                serde_json::Value::Array(items) => items.iter().any(names),
+                serde_json::Value::Object(map) => {
+                    map.iter().any(|(key, value)| key.contains("ovs-") || names(value))
+                }
+                serde_json::Value::Null
+                | serde_json::Value::Bool(_)
+                | serde_json::Value::Number(_) => false,
+            }
+        }
+        let Self::Policy(policy) = self else { return false };
+        // A policy that cannot be written is taken for one: the wait costs time alone.
+        serde_json::to_value(policy).as_ref().map_or(true, names)
     }
 }
 
@@ -235,21 +255,20 @@ impl State {
     /// This desired state with references to the node's links resolved, once: kernel names for
     /// interfaces identified by MAC address (`name_of`), addresses for `copy-mac-from` (`macs_of`).
     /// Unknown links are left to nmstate.
-    pub(crate) fn settled(
+    pub(crate) fn with_links(
         mut self,
-        name_of: impl Fn(&str) -> Option<String>,
+        name_of: impl Fn(&Mac) -> Option<String>,
         macs_of: impl Fn(&str) -> Option<Macs>,
     ) -> Self {
         names::resolve(&mut self.0, name_of);
-        copied_macs::settle(&mut self.0, macs_of);
+        copied_macs::resolve(&mut self.0, macs_of);
         self
     }
 
-    /// The same with the names and addresses of `settled`, this document's state when it was put in
-    /// force.
-    pub(crate) fn settled_as(mut self, settled: &Self) -> Self {
-        names::resolve(&mut self.0, |mac| names::card(&settled.0, mac));
-        copied_macs::as_in(&mut self.0, &settled.0);
+    /// This desired state with the names and addresses of `resolved`, its state when it was put in force.
+    pub(crate) fn with_links_of(mut self, resolved: &Self) -> Self {
+        names::resolve(&mut self.0, |mac| names::card(&resolved.0, mac));
+        copied_macs::as_in(&mut self.0, &resolved.0);
         self
     }
 

@@ -19,8 +19,8 @@ use self::{phase::Phase, progress::Done};
 use crate::{
     bridge::plan::{BridgePlan, PlannedProfile, Role},
     durable,
+    model::ProbeResult,
     paths::Paths,
-    probe::ProbeResult,
 };
 
 /// The schema's version.

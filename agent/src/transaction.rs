@@ -18,9 +18,9 @@ use nmgen::chain;
 use crate::{
     bridge::plan::BridgePlan,
     document::{Document, service_files::ServiceFiles},
+    model::ProbeResult,
     network::Network,
     paths::Paths,
-    probe::ProbeResult,
     settings::Settings,
     state::{Parsed, State},
     status::{phase::Phase, progress::Progress, trial::TrialFile},

@@ -27,7 +27,7 @@ impl Mac {
     }
 
     /// An address with the length of an Ethernet or InfiniBand address.
-    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if !matches!(bytes.len(), ETHERNET | INFINIBAND) {
             return None;
         }
@@ -36,7 +36,8 @@ impl Mac {
         Some(Self { bytes: padded, length: bytes.len() })
     }
 
-    pub(crate) fn as_bytes(&self) -> &[u8] {
+    /// The bytes.
+    pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 

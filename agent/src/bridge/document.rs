@@ -18,7 +18,7 @@ use super::{
     plan::{PlannedProfile, Role},
     uplink::Uplink,
 };
-use crate::connection::ConnectionSettings;
+use crate::model::connection::ConnectionSettings;
 
 /// The document, with what NMState cannot say as comments above it.
 pub(super) fn document(inputs: &Inputs, uplink: &Uplink, profiles: &[PlannedProfile]) -> String {

@@ -1,6 +1,7 @@
 //! Reads the inputs of a plan: the kernel, NetworkManager, Open vSwitch, files. Changes nothing.
 
 use std::{
+    collections::BTreeMap,
     fs, io,
     io::Read as _,
     path::{Path, PathBuf},
@@ -8,15 +9,14 @@ use std::{
 
 use thiserror::Error;
 
-use super::inputs::{
-    Active, Address, DefaultRoute, Files, Inputs, Link, Options, OvsBridge, Profile,
-};
+use super::inputs::{Files, Inputs, Options};
 use crate::{
     client::{
         dbus::{Bus, BusError},
         netlink::{Netlink, NetlinkError},
         ovsdb::{Ovsdb, OvsdbError},
     },
+    model::{Bridge, Route},
     paths::Paths,
     settings::Settings,
 };
@@ -37,9 +37,6 @@ pub(crate) enum GatherError {
 /// An interface's name has 15 bytes; more than this is never one.
 const LIMIT: u64 = 4096;
 
-/// The MTU of a link that tells none, as configure-ovs.sh has it.
-const MTU: u32 = 1500;
-
 /// Reads all inputs.
 pub(crate) async fn gather(
     paths: &Paths,
@@ -52,62 +49,28 @@ pub(crate) async fn gather(
         let addresses = netlink.addresses().await?;
         Ok::<_, GatherError>((links, addresses, netlink.default_routes().await?))
     };
-    let manager = async {
-        let (connections, active) = tokio::try_join!(bus.connections(), bus.active())?;
-        Ok::<_, GatherError>((connections, active))
-    };
-    let (bridges, (links, addresses, routes), (connections, active)) =
+    let manager =
+        async { Ok::<_, GatherError>(tokio::try_join!(bus.connections(), bus.active())?) };
+    let (bridges, (links, addresses, mut default_routes), (profiles, active)) =
         tokio::try_join!(bridges(paths), kernel, manager)?;
-    let profile = |connection: crate::client::dbus::Connection| Profile {
-        path: connection.path,
-        settings: connection.settings,
-    };
+    default_routes.retain(|route: &Route| !route.is_multipath);
+    let mut drivers = BTreeMap::new();
+    for link in &links {
+        let driver = driver(&paths.sys_net().join(&link.name).join("device/uevent"))?;
+        drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
+    }
+    let options = Options { datapath_type: settings.bridge.datapath_type.clone() };
+    let files = files(paths)?;
     Ok(Inputs {
-        links: links.into_iter().map(|it| link(paths, it)).collect::<Result<_, _>>()?,
-        addresses: addresses
-            .into_iter()
-            .map(|it| Address {
-                link: it.on.link,
-                ip: it.on.ip,
-                prefix: it.on.prefix,
-                scope: it.scope,
-                tentative: it.tentative,
-                dynamic: it.dynamic,
-            })
-            .collect(),
-        default_routes: routes
-            .into_iter()
-            .filter(|it| !it.is_multipath)
-            .map(|it| DefaultRoute {
-                link: it.link,
-                gateway: it.gateway,
-                is_v4: it.is_v4,
-                metric: it.metric,
-            })
-            .collect(),
-        profiles: connections.into_iter().filter(|it| !it.is_external()).map(profile).collect(),
-        active: active
-            .into_iter()
-            .map(|it| Active { uuid: it.uuid, kind: it.kind, device: it.device })
-            .collect(),
-        files: files(paths)?,
+        links,
+        drivers,
+        addresses,
+        default_routes,
+        profiles,
+        active,
+        files,
         bridges,
-        options: Options { datapath_type: settings.bridge.datapath_type.clone() },
-    })
-}
-
-fn link(paths: &Paths, link: crate::client::netlink::Link) -> Result<Link, GatherError> {
-    Ok(Link {
-        driver: driver(&paths.sys_net().join(&link.name).join("device/uevent"))?,
-        name: link.name,
-        mac: link.mac,
-        permanent_mac: link.permanent_mac,
-        mtu: link.mtu.unwrap_or(MTU),
-        layer: link.layer,
-        kind: link.kind,
-        controller: link.controller,
-        has_carrier: link.has_carrier,
-        lacp: link.lacp,
+        options,
     })
 }
 
@@ -118,7 +81,7 @@ fn driver(uevent: &Path) -> Result<Option<String>, GatherError> {
 }
 
 /// The bridges in OVSDB; none if it does not run.
-async fn bridges(paths: &Paths) -> Result<Vec<OvsBridge>, GatherError> {
+async fn bridges(paths: &Paths) -> Result<Vec<Bridge>, GatherError> {
     let mut ovsdb = match Ovsdb::connect(&paths.ovsdb_socket()).await {
         Ok(ovsdb) => ovsdb,
         Err(error @ OvsdbError::Connect { .. }) => {
@@ -127,14 +90,7 @@ async fn bridges(paths: &Paths) -> Result<Vec<OvsBridge>, GatherError> {
         }
         Err(error) => return Err(error.into()),
     };
-    let owned = |names: Vec<&str>| names.into_iter().map(str::to_owned).collect();
-    let bridge = |bridge: &crate::client::ovsdb::Bridge| OvsBridge {
-        name: bridge.name.clone(),
-        profile: bridge.profile().map(str::to_owned),
-        system_interfaces: owned(bridge.system_interfaces().collect()),
-        patch_ports: owned(bridge.patch_ports().collect()),
-    };
-    Ok(ovsdb.bridges().await?.iter().map(bridge).collect())
+    Ok(ovsdb.bridges().await?)
 }
 
 fn files(paths: &Paths) -> Result<Files, GatherError> {

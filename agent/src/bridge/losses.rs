@@ -1,12 +1,7 @@
 //! What of the present configuration does not come along, each by name.
 
-use super::{
-    inputs::{Inputs, Profile},
-    plan::Loss,
-    profiles::is_carried,
-    source::Source,
-};
-use crate::connection::Value;
+use super::{inputs::Inputs, plan::Loss, profiles::is_carried, source::Source};
+use crate::model::{Profile, connection::Value};
 
 /// The losses of one bridge.
 pub(super) fn losses(inputs: &Inputs, source: Source<'_>) -> Vec<Loss> {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::uplink::Uplink;
-use crate::connection::ConnectionSettings;
+use crate::model::{ProfileRef, connection::ConnectionSettings};
 
 /// Everything that makes br-ex, and br-ex1 if there is one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,19 +107,9 @@ pub(crate) struct Activation {
 pub(crate) struct Removal {
     /// Profiles: leftovers of configure-ovs.sh, and of earlier plans what this one lacks. Profiles
     /// of the plan that exist already, by UUID, are none of these: they are updated.
-    pub(crate) profiles: Vec<Leftover>,
+    pub(crate) profiles: Vec<ProfileRef>,
     /// Bridges in OVSDB that no profile of the plan can use, by name.
     pub(crate) bridges: Vec<String>,
-}
-
-/// A profile to remove.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) struct Leftover {
-    /// Path of its D-Bus object.
-    pub(crate) path: String,
-    pub(crate) id: String,
-    pub(crate) uuid: String,
 }
 
 /// What becomes of the hint file.

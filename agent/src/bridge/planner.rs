@@ -36,7 +36,9 @@ pub(crate) fn plan(inputs: &Inputs, uplink: Uplink) -> Result<BridgePlan, Bridge
         hint: hint_after(inputs, &uplink),
         allmulticast: sources
             .iter()
-            .filter(|(_, source)| source.link.driver.as_deref() == Some(VMXNET3))
+            .filter(|(_, source)| {
+                inputs.drivers.get(&source.link.name).is_some_and(|it| it == VMXNET3)
+            })
             .map(|(_, source)| source.link.name.clone())
             .collect(),
         losses: sources.iter().flat_map(|(_, source)| losses(inputs, *source)).collect(),

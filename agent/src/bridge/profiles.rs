@@ -24,7 +24,7 @@ pub(super) fn of_bridge(
     source: Source<'_>,
 ) -> Result<Vec<PlannedProfile>, BridgeError> {
     let mut profiles = vec![
-        ovs::bridge(bridge, source.link.mtu, inputs.options.datapath_type.as_deref()),
+        ovs::bridge(bridge, source.link.mtu(), inputs.options.datapath_type.as_deref()),
         ovs::uplink_port(bridge, &source.link.name),
         ovs::local_port(bridge),
         uplink::uplink(inputs, bridge, source)?,

@@ -1,10 +1,11 @@
-//! What goes before the profiles of a plan are made.
+//! Profiles and bridges to delete before the profiles of a plan are made.
 
 use super::{
-    inputs::{Inputs, Profile},
+    inputs::Inputs,
     names::{self, BridgeNames},
-    plan::{Leftover, PlannedProfile, Removal, Role},
+    plan::{PlannedProfile, Removal, Role},
 };
+use crate::model::Profile;
 
 /// Profiles and bridges that are in the way of `planned`.
 pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
@@ -18,22 +19,17 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
         !is_planned(profile.uuid())
             && (names::is_automatic(profile.id()) || is_of_other_bridge(inputs, profile))
     };
-    let leftover = |profile: &Profile| Leftover {
-        path: profile.path.clone(),
-        id: profile.id().to_owned(),
-        uuid: profile.uuid().to_owned(),
-    };
     // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one
     // that has a port of somebody else.
     let bridge_goes = |name: &str, profile: Option<&str>| {
         names::ALL.iter().any(|names| names.bridge == name) && !profile.is_some_and(is_planned)
     };
     Removal {
-        profiles: inputs.profiles.iter().filter(goes).map(leftover).collect(),
+        profiles: inputs.profiles.iter().filter(goes).map(Profile::reference).collect(),
         bridges: inputs
             .bridges
             .iter()
-            .filter(|bridge| bridge_goes(&bridge.name, bridge.profile.as_deref()))
+            .filter(|bridge| bridge_goes(&bridge.name, bridge.profile()))
             .map(|bridge| bridge.name.clone())
             .collect(),
     }

@@ -3,10 +3,10 @@
 
 use super::{
     error::BridgeError,
-    inputs::{Inputs, Layer, Link, Profile},
+    inputs::Inputs,
     names::{self, BridgeNames},
 };
-use crate::connection::Value;
+use crate::model::{Layer, Link, Profile, connection::Value};
 
 /// What an uplink brings along.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +67,7 @@ fn fits_a_bridge(inputs: &Inputs, link: &Link) -> Result<(), BridgeError> {
     }
     let is_other = |bridge: &str| !names::ALL.iter().any(|names| names.bridge == bridge);
     let mut others = inputs.bridges.iter().filter(|bridge| is_other(&bridge.name));
-    match others.find(|bridge| bridge.system_interfaces.contains(&link.name)) {
+    match others.find(|bridge| bridge.system_interfaces().any(|it| it == link.name)) {
         Some(bridge) => {
             Err(BridgeError::InOtherBridge { link: name(), bridge: bridge.name.clone() })
         }
@@ -118,13 +118,9 @@ fn is_for(profile: &Profile, link: &Link) -> bool {
     if !is_card {
         return by_name == Some(true) && link.kind.as_deref() == Some(kind);
     }
-    let mac = profile.settings.get("802-3-ethernet", "mac-address").and_then(mac_text);
-    let has_mac = |mac: String| [&link.permanent_mac, &link.mac].contains(&&Some(mac));
-    matches!(kind, "802-3-ethernet" | "veth") && by_name != Some(false) && mac.is_none_or(has_mac)
-}
-
-fn mac_text(value: &Value) -> Option<String> {
-    let Value::Bytes(bytes) = value else { return None };
-    let text = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(":");
-    (!bytes.is_empty()).then_some(text)
+    let has_mac = match profile.settings.get("802-3-ethernet", "mac-address") {
+        Some(Value::Bytes(mac)) if !mac.is_empty() => link.macs().any(|own| own.as_bytes() == *mac),
+        Some(_) | None => true,
+    };
+    matches!(kind, "802-3-ethernet" | "veth") && by_name != Some(false) && has_mac
 }

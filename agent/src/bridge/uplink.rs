@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     error::BridgeError,
-    inputs::{DefaultRoute, Inputs},
+    inputs::Inputs,
     names::{ALL, BR_EX, BR_EX1},
 };
+use crate::model::{Family, Route};
 
 /// The file that names the uplink.
 pub(crate) const DEFAULT_BRIDGE: &str = "/etc/ovnk/default_bridge";
@@ -92,14 +93,13 @@ pub(crate) fn choose(inputs: &Inputs, patience: Patience) -> Result<Choice, Brid
         return decided(inputs, link, Reason::PrimaryIp(ip));
     }
     let first = inputs.default_routes.iter().find(|route| counts(inputs, route));
-    let decide =
-        |route: &DefaultRoute| decided(inputs, &route.link, Reason::DefaultRoute(route.gateway));
+    let decide = |route: &Route| decided(inputs, &route.link, Reason::DefaultRoute(route.gateway));
     // The bridge of an earlier run: no other hint is asked for.
     if let Some(route) = first.filter(|route| route.link == BR_EX.bridge) {
         return decide(route);
     }
     if let Some(hint) = hint(inputs).filter(|hint| first.is_none_or(|route| route.link != *hint)) {
-        let of_hint = |route: &&DefaultRoute| route.link == hint;
+        let of_hint = |route: &&Route| route.link == hint;
         if let Some(route) = inputs.default_routes.iter().find(of_hint) {
             return decided(inputs, hint, Reason::Hint(route.gateway));
         }
@@ -149,7 +149,7 @@ fn by_default_bridge(
 fn with_primary_ip(inputs: &Inputs) -> Option<(&str, IpAddr)> {
     let ip = inputs.files.primary_ip.as_deref()?.trim().parse().ok()?;
     let has = |link: &&str| may_be_uplink(inputs, link);
-    let links = inputs.addresses.iter().filter(|it| it.ip == ip).map(|it| it.link.as_str());
+    let links = inputs.addresses.iter().filter(|it| it.on.ip == ip).map(|it| it.on.link.as_str());
     links.into_iter().find(has).map(|link| (link, ip))
 }
 
@@ -159,8 +159,8 @@ fn may_be_uplink(inputs: &Inputs, link: &str) -> bool {
 
 /// Whether configure-ovs.sh would see this default route: it passes over a gateway of the other
 /// family.
-fn counts(inputs: &Inputs, route: &DefaultRoute) -> bool {
-    may_be_uplink(inputs, &route.link) && route.gateway.is_ipv4() == route.is_v4
+fn counts(inputs: &Inputs, route: &Route) -> bool {
+    may_be_uplink(inputs, &route.link) && Family::of(route.gateway) == route.family
 }
 
 /// `link` as the uplink, or the link below it if it is br-ex.
@@ -176,10 +176,8 @@ fn decided(inputs: &Inputs, link: &str, reason: Reason) -> Result<Choice, Bridge
 fn below_bridge(inputs: &Inputs) -> Option<(&str, Below)> {
     let exists = |link: &&str| *link != BR_EX.bridge && inputs.link(link).is_some();
     let of_ovsdb = inputs.bridges.iter().find(|bridge| bridge.name == BR_EX.bridge);
-    let mut ports = of_ovsdb
-        .into_iter()
-        .flat_map(|bridge| bridge.system_interfaces.iter().map(String::as_str))
-        .filter(exists);
+    let mut ports =
+        of_ovsdb.into_iter().flat_map(|bridge| bridge.system_interfaces()).filter(exists);
     let sources = [
         (kept_uplink(inputs).filter(exists), Below::Profile),
         (ports.next(), Below::Ovsdb),

@@ -1,13 +1,10 @@
 //! NetworkManager on the system bus; only this module uses zbus. Names and values follow
 //! NetworkManager's D-Bus API reference.
 
-mod activated;
 mod activation;
 mod bus;
-mod connections;
 mod profiles;
 mod proxies;
-mod reapply;
 mod settings;
 mod systemd;
 #[cfg(test)]
@@ -22,16 +19,10 @@ use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
-    connections::Connection,
-    profiles::Profile,
     settings::to_dbus,
     systemd::start_unit,
 };
-
-/// A checkpoint's object path.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Checkpoint(String);
+use crate::model::{Active, Checkpoint};
 
 /// When a checkpoint rolls back by itself.
 #[derive(Clone, Copy, Debug)]
@@ -42,27 +33,13 @@ pub(crate) struct Deadline {
     pub(crate) seconds: u32,
 }
 
-#[cfg(test)]
-impl Checkpoint {
-    /// A checkpoint for fakes.
-    pub(crate) fn fake(path: &str) -> Self {
-        Self(path.to_owned())
-    }
-}
-
-/// An active connection with its device, enough to activate it again.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Active {
-    pub(crate) uuid: String,
-    pub(crate) device: String,
-    pub(crate) kind: String,
-}
-
-/// Whether NetworkManager is done with a device.
+/// How far NetworkManager is with a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Settled {
-    Yes,
-    No,
+pub(crate) enum DeviceState {
+    /// NetworkManager is done with it.
+    Done,
+    /// NetworkManager works on it, or is about to.
+    UnderWay,
     /// NetworkManager does not know the device (yet).
     Unknown,
 }
@@ -149,18 +126,22 @@ impl Bus {
             .map_err(watch)
     }
 
-    /// Whether NetworkManager is done with the start-up of the device.
-    pub(crate) async fn settled(&self, name: &str) -> Result<Settled, BusError> {
-        let Some(device) = self.device(name).await? else { return Ok(Settled::Unknown) };
+    /// How far NetworkManager is with the device.
+    pub(crate) async fn device_state(&self, name: &str) -> Result<DeviceState, BusError> {
+        let Some(device) = self.device(name).await? else { return Ok(DeviceState::Unknown) };
         let device = self.device_proxy(&device).await?;
         let answers = tokio::try_join!(device.state(), device.available_connections());
         let Some((state, profiles)) = unless_gone(answers.map_err(call("a query")))? else {
-            return Ok(Settled::Unknown);
+            return Ok(DeviceState::Unknown);
         };
         // During start-up NetworkManager is about to activate a disconnected device with a profile.
         let early = STARTING.contains(&state) || (state == DISCONNECTED && !profiles.is_empty());
         let starting = early && self.manager.startup().await.map_err(call("a query"))?;
-        Ok(if ACTIVATING.contains(&state) || starting { Settled::No } else { Settled::Yes })
+        Ok(if ACTIVATING.contains(&state) || starting {
+            DeviceState::UnderWay
+        } else {
+            DeviceState::Done
+        })
     }
 
     /// Whether NetworkManager manages the device and finds it unavailable.

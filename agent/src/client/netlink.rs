@@ -26,17 +26,12 @@ use rtnetlink::{
     },
     sys::SocketAddr,
 };
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::Mutex;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::dump::Dump;
-pub(crate) use self::{
-    links::{Lacp, Layer, Link},
-    routes::DefaultRoute,
-};
-use crate::wants::OnLink;
+use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.
 #[derive(Debug, Error)]
@@ -67,36 +62,11 @@ pub(crate) enum NetlinkError {
     EventsEnded,
 }
 
-/// An address in the kernel, complete enough to be restored.
+/// An address with the kernel's own message, so that label, flags and lifetimes can be restored too.
 #[derive(Clone, Debug)]
-pub(crate) struct Address {
-    pub(crate) on: OnLink,
-    /// Not usable yet (duplicate address detection).
-    pub(crate) tentative: bool,
-    /// Duplicate address detection failed.
-    pub(crate) duplicate: bool,
-    /// From the network, so with a limited lifetime.
-    pub(crate) dynamic: bool,
-    pub(crate) scope: Scope,
+pub(crate) struct KeptAddress {
+    pub(crate) address: Address,
     message: AddressMessage,
-}
-
-impl Address {
-    /// Whether the scope is global; host and link scopes are not configuration.
-    pub(crate) fn is_global(&self) -> bool {
-        self.scope == Scope::Global
-    }
-}
-
-/// The scope of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
-    Global,
-    /// `site`, and any number of an administrator's.
-    Site,
-    Link,
-    Host,
 }
 
 /// State of a neighbour entry, reduced to the needs of a probe.
@@ -187,6 +157,11 @@ impl Netlink {
 
     /// All addresses, of both families.
     pub(crate) async fn addresses(&self) -> Result<Vec<Address>, NetlinkError> {
+        Ok(self.kept_addresses().await?.into_iter().map(|kept| kept.address).collect())
+    }
+
+    /// All addresses, each with what the kernel needs to have it back.
+    pub(crate) async fn kept_addresses(&self) -> Result<Vec<KeptAddress>, NetlinkError> {
         let links = self.links().await?;
         let _turn = self.turn.lock().await;
         let messages: Vec<AddressMessage> = self
@@ -201,12 +176,13 @@ impl Netlink {
     }
 
     /// Restores an address with label, scope, flags and lifetimes.
-    pub(crate) async fn put_back(&self, address: &Address) -> Result<(), NetlinkError> {
+    pub(crate) async fn put_back(&self, kept: &KeptAddress) -> Result<(), NetlinkError> {
+        let KeptAddress { address, message } = kept;
         let Some(link) = self.links().await?.into_iter().find(|l| l.name == address.on.link) else {
             // The interface was removed on purpose, and its addresses with it.
             return Ok(());
         };
-        let mut message = address.message.clone();
+        let mut message = message.clone();
         message.header.index = link.index;
         let mut request =
             self.handle.address().add(link.index, address.on.ip, address.on.prefix).replace();
@@ -218,7 +194,7 @@ impl Netlink {
     }
 
     /// Default routes of the main table, one for each next hop.
-    pub(crate) async fn default_routes(&self) -> Result<Vec<DefaultRoute>, NetlinkError> {
+    pub(crate) async fn default_routes(&self) -> Result<Vec<Route>, NetlinkError> {
         let links = self.links().await?;
         let mut found = Vec::new();
         for version in [IpVersion::V4, IpVersion::V6] {
@@ -306,7 +282,7 @@ impl Netlink {
     }
 }
 
-fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
+fn address(message: AddressMessage, links: &[Link]) -> Option<KeptAddress> {
     let header = &message.header;
     let link = links.iter().find(|l| l.index == header.index)?.name.clone();
     let mut ip = None;
@@ -322,14 +298,14 @@ fn address(message: AddressMessage, links: &[Link]) -> Option<Address> {
         }
     }
     let prefix = header.prefix_len;
-    Some(Address {
+    let address = Address {
         on: OnLink { link, ip: ip?, prefix },
         tentative: flags.contains(AddressFlags::Tentative),
         duplicate: flags.contains(AddressFlags::Dadfailed),
         dynamic: !header.flags.contains(AddressHeaderFlags::Permanent),
         scope: scope(header.scope),
-        message,
-    })
+    };
+    Some(KeptAddress { address, message })
 }
 
 fn scope(scope: AddressScope) -> Scope {

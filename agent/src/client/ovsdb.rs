@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use self::messages::{MAX_MESSAGE_BYTES, Message, Messages};
-pub(crate) use self::rows::{Bridge, Port};
+use crate::model::{Bridge, PROFILE, Port};
 
 /// A failed operation of OVSDB.
 #[derive(Debug, Error)]
@@ -38,10 +38,6 @@ const DB: &str = "Open_vSwitch";
 const OVN_REMOTE: &str = "ovn-remote";
 /// The value that configure-ovs.sh writes; ovnkube-node writes the address again when it starts.
 const BLANK: &str = " ";
-
-/// The key in `external_ids` by which NetworkManager identifies its own rows; the value is the
-/// profile's UUID.
-const PROFILE: &str = "NM.connection.uuid";
 
 /// A connection.
 pub(crate) struct Ovsdb {
@@ -109,7 +105,7 @@ impl Ovsdb {
     /// Restores a bridge, replacing one of the same name; NetworkManager's ports are left to
     /// NetworkManager.
     pub(crate) async fn restore(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
-        let (mut operations, reference) = bridge.insert();
+        let (mut operations, reference) = rows::insert_bridge(bridge);
         operations.extend(self.uuid(&bridge.name).await?.as_ref().map(unlink));
         operations.push(json!({"op": "mutate", "table": DB, "where": [],
             "mutations": [["bridges", "insert", ["set", [reference]]]]}));
@@ -119,7 +115,7 @@ impl Ovsdb {
 
     /// Sets the columns of the bridge of this name to those of `bridge`.
     pub(crate) async fn set_columns(&mut self, bridge: &Bridge) -> Result<(), OvsdbError> {
-        let mut row = bridge.row().clone();
+        let mut row = bridge.row.clone();
         // OVSDB refuses any update of the name, even an identical one.
         row.remove("name");
         let update = json!({"op": "update", "table": "Bridge",

@@ -8,11 +8,12 @@ use crate::{
     document::{Document, digest::Digest, service_files::Found},
     durable::{self, commit, record::Record},
     error::Error,
-    network::{Network as _, NetworkError, real::RealNetwork, uplinks::Uplinks},
+    model::Uplinks,
+    model::Wants,
+    network::{Network as _, NetworkError, real::RealNetwork},
     paths::Paths,
     state::{Parsed, State},
     status::Success,
-    wants::Wants,
 };
 
 /// A document in force according to `applied`.
@@ -36,7 +37,7 @@ impl Adopted {
         }
         // The checks refuse an unparsable document, with the position of the error.
         let Ok(parsed) = Parsed::new(&document.text) else { return Ok(None) };
-        let wants = parsed.first_wants(&document.text);
+        let wants = parsed.first_wants();
         Ok(Some(Self { parsed, wants }))
     }
 
@@ -68,7 +69,7 @@ impl Adopted {
         let say = |text: &str, bound| run.progress.say(text, bound);
         network.ready(&Wants::default(), &say).await?;
         let current = network.current().await?;
-        let desired = network.settle(self.parsed.resolve(Some(&current))?).await?;
+        let desired = network.resolve_links(self.parsed.resolve(Some(&current))?).await?;
         if let Some(missing) = desired.missing_in(&current)? {
             run.warn(&format!("the current state has drifted: {}", missing.subjects().join(", ")));
         }

@@ -161,15 +161,18 @@ fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<
 /// Counts a failure of the document. A stop does not count: the machine is shutting down.
 fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
-    let before = record.failures_of(&document.digest);
+    let (digest, source) = (&document.digest, &*document.path);
+    let before = record.failures_of(digest);
     let noted = match failure {
         Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
         Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
             record::append(paths, &document.digest, &document.path, "stopped", Some(&why))
         }
-        Failure::RolledBack { .. } => record.failed(paths, document, before, "rolled-back", &why),
+        Failure::RolledBack { .. } => {
+            record.failed(paths, digest, source, before, "rolled-back", &why)
+        }
         Failure::RollBackFailed { .. } => {
-            record.failed(paths, document, before, "roll-back-failed", &why)
+            record.failed(paths, digest, source, before, "roll-back-failed", &why)
         }
     };
     if let Err(error) = noted {

@@ -67,7 +67,7 @@ pub(super) async fn resolved(network: &RealNetwork<'_>, parsed: &Parsed) -> Resu
         true => Some(network.current().await?),
         false => None,
     };
-    Ok(network.settle(parsed.resolve(current.as_ref())?).await?)
+    Ok(network.resolve_links(parsed.resolve(current.as_ref())?).await?)
 }
 
 /// Prints the part of `desired` that the current state lacks.

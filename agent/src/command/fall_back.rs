@@ -13,8 +13,9 @@ use crate::{
     document::{Document, service_files::ServiceFiles},
     durable::{record::Record, set_aside},
     error::{Error, Exit},
+    model::ProbeResult,
     network::{NetworkError, real::RealNetwork},
-    probe::{self, Kind, Probe, ProbeResult},
+    probe::{self, Kind, Probe},
     settings::Policy,
     state::Parsed,
     status::phase::Phase,
@@ -124,7 +125,7 @@ fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{paths::Paths, settings::Probes, wants::Gateway};
+    use crate::{model::Gateway, paths::Paths, settings::Probes};
 
     fn names(gateways: &[Gateway], before: &[(&str, bool)], settings: &Probes) -> Vec<String> {
         let plan = probe::plan(settings, gateways, &[], &Paths::new("/nowhere"));

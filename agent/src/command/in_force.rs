@@ -8,10 +8,11 @@ use crate::{
     document::{Document, service_files::Found},
     durable::record::Record,
     error::Error,
-    network::{NetworkError, uplinks::Uplinks},
+    model::Uplinks,
+    model::Wants,
+    network::NetworkError,
     paths::Paths,
     status::Success,
-    wants::Wants,
 };
 
 impl Attempt<'_> {

@@ -34,6 +34,6 @@ pub(super) fn last_good_state(paths: &Paths) -> Result<Option<State>, Error> {
     Ok(Some(match parsed.needs_current() {
         true => then,
         // Take the document, not its resolved copy: nmstate does not write every key that it reads.
-        false => parsed.resolve(None)?.settled_as(&then),
+        false => parsed.resolve(None)?.with_links_of(&then),
     }))
 }

@@ -7,8 +7,8 @@ use tracing::field;
 
 use crate::{
     error::{Error, Exit},
+    model::ProbeResult,
     paths::Paths,
-    probe::ProbeResult,
     status::{
         Fault, Outcome, Status, StatusFile, Success,
         log::{Tone, console, message_id},

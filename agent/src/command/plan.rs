@@ -48,7 +48,7 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
     };
     let late = |_| {
         let what = "NetworkManager, the kernel or Open vSwitch".to_owned();
-        NetworkError::NotReady { what, seconds: bound.as_secs_f64() }
+        NetworkError::NotReady { what, bound }
     };
     let inputs = tokio::time::timeout(bound, inputs).await.map_err(late)??;
     let awaited = match choose(&inputs, Patience::Left) {

@@ -12,7 +12,8 @@ use super::decide::Attempt;
 use crate::{
     client::netlink::Netlink,
     error::Error,
-    network::{NetworkError, real::RealNetwork, uplinks::Uplinks},
+    model::Uplinks,
+    network::{NetworkError, real::RealNetwork},
     probe,
     settings::Policy,
     status::phase::Phase,

@@ -9,7 +9,6 @@ use nmgen::chain;
 use super::marks;
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
-    document::Document,
     durable::{
         FileError, commit,
         journal::{self, Journal, Kind},
@@ -18,7 +17,8 @@ use crate::{
     },
     error::Error,
     lock,
-    network::{Before, Network as _, bridges, real::RealNetwork},
+    model::Before,
+    network::{Network as _, bridges, real::RealNetwork},
     paths::Paths,
     settings::Settings,
     status::{
@@ -161,16 +161,10 @@ fn note(paths: &Paths, journal: &Journal) {
 }
 
 fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
-    let document = Document {
-        path: journal.source.clone(),
-        text: String::new(),
-        digest: journal.digest.clone(),
-        mode: 0o600,
-    };
     let why = "the agent or the machine stopped during the transaction";
     let mut record = Record::load(paths);
-    let before = journal.failures.unwrap_or_else(|| record.failures_of(&document.digest));
-    record.failed(paths, &document, before, "interrupted", why)
+    let before = journal.failures.unwrap_or_else(|| record.failures_of(&journal.digest));
+    record.failed(paths, &journal.digest, &journal.source, before, "interrupted", why)
 }
 
 fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {

@@ -19,7 +19,7 @@ use nmgen::chain;
 use crate::{
     bridge::plan::BridgePlan,
     document::{Document, digest::Digest},
-    network::uplinks::Uplinks,
+    model::Uplinks,
     paths::Paths,
 };
 

@@ -20,7 +20,10 @@ use super::{
     settle::settle,
 };
 use crate::{
-    document::Document, document::digest::Digest, network::Before, paths::Paths, probe::ProbeResult,
+    document::Document,
+    document::digest::Digest,
+    model::{Before, ProbeResult},
+    paths::Paths,
 };
 
 /// The kind of a change.
@@ -205,7 +208,7 @@ mod tests {
     use crate::{
         document::{Document, digest::Digest},
         durable::commit,
-        network::Before,
+        model::Before,
         paths::Paths,
     };
 

@@ -9,9 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::file::{self, FileError};
-use crate::{
-    document::Document, document::digest::Digest, network::uplinks::Uplinks, paths::Paths,
-};
+use crate::{document::Document, document::digest::Digest, model::Uplinks, paths::Paths};
 
 /// A committed document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,16 +121,17 @@ impl Record {
     pub(crate) fn failed(
         &mut self,
         paths: &Paths,
-        document: &Document,
+        digest: &Digest,
+        source: &Path,
         before: u32,
         outcome: &str,
         error: &str,
     ) -> Result<(), FileError> {
-        let (digest, last_error) = (document.digest.clone(), error.to_owned());
-        self.failures = Some(Failures { digest, count: before.saturating_add(1), last_error });
+        let (count, last_error) = (before.saturating_add(1), error.to_owned());
+        self.failures = Some(Failures { digest: digest.clone(), count, last_error });
         file::create_dir(&paths.state_dir())?;
         file::write_json(&paths.record(), self, 0o600)?;
-        append(paths, &document.digest, &document.path, outcome, Some(error))
+        append(paths, digest, source, outcome, Some(error))
     }
 
     /// The record of a commit of `document`, now. Committing the last good document again after
@@ -212,9 +211,9 @@ mod tests {
     fn failures_are_of_one_document() -> Result<(), Box<dyn std::error::Error>> {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
-        let mut record = Record::default();
+        let (a, mut record) = (document("a"), Record::default());
         for before in 0..3 {
-            record.failed(&paths, &document("a"), before, "rolled-back", "why")?;
+            record.failed(&paths, &a.digest, &a.path, before, "rolled-back", "why")?;
         }
         assert_eq!(record.failures_of(&Digest::of(b"a")), 3);
         assert_eq!(record.failures_of(&Digest::of(b"b")), 0);

@@ -12,7 +12,7 @@ pub(super) fn run(input: &[u8]) {
         assert!(is_link(&route.link), "{route:?}");
     }
     for address in &dump.addresses {
-        assert!(is_link(&address.on.link), "{address:?}");
+        assert!(is_link(&address.address.on.link), "{address:?}");
         // The agent may have to put it back.
         assert!(address.request_length() > 0, "{address:?}");
     }

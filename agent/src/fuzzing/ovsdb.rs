@@ -6,9 +6,12 @@ use tokio::{
 };
 
 use super::block_on;
-use crate::client::ovsdb::{
-    Bridge, Ovsdb,
-    messages::{Message, Messages},
+use crate::{
+    client::ovsdb::{
+        Ovsdb,
+        messages::{Message, Messages},
+    },
+    model::Bridge,
 };
 
 pub(super) fn run(input: &[u8]) {

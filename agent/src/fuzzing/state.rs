@@ -16,7 +16,7 @@ use crate::{
         commit,
         journal::{self, Journal, Kind},
     },
-    network::Before,
+    model::Before,
     paths::Paths,
 };
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::{NetworkError, cards, clients::Clients, readiness, stale};
 use nmgen::chain;
 
-use crate::client::{dbus::Active, ovsdb::Ovsdb};
+use crate::{client::ovsdb::Ovsdb, model::Active};
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries

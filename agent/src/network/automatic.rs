@@ -14,11 +14,14 @@ use crate::{
         plan::{Activation, BridgePlan, PlannedProfile, Role},
     },
     client::{
-        dbus::{Active, BusError, Profile, to_dbus},
-        netlink::{Events, Lacp},
+        dbus::{BusError, to_dbus},
+        netlink::Events,
         ovsdb::Ovsdb,
     },
-    connection::{Record, Value},
+    model::{
+        Active, Lacp, Mac, ProfileRef,
+        connection::{Record, Value},
+    },
 };
 
 /// A port of a bond is brought up by its controller within this time.
@@ -78,7 +81,7 @@ pub(super) async fn apply(
 async fn make(
     net: &Clients<'_>,
     profile: &PlannedProfile,
-    known: &[Profile],
+    known: &[ProfileRef],
 ) -> Result<(), BusError> {
     let mut settings = to_dbus(&profile.settings)?;
     if let Some(secrets) = &profile.secrets {
@@ -231,6 +234,7 @@ pub(super) async fn lacking(
             ["assigned-mac-address", "cloned-mac-address"]
                 .iter()
                 .find_map(|property| p.settings.text("802-3-ethernet", property))
+                .and_then(Mac::parse)
         });
         match bridges.iter().find(|bridge| bridge.name == names.bridge) {
             None => lacking.push(format!("the bridge {}", names.bridge)),
@@ -243,9 +247,7 @@ pub(super) async fn lacking(
                         names.bridge
                     ));
                 }
-                let is_mac =
-                    |mac: &str| bridge.hwaddr().is_some_and(|is| is.eq_ignore_ascii_case(mac));
-                if mac.is_some_and(|mac| !is_mac(mac)) {
+                if mac.is_some() && bridge.hwaddr().and_then(Mac::parse) != mac {
                     lacking.push(format!("{} has the MAC address of {link}", names.bridge));
                 }
                 // ovs-vswitchd numbers a port once it has opened the device.

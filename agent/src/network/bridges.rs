@@ -6,7 +6,10 @@
 
 use std::time::Duration;
 
-use crate::client::ovsdb::{Bridge, Ovsdb, OvsdbError, Port};
+use crate::{
+    client::ovsdb::{Ovsdb, OvsdbError},
+    model::{Bridge, Port},
+};
 
 /// NetworkManager removes its interfaces from OVSDB only after it has confirmed the deletion of
 /// their profile.
@@ -204,7 +207,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Change, lost_patch_ports, other_ofports, way_back};
-    use crate::client::ovsdb::Bridge;
+    use crate::model::Bridge;
 
     const PATCH: (&str, &str, Option<&str>) = ("patch0", "patch", None);
     const NIC: (&str, &str, Option<&str>) = ("eno1", "system", Some("u-eno1"));

@@ -4,7 +4,7 @@
 use nmgen::chain;
 
 use super::{NetworkError, clients::Clients};
-use crate::client::{dbus::Active, netlink::Link};
+use crate::model::{Active, Link};
 
 /// Sets up the cards that NetworkManager manages and finds unavailable. With the carrier it
 /// activates their profiles by itself.

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use nix::time::ClockId;
 
-use super::{Before, NetworkError};
+use super::NetworkError;
 use crate::{
     client::{
-        dbus::{Bus, BusError, Checkpoint, Deadline},
+        dbus::{Bus, BusError, Deadline},
         netlink::Netlink,
     },
+    model::{Before, Checkpoint},
     paths::Paths,
     settings::Wait,
 };

@@ -2,8 +2,8 @@
 
 use super::{NetworkError, clients::Clients};
 use crate::{
-    client::netlink::{Address, Events},
-    wants::Wants,
+    client::netlink::{Events, KeptAddress},
+    model::Wants,
 };
 
 /// Addresses on the document's interfaces from neither a profile nor a lease, such as a keepalived
@@ -12,8 +12,8 @@ use crate::{
 pub(super) async fn find(
     net: &Clients<'_>,
     wants: &Wants,
-    all: &[Address],
-) -> Result<Vec<Address>, NetworkError> {
+    all: &[KeptAddress],
+) -> Result<Vec<KeptAddress>, NetworkError> {
     let mut found = Vec::new();
     let with_ip = wants
         .addresses
@@ -26,19 +26,21 @@ pub(super) async fn find(
     links.sort_unstable();
     links.dedup();
     for link in links {
-        let candidates = all.iter().filter(|a| {
+        let candidates = all.iter().filter(|KeptAddress { address: a, .. }| {
             a.on.link == *link
                 && a.is_global()
                 && !a.dynamic
                 && with_ip.contains(&(link, a.on.ip.is_ipv4()))
                 && !wants.addresses.contains(&a.on)
         });
-        let candidates: Vec<&Address> = candidates.collect();
+        let candidates: Vec<&KeptAddress> = candidates.collect();
         if candidates.is_empty() {
             continue;
         }
         let profile = net.bus.profile_addresses(link).await?;
-        found.extend(candidates.into_iter().filter(|a| !profile.contains(&a.on.ip)).cloned());
+        found.extend(
+            candidates.into_iter().filter(|a| !profile.contains(&a.address.on.ip)).cloned(),
+        );
     }
     Ok(found)
 }
@@ -47,7 +49,7 @@ pub(super) async fn find(
 /// without its VIP. Returns only on an error.
 pub(super) async fn guard(
     net: &Clients<'_>,
-    foreign: &[Address],
+    foreign: &[KeptAddress],
 ) -> Result<std::convert::Infallible, NetworkError> {
     if foreign.is_empty() {
         return std::future::pending().await;
@@ -63,14 +65,17 @@ pub(super) async fn guard(
 }
 
 /// Restores lost foreign addresses.
-pub(super) async fn put_back(net: &Clients<'_>, foreign: &[Address]) -> Result<(), NetworkError> {
+pub(super) async fn put_back(
+    net: &Clients<'_>,
+    foreign: &[KeptAddress],
+) -> Result<(), NetworkError> {
     if foreign.is_empty() {
         return Ok(());
     }
     let now = net.netlink.addresses().await?;
-    for address in foreign.iter().filter(|f| !now.iter().any(|a| a.on == f.on)) {
-        net.netlink.put_back(address).await?;
-        tracing::info!(address = %address.on, "restored an address of another program");
+    for lost in foreign.iter().filter(|f| !now.iter().any(|a| a.on == f.address.on)) {
+        net.netlink.put_back(lost).await?;
+        tracing::info!(address = %lost.address.on, "restored an address of another program");
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::{
         planner::plan,
         uplink::{Choice, Patience, choose},
     },
-    client::{dbus::Settled, netlink::Events},
+    client::{dbus::DeviceState, netlink::Events},
     settings::Settings,
 };
 
@@ -41,7 +41,8 @@ pub(super) async fn planned(
         let awaited = match choice? {
             Choice::Wait(awaited) => awaited.to_string(),
             Choice::Decided(uplink)
-                if is_left && net.bus.settled(&uplink.link).await? == Settled::No =>
+                if is_left
+                    && net.bus.device_state(&uplink.link).await? == DeviceState::UnderWay =>
             {
                 format!("NetworkManager to be done with {}", uplink.link)
             }

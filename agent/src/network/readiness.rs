@@ -6,12 +6,12 @@ use tokio::time::Instant;
 
 use super::{NetworkError, clients::Clients, stale, version};
 use crate::{
-    client::dbus::{BusError, Settled},
+    client::dbus::{BusError, DeviceState},
     client::netlink::Events,
     client::ovsdb::Ovsdb,
     client::watch::Watch,
+    model::{LinkRef, Wants},
     settings::Seconds,
-    wants::{LinkRef, Wants},
 };
 
 type Say<'a> = &'a dyn Fn(&str, Duration);
@@ -98,8 +98,7 @@ pub(super) async fn awaited<T>(
             _ = tick.tick() => {
                 let waited = start.elapsed();
                 if waited >= bound {
-                    let seconds = bound.as_secs_f64();
-                    return Err(NetworkError::NotReady { what: what.to_owned(), seconds });
+                    return Err(NetworkError::NotReady { what: what.to_owned(), bound });
                 }
                 let text =
                     format!("waiting for {what} ({} s of {})", waited.as_secs(), bound.as_secs());
@@ -128,13 +127,13 @@ async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, Netwo
 }
 
 async fn settled(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), BusError> {
-    let done = |state| state == Settled::Yes || (state == Settled::Unknown && !must_exist);
-    if done(net.bus.settled(name).await?) {
+    let done = |state| state == DeviceState::Done || (state == DeviceState::Unknown && !must_exist);
+    if done(net.bus.device_state(name).await?) {
         return Ok(());
     }
     let mut signals = net.bus.signals().await?;
     loop {
-        if done(net.bus.settled(name).await?) {
+        if done(net.bus.device_state(name).await?) {
             return Ok(());
         }
         signals.changed().await?;

@@ -1,41 +1,49 @@
 //! The real network: NetworkManager, the kernel, Open vSwitch.
 
-use std::time::Duration;
+use std::{cell::RefCell, time::Duration};
 
 use super::{
-    Before, Network, NetworkError, activate, automatic, bridges,
+    Network, NetworkError, activate, automatic, bridges,
     clients::Clients,
     foreign, planning, readiness, restore,
     takeover::{self, Leftovers},
-    uplinks::Uplinks,
     verify,
 };
 use crate::{
     bridge::plan::BridgePlan,
-    client::{
-        dbus::{Active, Checkpoint},
-        netlink::Link,
-        ovsdb::Ovsdb,
-    },
+    client::{netlink::KeptAddress, ovsdb::Ovsdb},
     document::identity,
+    model::{
+        Active, Before, Checkpoint, Gateway, Link, LinkRef, Mac, ProbeResult, Uplinks, Wants,
+        WayBack,
+    },
     paths::Paths,
-    probe::{self, Probe, ProbeResult},
+    probe::{self, Probe},
     settings::{Settings, Wait},
     state::{Macs, State},
-    wants::{Gateway, LinkRef, Wants},
 };
 
 /// The network of this node.
-pub(crate) struct RealNetwork<'a>(Clients<'a>);
+pub(crate) struct RealNetwork<'a> {
+    clients: Clients<'a>,
+    /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
+    /// (a keepalived VIP). The journal does not have them: they are stale after a restart of the agent.
+    foreign: RefCell<Vec<KeptAddress>>,
+}
 
 impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
-        Ok(Self(Clients::connect(paths, wait).await?))
+        let clients = Clients::connect(paths, wait).await?;
+        Ok(Self { clients, foreign: RefCell::default() })
     }
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
-        Ok(Ovsdb::connect(&self.0.paths.ovsdb_socket()).await?)
+        Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
+    }
+
+    fn foreign(&self) -> Vec<KeptAddress> {
+        self.foreign.borrow().clone()
     }
 
     /// The plan of the automatic bridge, once its uplink is known.
@@ -44,18 +52,18 @@ impl<'a> RealNetwork<'a> {
         settings: &Settings,
         say: &dyn Fn(&str, Duration),
     ) -> Result<BridgePlan, NetworkError> {
-        planning::planned(&self.0, settings, say).await
+        planning::planned(&self.clients, settings, say).await
     }
 
     /// The parts of the plan that the node lacks, in words.
     pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
-        automatic::lacking(&self.0, plan).await
+        automatic::lacking(&self.clients, plan).await
     }
 
     /// The devices of those of `profiles` that NetworkManager does not have, or that are not up
     /// although their device carries a default route.
     pub(crate) async fn lost(&self, profiles: &[Active]) -> Result<Vec<String>, NetworkError> {
-        activate::lost(&self.0, profiles).await
+        activate::lost(&self.clients, profiles).await
     }
 
     /// Activates those of `profiles` that are not active.
@@ -64,36 +72,36 @@ impl<'a> RealNetwork<'a> {
         profiles: &[Active],
         say: &dyn Fn(&str, Duration),
     ) -> Result<(), NetworkError> {
-        activate::activate(&self.0, profiles, say).await
+        activate::activate(&self.clients, profiles, say).await
     }
 }
 
 impl Network for RealNetwork<'_> {
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
-        readiness::ready(&self.0, wants, say).await
+        readiness::ready(&self.clients, wants, say).await
     }
 
     async fn current(&self) -> Result<State, NetworkError> {
         Ok(State::retrieve().await?)
     }
 
-    async fn settle(&self, desired: State) -> Result<State, NetworkError> {
-        let links = self.0.netlink.links().await?;
-        let card = |mac: &str| {
-            let wanted = LinkRef::Mac(mac.to_owned());
-            let mut cards = links.iter().filter(|link| link.physical && link.is(&wanted));
+    async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
+        let links = self.clients.netlink.links().await?;
+        let card = |mac: &Mac| {
+            let mut cards =
+                links.iter().filter(|link| link.physical && link.macs().any(|m| m == mac));
             // Ports of a bond have its address and their own permanent ones.
-            let permanent = cards.clone().find(|link| link.is_permanent(mac));
+            let permanent = cards.clone().find(|link| link.permanent_mac.as_ref() == Some(mac));
             permanent.or_else(|| cards.next()).map(|link| link.name.clone())
         };
-        Ok(desired.settled(card, |name| {
+        Ok(desired.with_links(card, |name| {
             let wanted = LinkRef::Name(name.to_owned());
             let link = links.iter().find(|link| link.is(&wanted))?;
             Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })
         }))
     }
 
-    async fn snapshot(&self, wants: &Wants) -> Result<Before, NetworkError> {
+    async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError> {
         let bridges = async {
             let mut all = match self.ovsdb().await {
                 Ok(mut ovsdb) => ovsdb.bridges().await?,
@@ -109,21 +117,22 @@ impl Network for RealNetwork<'_> {
             Ok::<_, NetworkError>(all)
         };
         let kernel = async {
-            let links = self.0.netlink.links().await?;
-            let addresses = self.0.netlink.addresses().await?;
-            Ok::<_, NetworkError>((links, addresses, self.0.netlink.default_routes().await?))
+            let links = self.clients.netlink.links().await?;
+            let addresses = self.clients.netlink.kept_addresses().await?;
+            Ok::<_, NetworkError>((links, addresses, self.clients.netlink.default_routes().await?))
         };
         let manager = async {
-            let bus = &self.0.bus;
+            let bus = &self.clients.bus;
             let (active, activated) = (bus.active().await?, bus.activated().await?);
             Ok::<_, NetworkError>((active, activated, bus.checkpoints().await?))
         };
         // In parallel: the three sources are independent.
         let (bridges, (links, addresses, routes), (active, activated, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
-        let foreign = foreign::find(&self.0, wants, &addresses).await?;
+        *self.foreign.borrow_mut() = foreign::find(&self.clients, wants, &addresses).await?;
+        let addresses = addresses.into_iter().map(|kept| kept.address);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
-            addresses.into_iter().filter(|a| a.is_global()).partition(|a| a.dynamic);
+            addresses.filter(|a| a.is_global()).partition(|a| a.dynamic);
         // Temporary IPv6 addresses change by themselves.
         let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
         let has_profile = |link: &Link| active.iter().any(|it| it.device == link.name);
@@ -142,12 +151,11 @@ impl Network for RealNetwork<'_> {
             activated,
             mtus,
             checkpoints,
-            checkpoint_seconds: 0,
+            checkpoint_seconds: way_back.checkpoint_seconds,
             bridges,
-            foreign,
-            reapply: false,
+            reapply: way_back.reapply,
             hostname: if wants.hostname {
-                Some(identity::current(self.0.paths)?.as_str().to_owned())
+                Some(identity::current(self.clients.paths)?.as_str().to_owned())
             } else {
                 None
             },
@@ -155,24 +163,24 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn probe(&self, probes: &[Probe], bound: Duration) -> Vec<ProbeResult> {
-        probe::run(probes, bound, self.0.paths, &self.0.netlink).await
+        probe::run(probes, bound, self.clients.paths, &self.clients.netlink).await
     }
 
     async fn leftovers(&self, wants: &Wants, before: &Before) -> Result<Leftovers, NetworkError> {
         if wants.bridges.is_empty() {
             return Ok(Leftovers::default());
         }
-        Ok(takeover::find(&self.0.bus.profiles().await?, &before.bridges, wants))
+        Ok(takeover::find(&self.clients.bus.profiles().await?, &before.bridges, wants))
     }
 
     async fn checkpoint(&self, seconds: u32) -> Result<Checkpoint, NetworkError> {
-        Ok(self.0.bus.create_checkpoint(seconds).await?)
+        Ok(self.clients.bus.create_checkpoint(seconds).await?)
     }
 
     async fn take_over(&self, leftovers: &Leftovers) -> Result<(), NetworkError> {
         for profile in &leftovers.profiles {
             tracing::info!(profile = %profile.id, "taking over: removing the profile");
-            self.0.bus.delete_profile(profile).await?;
+            self.clients.bus.delete_profile(profile).await?;
         }
         if !leftovers.bridges.is_empty() {
             let names: Vec<&str> = leftovers.bridges.iter().map(|b| b.name.as_str()).collect();
@@ -187,23 +195,23 @@ impl Network for RealNetwork<'_> {
         desired: &State,
         before: &Before,
         held: Option<&Checkpoint>,
-        seconds: u32,
     ) -> Result<(), NetworkError> {
         // nmstate makes a checkpoint of its own, and NetworkManager refuses a second one on the
         // same devices. Between the two only the journal protects: a roll back restores profiles
         // from it and needs no checkpoint.
         if let Some(checkpoint) = held {
-            self.0.bus.destroy_checkpoint(checkpoint).await?;
+            self.clients.bus.destroy_checkpoint(checkpoint).await?;
         }
+        let foreign = self.foreign();
         tokio::select! {
-            applied = desired.apply_uncommitted(seconds) => applied?,
-            lost = foreign::guard(&self.0, &before.foreign) => match lost? {},
+            applied = desired.apply_uncommitted(before.checkpoint_seconds) => applied?,
+            lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
-        foreign::put_back(&self.0, &before.foreign).await
+        foreign::put_back(&self.clients, &foreign).await
     }
 
     async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
-        automatic::apply(&self.0, plan, bound).await
+        automatic::apply(&self.clients, plan, bound).await
     }
 
     async fn verify_profiles(
@@ -211,19 +219,19 @@ impl Network for RealNetwork<'_> {
         plan: &BridgePlan,
         bound: Duration,
     ) -> Result<(), NetworkError> {
-        automatic::verify(&self.0, plan, bound).await
+        automatic::verify(&self.clients, plan, bound).await
     }
 
     async fn verify(
         &self,
         desired: &State,
         wants: &Wants,
-        before: &Before,
         bound: Duration,
     ) -> Result<(), NetworkError> {
+        let foreign = self.foreign();
         tokio::select! {
-            verified = verify::verify(&self.0, desired, wants, bound) => verified,
-            lost = foreign::guard(&self.0, &before.foreign) => match lost? {},
+            verified = verify::verify(&self.clients, desired, wants, bound) => verified,
+            lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
     }
 
@@ -241,12 +249,12 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError> {
-        Uplinks::seen(&self.0.netlink, wants, self.0.bus.active().await?).await
+        Uplinks::seen(&self.clients.netlink, wants, self.clients.bus.active().await?).await
     }
 
     async fn commit(&self, before: &Before) -> Result<(), NetworkError> {
-        for checkpoint in self.0.own_checkpoints(before).await? {
-            self.0.bus.destroy_checkpoint(&checkpoint).await?;
+        for checkpoint in self.clients.own_checkpoints(before).await? {
+            self.clients.bus.destroy_checkpoint(&checkpoint).await?;
         }
         Ok(())
     }
@@ -256,15 +264,15 @@ impl Network for RealNetwork<'_> {
         before: &Before,
         bound: Duration,
     ) -> Result<bool, NetworkError> {
-        restore::checkpoints(&self.0, before, bound).await
+        restore::checkpoints(&self.clients, before, bound).await
     }
 
     async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
-        restore::reapply(&self.0, before, bound).await
+        restore::reapply(&self.clients, before, bound).await
     }
 
     async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError> {
-        restore::profiles(&self.0, bound).await
+        restore::profiles(&self.clients, bound).await
     }
 
     async fn undo_bridges(
@@ -273,22 +281,22 @@ impl Network for RealNetwork<'_> {
         made: &[String],
         bound: Duration,
     ) -> Result<(), NetworkError> {
-        restore::bridges(&self.0, before, made, bound).await
+        restore::bridges(&self.clients, before, made, bound).await
     }
 
     async fn restart(&self, bound: Duration) -> Result<(), NetworkError> {
-        restore::restart(&self.0, bound).await
+        restore::restart(&self.clients, bound).await
     }
 
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError> {
         match &before.hostname {
-            Some(name) => Ok(identity::put_back(self.0.paths, name)?),
+            Some(name) => Ok(identity::put_back(self.clients.paths, name)?),
             None => Ok(()),
         }
     }
 
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
-        restore::restored(&self.0, before, bound).await?;
-        restore::complete_bridges(&self.0, before).await
+        restore::restored(&self.clients, before, &self.foreign(), bound).await?;
+        restore::complete_bridges(&self.clients, before).await
     }
 }

@@ -5,11 +5,13 @@ use std::{future::Future, time::Duration};
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{Before, NetworkError, bridges, clients::Clients, foreign, stale};
-use crate::client::{
-    dbus::Active,
-    netlink::{Events, Link},
-    ovsdb::Ovsdb,
+use super::{NetworkError, bridges, clients::Clients, foreign, stale};
+use crate::{
+    client::{
+        netlink::{Events, KeptAddress},
+        ovsdb::Ovsdb,
+    },
+    model::{Active, Before, Link},
 };
 
 /// Rolls back the checkpoints of the transaction; false if there was none.
@@ -113,9 +115,7 @@ async fn bounded<T>(
 ) -> Result<T, NetworkError> {
     match tokio::time::timeout(bound, work).await {
         Ok(result) => result,
-        Err(_) => {
-            Err(NetworkError::NotReady { what: what.to_owned(), seconds: bound.as_secs_f64() })
-        }
+        Err(_) => Err(NetworkError::NotReady { what: what.to_owned(), bound }),
     }
 }
 
@@ -189,6 +189,7 @@ const QUIET: Duration = Duration::from_millis(500);
 pub(super) async fn restored(
     net: &Clients<'_>,
     before: &Before,
+    foreign: &[KeptAddress],
     bound: Duration,
 ) -> Result<(), NetworkError> {
     let deadline = Instant::now() + bound;
@@ -197,7 +198,7 @@ pub(super) async fn restored(
     // Activate inactive profiles once, even if the proof is already complete.
     let mut has_activated = false;
     loop {
-        if let Err(error) = foreign::put_back(net, &before.foreign).await {
+        if let Err(error) = foreign::put_back(net, foreign).await {
             tracing::debug!("{error}");
         }
         let missing = missing(net, before).await?;
@@ -270,11 +271,7 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
     let gateways = before
         .gateways
         .iter()
-        .filter(|b| {
-            !routes
-                .iter()
-                .any(|r| r.gateway == b.ip && b.link.as_ref().is_none_or(|l| *l == r.link))
-        })
+        .filter(|gateway| !routes.iter().any(|route| gateway.is_of(route)))
         .map(|b| format!("the default route by {}", b.ip));
     let has_lease = |link: &String| {
         addresses

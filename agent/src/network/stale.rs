@@ -13,11 +13,10 @@ use std::time::Duration;
 
 use nmgen::chain;
 
-use super::{Before, NetworkError, clients::Clients};
-use crate::client::{
-    datapath,
-    netlink::Link,
-    ovsdb::{Bridge, Ovsdb},
+use super::{NetworkError, clients::Clients};
+use crate::{
+    client::{datapath, ovsdb::Ovsdb},
+    model::{Before, Bridge, Link},
 };
 
 /// ovs-vswitchd carries a change out within milliseconds, unless it is busy.
@@ -108,7 +107,7 @@ fn has(bridge: &Bridge, link: &Link) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{Before, Bridge, Link, has, is_held, is_suspect};
-    use crate::client::dbus::Active;
+    use crate::model::Active;
 
     fn link(name: &str, kind: Option<&str>, has_carrier: bool) -> Link {
         let kind = kind.map(str::to_owned);

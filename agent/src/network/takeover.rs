@@ -1,21 +1,15 @@
 //! Leftovers of configure-ovs and OpenShift SDN on a node: profiles and OVS bridges. Pure.
 
-use super::Before;
 use crate::{
-    bridge::{
-        names,
-        plan::{Leftover, Removal},
-    },
-    client::dbus::Profile,
-    client::ovsdb::Bridge,
-    wants::Wants,
+    bridge::{names, plan::Removal},
+    model::{Before, Bridge, ProfileRef, Wants},
 };
 
 /// Leftovers to remove before the document is applied.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leftovers {
     /// Profiles of these tools.
-    pub(crate) profiles: Vec<Profile>,
+    pub(crate) profiles: Vec<ProfileRef>,
     /// Bridges without a profile.
     pub(crate) bridges: Vec<Bridge>,
 }
@@ -23,14 +17,9 @@ pub(crate) struct Leftovers {
 impl Leftovers {
     /// Leftovers that the plan of an automatic bridge names.
     pub(crate) fn of(remove: &Removal, before: &Before) -> Self {
-        let profile = |it: &Leftover| Profile {
-            path: it.path.clone(),
-            id: it.id.clone(),
-            uuid: it.uuid.clone(),
-        };
         let goes = |bridge: &&Bridge| remove.bridges.contains(&bridge.name);
         Self {
-            profiles: remove.profiles.iter().map(profile).collect(),
+            profiles: remove.profiles.clone(),
             bridges: before.bridges.iter().filter(goes).cloned().collect(),
         }
     }
@@ -46,11 +35,11 @@ const SDN: &str = "br0";
 
 /// Finds leftovers, only if the document declares an OVS bridge: without one the node keeps its
 /// bridges.
-pub(crate) fn find(profiles: &[Profile], bridges: &[Bridge], wants: &Wants) -> Leftovers {
+pub(crate) fn find(profiles: &[ProfileRef], bridges: &[Bridge], wants: &Wants) -> Leftovers {
     if wants.bridges.is_empty() {
         return Leftovers::default();
     }
-    let (go, stay): (Vec<&Profile>, Vec<&Profile>) =
+    let (go, stay): (Vec<&ProfileRef>, Vec<&ProfileRef>) =
         profiles.iter().partition(|profile| names::is_automatic(&profile.id));
     // NetworkManager identifies a bridge by its name and its profile's UUID: it can neither use
     // nor, before 1.54, remove a bridge without a profile, and OVSDB refuses a second one of the
@@ -84,13 +73,13 @@ pub(crate) fn may_change(bridge: &Bridge, wants: &Wants) -> bool {
 #[cfg(test)]
 mod tests {
     use super::find;
-    use crate::{client::dbus::Profile, client::ovsdb::Bridge, wants::Wants};
+    use crate::model::{Bridge, ProfileRef, Wants};
 
-    fn profile(id: &str) -> Profile {
-        Profile { path: "/p".to_owned(), id: id.to_owned(), uuid: format!("uuid-of-{id}") }
+    fn profile(id: &str) -> ProfileRef {
+        ProfileRef { path: "/p".to_owned(), id: id.to_owned(), uuid: format!("uuid-of-{id}") }
     }
 
-    fn names(profiles: &[Profile], bridges: &[Bridge], made: &str) -> Vec<String> {
+    fn names(profiles: &[ProfileRef], bridges: &[Bridge], made: &str) -> Vec<String> {
         let wants = Wants { bridges: vec![made.to_owned()], ..Wants::default() };
         find(profiles, bridges, &wants).bridges.into_iter().map(|bridge| bridge.name).collect()
     }

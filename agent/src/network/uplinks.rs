@@ -1,59 +1,15 @@
 //! The network that a later boot waits for: each address family with a default route through the
 //! document's interfaces at commit. Kernel only, no D-Bus.
 
-use std::{net::IpAddr, time::Duration};
+use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use tokio::time::Instant;
 
 use super::NetworkError;
 use crate::{
-    client::{
-        dbus::Active,
-        netlink::{Events, Link, Netlink, NetlinkError},
-    },
-    wants::{LinkRef, Wants},
+    client::netlink::{Events, Netlink, NetlinkError},
+    model::{Active, Family, Link, LinkRef, Uplinks, Wants},
 };
-
-/// An address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Family {
-    Ipv4,
-    Ipv6,
-}
-
-impl Family {
-    const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
-
-    fn of(ip: IpAddr) -> Self {
-        if ip.is_ipv4() { Self::Ipv4 } else { Self::Ipv6 }
-    }
-}
-
-impl std::fmt::Display for Family {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Ipv4 => "IPv4",
-            Self::Ipv6 => "IPv6",
-        })
-    }
-}
-
-/// Families with a default route through one of these links.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Uplinks {
-    pub(crate) families: Vec<Family>,
-    /// The document's interfaces; any of them may carry the route after a day-2 change.
-    pub(crate) links: Vec<LinkRef>,
-    /// Network cards under the interfaces that carried the routes: an OVS interface keeps its
-    /// address without a NIC.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) cards: Vec<LinkRef>,
-    /// Profiles that are active on them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) profiles: Vec<Active>,
-}
 
 /// The kernel's links, and those with a usable address or a default route of a family.
 #[derive(Clone, Debug, Default)]
@@ -188,11 +144,15 @@ impl Uplinks {
                     }
                     _ = tick.tick() => {}
                 }
-                let (waited, seconds) = (start.elapsed(), bound.as_secs_f64());
+                let waited = start.elapsed();
                 if waited >= bound {
-                    return Err(NetworkError::NotReady { what, seconds });
+                    return Err(NetworkError::NotReady { what, bound });
                 }
-                let text = format!("waiting for {what} ({} s of {seconds})", waited.as_secs());
+                let text = format!(
+                    "waiting for {what} ({} s of {})",
+                    waited.as_secs(),
+                    bound.as_secs_f64()
+                );
                 say(&text, bound.saturating_sub(waited));
             }
         }
@@ -210,14 +170,11 @@ fn links(wants: &Wants) -> Vec<LinkRef> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Family, Kernel, Uplinks};
-    use crate::{
-        client::netlink::Link,
-        wants::{LinkRef, Wants},
-    };
+    use super::Kernel;
+    use crate::model::{Family, Link, LinkRef, Mac, Uplinks, Wants};
 
     fn link(name: &str, mac: &str) -> Link {
-        Link { name: name.to_owned(), mac: Some(mac.to_owned()), ..Link::default() }
+        Link { name: name.to_owned(), mac: Mac::parse(mac), ..Link::default() }
     }
 
     fn carried(on: &[(&str, Family)]) -> Vec<(String, Family)> {
@@ -248,7 +205,10 @@ mod tests {
 
     #[test]
     fn a_link_is_found_by_its_mac_address() {
-        let wanted = uplinks(&[Family::Ipv4], &[LinkRef::Mac("52:54:00:00:00:01".to_owned())]);
+        let wanted = uplinks(
+            &[Family::Ipv4],
+            &[LinkRef::Mac(Mac::parse("52:54:00:00:00:01").expect("an address"))],
+        );
         let there = [("eno1", Family::Ipv4)];
         assert!(wanted.lacking(&kernel(&there, &there)).is_empty());
         assert_eq!(wanted.lacking(&kernel(&[], &[])).len(), 1);
@@ -285,18 +245,5 @@ mod tests {
     #[test]
     fn without_a_family_nothing_lacks() {
         assert!(uplinks(&[], &[]).lacking(&Kernel::default()).is_empty());
-    }
-
-    #[test]
-    fn the_record_reads_what_it_wrote() -> serde_json::Result<()> {
-        let links = [LinkRef::Name("br-ex".to_owned()), LinkRef::Mac("52:54:00:00:00:01".into())];
-        let wanted = uplinks(&[Family::Ipv4], &links);
-        let text = serde_json::to_string(&wanted)?;
-        assert_eq!(
-            text,
-            r#"{"families":["ipv4"],"links":[{"name":"br-ex"},{"mac":"52:54:00:00:00:01"}]}"#
-        );
-        assert_eq!(serde_json::from_str::<Uplinks>(&text)?, wanted);
-        Ok(())
     }
 }

@@ -7,9 +7,9 @@ use tokio::time::Instant;
 
 use super::{NetworkError, clients::Clients};
 use crate::{
-    client::netlink::{Address, DefaultRoute, Events},
+    client::netlink::Events,
+    model::{Address, Route, Wants},
     state::State,
-    wants::Wants,
 };
 
 /// Maximum time between two checks: NetworkManager finishes some work (DNS, profile flags) without
@@ -110,7 +110,7 @@ fn missing(wants: &Wants, addresses: &[Address]) -> Vec<String> {
 }
 
 /// Default routes that the document names and the kernel lacks.
-fn missing_routes(wants: &Wants, routes: &[DefaultRoute]) -> Vec<String> {
+fn missing_routes(wants: &Wants, routes: &[Route]) -> Vec<String> {
     wants
         .gateways
         .iter()

@@ -6,12 +6,11 @@ use futures_util::{StreamExt as _, stream::FuturesUnordered};
 
 use super::{
     answer::{Answer, Answered, NoAnswer},
-    family::Family,
     icmp,
 };
 use crate::{
-    client::netlink::{DefaultRoute, Events, Neighbour, Netlink},
-    wants::Gateway,
+    client::netlink::{Events, Neighbour, Netlink},
+    model::{Family, Gateway, Route},
 };
 
 /// Time for the other gateways to answer after the first answer.
@@ -60,10 +59,7 @@ pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Ans
 
 async fn named_one(gateway: &Gateway, netlink: &Netlink) -> Answer {
     let routes = netlink.default_routes().await.map_err(|e| e.to_string())?;
-    let on_link = |r: &&DefaultRoute| {
-        r.gateway == gateway.ip && gateway.link.as_ref().is_none_or(|l| *l == r.link)
-    };
-    match routes.iter().find(on_link) {
+    match routes.iter().find(|route| gateway.is_of(route)) {
         Some(route) => answers(route, netlink).await,
         None => Err(format!("there is no default route through {}", gateway.ip)),
     }
@@ -82,7 +78,7 @@ pub(super) enum Silence {
 pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (String, Silence)> {
     let silent = |why: String| (why, Silence::Gateway);
     let routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
-    let mut of_family = routes.iter().filter(|r| r.is_v4 == family.is_v4()).peekable();
+    let mut of_family = routes.iter().filter(|r| r.family == family).peekable();
     if of_family.peek().is_none() {
         return Err((format!("there is no {family} default route"), Silence::Route));
     }
@@ -107,7 +103,7 @@ pub(super) async fn each_family(netlink: &Netlink) -> Answer {
     }
 }
 
-async fn answers(route: &DefaultRoute, netlink: &Netlink) -> Answer {
+async fn answers(route: &Route, netlink: &Netlink) -> Answer {
     let ip = route.gateway;
     match neighbour(route, netlink).await {
         Ok(()) => Ok(format!("{ip} on {} answers neighbour discovery", route.link)),
@@ -118,7 +114,7 @@ async fn answers(route: &DefaultRoute, netlink: &Netlink) -> Answer {
     }
 }
 
-async fn neighbour(route: &DefaultRoute, netlink: &Netlink) -> Result<(), String> {
+async fn neighbour(route: &Route, netlink: &Netlink) -> Result<(), String> {
     // Subscribe before the query, so that no answer is missed.
     let mut events = Events::subscribe().map_err(|e| e.to_string())?;
     netlink.solicit(route.index, route.gateway).await.map_err(|e| e.to_string())?;

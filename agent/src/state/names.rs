@@ -2,16 +2,19 @@
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
 
+use crate::model::Mac;
+
 /// Gives each interface identified by MAC address its kernel name, as nmstate does when it applies;
 /// the document's name becomes the profile's. `name_of` finds the kernel name of a MAC address; an
 /// interface without one stays unchanged, for nmstate to judge.
-pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&str) -> Option<String>) {
+pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<String>) {
     let resolved: Vec<(String, String, Interface)> = state
         .interfaces
         .iter()
         .filter(|iface| is_logical(iface))
         .filter_map(|iface| {
-            let kernel = name_of(iface.base_iface().mac_address.as_deref()?)?;
+            let mac = Mac::parse(iface.base_iface().mac_address.as_deref()?)?;
+            let kernel = name_of(&mac)?;
             Some((iface.name().to_owned(), kernel, iface.clone()))
         })
         .collect();
@@ -42,9 +45,9 @@ fn is_logical(iface: &Interface) -> bool {
 
 /// The name of the NIC with this MAC address in a current state: by permanent address, else by
 /// current one.
-pub(super) fn card(current: &NetworkState, mac: &str) -> Option<String> {
+pub(super) fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
     let is_same =
-        |have: &Option<String>| have.as_ref().is_some_and(|h| h.eq_ignore_ascii_case(mac));
+        |have: &Option<String>| have.as_deref().and_then(Mac::parse).is_some_and(|it| it == *mac);
     let cards = || current.interfaces.iter().filter(|i| matches!(i, Interface::Ethernet(_)));
     cards()
         .find(|i| is_same(&i.base_iface().permanent_mac_address))

@@ -4,7 +4,7 @@ mod replacing;
 mod wants;
 
 use super::{Parsed, State, rules};
-use crate::wants::LinkRef;
+use crate::model::{LinkRef, Mac};
 
 const BR_EX: &str = "
 interfaces:
@@ -81,14 +81,15 @@ interfaces:
 
 fn macs(permanent: Option<&str>) -> super::Macs {
     super::Macs {
-        permanent: permanent.map(str::to_owned),
-        present: Some("52:54:00:00:00:0a".to_owned()),
+        permanent: permanent.and_then(Mac::parse),
+        present: Mac::parse("52:54:00:00:00:0a"),
     }
 }
 
 #[test]
-fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
-    let desired = state(ON_BOND)?.settled(|_| None, |link| (link == "bond0").then(|| macs(None)));
+fn a_copied_address_is_resolved_before_the_bond_gets_another_one() -> Result {
+    let desired =
+        state(ON_BOND)?.with_links(|_| None, |link| (link == "bond0").then(|| macs(None)));
     let now = "interfaces:\n\
         - {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:0B'}\n\
         - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: bond0}, {name: br-ex}]}}\n\
@@ -96,9 +97,9 @@ fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
         - {name: br-ex, type: ovs-interface, state: up, mac-address: '52:54:00:00:00:0A'}\n";
     assert!(desired.missing_in(&state(now)?)?.is_none());
     // The resolved state also counts later.
-    let later = state(ON_BOND)?.settled_as(&state(&desired.to_yaml()?)?);
+    let later = state(ON_BOND)?.with_links_of(&state(&desired.to_yaml()?)?);
     assert!(later.missing_in(&state(now)?)?.is_none());
-    let other = state(ON_BOND)?.settled(|_| None, |_| Some(macs(Some("52:54:00:00:00:0c"))));
+    let other = state(ON_BOND)?.with_links(|_| None, |_| Some(macs(Some("52:54:00:00:00:0c"))));
     assert!(other.missing_in(&state(now)?)?.is_some(), "the permanent address goes first");
     Ok(())
 }
@@ -108,7 +109,7 @@ fn a_copied_address_is_settled_before_the_bond_gets_another_one() -> Result {
 fn a_copied_address_is_the_documents_before_the_present_one() -> Result {
     let own = "- {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:05'}";
     let text = ON_BOND.replace("- {name: bond0, type: bond, state: up}", own);
-    let desired = state(&text)?.settled(|_| None, |_| Some(macs(None)));
+    let desired = state(&text)?.with_links(|_| None, |_| Some(macs(None)));
     assert_eq!(desired.to_yaml()?.matches("52:54:00:00:00:05").count(), 2);
     Ok(())
 }
@@ -123,26 +124,29 @@ fn what_is_shown_has_no_secrets() -> Result {
 }
 
 #[test]
-fn a_policy_with_captures_is_known_by_its_words_before_it_is_resolved() -> Result {
+fn a_policy_with_captures_is_known_by_its_types_before_it_is_resolved() -> Result {
     let policy = |kind: &str| {
         format!(
-            "capture: {{card: interfaces.name == \"eno1\"}}\n\
+            "# unlike ovs-configuration\n\
+             capture: {{card: interfaces.name == \"eno1\"}}\n\
              desiredState: {{interfaces: [{{name: br-ex, type: {kind}, state: up}}]}}\n"
         )
     };
     for (kind, is_ovs) in [("ovs-bridge", true), ("linux-bridge", false)] {
         let text = policy(kind);
-        let wants = Parsed::new(&text)?.first_wants(&text);
+        let wants = Parsed::new(&text)?.first_wants();
         assert_eq!((wants.ovs, wants.needed), (is_ovs, Vec::new()), "{kind}");
     }
-    let wants = Parsed::new(BR_EX)?.first_wants(BR_EX);
+    let captured = "capture: {bridges: interfaces.type == \"ovs-bridge\"}\ndesiredState: {}\n";
+    assert!(Parsed::new(captured)?.first_wants().ovs);
+    let wants = Parsed::new(BR_EX)?.first_wants();
     assert_eq!((wants.ovs, wants.needed.len()), (true, 1));
     Ok(())
 }
 
 #[test]
 fn a_link_that_is_not_there_is_left_to_nmstate() -> Result {
-    let desired = state(ON_BOND)?.settled(|_| None, |_| None);
+    let desired = state(ON_BOND)?.with_links(|_| None, |_| None);
     assert!(!desired.to_yaml()?.contains("mac-address"));
     Ok(())
 }

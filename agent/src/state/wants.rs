@@ -7,7 +7,7 @@ use nmstate::{
 };
 
 use super::{names, parent};
-use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
+use crate::model::{Dynamic, Gateway, LinkRef, Mac, OnLink, Wants};
 
 /// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
@@ -67,7 +67,9 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     if matches!(iface.iface_type(), InterfaceType::Ethernet | InterfaceType::InfiniBand) {
         match (&base.identifier, &base.mac_address) {
             (Some(InterfaceIdentifier::MacAddress), Some(mac)) => {
-                wants.needed.push(LinkRef::Mac(mac.clone()));
+                // nmstate judges an address that is none; nothing has it.
+                let by_mac = Mac::parse(mac).map(LinkRef::Mac);
+                wants.needed.push(by_mac.unwrap_or_else(|| LinkRef::Name(mac.clone())));
             }
             (Some(InterfaceIdentifier::PciAddress), _) => {}
             (_, _) => wants.needed.push(LinkRef::Name(name.clone())),

@@ -79,7 +79,7 @@ async fn bounded<T, E: Into<PhaseError>>(
 ) -> Result<T, PhaseError> {
     match tokio::time::timeout(bound, work).await {
         Ok(result) => result.map_err(Into::into),
-        Err(_) => Err(PhaseError::TimedOut { seconds: bound.as_secs_f64() }),
+        Err(_) => Err(PhaseError::TimedOut(bound)),
     }
 }
 

@@ -8,10 +8,10 @@ use super::{
 };
 use crate::{
     bridge::plan::BridgePlan,
-    client::dbus::Checkpoint,
     document::service_files::ServiceFile,
-    network::{Before, Network, NetworkError, takeover::Leftovers, uplinks::Uplinks},
-    probe::{self, ProbeResult},
+    model::{Before, Checkpoint, ProbeResult, Uplinks},
+    network::{Network, NetworkError, takeover::Leftovers},
+    probe,
     status::phase::Phase,
 };
 
@@ -59,27 +59,22 @@ impl<N: Network> Transaction<'_, N> {
     async fn apply_document(&self, prepared: &Prepared, change: &DocumentChange<'_>) -> Phased<()> {
         let Prepared { desired, wants, before, leftovers, .. } = prepared;
         let t = &self.settings.timeout;
-        let seconds = before.checkpoint_seconds;
         let mut held = None;
         if !leftovers.is_empty() {
             held = Some(self.checkpoint(before).await?);
             self.take_over(leftovers).await?;
         }
         for file in &change.service_files.due {
-            let applied = self.service_file(file, before, held.take(), seconds);
+            let applied = self.service_file(file, before, held.take());
             self.phase(Phase::Apply, t.apply.get(), applied).await?;
         }
         let full = change.previous.map(|p| desired.replacing(p));
         let full = full.as_ref().unwrap_or(desired);
-        self.phase(
-            Phase::Apply,
-            t.apply.get(),
-            self.network.apply(full, before, held.as_ref(), seconds),
-        )
-        .await?;
+        self.phase(Phase::Apply, t.apply.get(), self.network.apply(full, before, held.as_ref()))
+            .await?;
         let bound = t.verify.get();
         self.phase(Phase::Verify, bound + GRACE, async {
-            self.network.verify(full, wants, before, bound).await?;
+            self.network.verify(full, wants, bound).await?;
             self.network.return_patch_ports(before, &wants.bridges).await
         })
         .await
@@ -99,7 +94,7 @@ impl<N: Network> Transaction<'_, N> {
         self.phase(Phase::ApplyProfiles, bound + GRACE, applied).await?;
         let bound = t.verify.get();
         self.phase(Phase::Verify, bound + GRACE, async {
-            self.network.verify(desired, wants, before, bound).await?;
+            self.network.verify(desired, wants, bound).await?;
             self.network.verify_profiles(profiles, bound).await?;
             self.network.return_patch_ports(before, &wants.bridges).await
         })
@@ -124,15 +119,14 @@ impl<N: Network> Transaction<'_, N> {
         file: &ServiceFile,
         before: &Before,
         held: Option<Checkpoint>,
-        seconds: u32,
     ) -> Result<(), PhaseError> {
         let work = async {
             let current = match file.parsed.needs_current() {
                 true => Some(self.network.current().await?),
                 false => None,
             };
-            let state = self.network.settle(file.parsed.resolve(current.as_ref())?).await?;
-            self.network.apply(&state, before, held.as_ref(), seconds).await?;
+            let state = self.network.resolve_links(file.parsed.resolve(current.as_ref())?).await?;
+            self.network.apply(&state, before, held.as_ref()).await?;
             // NetworkManager allows one checkpoint at a time; the journal protects from here on.
             self.network.commit(before).await?;
             Ok::<_, PhaseError>(())

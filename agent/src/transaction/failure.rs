@@ -1,6 +1,6 @@
 //! Errors of phases and transactions.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
@@ -8,8 +8,8 @@ use nmgen::chain;
 
 use crate::{
     durable::FileError,
+    model::ProbeResult,
     network::NetworkError,
-    probe::ProbeResult,
     state::StateError,
     status::{phase::Phase, trial::RequestError},
 };
@@ -17,8 +17,8 @@ use crate::{
 /// Why a phase failed.
 #[derive(Debug, Error)]
 pub(crate) enum PhaseError {
-    #[error("took longer than {seconds:.0} s")]
-    TimedOut { seconds: f64 },
+    #[error("took longer than {:.0} s", .0.as_secs_f64())]
+    TimedOut(Duration),
     #[error("was stopped by a signal")]
     Stopped,
     #[error(transparent)]

@@ -12,11 +12,11 @@ use crate::{
         commit::{self, Commit},
         journal::{self, Journal, Kind},
     },
-    network::{Before, Network, NetworkError, takeover::Leftovers},
+    model::{Before, Wants, WayBack},
+    network::{Network, NetworkError, takeover::Leftovers},
     probe::{self, Probe},
     state::{Parsed, State},
     status::{phase::Phase, trial::TrialFile},
-    wants::Wants,
 };
 
 /// The results of the preparation.
@@ -38,7 +38,7 @@ impl<N: Network> Transaction<'_, N> {
         probed: &mut Probed,
     ) -> Phased<Prepared> {
         let DocumentChange { document, parsed, service_files, previous: _ } = change;
-        let first = parsed.first_wants(&document.text);
+        let first = parsed.first_wants();
         self.ready(&first).await?;
         let desired = self
             .phase(Phase::Snapshot, self.settings.timeout.snapshot.get(), async {
@@ -46,7 +46,9 @@ impl<N: Network> Transaction<'_, N> {
                     true => Some(self.network.current().await?),
                     false => None,
                 };
-                Ok::<_, PhaseError>(self.network.settle(parsed.resolve(current.as_ref())?).await?)
+                Ok::<_, PhaseError>(
+                    self.network.resolve_links(parsed.resolve(current.as_ref())?).await?,
+                )
             })
             .await?;
         // After the resolution, since the document's names of links may differ from the kernel's.
@@ -56,12 +58,15 @@ impl<N: Network> Transaction<'_, N> {
         }
         let plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
-        // A trial may be undone when its checkpoint is gone.
-        let reapply = !service_files.due.is_empty() || trial.is_some();
+        let way_back = WayBack {
+            // The checkpoint outlasts the wait for the confirmation.
+            checkpoint_seconds: self.settings.timeout.checkpoint_seconds()
+                + trial.map_or(0, |trial| trial.get().seconds),
+            // A trial may be undone when its checkpoint is gone.
+            reapply: !service_files.due.is_empty() || trial.is_some(),
+        };
         let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
-        let (mut before, leftovers) = self.look(&wants, &plan, reapply, leftovers, probed).await?;
-        // The checkpoint outlasts the wait for the confirmation.
-        before.checkpoint_seconds += trial.map_or(0, |trial| trial.get().seconds);
+        let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
@@ -103,7 +108,9 @@ impl<N: Network> Transaction<'_, N> {
         // more of a network than the network was.
         let plan = probe::plan(&self.settings.probe, &[], &[], self.paths);
         let leftovers = async |before: &Before| Ok(Leftovers::of(&profiles.remove, before));
-        let (before, leftovers) = self.look(&wants, &plan, false, leftovers, probed).await?;
+        let checkpoint_seconds = self.settings.timeout.checkpoint_seconds();
+        let way_back = WayBack { checkpoint_seconds, reapply: false };
+        let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
@@ -129,7 +136,7 @@ impl<N: Network> Transaction<'_, N> {
         &self,
         wants: &Wants,
         plan: &[Probe],
-        reapply: bool,
+        way_back: WayBack,
         leftovers: impl AsyncFnOnce(&Before) -> Result<Leftovers, NetworkError>,
         probed: &mut Probed,
     ) -> Phased<(Before, Leftovers)> {
@@ -137,9 +144,7 @@ impl<N: Network> Transaction<'_, N> {
         let asked = probe::baseline(plan);
         // In parallel: both are independent, and the probes mostly wait for answers.
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
-            let mut before = self.network.snapshot(wants).await?;
-            before.checkpoint_seconds = t.checkpoint_seconds();
-            before.reapply = reapply;
+            let before = self.network.snapshot(wants, way_back).await?;
             let leftovers = leftovers(&before).await?;
             Ok::<_, NetworkError>((before, leftovers))
         });

@@ -9,8 +9,9 @@ use nmgen::chain;
 
 use crate::{
     durable::journal,
-    network::{Before, Network},
-    probe::{self, ProbeResult},
+    model::{Before, ProbeResult},
+    network::Network,
+    probe,
     status::phase::Phase,
 };
 

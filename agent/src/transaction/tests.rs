@@ -7,21 +7,22 @@ use tokio::sync::watch;
 use super::{BridgeChange, Change, DocumentChange, Failure, PhaseError, Probed, Transaction};
 use crate::{
     bridge::plan::BridgePlan,
-    client::dbus::{BusError, Checkpoint, Profile},
+    client::dbus::BusError,
     document::Document,
     document::digest::Digest,
     document::service_files::{ServiceFile, ServiceFiles},
     durable::journal,
     durable::record::Record,
+    model::{
+        Before, Checkpoint, Family, Gateway, ProbeResult, ProfileRef, Uplinks, Wants, WayBack,
+    },
     network::takeover::Leftovers,
-    network::uplinks::{Family, Uplinks},
-    network::{Before, Network, NetworkError},
+    network::{Network, NetworkError},
     paths::Paths,
-    probe::{Probe, ProbeResult},
+    probe::Probe,
     settings::Settings,
     state::{Parsed, State},
     status::{phase::Phase, progress::Progress, trial::TrialFile},
-    wants::{Gateway, Wants},
 };
 
 /// A step of the fake network.
@@ -103,13 +104,15 @@ impl Network for Fake {
     async fn current(&self) -> Result<State, NetworkError> {
         Ok(State::default())
     }
-    async fn settle(&self, desired: State) -> Result<State, NetworkError> {
+    async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
         Ok(desired)
     }
-    async fn snapshot(&self, _: &Wants) -> Result<Before, NetworkError> {
+    async fn snapshot(&self, _: &Wants, way_back: WayBack) -> Result<Before, NetworkError> {
         self.step(Step::Snapshot).await?;
         let ip = std::net::Ipv4Addr::new(192, 0, 2, 1).into();
-        Ok(Before { gateways: vec![Gateway { link: None, ip }], ..Before::default() })
+        let WayBack { checkpoint_seconds, reapply } = way_back;
+        let gateways = vec![Gateway { link: None, ip }];
+        Ok(Before { gateways, checkpoint_seconds, reapply, ..Before::default() })
     }
     async fn probe(&self, probes: &[Probe], _: Duration) -> Vec<ProbeResult> {
         let changed = self.did(Step::Apply) && !self.did(Step::RollBack);
@@ -132,7 +135,7 @@ impl Network for Fake {
     }
     async fn leftovers(&self, _: &Wants, _: &Before) -> Result<Leftovers, NetworkError> {
         self.step(Step::Leftovers).await?;
-        let profile = Profile {
+        let profile = ProfileRef {
             path: "/p".to_owned(),
             id: "ovs-if-br-ex".to_owned(),
             uuid: "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002".to_owned(),
@@ -141,7 +144,7 @@ impl Network for Fake {
     }
     async fn checkpoint(&self, _: u32) -> Result<Checkpoint, NetworkError> {
         self.step(Step::Checkpoint).await?;
-        Ok(Checkpoint::fake("/1"))
+        Ok(Checkpoint("/1".to_owned()))
     }
     async fn take_over(&self, _: &Leftovers) -> Result<(), NetworkError> {
         self.step(Step::TakeOver).await
@@ -151,7 +154,6 @@ impl Network for Fake {
         _: &State,
         _: &Before,
         held: Option<&Checkpoint>,
-        _: u32,
     ) -> Result<(), NetworkError> {
         assert!(held.is_some() || self.did(Step::Commit));
         self.step(Step::Apply).await
@@ -163,13 +165,7 @@ impl Network for Fake {
     async fn verify_profiles(&self, _: &BridgePlan, _: Duration) -> Result<(), NetworkError> {
         self.step(Step::VerifyProfiles).await
     }
-    async fn verify(
-        &self,
-        _: &State,
-        _: &Wants,
-        _: &Before,
-        _: Duration,
-    ) -> Result<(), NetworkError> {
+    async fn verify(&self, _: &State, _: &Wants, _: Duration) -> Result<(), NetworkError> {
         self.step(Step::Verify).await
     }
     async fn return_patch_ports(&self, _: &Before, _: &[String]) -> Result<(), NetworkError> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{Bridge, Enabled, Interface, Port, ip::Ip, mac_address};
 use crate::{
     bridge::{inputs::Inputs, plan::PlannedProfile, profiles::parent_name},
-    connection::{ConnectionSettings, Value},
+    model::connection::{ConnectionSettings, Value},
     state::Parsed,
 };
 

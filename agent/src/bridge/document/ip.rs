@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::connection::{ConnectionSettings, Value};
+use crate::model::connection::{ConnectionSettings, Value};
 
 /// `ipv4` or `ipv6` of an interface; by default it has no addresses.
 #[derive(Debug, Default, Serialize)]
@@ -116,7 +116,7 @@ fn automatic(settings: &ConnectionSettings, family: &str) -> Ip {
 
 fn addresses(settings: &ConnectionSettings, family: &str) -> Vec<IpAddress> {
     let data = settings.get(family, "address-data").map(Value::records).unwrap_or_default();
-    let address = |entry: &crate::connection::Record| {
+    let address = |entry: &crate::model::connection::Record| {
         Some(IpAddress {
             ip: entry.get("address")?.text()?.to_owned(),
             prefix_length: entry.get("prefix")?.number()?,

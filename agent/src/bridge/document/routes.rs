@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Document;
 use crate::{
     bridge::names::BridgeNames,
-    connection::{ConnectionSettings, Record, Value},
+    model::connection::{ConnectionSettings, Record, Value},
 };
 
 #[derive(Debug, Default, Serialize)]

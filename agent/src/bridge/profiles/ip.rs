@@ -1,8 +1,8 @@
 //! IP settings, from one profile to another.
 
 use crate::{
-    bridge::inputs::{Inputs, Link, Scope},
-    connection::ConnectionSettings,
+    bridge::inputs::Inputs,
+    model::{Link, Scope, connection::ConnectionSettings},
 };
 
 /// Sections of the IP side of a profile.
@@ -30,10 +30,10 @@ pub(super) fn is_static(settings: &ConnectionSettings) -> bool {
 /// `may-fail` of a profile without addresses of its own: a family that works now has to work
 /// afterwards.
 pub(super) fn set_may_fail(settings: &mut ConnectionSettings, inputs: &Inputs, holder: &str) {
-    let on = || inputs.addresses.iter().filter(|address| address.link == holder);
+    let on = || inputs.addresses.iter().filter(|address| address.on.link == holder);
     let works = [
-        ("ipv4", on().any(|address| address.ip.is_ipv4())),
-        ("ipv6", on().any(|address| address.ip.is_ipv6() && address.scope != Scope::Link)),
+        ("ipv4", on().any(|address| address.on.ip.is_ipv4())),
+        ("ipv6", on().any(|address| address.on.ip.is_ipv6() && address.scope != Scope::Link)),
     ];
     for (family, works) in works {
         settings.unset(family, "may-fail");

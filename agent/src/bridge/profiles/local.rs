@@ -11,7 +11,7 @@ use crate::{
         plan::{PlannedProfile, Role},
         source::Source,
     },
-    connection::ConnectionSettings,
+    model::connection::ConnectionSettings,
 };
 
 /// Properties of `connection` that do not come along: those of the profile's identity and place, and
@@ -51,9 +51,9 @@ pub(super) fn local(inputs: &Inputs, bridge: BridgeNames, source: Source<'_>) ->
     for family in ["ipv4", "ipv6"] {
         settings.set(family, "route-metric", i64::from(bridge.metric));
     }
-    settings.set("802-3-ethernet", "mtu", link.mtu);
+    settings.set("802-3-ethernet", "mtu", link.mtu());
     if let Some(mac) = &link.mac {
-        settings.set("802-3-ethernet", "assigned-mac-address", mac.as_str());
+        settings.set("802-3-ethernet", "assigned-mac-address", mac.to_string());
     }
     settings.set("ovs-interface", "type", "internal");
     attach(&mut settings, &names::uuid(&bridge.local_port_id()), "ovs-port");

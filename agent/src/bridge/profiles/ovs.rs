@@ -6,7 +6,7 @@ use crate::{
         names::BridgeNames,
         plan::{PlannedProfile, Role},
     },
-    connection::ConnectionSettings,
+    model::connection::ConnectionSettings,
 };
 
 /// The bridge. IP and MTU have no effect on it.

@@ -5,7 +5,7 @@ use crate::{
         names,
         plan::{PlannedProfile, Role},
     },
-    connection::ConnectionSettings,
+    model::connection::ConnectionSettings,
 };
 
 /// NetworkManager's `connection.autoconnect-ports=yes`.

@@ -6,11 +6,12 @@ use super::{
     uplink::secrets_of,
 };
 use crate::bridge::{
-    inputs::{Inputs, Profile},
+    inputs::Inputs,
     names::{self, BridgeNames, copy_id, is_copy},
     plan::{PlannedProfile, Role},
     source::{Source, port_type, starts_by_itself},
 };
+use crate::model::Profile;
 
 /// A port may have ports itself, but no deeper than this.
 const DEPTH: usize = 4;

@@ -7,12 +7,15 @@ use super::{
 use crate::{
     bridge::{
         error::BridgeError,
-        inputs::{Inputs, Link, Profile},
+        inputs::Inputs,
         names::{self, BridgeNames},
         plan::{PlannedProfile, Role, Secrets},
         source::Source,
     },
-    connection::{ConnectionSettings, Value},
+    model::{
+        Link, Profile,
+        connection::{ConnectionSettings, Value},
+    },
 };
 
 /// Sections of a device beside the one of its type.
@@ -46,9 +49,9 @@ pub(super) fn uplink(
             settings.set("connection", property, value.clone());
         }
     }
-    settings.set("802-3-ethernet", "mtu", link.mtu);
-    if let Some(mac) = link.mac.as_deref().filter(|_| has_fixed_mac(device)) {
-        settings.set("802-3-ethernet", "assigned-mac-address", mac);
+    settings.set("802-3-ethernet", "mtu", link.mtu());
+    if let Some(mac) = link.mac.as_ref().filter(|_| has_fixed_mac(device)) {
+        settings.set("802-3-ethernet", "assigned-mac-address", mac.to_string());
     }
     settings.set("ovs-interface", "type", "system");
     attach(&mut settings, &names::uuid(&bridge.physical_port_id()), "ovs-port");

@@ -3,10 +3,11 @@
 
 use super::node::{dhcp, fixed, mac, node, profile};
 use crate::bridge::{
-    inputs::{Inputs, Profile},
+    inputs::Inputs,
     names::uuid,
     plan::{BridgePlan, Role},
 };
+use crate::model::Profile;
 
 /// The node after somebody has made br-ex from `own`; its profiles have these UUIDs.
 fn bridged(own: Profile, uuid_of: impl Fn(&str) -> String) -> Inputs {
@@ -107,7 +108,7 @@ fn of_several_profiles_the_one_that_would_start_is_planned_with() {
             .with("connection", "id", id)
             .with("connection", "uuid", id)
             .with("connection", "autoconnect-priority", priority)
-            .with("connection", "timestamp", crate::connection::Value::U64(used))
+            .with("connection", "timestamp", crate::model::connection::Value::U64(used))
             .with("ipv4", "dhcp-client-id", id)
     };
     let planned = |profiles: Vec<Profile>| {
@@ -124,7 +125,7 @@ fn of_several_profiles_the_one_that_would_start_is_planned_with() {
     let mut any = with("any", 0, 1);
     any.settings.unset("connection", "interface-name");
     assert_eq!(planned(vec![any.clone()]), text("any"));
-    let bytes = |last| crate::connection::Value::Bytes(vec![0x52, 0x54, 0, 0, 0, last]);
+    let bytes = |last| crate::model::connection::Value::Bytes(vec![0x52, 0x54, 0, 0, 0, last]);
     assert_eq!(
         planned(vec![any.clone().with("802-3-ethernet", "mac-address", bytes(1))]),
         text("any")
@@ -274,5 +275,5 @@ fn copies_of_ports_are_no_ports_themselves() {
     assert_eq!(copies[0].role, Role::Port { of: "uuid-of-port".to_owned() });
     assert_eq!(removed(&plan), ["port-slave-ovs-clone"]);
     assert_eq!(copies[0].interface_name(), "eno1");
-    assert_eq!(mac(1), "52:54:00:00:00:01");
+    assert_eq!(mac(1).to_string(), "52:54:00:00:00:01");
 }

@@ -7,6 +7,7 @@ use crate::bridge::{
     plan::Hint,
     uplink::{Choice, Patience, choose},
 };
+use crate::model::Family;
 
 /// eno1, eno2 and eno10, each with a profile; default routes as given, in the kernel's order.
 fn cards(routes: &[(&str, &str, u32)]) -> Inputs {
@@ -84,7 +85,7 @@ fn then_the_first_default_route() {
     assert_eq!(chosen(&cards(&[SIX])), "eno2: it has the first default route, via fe80::1");
     // An IPv4 route through an IPv6 gateway is none to configure-ovs.sh.
     let mut node = cards(&[SIX, ONE]);
-    node.default_routes[0].is_v4 = true;
+    node.default_routes[0].family = Family::Ipv4;
     assert!(chosen(&node).starts_with("eno1: "));
 }
 

@@ -2,8 +2,8 @@
 
 use super::node::{dhcp, fixed, node, profile, record, texts};
 use crate::{
-    bridge::inputs::{Inputs, Profile},
-    connection::Value,
+    bridge::inputs::Inputs,
+    model::{Profile, connection::Value},
 };
 
 /// A node, and what configure-ovs.sh leaves on it.
@@ -68,7 +68,7 @@ fn slaac() -> Inputs {
         .with("ipv4", "method", "auto")
         .with("ipv6", "method", "auto")
         .with("ipv6", "addr-gen-mode", 0);
-    let node = node(profile).but(|link| link.mtu = 9000);
+    let node = node(profile).but(|link| link.mtu = Some(9000));
     node.address("eno1", "fe80::1").address("eno1", "2001:db8::10")
 }
 

@@ -6,10 +6,8 @@ use super::{
     kinds::{auto, bond, extra, nodes, routes},
     node::{dhcp, mac, node, profile},
 };
-use crate::bridge::{
-    inputs::{Inputs, Lacp, Profile},
-    plan::Role,
-};
+use crate::bridge::{inputs::Inputs, plan::Role};
+use crate::model::{Lacp, Profile};
 
 #[test]
 fn uuids_are_the_same_on_each_boot_and_one_for_each_profile() {
@@ -60,9 +58,7 @@ fn lacp_settles_on_ports_that_have_a_carrier() {
 fn vmxnet3_takes_all_multicast() {
     let mut node = extra();
     assert_eq!(node.planned().allmulticast, Vec::<String>::new());
-    for link in &mut node.links {
-        link.driver = Some("vmxnet3".to_owned());
-    }
+    node.drivers = ["eno1", "eno2"].map(|name| (name.to_owned(), "vmxnet3".to_owned())).into();
     assert_eq!(node.planned().allmulticast, ["eno1", "eno2"]);
 }
 
@@ -84,7 +80,7 @@ fn the_mac_address_of_a_bond_is_set_unless_its_ports_decide() {
             let profile = plan.profile(id).expect("a profile");
             profile.settings.text("802-3-ethernet", "assigned-mac-address").map(str::to_owned)
         };
-        assert_eq!(mac_of("ovs-if-br-ex"), Some(mac(1)), "{options:?}");
+        assert_eq!(mac_of("ovs-if-br-ex"), Some(mac(1).to_string()), "{options:?}");
         mac_of("ovs-if-phys0").is_some()
     };
     for (mode, fail_over, expected) in [

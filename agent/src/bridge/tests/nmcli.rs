@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::{
     bridge::plan::{BridgePlan, PlannedProfile},
-    connection::{Record, Value},
+    model::connection::{Record, Value},
 };
 
 /// Properties by name.

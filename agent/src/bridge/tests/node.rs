@@ -2,17 +2,20 @@
 
 use crate::{
     bridge::{
-        inputs::{Active, Address, DefaultRoute, Inputs, Layer, Link, OvsBridge, Profile, Scope},
+        inputs::Inputs,
         plan::BridgePlan,
         planner::plan,
         uplink::{Choice, Patience, choose},
     },
-    connection::{ConnectionSettings, Record, Value},
+    model::{
+        Active, Address, Bridge, Family, Link, Mac, OnLink, Profile, Route, Scope,
+        connection::{ConnectionSettings, Record, Value},
+    },
 };
 
 /// A MAC address that ends in this number.
-pub(super) fn mac(last: u8) -> String {
-    format!("52:54:00:00:00:{last:02x}")
+pub(super) fn mac(last: u8) -> Mac {
+    Mac::of_ethernet(&[0x52, 0x54, 0, 0, 0, last]).expect("an address")
 }
 
 /// A profile that is bound to an interface.
@@ -85,8 +88,7 @@ impl Inputs {
             name: name.to_owned(),
             mac: Some(mac(last)),
             permanent_mac: kind.is_none().then(|| mac(last)),
-            mtu: 1500,
-            layer: Layer::Ethernet,
+            mtu: Some(1500),
             kind,
             has_carrier: true,
             ..Link::default()
@@ -129,11 +131,10 @@ impl Inputs {
         let ip: std::net::IpAddr = ip.parse().expect("an address");
         let is_local = ip.to_string().starts_with("fe80:");
         self.addresses.push(Address {
-            link: link.to_owned(),
-            ip,
-            prefix: if ip.is_ipv4() { 24 } else { 64 },
+            on: OnLink { link: link.to_owned(), ip, prefix: if ip.is_ipv4() { 24 } else { 64 } },
             scope: if is_local { Scope::Link } else { Scope::Global },
             tentative: false,
+            duplicate: false,
             dynamic: false,
         });
         self
@@ -142,19 +143,20 @@ impl Inputs {
     /// A default route in the kernel.
     pub(super) fn route(mut self, link: &str, gateway: &str, metric: u32) -> Self {
         let gateway: std::net::IpAddr = gateway.parse().expect("an address");
-        let is_v4 = gateway.is_ipv4();
-        self.default_routes.push(DefaultRoute { link: link.to_owned(), gateway, is_v4, metric });
+        self.default_routes.push(Route {
+            link: link.to_owned(),
+            gateway,
+            family: Family::of(gateway),
+            metric,
+            index: 0,
+            is_multipath: false,
+        });
         self
     }
 
     /// A bridge in OVSDB.
     pub(super) fn bridge(mut self, name: &str, profile: &str, port: &str) -> Self {
-        self.bridges.push(OvsBridge {
-            name: name.to_owned(),
-            profile: Some(profile.to_owned()),
-            system_interfaces: vec![port.to_owned()],
-            patch_ports: Vec::new(),
-        });
+        self.bridges.push(Bridge::example(name, Some(profile), &[(port, "system", None)]));
         self
     }
 

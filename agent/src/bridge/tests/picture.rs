@@ -7,8 +7,8 @@ use super::{
     node::{dhcp, fixed, node, profile, texts},
 };
 use crate::{
-    bridge::{inputs::Profile, plan::BridgePlan},
-    connection::Value,
+    bridge::plan::BridgePlan,
+    model::{Profile, connection::Value},
     state::Parsed,
 };
 
@@ -131,7 +131,7 @@ fn a_bond_has_its_ports_and_the_options_of_nmstate() {
 #[test]
 fn an_mtu_that_ipv6_cannot_work_with_is_told() {
     let with = |own: Profile, mtu: u32| {
-        let document = node(own).but(|link| link.mtu = mtu).planned().document;
+        let document = node(own).but(|link| link.mtu = Some(mtu)).planned().document;
         (document.contains(&format!("mtu: {mtu}\n")), document.contains("which IPv6 needs"))
     };
     let both = || dhcp("eno1").with("ipv6", "method", "auto");

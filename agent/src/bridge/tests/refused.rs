@@ -3,10 +3,11 @@
 use super::node::{dhcp, node, profile};
 use crate::bridge::{
     error::BridgeError,
-    inputs::{Inputs, Layer},
+    inputs::Inputs,
     planner::plan,
     uplink::{Choice, Patience, choose},
 };
+use crate::model::Layer;
 
 fn text(value: &str) -> Option<String> {
     Some(value.to_owned())

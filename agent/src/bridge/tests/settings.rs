@@ -5,8 +5,8 @@ use super::{
     node::{dhcp, fixed, node, profile, record},
 };
 use crate::{
-    bridge::inputs::{Inputs, Profile},
-    connection::Value,
+    bridge::inputs::Inputs,
+    model::{Profile, connection::Value},
 };
 
 fn document(own: Profile) -> String {

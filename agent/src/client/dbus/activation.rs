@@ -1,13 +1,15 @@
-//! Activating a profile and waiting for the result.
+//! Profiles and their devices: which are active, activation, reapplying.
 
-use futures_util::StreamExt as _;
+use std::collections::HashMap;
+
+use futures_util::{StreamExt as _, future::try_join_all};
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    Active,
     bus::{Bus, BusError, call, path_of, unless_gone},
     proxies::ActiveConnectionProxy,
 };
+use crate::model::Active;
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
 const ACTIVATED: u32 = 2;
@@ -32,6 +34,28 @@ fn reason(number: u32) -> &'static str {
 }
 
 impl Bus {
+    /// UUIDs of the profiles whose activation has succeeded.
+    pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
+        let query = || call("the list of active connections");
+        let paths = self.manager.active_connections().await.map_err(query())?;
+        let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
+            let proxy = self.active_connection(path).await?;
+            let answers = tokio::try_join!(proxy.uuid(), proxy.state());
+            let found = unless_gone(answers.map_err(query()))?;
+            Ok(found.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
+        };
+        Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
+    }
+
+    /// Reapplies the profile of the device; succeeds without a device.
+    pub(crate) async fn reapply(&self, active: &Active) -> Result<(), BusError> {
+        let Some(device) = self.device(&active.device).await? else { return Ok(()) };
+        // No settings and version 0: apply the profile's settings, independent of the device's
+        // current ones.
+        let reapplied = self.device_proxy(&device).await?.reapply(HashMap::new(), 0, 0).await;
+        reapplied.map_err(call("to reapply a profile"))
+    }
+
     /// Activates a profile again; NetworkManager finds the device.
     pub(crate) async fn activate(&self, active: &Active) -> Result<(), BusError> {
         self.begin(active).await.map(|_| ())

@@ -1,30 +1,125 @@
-//! Connection settings to D-Bus values.
+//! Connection settings from D-Bus values and to them.
 
-use zbus::zvariant::{OwnedValue, Value as Variant};
+use std::collections::HashMap;
 
-use super::{
-    bus::{BusError, call},
-    profiles::Settings,
-};
-use crate::connection::{ConnectionSettings, Record, Value};
+use zbus::zvariant::{self, Array, OwnedValue};
+
+use super::bus::{BusError, call};
+use crate::model::connection::{ConnectionSettings, Record, Value};
+
+/// A profile's settings on the bus, section by section.
+pub(crate) type Settings = HashMap<String, HashMap<String, OwnedValue>>;
+
+/// Properties that NetworkManager reports in two spellings, the newer one second.
+const OLDER: [(&str, &str); 7] = [
+    ("addresses", "address-data"),
+    ("routes", "route-data"),
+    ("dns", "dns-data"),
+    ("cloned-mac-address", "assigned-mac-address"),
+    ("master", "controller"),
+    ("slave-type", "port-type"),
+    ("autoconnect-slaves", "autoconnect-ports"),
+];
+
+/// NetworkManager's settings in plain types.
+pub(super) fn from_wire(settings: &Settings) -> ConnectionSettings {
+    let mut plain = ConnectionSettings::default();
+    for (name, properties) in settings {
+        let section = plain.section_mut(name);
+        let has_newer = |key: &str| {
+            OLDER.iter().any(|(older, newer)| *older == key && properties.contains_key(*newer))
+        };
+        let newest = properties.iter().filter(|(key, _)| !has_newer(key));
+        section.extend(newest.map(|(key, value)| (key.clone(), read(value))));
+    }
+    plain
+}
+
+fn read(value: &zvariant::Value<'_>) -> Value {
+    use zvariant::Value as Wire;
+    let unsupported = || Value::Unsupported(value.value_signature().to_string());
+    #[allow(clippy::wildcard_enum_match_arm, reason = "all others are unsupported")]
+    match value {
+        Wire::Bool(flag) => Value::Bool(*flag),
+        Wire::U8(number) => Value::U8(*number),
+        Wire::U16(number) => Value::U16(*number),
+        Wire::I32(number) => Value::I32(*number),
+        Wire::U32(number) => Value::U32(*number),
+        Wire::I64(number) => Value::I64(*number),
+        Wire::U64(number) => Value::U64(*number),
+        Wire::Str(text) => Value::Text(text.to_string()),
+        Wire::Value(inner) => read(inner),
+        Wire::Array(array) => read_array(array).unwrap_or_else(unsupported),
+        Wire::Dict(_) => read_map(value).unwrap_or_else(unsupported),
+        _ => unsupported(),
+    }
+}
+
+fn read_array(array: &Array<'_>) -> Option<Value> {
+    let items = || array.iter();
+    Some(match array.element_signature().to_string().as_str() {
+        "y" => Value::Bytes(bytes(array)?),
+        "s" => Value::Texts(
+            items().map(|it| Some(read(it).text()?.to_owned())).collect::<Option<_>>()?,
+        ),
+        "u" => {
+            let number = |it: &zvariant::Value<'_>| u32::try_from(read(it).number()?).ok();
+            Value::U32s(items().map(number).collect::<Option<_>>()?)
+        }
+        "ay" => {
+            let inner = |it: &zvariant::Value<'_>| {
+                if let zvariant::Value::Array(inner) = it { bytes(inner) } else { None }
+            };
+            Value::ByteArrays(items().map(inner).collect::<Option<_>>()?)
+        }
+        "a{sv}" => Value::Records(items().map(record).collect::<Option<_>>()?),
+        _ => return None,
+    })
+}
+
+fn bytes(array: &Array<'_>) -> Option<Vec<u8>> {
+    let byte = |it: &zvariant::Value<'_>| u8::try_from(it).ok();
+    array.iter().map(byte).collect()
+}
+
+/// `a{ss}` and `a{sv}`.
+fn read_map(value: &zvariant::Value<'_>) -> Option<Value> {
+    match value.value_signature().to_string().as_str() {
+        "a{ss}" => {
+            let texts = record(value)?.into_iter();
+            let text = |(key, value): (String, Value)| Some((key, value.text()?.to_owned()));
+            Some(Value::TextMap(texts.map(text).collect::<Option<_>>()?))
+        }
+        "a{sv}" => Some(Value::Record(record(value)?)),
+        _ => None,
+    }
+}
+
+fn record(value: &zvariant::Value<'_>) -> Option<Record> {
+    let zvariant::Value::Dict(dict) = value else { return None };
+    let entry = |(key, value): (&zvariant::Value<'_>, &zvariant::Value<'_>)| {
+        Some((read(key).text()?.to_owned(), read(value)))
+    };
+    dict.iter().map(entry).collect()
+}
 
 /// The settings as `AddConnection2` takes them.
 pub(crate) fn to_dbus(settings: &ConnectionSettings) -> Result<Settings, BusError> {
-    let section = |record: &Record| -> Result<_, zbus::zvariant::Error> {
+    let section = |record: &Record| -> Result<_, zvariant::Error> {
         let known = record.iter().filter_map(|(name, value)| Some((name, variant(value)?)));
         known.map(|(name, value)| Ok((name.clone(), OwnedValue::try_from(value)?))).collect()
     };
     settings
         .sections()
         .map(|(name, record)| Ok((name.to_owned(), section(record)?)))
-        .collect::<Result<_, zbus::zvariant::Error>>()
+        .collect::<Result<_, zvariant::Error>>()
         .map_err(|error| call("a profile's settings")(error.into()))
 }
 
-fn variant(value: &Value) -> Option<Variant<'static>> {
+fn variant(value: &Value) -> Option<zvariant::Value<'static>> {
     let record = |it: &Record| {
         let known = it.iter().filter_map(|(name, value)| Some((name.clone(), variant(value)?)));
-        known.collect::<std::collections::HashMap<String, Variant<'static>>>()
+        known.collect::<HashMap<String, zvariant::Value<'static>>>()
     };
     Some(match value {
         Value::Bool(it) => (*it).into(),
@@ -39,11 +134,69 @@ fn variant(value: &Value) -> Option<Variant<'static>> {
         Value::Texts(it) => it.clone().into(),
         Value::U32s(it) => it.clone().into(),
         Value::ByteArrays(it) => it.clone().into(),
-        Value::TextMap(it) => {
-            it.clone().into_iter().collect::<std::collections::HashMap<_, _>>().into()
-        }
+        Value::TextMap(it) => it.clone().into_iter().collect::<HashMap<_, _>>().into(),
         Value::Record(it) => record(it).into(),
         Value::Records(it) => it.iter().map(record).collect::<Vec<_>>().into(),
         Value::Unsupported(_) => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use zbus::zvariant::{OwnedValue, Value as Wire};
+
+    use super::from_wire;
+    use crate::model::connection::Value;
+
+    fn read(properties: Vec<(&str, Wire<'static>)>) -> crate::model::connection::Record {
+        let owned = |(key, value): (&str, Wire<'static>)| {
+            (key.to_owned(), OwnedValue::try_from(value).expect("a value without descriptors"))
+        };
+        let section: HashMap<String, OwnedValue> = properties.into_iter().map(owned).collect();
+        let settings = from_wire(&HashMap::from([("section".to_owned(), section)]));
+        settings.section("section").cloned().expect("the section")
+    }
+
+    fn one(value: impl Into<Wire<'static>>) -> Value {
+        read(vec![("property", value.into())]).remove("property").expect("the property")
+    }
+
+    #[test]
+    fn every_type_of_networkmanagers_settings() {
+        assert_eq!(one(true), Value::Bool(true));
+        assert_eq!(one(7_u8), Value::U8(7));
+        assert_eq!(one(7_u16), Value::U16(7));
+        assert_eq!(one(-7_i32), Value::I32(-7));
+        assert_eq!(one(7_u32), Value::U32(7));
+        assert_eq!(one(-7_i64), Value::I64(-7));
+        assert_eq!(one(7_u64), Value::U64(7));
+        assert_eq!(one("text"), Value::Text("text".into()));
+        assert_eq!(one(vec![1_u8, 2]), Value::Bytes(vec![1, 2]));
+        assert_eq!(one(vec!["a", "b"]), Value::Texts(vec!["a".into(), "b".into()]));
+        assert_eq!(one(Vec::<String>::new()), Value::Texts(Vec::new()));
+        assert_eq!(one(vec![1_u32]), Value::U32s(vec![1]));
+        assert_eq!(one(vec![vec![1_u8]]), Value::ByteArrays(vec![vec![1]]));
+        let texts = HashMap::from([("mode", "802.3ad")]);
+        assert_eq!(one(texts), Value::TextMap([("mode".into(), "802.3ad".into())].into()));
+        let record = || HashMap::from([("prefix", Wire::from(24_u32))]);
+        let plain = || [("prefix".to_owned(), Value::U32(24))].into();
+        assert_eq!(one(record()), Value::Record(plain()));
+        assert_eq!(one(vec![record()]), Value::Records(vec![plain()]));
+    }
+
+    #[test]
+    fn other_types_keep_their_signature() {
+        assert_eq!(one(vec![vec![1_u32]]), Value::Unsupported("aau".into()));
+        assert_eq!(one((1_u32, "text")), Value::Unsupported("(us)".into()));
+    }
+
+    #[test]
+    fn older_spellings_count_only_without_the_newer_one() {
+        let old = || ("addresses", Wire::from(vec![vec![1_u32, 24, 0]]));
+        let new = ("address-data", Wire::from(Vec::<HashMap<String, Wire<'static>>>::new()));
+        assert_eq!(read(vec![old(), new]).keys().collect::<Vec<_>>(), ["address-data"]);
+        assert_eq!(read(vec![old()]).keys().collect::<Vec<_>>(), ["addresses"]);
+    }
 }

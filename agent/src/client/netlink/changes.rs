@@ -2,7 +2,8 @@
 
 use rtnetlink::LinkUnspec;
 
-use super::{Netlink, NetlinkError, links::Link};
+use super::{Netlink, NetlinkError};
+use crate::model::Link;
 
 impl Netlink {
     /// Has the card pass all multicast packets to the kernel.

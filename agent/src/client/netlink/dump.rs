@@ -5,13 +5,14 @@ use rtnetlink::{
     packet_route::RouteNetlinkMessage,
 };
 
-use super::{Address, DefaultRoute, Link, address, links::links, routes::default_routes};
+use super::{KeptAddress, address, links::links, routes::default_routes};
+use crate::model::{Link, Route};
 
-/// What the agent makes of a dump.
+/// A dump as the agent reads it.
 pub(crate) struct Dump {
     pub(crate) links: Vec<Link>,
-    pub(crate) addresses: Vec<Address>,
-    pub(crate) routes: Vec<DefaultRoute>,
+    pub(crate) addresses: Vec<KeptAddress>,
+    pub(crate) routes: Vec<Route>,
 }
 
 impl Dump {
@@ -41,7 +42,7 @@ impl Dump {
     }
 }
 
-impl Address {
+impl KeptAddress {
     /// The length of the request that puts the address back.
     pub(crate) fn request_length(&self) -> usize {
         let mut request: NetlinkMessage<_> =

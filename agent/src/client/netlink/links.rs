@@ -1,76 +1,10 @@
 //! Network devices.
 
+use crate::model::{Lacp, Layer, Link, Mac};
 use rtnetlink::packet_route::link::{
     InfoBondPort, InfoKind, InfoPortData, LacpState, LinkAttribute, LinkFlags, LinkInfo,
     LinkLayerType, LinkMessage, Prop, State,
 };
-use serde::{Deserialize, Serialize};
-
-use crate::wants::LinkRef;
-
-/// A network device.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Link {
-    pub(crate) index: u32,
-    pub(crate) name: String,
-    pub(crate) alt_names: Vec<String>,
-    pub(crate) mac: Option<String>,
-    pub(crate) permanent_mac: Option<String>,
-    /// Whether this is a physical NIC to the kernel (NMState also counts a veth as Ethernet).
-    pub(crate) physical: bool,
-    pub(crate) mtu: Option<u32>,
-    pub(crate) layer: Layer,
-    /// The kernel's kind of a virtual device: `bond`, `vlan`, …
-    pub(crate) kind: Option<String>,
-    /// Name of the controller; that of a device in another namespace is unknown.
-    pub(crate) controller: Option<String>,
-    /// Whether somebody set it up (IFF_UP).
-    pub(crate) is_set_up: bool,
-    /// Whether the link is up and has a carrier.
-    pub(crate) has_carrier: bool,
-    /// For a port of a bond with LACP.
-    pub(crate) lacp: Option<Lacp>,
-}
-
-/// What is below IP on a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Layer {
-    #[default]
-    Ethernet,
-    Infiniband,
-    Loopback,
-    /// Any other, such as PPP or a tunnel: never a port of a bridge.
-    Other,
-}
-
-/// The state of a bond's port in LACP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Lacp {
-    /// Both sides collect and distribute.
-    Settled,
-    /// Negotiation is not over.
-    Settling,
-}
-
-impl Link {
-    /// Whether this is the NIC's permanent MAC address, independent of the current one.
-    pub(crate) fn is_permanent(&self, mac: &str) -> bool {
-        self.permanent_mac.as_ref().is_some_and(|own| own.eq_ignore_ascii_case(mac))
-    }
-
-    /// Whether the document's reference matches this link.
-    pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
-        match wanted {
-            LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
-            LinkRef::Mac(mac) => [&self.permanent_mac, &self.mac]
-                .into_iter()
-                .flatten()
-                .any(|m| m.eq_ignore_ascii_case(mac)),
-        }
-    }
-}
 
 /// All links of a dump.
 pub(super) fn links(messages: Vec<LinkMessage>) -> Vec<Link> {
@@ -106,8 +40,8 @@ fn link(message: LinkMessage) -> Link {
         #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
         match attribute {
             LinkAttribute::IfName(name) => link.name = name,
-            LinkAttribute::Address(mac) => link.mac = mac_text(&mac),
-            LinkAttribute::PermAddress(mac) => link.permanent_mac = mac_text(&mac),
+            LinkAttribute::Address(mac) => link.mac = Mac::of_ethernet(&mac),
+            LinkAttribute::PermAddress(mac) => link.permanent_mac = Mac::of_ethernet(&mac),
             LinkAttribute::Mtu(mtu) => link.mtu = Some(mtu),
             // Without a carrier to report, the kernel says "unknown".
             LinkAttribute::OperState(state) => is_up = matches!(state, State::Up | State::Unknown),
@@ -167,9 +101,4 @@ fn lacp(port: &[InfoBondPort]) -> Option<Lacp> {
     }
     let is_settled = states.len() == 2 && states.iter().all(|forwards| *forwards);
     has_aggregator.then_some(if is_settled { Lacp::Settled } else { Lacp::Settling })
-}
-
-fn mac_text(bytes: &[u8]) -> Option<String> {
-    let known = bytes.len() == 6 && bytes.iter().any(|b| *b != 0);
-    known.then(|| bytes.iter().map(|b| format!("{b:02x}")).collect::<Vec<_>>().join(":"))
 }

@@ -7,25 +7,10 @@ use rtnetlink::packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteType, RouteVia,
 };
 
-use super::Link;
-
-/// A next hop of a default route of the main table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct DefaultRoute {
-    /// In the route's own family, unless it is an IPv4 route through an IPv6 gateway.
-    pub(crate) gateway: IpAddr,
-    /// Whether it carries IPv4.
-    pub(crate) is_v4: bool,
-    pub(crate) index: u32,
-    pub(crate) link: String,
-    /// 0 if the route has none.
-    pub(crate) metric: u32,
-    /// Whether the route has other next hops too.
-    pub(crate) is_multipath: bool,
-}
+use crate::model::{Family, Link, Route};
 
 /// The next hops of `route`, if it is a default route of the main table.
-pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<DefaultRoute> {
+pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Route> {
     let header = &route.header;
     if header.destination_prefix_length != 0
         || header.kind != RouteType::Unicast
@@ -34,11 +19,12 @@ pub(super) fn default_routes(route: &RouteMessage, links: &[Link]) -> Vec<Defaul
         return Vec::new();
     }
     let is_v4 = header.address_family == rtnetlink::packet_route::AddressFamily::Inet;
+    let family = if is_v4 { Family::Ipv4 } else { Family::Ipv6 };
     let metric = route.attributes.iter().find_map(metric).unwrap_or_default();
     let is_multipath = route.attributes.iter().any(|a| matches!(a, RouteAttribute::MultiPath(_)));
     let hop = |gateway: Option<IpAddr>, index: u32| {
         let link = links.iter().find(|l| l.index == index)?.name.clone();
-        Some(DefaultRoute { gateway: gateway?, is_v4, index, link, metric, is_multipath })
+        Some(Route { gateway: gateway?, family, index, link, metric, is_multipath })
     };
     let mut found = Vec::new();
     let mut index = None;
@@ -139,7 +125,7 @@ mod tests {
         let via = RouteAttribute::Via(RouteVia::Inet6(std::net::Ipv6Addr::LOCALHOST));
         let routes = default_routes(&route(vec![via, RouteAttribute::Oif(3)]), &links());
         assert_eq!(routes.len(), 1);
-        assert!(routes[0].is_v4 && routes[0].gateway.is_ipv6());
+        assert!(routes[0].family == Family::Ipv4 && routes[0].gateway.is_ipv6());
     }
 
     #[test]

@@ -1,36 +1,9 @@
-//! Rows of Open vSwitch's database in a form that can be written again: configuration, without the
-//! status that ovs-vswitchd adds.
+//! Rows of Open vSwitch's database, read and inserted: configuration, without the status that
+//! ovs-vswitchd adds.
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A row, column by column, in the database's own notation.
-pub(super) type Row = serde_json::Map<String, Value>;
-
-/// A bridge with its ports and interfaces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Bridge {
-    /// Name.
-    pub(crate) name: String,
-    row: Row,
-    ports: Vec<Port>,
-    /// Rows that exist only for this bridge, such as its controllers.
-    #[serde(default)]
-    parts: Vec<Part>,
-}
-
-/// A port with its interfaces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Port {
-    row: Row,
-    interfaces: Vec<Row>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Part {
-    column: String,
-    row: Row,
-}
+use crate::model::{Bridge, Part, Port, Row, column_text as text};
 
 const BRIDGE: &[&str] = &[
     "name",
@@ -171,109 +144,24 @@ fn interface(row: &Row) -> Row {
     kept
 }
 
-impl Bridge {
-    /// The UUID of the profile for which NetworkManager made the bridge.
-    pub(crate) fn profile(&self) -> Option<&str> {
-        profile(&self.row)
-    }
-
-    /// Ports that NetworkManager did not make and does not restore.
-    pub(crate) fn foreign_ports(&self) -> impl Iterator<Item = &Port> {
-        self.ports.iter().filter(|port| port.is_foreign())
-    }
-
-    /// Whether activating profiles restores the whole bridge.
-    pub(crate) fn is_of_profiles(&self) -> bool {
-        self.profile().is_some()
-            && !self.ports.is_empty()
-            && !self.ports.iter().any(Port::is_foreign)
-    }
-
-    /// The MAC address that ovs-vswitchd gives the bridge, if it is set.
-    pub(crate) fn hwaddr(&self) -> Option<&str> {
-        in_map(&self.row, "other_config", "hwaddr")
-    }
-
-    /// UUIDs of the profiles of its interfaces.
-    pub(crate) fn interface_profiles(&self) -> impl Iterator<Item = &str> {
-        self.interface_rows().filter_map(profile)
-    }
-
-    /// Names of its interfaces.
-    pub(crate) fn interfaces(&self) -> impl Iterator<Item = &str> {
-        self.interface_rows().map(|i| text(i, "name"))
-    }
-
-    /// Its interfaces with their port numbers in flows.
-    pub(crate) fn ofports(&self) -> impl Iterator<Item = (&str, u64)> {
-        self.interface_rows().filter_map(|i| Some((text(i, "name"), i.get("ofport")?.as_u64()?)))
-    }
-
-    /// Names of its interfaces that are devices of the system.
-    pub(crate) fn system_interfaces(&self) -> impl Iterator<Item = &str> {
-        self.interface_rows()
-            .filter(|i| ["", "system"].contains(&text(i, "type")))
-            .map(|i| text(i, "name"))
-    }
-
-    /// Names of its patch ports.
-    pub(crate) fn patch_ports(&self) -> impl Iterator<Item = &str> {
-        self.ports.iter().filter(|port| port.is_patch()).map(Port::name)
-    }
-
-    /// Whether the bridge has a port of this name.
-    pub(crate) fn has_port(&self, name: &str) -> bool {
-        self.ports.iter().any(|port| port.name() == name)
-    }
-
-    /// Whether `other` has the same columns, apart from its ports.
-    pub(crate) fn has_columns_of(&self, other: &Self) -> bool {
-        self.row == other.row
-    }
-
-    fn interface_rows(&self) -> impl Iterator<Item = &Row> {
-        self.ports.iter().flat_map(|port| &port.interfaces)
-    }
-
-    pub(super) fn row(&self) -> &Row {
-        &self.row
-    }
-
-    /// Operations that insert the bridge with its foreign ports, and the reference to it.
-    pub(super) fn insert(&self) -> (Vec<Value>, Value) {
-        let (mut operations, ports) = insert_ports(self.foreign_ports());
-        let mut row = self.row.clone();
-        row.insert("ports".to_owned(), ports);
-        for (column, table, _) in PARTS {
-            let mut names = Vec::new();
-            for (i, part) in self.parts.iter().filter(|part| part.column == *column).enumerate() {
-                let name = format!("{column}{i}");
-                operations.push(insert(table, &part.row, &name));
-                names.push(json!(["named-uuid", name]));
-            }
-            if !names.is_empty() {
-                row.insert((*column).to_owned(), json!(["set", names]));
-            }
+/// Operations that insert the bridge with its foreign ports, and the reference to it.
+pub(super) fn insert_bridge(bridge: &Bridge) -> (Vec<Value>, Value) {
+    let (mut operations, ports) = insert_ports(bridge.foreign_ports());
+    let mut row = bridge.row.clone();
+    row.insert("ports".to_owned(), ports);
+    for (column, table, _) in PARTS {
+        let mut names = Vec::new();
+        for (i, part) in bridge.parts.iter().filter(|part| part.column == *column).enumerate() {
+            let name = format!("{column}{i}");
+            operations.push(insert(table, &part.row, &name));
+            names.push(json!(["named-uuid", name]));
         }
-        operations.push(insert("Bridge", &row, "bridge"));
-        (operations, json!(["named-uuid", "bridge"]))
+        if !names.is_empty() {
+            row.insert((*column).to_owned(), json!(["set", names]));
+        }
     }
-}
-
-impl Port {
-    /// Name.
-    pub(crate) fn name(&self) -> &str {
-        text(&self.row, "name")
-    }
-
-    /// Whether this is one end of a pair of patch ports.
-    pub(crate) fn is_patch(&self) -> bool {
-        !self.interfaces.is_empty() && self.interfaces.iter().all(|i| text(i, "type") == "patch")
-    }
-
-    fn is_foreign(&self) -> bool {
-        profile(&self.row).is_none() && self.interfaces.iter().all(|i| profile(i).is_none())
-    }
+    operations.push(insert("Bridge", &row, "bridge"));
+    (operations, json!(["named-uuid", "bridge"]))
 }
 
 /// Operations that insert ports with their interfaces, and the set of references to the ports.
@@ -304,21 +192,6 @@ fn keep(row: &Row, columns: &[&str]) -> Row {
     columns.iter().filter_map(|c| Some(((*c).to_owned(), row.get(*c)?.clone()))).collect()
 }
 
-fn text<'a>(row: &'a Row, column: &str) -> &'a str {
-    row.get(column).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// `["map", [["NM.connection.uuid", x], …]]` in `external_ids`.
-fn profile(row: &Row) -> Option<&str> {
-    in_map(row, "external_ids", super::PROFILE)
-}
-
-fn in_map<'a>(row: &'a Row, column: &str, key: &str) -> Option<&'a str> {
-    let pairs = row.get(column)?.get(1)?.as_array()?;
-    let is_key = |pair: &&Value| pair.get(0).and_then(Value::as_str) == Some(key);
-    pairs.iter().find(is_key)?.get(1)?.as_str()
-}
-
 /// A reference column is `["uuid", x]` or `["set", [["uuid", x], …]]`.
 fn referenced<'a>(row: &Row, column: &str, rows: &'a [Row]) -> impl Iterator<Item = &'a Row> {
     let uuids: std::collections::HashSet<String> = match row.get(column).and_then(|c| c.get(1)) {
@@ -335,53 +208,10 @@ fn uuid(value: Option<&Value>) -> Option<String> {
 }
 
 #[cfg(test)]
-impl Bridge {
-    /// A bridge with ports `(name, type, profile)`, for tests.
-    pub(crate) fn example(
-        name: &str,
-        profile: Option<&str>,
-        ports: &[(&str, &str, Option<&str>)],
-    ) -> Self {
-        let row = |name: &str, profile: Option<&str>, kind: Option<&str>| {
-            let ids: Vec<_> = profile.iter().map(|uuid| json!([super::PROFILE, uuid])).collect();
-            let mut row = Row::new();
-            row.insert("name".to_owned(), json!(name));
-            row.insert("external_ids".to_owned(), json!(["map", ids]));
-            if let Some(kind) = kind {
-                row.insert("type".to_owned(), json!(kind));
-            }
-            row
-        };
-        let port = |(name, kind, profile): &(&str, &str, Option<&str>)| Port {
-            row: row(name, *profile, None),
-            interfaces: vec![row(name, *profile, Some(kind))],
-        };
-        Self {
-            name: name.to_owned(),
-            row: row(name, profile, None),
-            ports: ports.iter().map(port).collect(),
-            parts: Vec::new(),
-        }
-    }
-
-    /// The same with a port number for its first interface, for tests.
-    pub(crate) fn with_ofport(mut self, ofport: u64) -> Self {
-        self.ports[0].interfaces[0].insert("ofport".to_owned(), json!(ofport));
-        self
-    }
-
-    /// The same with another column, for tests.
-    pub(crate) fn with(mut self, column: &str, value: Value) -> Self {
-        self.row.insert(column.to_owned(), value);
-        self
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Row, bridges};
+    use super::{Row, bridges, insert_bridge};
 
     fn rows(value: Value) -> Vec<Row> {
         serde_json::from_value(value).unwrap_or_default()
@@ -421,7 +251,7 @@ mod tests {
         let foreign: Vec<_> = br_ex.foreign_ports().map(|p| (p.name(), p.is_patch())).collect();
         assert_eq!(foreign, [("patch0", true)]);
 
-        let (operations, _) = br_ex.insert();
+        let (operations, _) = insert_bridge(br_ex);
         let text = Value::from(operations).to_string();
         for kept in ["\"ofport\":3", "ovn-localnet-port", "patch1", "tcp:192.0.2.1", "\"u\""] {
             assert!(text.contains(kept), "{kept} in {text}");

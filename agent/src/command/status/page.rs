@@ -5,7 +5,7 @@ use super::{
     verdict::{Tone, Verdict, outcome},
 };
 use crate::{
-    probe::ProbeResult,
+    model::ProbeResult,
     status::{Open, Outcome, Status, progress::Done, trial::State},
 };
 

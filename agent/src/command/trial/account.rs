@@ -99,7 +99,7 @@ fn reason(error: &Error) -> String {
     let cause = chain(&**source);
     match **source {
         PhaseError::NotConfirmed { .. } => cause,
-        PhaseError::Stopped | PhaseError::TimedOut { .. } => format!("{phase} {cause}"),
+        PhaseError::Stopped | PhaseError::TimedOut(_) => format!("{phase} {cause}"),
         PhaseError::Network(_)
         | PhaseError::File(_)
         | PhaseError::State(_)

@@ -7,6 +7,7 @@ use nmgen::{
 
 use crate::{
     client::netlink::{Netlink, NetlinkError},
+    model::Link,
     paths::Paths,
 };
 
@@ -29,12 +30,11 @@ async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
         return Ok(in_tree(paths));
     }
     let links = Netlink::connect()?.links().await?;
-    let card = |name: String, macs: [Option<String>; 2]| {
-        let mac = macs.iter().flatten().find_map(|mac| address(mac))?;
-        Some(Card { name, mac })
+    let card = |link: Link| {
+        let mac = link.macs().next()?.address();
+        Some(Card { name: link.name, mac })
     };
-    let physical = links.into_iter().filter(|link| link.physical);
-    Ok(physical.filter_map(|link| card(link.name, [link.permanent_mac, link.mac])).collect())
+    Ok(links.into_iter().filter(|link| link.physical).filter_map(card).collect())
 }
 
 fn in_tree(paths: &Paths) -> Vec<Card> {

@@ -8,7 +8,7 @@ use crate::{
     document::digest::Digest,
     durable::journal::{self, Journal, Kind},
     durable::record::Record,
-    network::{Before, uplinks::Uplinks},
+    model::{Before, Uplinks},
     paths::Paths,
 };
 

@@ -1,7 +1,7 @@
 //! Interfaces that wait for addresses of the network.
 
 use super::{Result, state};
-use crate::wants::Dynamic;
+use crate::model::Dynamic;
 
 const V4: &str = "ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}";
 const V6: &str = "ipv6: {enabled: true, address: [{ip: '2001:db8::10', prefix-length: 64}]}";

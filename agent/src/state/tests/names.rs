@@ -1,16 +1,17 @@
 //! Names and addresses that a document takes from the node.
 
 use super::{Result, state};
+use crate::model::Mac;
 
 /// Kernel names by MAC address.
-fn kernel_name(mac: &str) -> Option<String> {
-    (mac == "52:54:00:00:00:01").then(|| "ens3".to_owned())
+fn kernel_name(mac: &Mac) -> Option<String> {
+    (mac.to_string() == "52:54:00:00:00:01").then(|| "ens3".to_owned())
 }
 
 /// The document as it is applied on the node.
-fn settled(text: &str) -> Result<serde_json::Value> {
-    let settled = state(text)?.settled(kernel_name, |_| None);
-    Ok(serde_json::to_value(&settled.0)?)
+fn resolved(text: &str) -> Result<serde_json::Value> {
+    let resolved = state(text)?.with_links(kernel_name, |_| None);
+    Ok(serde_json::to_value(&resolved.0)?)
 }
 
 /// A card called `uplink`, with this key besides, and routes through it and through another link.
@@ -29,7 +30,7 @@ routes:
 
 #[test]
 fn a_card_by_its_mac_address_gets_the_kernels_name_and_its_routes_too() -> Result {
-    let state = settled(&card(", identifier: mac-address"))?;
+    let state = resolved(&card(", identifier: mac-address"))?;
     assert_eq!(state["interfaces"][0]["name"], "ens3");
     assert_eq!(state["interfaces"][0]["profile-name"], "uplink");
     let routes = &state["routes"]["config"];
@@ -49,7 +50,7 @@ fn every_other_interface_keeps_its_name() -> Result {
         // No link has the address: nmstate judges.
         card(", identifier: mac-address").replace("00:01", "00:09"),
     ] {
-        let state = settled(&text)?;
+        let state = resolved(&text)?;
         assert_eq!(state["interfaces"][0]["name"], "uplink", "{text}");
         assert_eq!(state["routes"]["config"][0]["next-hop-interface"], "uplink", "{text}");
     }
@@ -71,7 +72,7 @@ interfaces:
 - {name: bond0, type: bond, state: up, mac-address: '52:54:00:00:00:03'}
 - {name: bond1, type: bond, state: up, mac-address: '52:54:00:00:00:08'}
 ";
-    let state = state(document)?.settled_as(&state(applied)?);
+    let state = state(document)?.with_links_of(&state(applied)?);
     let value = serde_json::to_value(&state.0)?;
     let of = |name: &str| {
         let interfaces = value["interfaces"].as_array().into_iter().flatten();

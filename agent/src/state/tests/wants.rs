@@ -1,7 +1,7 @@
 //! What a document needs, and what it promises.
 
 use super::{Result, state};
-use crate::wants::{Dynamic, Gateway, LinkRef, OnLink, Wants};
+use crate::model::{Dynamic, Gateway, LinkRef, Mac, OnLink, Wants};
 
 fn wants(text: &str) -> Result<Wants> {
     Ok(state(text)?.wants())
@@ -101,7 +101,7 @@ fn cards_are_needed_unless_the_document_makes_links() -> Result {
         (dummy.to_owned(), Vec::new()),
         (
             card("uplink", &format!(", identifier: mac-address, {mac}")),
-            vec![LinkRef::Mac("02:00:5e:00:53:01".to_owned())],
+            Mac::parse("02:00:5e:00:53:01").map(LinkRef::Mac).into_iter().collect(),
         ),
         (card("eno1", &format!(", {mac}")), names(&["eno1"])),
         (vlan("eno1"), names(&["eno1"])),

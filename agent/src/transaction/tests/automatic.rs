@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::bridge::{
-    plan::{Hint, Leftover, Removal},
+    plan::{Hint, Removal},
     uplink::{Reason, Uplink},
 };
 
@@ -16,7 +16,7 @@ const CHANGE: [Step; 6] = [
 ];
 
 fn plan() -> BridgePlan {
-    let leftover = Leftover {
+    let leftover = ProfileRef {
         path: "/p".to_owned(),
         id: "ovs-if-br-ex".to_owned(),
         uuid: "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002".to_owned(),
@@ -85,10 +85,10 @@ async fn each_phase_of_a_bridge_ends_at_its_own_bound() -> Tested {
         let Err(Failure::RolledBack { source, .. }) = result else {
             return Err(format!("{step:?}: {result:?}").into());
         };
-        let PhaseError::TimedOut { seconds } = *source else {
+        let PhaseError::TimedOut(after) = *source else {
             return Err(format!("{step:?}: {source:?}").into());
         };
-        assert_eq!(seconds, (bound.get() + Duration::from_secs(5)).as_secs_f64(), "{step:?}");
+        assert_eq!(after, bound.get() + Duration::from_secs(5), "{step:?}");
     }
     Ok(())
 }
@@ -101,7 +101,7 @@ async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
     assert!(bench.committed());
     let mut record = Record::load(&bench.paths);
     let other = Document { digest: Digest::of(b"other"), ..document_at(&bench) };
-    record.failed(&bench.paths, &other, 1, "rolled-back", "why")?;
+    record.failed(&bench.paths, &other.digest, &other.path, 1, "rolled-back", "why")?;
     bench.bridge = Some(plan());
     bench.replaces_document = true;
     bench.run(&Fake::default(), &mut Probed::default()).await?;

@@ -2,9 +2,9 @@
 
 use super::*;
 
-/// The seconds after which a run gave up its hanging step.
-fn timed_out(error: &PhaseError) -> Option<f64> {
-    if let PhaseError::TimedOut { seconds } = error { Some(*seconds) } else { None }
+/// The time after which a run gave up its hanging step.
+fn timed_out(error: &PhaseError) -> Option<Duration> {
+    if let PhaseError::TimedOut(bound) = error { Some(*bound) } else { None }
 }
 
 #[tokio::test(start_paused = true)]
@@ -25,14 +25,14 @@ async fn each_phase_of_a_change_ends_at_its_own_bound() -> Tested {
         let Err(Failure::RolledBack { source, .. }) = result else {
             return Err(format!("{step:?}: {result:?}").into());
         };
-        assert_eq!(timed_out(&source), Some(bound.as_secs_f64()), "{step:?}");
+        assert_eq!(timed_out(&source), Some(bound), "{step:?}");
     }
     let network = Fake::with(&[(Step::Baseline, How::Hangs)]);
     let result = Bench::new()?.run(&network, &mut Probed::default()).await;
     let Err(Failure::Untouched { source, .. }) = result else {
         return Err(format!("{result:?}").into());
     };
-    assert_eq!(timed_out(&source), Some((t.baseline.get() + grace).as_secs_f64()));
+    assert_eq!(timed_out(&source), Some(t.baseline.get() + grace));
     Ok(())
 }
 
@@ -46,7 +46,7 @@ async fn a_roll_back_has_time_for_each_of_its_layers() -> Tested {
         let Err(Failure::RollBackFailed { roll_back, .. }) = result else {
             return Err(format!("{hanging:?}: {result:?}").into());
         };
-        assert_eq!(timed_out(&roll_back), Some(bound.as_secs_f64()), "{hanging:?}");
+        assert_eq!(timed_out(&roll_back), Some(bound), "{hanging:?}");
     }
     Ok(())
 }

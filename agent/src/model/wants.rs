@@ -1,51 +1,11 @@
-//! Prerequisites and promises of a desired state, in plain types.
+//! Prerequisites and promises of a desired state.
 
 use std::net::IpAddr;
 
-/// A link that must be there before the document can be applied.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum LinkRef {
-    /// By name or alternative name.
-    Name(String),
-    /// By MAC address, upper or lower case with colons.
-    Mac(String),
-}
-
-impl std::fmt::Display for LinkRef {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Name(name) => f.write_str(name),
-            Self::Mac(mac) => write!(f, "with MAC {mac}"),
-        }
-    }
-}
-
-/// An address with its interface.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub(crate) struct OnLink {
-    /// Interface name.
-    pub(crate) link: String,
-    /// Address.
-    pub(crate) ip: IpAddr,
-    /// Prefix length.
-    pub(crate) prefix: u8,
-}
-
-impl std::fmt::Display for OnLink {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{} on {}", self.ip, self.prefix, self.link)
-    }
-}
-
-/// A next hop.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-pub(crate) struct Gateway {
-    /// Interface name, if known.
-    pub(crate) link: Option<String>,
-    /// Next hop.
-    pub(crate) ip: IpAddr,
-}
+use super::{
+    ip::{Gateway, OnLink},
+    link::LinkRef,
+};
 
 /// An interface whose addresses come from the network.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,5 @@
 //! NetworkManager's connection settings in plain types: sections of properties, whose values keep
-//! their D-Bus type. Imports no other module.
+//! their D-Bus type.
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,25 @@
+//! The node in plain types, which know no other module: clients fill them, the bridge is planned with
+//! them, the journal and the record are made of them.
+
+mod before;
+mod bridge;
+pub(crate) mod connection;
+mod ip;
+mod link;
+mod mac;
+mod probe;
+mod profile;
+mod uplinks;
+mod wants;
+
+pub(crate) use self::{
+    before::{Before, Checkpoint, WayBack},
+    bridge::{Bridge, PROFILE, Part, Port, Row, column_text},
+    ip::{Address, Family, Gateway, OnLink, Route, Scope},
+    link::{Lacp, Layer, Link, LinkRef},
+    mac::Mac,
+    probe::ProbeResult,
+    profile::{Active, Profile, ProfileRef},
+    uplinks::Uplinks,
+    wants::{Dynamic, Wants},
+};

@@ -1,0 +1,110 @@
+//! Addresses and default routes.
+
+use std::{fmt, net::IpAddr};
+
+use serde::{Deserialize, Serialize};
+
+/// An address family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Family {
+    Ipv4,
+    Ipv6,
+}
+
+impl Family {
+    /// Both.
+    pub(crate) const ALL: [Self; 2] = [Self::Ipv4, Self::Ipv6];
+
+    /// The family of an address.
+    pub(crate) fn of(ip: IpAddr) -> Self {
+        if ip.is_ipv4() { Self::Ipv4 } else { Self::Ipv6 }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Ipv4 => "IPv4",
+            Self::Ipv6 => "IPv6",
+        })
+    }
+}
+
+/// An address with its interface.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct OnLink {
+    /// Interface name.
+    pub(crate) link: String,
+    /// Address.
+    pub(crate) ip: IpAddr,
+    /// Prefix length.
+    pub(crate) prefix: u8,
+}
+
+impl fmt::Display for OnLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{} on {}", self.ip, self.prefix, self.link)
+    }
+}
+
+/// An address in the kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Address {
+    pub(crate) on: OnLink,
+    /// Not usable yet (duplicate address detection).
+    pub(crate) tentative: bool,
+    /// Duplicate address detection failed.
+    pub(crate) duplicate: bool,
+    /// From the network, so with a limited lifetime.
+    pub(crate) dynamic: bool,
+    pub(crate) scope: Scope,
+}
+
+impl Address {
+    /// Whether the scope is global; host and link scopes are not configuration.
+    pub(crate) fn is_global(&self) -> bool {
+        self.scope == Scope::Global
+    }
+}
+
+/// The scope of an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Global,
+    /// `site`, and any number of an administrator's.
+    Site,
+    Link,
+    Host,
+}
+
+/// A next hop of a default route of the main table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Route {
+    /// In the route's own family, unless it is an IPv4 route through an IPv6 gateway.
+    pub(crate) gateway: IpAddr,
+    /// The family that it carries.
+    pub(crate) family: Family,
+    pub(crate) index: u32,
+    pub(crate) link: String,
+    /// 0 if the route has none.
+    pub(crate) metric: u32,
+    /// Whether the route has other next hops too.
+    pub(crate) is_multipath: bool,
+}
+
+/// A next hop as a document or the journal names it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Gateway {
+    /// Interface name, if known.
+    pub(crate) link: Option<String>,
+    /// Next hop.
+    pub(crate) ip: IpAddr,
+}
+
+impl Gateway {
+    /// Whether this default route leads through it.
+    pub(crate) fn is_of(&self, route: &Route) -> bool {
+        route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
+    }
+}

@@ -1,0 +1,70 @@
+//! Profiles of NetworkManager.
+
+use serde::{Deserialize, Serialize};
+
+use super::connection::ConnectionSettings;
+
+/// A profile with its settings.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Profile {
+    /// Path of its D-Bus object.
+    pub(crate) path: String,
+    /// Everything but secrets.
+    pub(crate) settings: ConnectionSettings,
+}
+
+impl Profile {
+    /// `connection.id`.
+    pub(crate) fn id(&self) -> &str {
+        self.settings.text("connection", "id").unwrap_or_default()
+    }
+
+    /// `connection.uuid`.
+    pub(crate) fn uuid(&self) -> &str {
+        self.settings.text("connection", "uuid").unwrap_or_default()
+    }
+
+    /// `connection.type`.
+    pub(crate) fn kind(&self) -> &str {
+        self.settings.text("connection", "type").unwrap_or_default()
+    }
+
+    /// `connection.interface-name`.
+    pub(crate) fn interface_name(&self) -> Option<&str> {
+        self.settings.text("connection", "interface-name")
+    }
+
+    /// The controller: a UUID or an interface name.
+    pub(crate) fn controller(&self) -> Option<&str> {
+        let of = |property| self.settings.text("connection", property);
+        of("controller").or_else(|| of("master"))
+    }
+
+    /// The profile without its settings.
+    pub(crate) fn reference(&self) -> ProfileRef {
+        ProfileRef {
+            path: self.path.clone(),
+            id: self.id().to_owned(),
+            uuid: self.uuid().to_owned(),
+        }
+    }
+}
+
+/// A profile by its names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ProfileRef {
+    /// Path of its D-Bus object.
+    pub(crate) path: String,
+    pub(crate) id: String,
+    pub(crate) uuid: String,
+}
+
+/// A profile that is active on a device, or is being activated: enough to activate it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Active {
+    pub(crate) uuid: String,
+    /// The device; a bridge or port of Open vSwitch may have the name of a link.
+    pub(crate) device: String,
+    /// `connection.type` of the profile.
+    pub(crate) kind: String,
+}
