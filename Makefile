@@ -18,7 +18,7 @@ RAMDISK_PROFILE := ramdisk
 # Results of `all`, `node`, `ramdisk` and `manuals`.
 NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
-RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen
+RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen-boot
 MANUALS := target/manuals
 # Places of sources, which a program names where it can panic, are the same in all builders' directories.
 CARGO_HOME ?= $(HOME)/.cargo
@@ -29,7 +29,7 @@ PLACES += --remap-path-prefix=$(LIBRARY)=/rustc/$(shell rustc -vV 2>/dev/null | 
 # Package and features of each program: one choice for the build and for its bill of materials.
 NMGEN_PACKAGE := -p nmgen
 DAYONE_PACKAGE := -p agent
-RAMDISK_PACKAGE := -p nmgen --no-default-features
+RAMDISK_PACKAGE := -p nmgen-boot
 # STD=source builds the ramdisk program's standard library too, for size: an eighth less. It needs rustc's library source (rust-src),
 # and what cargo and rustc allow with RUSTC_BOOTSTRAP only.
 STD ?=

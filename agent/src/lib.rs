@@ -2,6 +2,9 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+// One document: rules, choice and reading. The agent needs no other part of nmgen.
+extern crate nmgen_core as nmgen;
+
 mod bridge;
 mod cli;
 mod client;

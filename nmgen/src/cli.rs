@@ -4,14 +4,13 @@
 mod arguments;
 mod boot_command;
 mod check_command;
+mod diff;
 mod done;
-#[cfg(feature = "pipelines")]
-#[path = "cli/full.rs"]
-mod edition;
-#[cfg(not(feature = "pipelines"))]
-#[path = "cli/initramfs.rs"]
-mod edition;
+mod explain;
+mod form;
 mod generate_command;
+mod github;
+mod sarif;
 mod selection;
 mod show_command;
 mod streams;
@@ -49,7 +48,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
         Command::Check(arguments) => check_command::run(&arguments, streams),
         Command::Show(arguments) => show_command::run(&arguments, streams),
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
-        Command::Further(command) => edition::run(&command, streams),
+        Command::Diff(arguments) => diff::run(&arguments, streams),
+        Command::Explain(arguments) => explain::run(&arguments, streams),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
@@ -73,8 +73,12 @@ fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
         Command::Generate(arguments) => {
             arguments.options.verify(arguments.to, arguments.output.as_deref())
         }
-        Command::Further(command) => edition::verify(command),
-        Command::Gc(_) | Command::Check(_) | Command::Show(_) | Command::Boot(_) => Ok(()),
+        Command::Diff(arguments) => arguments.verify(),
+        Command::Gc(_)
+        | Command::Check(_)
+        | Command::Show(_)
+        | Command::Boot(_)
+        | Command::Explain(_) => Ok(()),
     };
     match verified {
         Ok(()) => Ok(command),

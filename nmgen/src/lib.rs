@@ -26,58 +26,41 @@
 //! # }
 //! ```
 //!
-//! The stages, each a module: `source` (reads descriptions of hosts) -> `document` (a tree with
-//! positions) -> `check` (diagnostics) -> `profile` (conversion by nmstate, verified) -> `convert`
-//! (over all hosts) -> `output` (keyfiles and the other forms). Between reading sources and writing
-//! output, everything is a pure function of text.
+//! The stages: `nmgen_fleet::source` (reads descriptions of hosts) -> `nmgen_document` (a tree with
+//! positions) -> `nmgen_core::check` (diagnostics) -> `nmgen_core::profile` (conversion by nmstate, verified) ->
+//! `nmgen_fleet::convert` (over all hosts) -> `nmgen_fleet::output` (keyfiles and the other forms). Between reading sources and
+//! writing output, everything is a pure function of text. This crate has the program, and what callers of all of it use.
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-mod boot;
-#[cfg(feature = "pipelines")]
-mod changes;
-mod check;
 #[doc(hidden)]
 pub mod cli;
-mod convert;
-#[cfg(feature = "pipelines")]
-mod derive;
-pub mod diagnostic;
-#[cfg(feature = "pipelines")]
-mod difference;
-mod document;
-mod error;
-mod format;
-mod mac;
-pub mod node;
-pub mod output;
-#[cfg(feature = "pipelines")]
-mod parallel;
-#[cfg(not(feature = "pipelines"))]
-#[path = "no_parallel.rs"]
-mod parallel;
-mod pattern;
-#[cfg(feature = "pipelines")]
-mod picture;
-pub mod profile;
-mod reading;
-mod rules;
-mod show;
-pub mod source;
-mod spelling;
-mod stack;
-mod state;
-mod text;
-mod write;
 
 // The program's, not the library's.
-#[cfg(feature = "pipelines")]
 use mimalloc as _;
+pub use nmgen_core::{Reading, node, profile};
+pub use nmgen_document::diagnostic;
+pub use nmgen_document::error::Error;
+pub use nmgen_document::format::chain;
+pub use nmgen_document::mac::Mac;
+pub use nmgen_document::text::Position;
+pub use nmgen_fleet::{Converted, Outcome, check, convert, diagnose, rules};
 
-pub use self::convert::{Converted, Outcome, check, convert, diagnose};
-pub use self::error::Error;
-pub use self::format::chain;
-pub use self::mac::Mac;
-pub use self::reading::Reading;
-pub use self::rules::rules;
-pub use self::text::Position;
+/// Sources of documents: hosts, and what describes them.
+pub mod source {
+    pub use nmgen_core::node::CLUSTER;
+    pub use nmgen_core::source::{Host, Nic, Stage};
+    pub use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS};
+    pub use nmgen_document::text::{Source, Text};
+    pub use nmgen_fleet::source::{
+        Cluster, ClusterAddress, Hosts, Network, Plugin, Replicas, load,
+    };
+}
+
+/// The forms of output.
+pub mod output {
+    pub use nmgen_core::write::File;
+    pub use nmgen_fleet::output::{
+        Agent, Delivery, Form, IgnitionVersion, Layout, Options, Output, Program,
+    };
+}

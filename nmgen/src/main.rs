@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 /// A fleet's documents are millions of small allocations.
-#[cfg(feature = "pipelines")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -20,9 +20,16 @@ const MODULE: &str = include_str!("switch.in");
 /// Arithmetic that always fails is a mutant like the others, and more parentheses than people would write are no fault.
 const ALLOWED: &str = "#![allow(warnings, arithmetic_overflow, unconditional_panic)] ";
 /// The roots of the crates that have mutants.
-const ROOTS: [&str; 2] = ["nmgen/src/lib.rs", "agent/src/lib.rs"];
+const ROOTS: [&str; 6] = [
+    "nmgen/crates/document/src/lib.rs",
+    "nmgen/crates/core/src/lib.rs",
+    "nmgen/crates/fleet/src/lib.rs",
+    "nmgen/boot/src/lib.rs",
+    "nmgen/src/lib.rs",
+    "agent/src/lib.rs",
+];
 /// Programs alone, each a crate of its own.
-const PROGRAMS: [&str; 2] = ["nmgen/src/main.rs", "agent/src/main.rs"];
+const PROGRAMS: [&str; 3] = ["nmgen/src/main.rs", "nmgen/boot/src/main.rs", "agent/src/main.rs"];
 
 pub(crate) fn prepare(place: &Place) -> Result<(), Error> {
     fs::create_dir_all(place.copy()).map_err(file("create", place.copy()))?;
@@ -77,7 +84,7 @@ fn copy(place: &Place) -> Result<Vec<PathBuf>, Error> {
         if !from.exists() {
             continue;
         }
-        let is_source = ["nmgen/src/", "agent/src/"].iter().any(|folder| name.starts_with(folder));
+        let is_source = ["nmgen/", "agent/src/"].iter().any(|folder| name.starts_with(folder));
         if is_source && name.ends_with(".rs") {
             sources.push(PathBuf::from(name));
             continue;

@@ -17,18 +17,6 @@ use tests::tidy::imports::{Circle, Imports, read};
 const MOST: usize = 3;
 
 #[tests::case]
-fn nmgen_has_no_circles_of_imports() {
-    let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../nmgen/src")).unwrap();
-    assert_eq!(imports.circles_of_folders(), []);
-    let large = |circle: &Circle| circle.members.len() > MOST;
-    assert_eq!(imports.circles_of_files().into_iter().find(large), None);
-    // Controls that imports are found: a facade imports its modules, and a check the types that it examines.
-    assert!(imports.of("document.rs").contains(&"document/tree.rs"));
-    assert!(imports.of("check/vlan.rs").contains(&"check/subject.rs"));
-    assert!(imports.of("source.rs").contains(&"source/no_fleet.rs"));
-}
-
-#[tests::case]
 fn the_agent_has_no_circles_of_imports() {
     let imports = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/src")).unwrap();
     assert_eq!(imports.circles_of_folders(), []);

@@ -1,14 +1,16 @@
-//! The arguments and their help texts. At most 80 columns: the program for an initramfs does not wrap them.
+//! The arguments and their help texts.
 
 use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
-use super::edition::{
-    DrawingArguments, EXAMPLES, FindingArguments, FormArguments, Format, Further, LiveArguments,
-    SOURCE, To,
-};
+use super::boot_command::BootArguments;
+use super::check_command::CheckArguments;
+use super::diff::{self, DiffArguments};
+use super::explain::ExplainArguments;
+use super::form::{FormArguments, To};
 use super::selection::SelectionArguments;
+use super::show_command::ShowArguments;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -25,34 +27,27 @@ Examples:
   nmgen generate -o out hosts/
       Write out/<hostname>/<id>.nmconnection for every host.
   nmgen generate --to gc - < worker-0.yml
-      The YAML that `nmstatectl gc` prints.";
+      The YAML that `nmstatectl gc` prints.
+  nmgen generate --br-ex --to machine-config -o openshift/ install-config.yaml
+      From the installation's early documents to MachineConfigs with br-ex:
+      openshift/10-br-ex-master.yaml, openshift/10-br-ex-worker.yaml. With
+      --policies day-two.yaml also what kubernetes-nmstate gets later.
+  nmgen generate --to machine-config --role worker -o br-ex.yaml hosts/
+      One MachineConfig with the documents of all workers.
+  nmgen generate --to initrd hosts/ >> initramfs.img
+      For `nmgen boot`: an archive appended to an initramfs; align it to
+      four bytes first, with `truncate -s %4 initramfs.img`.";
 
-const BOOT_HELP: &str = "\
-This machine's document is the first of these:
-  nmgen.host=NAME   on the kernel command line: NAME.yml
-  MAC address       a mac-address in a document, or aa-bb-cc-dd-ee-ff.yml
-  MAC prefix        52-54-00.yml, for machines with random addresses
-  DMI               SERIAL.yml or UUID.yml
-  host name         NAME.yml, unless the name is a placeholder
-  cluster.yml       for all other machines
-
-Two documents that match equally well are an error. Without a match
-nothing is written.
-
-The hosts directory is /etc/nmgen, else /run/nmgen, else nmgen.dir=DIR on
-the kernel command line. nmgen waits for the network cards of the document:
-nmgen.timeout=SECONDS, 60 by default.
-
-A card's name in the document means the card with its MAC address; this
-machine's name of the card replaces it in all fields.
-
-Messages go to the kernel log too. After an error the units let the boot go
-on with the initramfs's own network. boot.md in the documentation describes
-the dracut module and the files that persist.";
-
-fn examples() -> String {
-    GENERATE_EXAMPLES.to_owned() + EXAMPLES
-}
+/// The help text of SOURCE.
+pub(super) const SOURCE: &str = "\
+An NMState document (YAML or JSON), '-' for standard input, a
+directory with <hostname>.yml files and cluster.yml, or files
+of a fleet: install-config.yaml, agent-config.yaml,
+manifests (Secret, BareMetalHost, NMStateConfig,
+ClusterInstance, SiteConfig, MachineConfig,
+NodeNetworkConfigurationPolicy, also in a policy of Open
+Cluster Management, NodeNetworkState), networkConfig alone,
+a tree of assisted-service, an nmc directory";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
@@ -71,7 +66,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     /// Write connection profiles
-    #[command(after_help = examples())]
+    #[command(after_help = GENERATE_EXAMPLES)]
     Generate(Box<GenerateArguments>),
     /// Print profiles as `nmstatectl gc` does
     Gc(GcArguments),
@@ -80,10 +75,13 @@ pub(super) enum Command {
     /// Show the stack of interfaces as a tree
     Show(ShowArguments),
     /// In an initramfs: choose this machine's document, write its profiles
-    #[command(after_help = BOOT_HELP)]
+    #[command(after_help = nmgen_boot::HELP)]
     Boot(BootArguments),
-    #[command(flatten)]
-    Further(Further),
+    /// Show the changes of each host between two sets of sources
+    #[command(after_help = diff::EXAMPLES)]
+    Diff(DiffArguments),
+    /// Explain a rule of `check`, with examples
+    Explain(ExplainArguments),
 }
 
 #[derive(Debug, Args)]
@@ -113,47 +111,6 @@ pub(super) struct GcArguments {
     /// No warnings.
     #[arg(skip)]
     pub(super) quiet: bool,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct CheckArguments {
-    /// The form of the findings
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
-    pub(super) format: Format,
-    #[command(flatten)]
-    pub(super) selection: SelectionArguments,
-    #[command(flatten)]
-    pub(super) findings: FindingArguments,
-    /// Exit with 2 for warnings too
-    #[arg(long)]
-    pub(super) deny_warnings: bool,
-    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
-    pub(super) sources: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ShowArguments {
-    #[command(flatten)]
-    pub(super) selection: SelectionArguments,
-    #[command(flatten)]
-    pub(super) drawing: DrawingArguments,
-    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
-    pub(super) sources: Vec<String>,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct BootArguments {
-    /// Before the pivot: bring the profiles to /sysroot
-    #[arg(long)]
-    pub(super) persist: bool,
-    /// After NetworkManager: give way to the system's profiles
-    #[arg(long, conflicts_with = "persist")]
-    pub(super) release: bool,
-    #[command(flatten)]
-    pub(super) live: LiveArguments,
-    /// Read and write everything below this directory
-    #[arg(long, value_name = "DIR", default_value = "/")]
-    pub(super) root: PathBuf,
 }
 
 /// The library's version, which scripts that call nmstatectl compare, and this program's.

@@ -1,33 +1,48 @@
 //! `nmgen boot`.
 
-use super::arguments::BootArguments;
+use std::path::PathBuf;
+
+use clap::Args;
+use nmgen_boot::{End, Step};
+use nmgen_fleet::source;
+
 use super::done::Done;
-use crate::boot::{self, Fault, Level, Log, Paths};
-use crate::format::chain;
+
+/// The arguments of `boot`.
+#[derive(Debug, Args)]
+pub(super) struct BootArguments {
+    /// Before the pivot: bring the profiles to /sysroot
+    #[arg(long)]
+    persist: bool,
+    /// After NetworkManager: give way to the system's profiles
+    #[arg(long, conflicts_with = "persist")]
+    release: bool,
+    /// In a live root: write final profiles before NetworkManager starts
+    #[arg(long, conflicts_with_all = ["persist", "release"])]
+    live: bool,
+    /// With --live: a tree of assisted-service or a hosts directory
+    /// [default: /etc/assisted/network, else as in an initramfs]
+    #[arg(long, value_name = "DIR", requires = "live")]
+    hosts: Option<PathBuf>,
+    /// Read and write everything below this directory
+    #[arg(long, value_name = "DIR", default_value = "/")]
+    root: PathBuf,
+}
 
 /// Messages go to the kernel log and to standard error, one line each.
 pub(super) fn run(arguments: &BootArguments) -> Done {
-    let paths = Paths::new(&arguments.root);
-    Log::open(&paths).say_panics();
-    let log = Log::open(&paths);
-    let (done, outcome) = if let Some(done) = arguments.live.run(&paths, &log) {
-        (done, "the system keeps the profiles that it has")
-    } else if arguments.release {
-        (boot::release(&paths, &log), "interfaces stay as the initramfs has them")
-    } else if arguments.persist {
-        (boot::persist(&paths, &log), "the running system may lack profiles")
-    } else {
-        (boot::prepare(&paths, &log), "the boot goes on with the initramfs's own network")
+    let step = match arguments {
+        BootArguments { live: true, hosts, .. } => Step::Live {
+            hosts: hosts.as_deref(),
+            read_tree: |path| source::assisted_tree(path).map(|it| (it.hosts, it.diagnostics)),
+        },
+        BootArguments { release: true, .. } => Step::Release,
+        BootArguments { persist: true, .. } => Step::Persist,
+        _ => Step::Prepare,
     };
-    match done {
-        Ok(()) => Done::Success,
-        Err(fault) => {
-            log.say(Level::Error, &format!("{}; {outcome}", chain(&fault)));
-            verdict(&fault)
-        }
+    match nmgen_boot::run(&arguments.root, step) {
+        End::Done => Done::Success,
+        End::InputWrong => Done::InputWrong,
+        End::Failed => Done::Failed,
     }
-}
-
-fn verdict(fault: &Fault) -> Done {
-    if fault.is_input() { Done::InputWrong } else { Done::Failed }
 }

@@ -1,24 +1,99 @@
 //! `nmgen check`.
 
-use super::arguments::CheckArguments;
+use clap::{Args, ValueEnum};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Severity, to_json};
+use nmgen_document::error::Error;
+use nmgen_document::format::{chain, counted};
+use nmgen_fleet::source::{self, Hosts};
+
+use super::arguments::SOURCE;
 use super::done::{Done, verdict};
-use super::edition::{self, Format};
+use super::selection::SelectionArguments;
 use super::streams::Streams;
-use crate::error::Error;
-use crate::format::{chain, counted};
-use crate::source;
+use super::{explain, github, sarif};
+
+/// The arguments of `check`.
+#[derive(Debug, Args)]
+pub(super) struct CheckArguments {
+    /// The form of the findings
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Text)]
+    format: Format,
+    #[command(flatten)]
+    selection: SelectionArguments,
+    #[command(flatten)]
+    findings: FindingArguments,
+    /// Exit with 2 for warnings too
+    #[arg(long)]
+    deny_warnings: bool,
+    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
+    sources: Vec<String>,
+}
+
+/// The forms of findings by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people, on standard error
+    Text,
+    /// One object, on standard output
+    Json,
+    /// SARIF 2.1.0 for code scanning, on standard output
+    Sarif,
+    /// Annotations of GitHub Actions, on standard output
+    Github,
+}
+
+/// The findings that are told.
+#[derive(Debug, Args)]
+struct FindingArguments {
+    /// The use of documents whose source does not tell it
+    #[arg(long = "for", value_enum, value_name = "USE", default_value_t = Use::Profiles)]
+    wanted: Use,
+    /// Do not tell the warnings of this rule; repeatable
+    #[arg(long, value_name = "RULE", value_parser = warning)]
+    allow: Vec<String>,
+}
+
+/// The uses of a document by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Use {
+    /// Profiles, made without the node: also tells fields without effect there
+    Profiles,
+    /// Application on the node, by dayone or by nmstate
+    Node,
+}
+
+impl FindingArguments {
+    /// The findings.
+    fn of(&self, hosts: &Hosts) -> Diagnostics {
+        let mut found = match self.wanted {
+            Use::Profiles => nmgen_fleet::diagnose(hosts),
+            Use::Node => nmgen_fleet::check(hosts),
+        };
+        found.retain(|it| it.is_error() || !self.allow.iter().any(|name| name == it.rule.name));
+        found
+    }
+}
+
+fn warning(name: &str) -> Result<String, String> {
+    let rules = nmgen_fleet::rules();
+    match rules.iter().find(|rule| rule.name == name).map(|rule| rule.severity) {
+        Some(Severity::Warning) => Ok(name.to_owned()),
+        Some(Severity::Error) => Err("its findings are errors".to_owned()),
+        None => Err(explain::unknown(name)),
+    }
+}
 
 pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let mut hosts = match source::load(&arguments.sources) {
         Ok(hosts) => hosts,
         Err(error) => {
-            edition::failure(arguments.format, &chain(&error), streams)?;
+            failure(arguments.format, &chain(&error), streams)?;
             return Err(error);
         }
     };
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
     let diagnostics = arguments.findings.of(&hosts);
-    edition::findings(arguments.format, &diagnostics, streams)?;
+    findings(arguments.format, &diagnostics, streams)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {
         streams.note(&success(hosts.hosts.len(), &arguments.sources));
     }
@@ -28,4 +103,31 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
 /// The proof that the right thing was read.
 fn success(hosts: usize, sources: &[String]) -> String {
     format!("{} in {}, no errors", counted(hosts, "host"), sources.join(", "))
+}
+
+/// Writes the findings.
+fn findings(
+    format: Format,
+    diagnostics: &[Diagnostic],
+    streams: &mut Streams<'_>,
+) -> Result<(), Error> {
+    match format {
+        Format::Text => {
+            streams.diagnostics(diagnostics);
+            Ok(())
+        }
+        Format::Json => streams.text(&to_json(diagnostics, None)),
+        Format::Sarif => streams.text(&sarif::log(diagnostics, None)),
+        Format::Github => streams.text(&github::annotations(diagnostics)),
+    }
+}
+
+/// Tells programs that the sources cannot be read; people get it from the command's error.
+fn failure(format: Format, error: &str, streams: &mut Streams<'_>) -> Result<(), Error> {
+    match format {
+        Format::Text => Ok(()),
+        Format::Json => streams.text(&to_json(&[], Some(error))),
+        Format::Sarif => streams.text(&sarif::log(&[], Some(error))),
+        Format::Github => streams.text(&github::failure(error)),
+    }
 }

@@ -1,6 +1,6 @@
 //! The outcome of a command.
 
-use crate::diagnostic::Diagnostic;
+use nmgen_document::diagnostic::Diagnostic;
 
 /// The outcome of a command; the exit code follows from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use nmgen_core::output;
+use nmgen_core::write::{self, File, Target};
+use nmgen_document::diagnostic::Diagnostic;
+use nmgen_document::error::Error;
+use nmgen_fleet::output::Selection;
+use nmgen_fleet::output::{Form, Options, Output};
+use nmgen_fleet::source::{self, Hosts};
+
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
 use super::streams::Streams;
 use super::target;
-use crate::diagnostic::Diagnostic;
-use crate::error::Error;
-use crate::output::one_host::Selection;
-use crate::output::{Form, Options, Output};
-use crate::source::{self, Hosts};
-use crate::write::{self, File, Target};
 
 struct Job<'a> {
     hosts: Hosts,
@@ -114,11 +116,7 @@ fn target(rendered: Output, path: &Path) -> Result<Target, Error> {
 /// As one stream.
 fn shown(rendered: Output) -> Vec<u8> {
     match rendered {
-        Output::Directory(files) => {
-            let shown =
-                |file: &File| [b"# ", file.path().as_bytes(), b"\n", &file.content].concat();
-            files.iter().map(shown).collect::<Vec<_>>().join(&b'\n')
-        }
+        Output::Directory(files) => output::shown(&files),
         Output::Named(File { content, .. }) | Output::File(content) => content,
     }
 }

@@ -1,8 +1,7 @@
 //! The arguments that choose hosts.
 
 use clap::Args;
-
-use crate::output::one_host::Selection;
+use nmgen_fleet::output::Selection;
 
 /// The choice of hosts.
 #[derive(Debug, Args)]

@@ -1,21 +1,51 @@
 //! `nmgen show`.
 
-use super::arguments::ShowArguments;
+use clap::{Args, ValueEnum};
+use nmgen_core::show;
+use nmgen_document::diagnostic::Style;
+use nmgen_document::error::Error;
+use nmgen_fleet::source::{self, Hosts};
+use nmgen_fleet::{derive, picture};
+
+use super::arguments::SOURCE;
 use super::done::{Done, verdict};
+use super::form::BridgeArguments;
+use super::selection::SelectionArguments;
 use super::streams::Streams;
-use crate::diagnostic::Style;
-use crate::error::Error;
-use crate::source::Hosts;
-use crate::{show, source};
+
+/// The arguments of `show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArguments {
+    #[command(flatten)]
+    selection: SelectionArguments,
+    /// The form of the stack
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Drawing::Text)]
+    format: Drawing,
+    #[command(flatten)]
+    bridge: BridgeArguments,
+    #[arg(help = SOURCE, value_name = "SOURCE", required = true)]
+    sources: Vec<String>,
+}
+
+/// The forms of the stack by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Drawing {
+    /// A tree, on a terminal
+    Text,
+    /// A picture
+    Svg,
+}
 
 pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let mut hosts = source::load(&arguments.sources)?;
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
-    let hosts = arguments.drawing.staged(hosts);
+    if let Some(request) = arguments.bridge.request() {
+        hosts = derive::both_stages(hosts, &request);
+    }
     streams.diagnostics(&hosts.diagnostics);
-    match arguments.drawing.picture(&hosts) {
-        Some(picture) => streams.text(&picture)?,
-        None => streams.text(&trees(&hosts, streams.output_style()))?,
+    match arguments.format {
+        Drawing::Text => streams.text(&trees(&hosts, streams.output_style()))?,
+        Drawing::Svg => streams.text(&picture::svg(&hosts.hosts))?,
     }
     Ok(verdict(&hosts.diagnostics, false))
 }

@@ -2,9 +2,9 @@
 
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
-use crate::diagnostic::{Diagnostic, Style, render_all};
-use crate::error::Error;
-use crate::format::{chain, counted};
+use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
+use nmgen_document::error::Error;
+use nmgen_document::format::chain;
 
 /// Where a command writes.
 pub struct Streams<'s> {
@@ -23,7 +23,7 @@ impl<'s> Streams<'s> {
     /// Those of this process.
     pub(super) fn standard(output: &'s mut Stdout, messages: &'s mut Stderr) -> Self {
         let (output_style, messages_style) =
-            (style(output.is_terminal()), style(messages.is_terminal()));
+            (Style::of_terminal(output.is_terminal()), Style::of_terminal(messages.is_terminal()));
         Self { output, messages, output_style, messages_style }
     }
 
@@ -50,10 +50,7 @@ impl<'s> Streams<'s> {
 
     /// Writes every diagnostic to standard error, and their counts as the last line.
     pub(super) fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
-        if !diagnostics.is_empty() {
-            let all = render_all(diagnostics, self.messages_style);
-            self.message(&(all + &summary(diagnostics)));
-        }
+        self.message(&render_report(diagnostics, self.messages_style));
     }
 
     /// Writes the chain of an error to standard error.
@@ -70,16 +67,4 @@ impl<'s> Streams<'s> {
     pub(super) fn message(&mut self, text: &str) {
         let _ = self.messages.write_all(text.as_bytes());
     }
-}
-
-fn summary(diagnostics: &[Diagnostic]) -> String {
-    let errors = diagnostics.iter().filter(|d| d.is_error()).count();
-    let warnings = diagnostics.len() - errors;
-    format!("{}, {}\n", counted(errors, "error"), counted(warnings, "warning"))
-}
-
-/// Colours on a terminal, unless <https://no-color.org>'s variable is set.
-fn style(is_terminal: bool) -> Style {
-    let wanted = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    if wanted { Style::Coloured } else { Style::Plain }
 }

@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-use crate::error::Error;
-use crate::format::counted;
-use crate::output::Output;
-use crate::write::Target;
+use nmgen_core::write::Target;
+use nmgen_document::error::Error;
+use nmgen_document::format::counted;
+use nmgen_fleet::output::Output;
 
 /// Endings of names that are meant for a file.
 const FILES: &[&str] = &["yaml", "yml", "json", "ign", "kargs", "img"];

@@ -57,7 +57,7 @@ fn no_module_is_missing_from_the_map() {
     let mapped: BTreeSet<PathBuf> =
         map.iter().flat_map(|path| path.ancestors().map(module).collect::<Vec<_>>()).collect();
     let mut missing = Vec::new();
-    for member in ["nmgen/src", "agent/src"] {
+    for member in ["nmgen/crates", "nmgen/src", "nmgen/boot/src", "agent/src"] {
         for entry in fs::read_dir(root().join(member)).unwrap() {
             let path = Path::new(member).join(entry.unwrap().file_name());
             let is_root = ["lib.rs", "main.rs"].iter().any(|name| path.ends_with(name));

@@ -1,0 +1,178 @@
+//! Chooses this machine's document, and waits for its cards.
+
+pub(crate) mod chooser;
+pub(crate) mod host_file;
+pub(crate) mod listing;
+mod mentions;
+pub(crate) mod need;
+
+use std::path::Path;
+use std::time::Instant;
+
+use nmgen_core::node::Identity;
+use nmgen_core::source::Host;
+use nmgen_document::Node;
+use nmgen_document::diagnostic::Diagnostics;
+
+use self::chooser::{Choice, Chooser};
+use self::listing::HostsDirectory;
+use self::need::Need;
+use crate::command_line::CommandLine;
+use crate::fault::Fault;
+use crate::kernel_log::{Level, Log};
+use crate::names::{Names, conversion, fields, listed};
+use crate::root::Paths;
+use crate::wait::Events;
+use crate::wait::cards::{self, Cards};
+use crate::wait::quiet::Quiet;
+
+/// The rest is left out, so that the message stays one line.
+const MAX_ADDRESSES: usize = 8;
+
+/// This machine's document, and its names on this machine.
+pub(crate) struct Found {
+    pub(crate) choice: Choice,
+    pub(crate) host: Host,
+    pub(crate) names: Names,
+    pub(crate) diagnostics: Diagnostics,
+}
+
+/// Chooses the document and waits for its cards, until the timeout. If the initramfs needs no
+/// network, cards that udev has not announced yet are not waited for: profiles match them later.
+pub(crate) fn seek(
+    paths: &Paths,
+    line: &CommandLine,
+    directory: &HostsDirectory,
+    need: Need,
+    log: &Log,
+) -> Result<Option<Found>, Fault> {
+    // Listens before the first look, so that no event is lost.
+    let events = Events::listen(paths);
+    let start = Instant::now();
+    let deadline = start + line.timeout;
+    let mut chooser = Chooser::new(
+        directory,
+        line.host.clone(),
+        Identity { host_name: cards::host_name(paths), dmi: cards::dmi(paths), cards: Vec::new() },
+    );
+    let mut quiet = Quiet::new(start);
+    let (mut is_over, mut said) = (false, String::new());
+    loop {
+        let now = Instant::now();
+        let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
+        let certain = chooser.certain(&cards)?;
+        let quiet = quiet.until(&cards.names, now).min(deadline);
+        // A later card could have an address that a document names.
+        let waits_for_quiet =
+            cards.are_settled() && !cards.is_static && chooser.knows_addresses() && now < quiet;
+        // Tries weaker matches only once no more cards are expected.
+        let is_settled = is_over || (cards.are_settled() && !waits_for_quiet);
+        chooser.warnings().iter().for_each(|warning| log.say(Level::Warning, warning));
+        let choice = match certain {
+            None if is_settled => chooser.fallback(&cards)?,
+            choice => choice,
+        };
+        let wanted = match choice {
+            None if is_settled => {
+                log.say(Level::Info, &nothing(directory, &cards));
+                return Ok(None);
+            }
+            None => "network cards".to_owned(),
+            Some(choice) => {
+                let found = look_up(directory, choice, &cards)?;
+                // udev's idle moment is enough: no later card changes a document that was chosen.
+                let has_names =
+                    need == Need::Persist && cards.are_settled() && !found.names.present.is_empty();
+                if found.names.missing.is_empty() || is_over || has_names {
+                    return Ok(Some(found));
+                }
+                let wanted = listed(&found.names.missing);
+                // Doesn't wait for the cards of a document with errors.
+                if wanted != said {
+                    conversion::check(&found.host)?;
+                }
+                wanted
+            }
+        };
+        if said != wanted {
+            log.say(Level::Info, &format!("waiting for {wanted}"));
+            said = wanted;
+        }
+        let until = if waits_for_quiet { quiet } else { deadline };
+        is_over = !events.wait(until) && until == deadline;
+    }
+}
+
+pub(crate) fn look_up(
+    directory: &HostsDirectory,
+    choice: Choice,
+    cards: &Cards,
+) -> Result<Found, Fault> {
+    let (host, diagnostics) = host_file::load(&choice.name, &directory.file(&choice.name))?;
+    let names = match &host.document {
+        Some(document) => Names::find(&document.root, cards, &choice.cards),
+        None => Names::default(),
+    };
+    if let Some(interface) = host.document.as_ref().and_then(|it| open_vswitch(&it.root)) {
+        let (file, interface) = (directory.file(&choice.name), interface.to_owned());
+        return Err(Fault::OpenVSwitch { file, interface });
+    }
+    Ok(Found { choice, host, names, diagnostics })
+}
+
+/// The first interface of Open vSwitch's, which the initramfs has no database and no plugin for.
+pub(crate) fn open_vswitch<'r>(root: &'r Node<'_>) -> Option<&'r str> {
+    let is_one = |node: &&Node<'_>| {
+        node.text_at("type").is_some_and(|kind| kind.starts_with("ovs-"))
+            && matches!(node.text_at("state"), None | Some("up" | "down"))
+    };
+    fields::interfaces(root).find(is_one)?.text_at("name")
+}
+
+/// Says which of the document's cards are missing.
+///
+/// # Errors
+/// [`Fault::NoCard`]: all of them.
+pub(crate) fn expect_cards(
+    file: &Path,
+    names: &Names,
+    line: &CommandLine,
+    need: Need,
+    log: &Log,
+) -> Result<(), Fault> {
+    if names.missing.is_empty() {
+        return Ok(());
+    }
+    let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
+    if names.present.is_empty() {
+        return Err(Fault::NoCard { file: file.to_owned(), seconds, cards: missing });
+    }
+    let them = if names.missing.len() == 1 { "it" } else { "them" };
+    let text = match need {
+        Need::Network => {
+            format!("{missing} did not appear within {seconds} s; going on without {them}")
+        }
+        Need::Persist => format!("going on without {missing}"),
+    };
+    log.say(Level::Warning, &text);
+    Ok(())
+}
+
+/// The message when no document matches: with the directory, the MAC addresses and ignored files.
+fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
+    let mut text =
+        format!("no document in {} matches this machine: nothing to do", directory.path.display());
+    let macs: Vec<String> =
+        cards.list.iter().take(MAX_ADDRESSES).map(|card| card.mac.to_string()).collect();
+    if !macs.is_empty() {
+        text.push_str(&format!(" (its MAC addresses: {})", macs.join(", ")));
+    }
+    if let Some((name, more)) = directory.listing.ignored.split_first() {
+        let more =
+            if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+        text.push_str(&format!(
+            "; {name}.yaml{more} is ignored: only files that end in .yml are read"
+        ));
+    }
+    text
+}

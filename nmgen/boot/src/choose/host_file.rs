@@ -1,0 +1,54 @@
+//! Reads single documents of a hosts directory.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use nmgen_core::source::{Host, read_file};
+use nmgen_document::Node;
+use nmgen_document::diagnostic::Diagnostics;
+use nmgen_document::mac::Mac;
+use nmgen_document::size::MAX_DOCUMENT_BYTES;
+
+use crate::fault::Fault;
+
+/// The host of a file, with the file's diagnostics.
+///
+/// # Errors
+/// [`Fault::Document`]: not text, or not YAML. [`Fault::ReadFile`].
+pub(crate) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault> {
+    let mut diagnostics = Diagnostics::default();
+    let shown = path.display().to_string();
+    let source = read_file::document(&shown, &mut diagnostics).map_err(Fault::Machine)?;
+    let Some(source) = source else {
+        return Err(Fault::Document(diagnostics));
+    };
+    match Host::of_file(Some(name.to_owned()), &source) {
+        Ok(host) => Ok((host, diagnostics)),
+        Err(faults) => Err(Fault::Document(faults)),
+    }
+}
+
+/// The MAC addresses of the interfaces that the document brings up; `None` when it cannot be read as a document.
+pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
+    let host = match load("", path) {
+        Ok((host, _)) => host,
+        Err(Fault::Document(_)) => return Ok(None),
+        Err(fault) => return Err(fault),
+    };
+    let interfaces = host.document.as_ref().and_then(|document| document.root.get("interfaces"));
+    let interfaces = interfaces.map(Node::items).unwrap_or_default().iter();
+    let up = interfaces.filter(|node| matches!(node.text_at("state"), None | Some("up")));
+    Ok(Some(
+        up.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
+    ))
+}
+
+/// The file's bytes, up to the largest size of a document.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Fault> {
+    let failed = |source| Fault::ReadFile { path: path.to_owned(), source };
+    let mut bytes = Vec::new();
+    let limit = MAX_DOCUMENT_BYTES as u64;
+    File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes)).map_err(failed)?;
+    Ok(bytes)
+}

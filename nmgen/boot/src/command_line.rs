@@ -1,0 +1,258 @@
+//! The kernel command line: proc_cmdline(5), bootparam(7), and the files that dracut reads with it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::files::{self, is_missing};
+use crate::root::Paths;
+
+/// dracut's order (`getcmdline`): of equal arguments the last one counts.
+const ETC_DIRECTORY: &str = "/etc/cmdline.d";
+const ETC: &str = "/etc/cmdline";
+const KERNEL: &str = "/proc/cmdline";
+const RUN_DIRECTORY: &str = "/run/initramfs/cmdline.d";
+
+/// Wait for network cards without `nmgen.timeout=`.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
+/// The unit's TimeoutStartSec= leaves room for this much.
+const MAX_TIMEOUT: Duration = Duration::from_secs(600);
+/// nm-initrd-generator's seconds for one attempt of DHCP, and its largest number.
+const DHCP_ATTEMPT: u32 = 90;
+const DHCP_MAX: u32 = i32::MAX.cast_unsigned();
+/// Values of `root=` that need the network after the pivot too: dracut.cmdline(7). A live
+/// image is loaded whole before it.
+const NETWORK_ROOTS: [&str; 10] =
+    ["iscsi:", "nbd:", "nfs:", "nfs4:", "cifs:", "nvmf", "fcoe", "dhcp", "/dev/nfs", "/dev/nbd"];
+
+/// The arguments that nmgen reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandLine {
+    /// `nmgen.host=`: the name of this machine's document.
+    pub(crate) host: Option<String>,
+    /// `nmgen.dir=`: the hosts directory.
+    pub(crate) directory: Option<String>,
+    /// `nmgen.timeout=`: how long to wait for network cards.
+    pub(crate) timeout: Duration,
+    /// `rd.net.timeout.dhcp=` times `rd.net.dhcp.retry=`, as nm-initrd-generator has it.
+    pub(crate) dhcp_timeout: Option<u32>,
+    /// `nmgen.identifier=mac-address`, NMState's word: the running system's profiles match cards by their
+    /// address alone.
+    pub(crate) by_mac: bool,
+    /// `nmgen=off`.
+    pub(crate) is_off: bool,
+    /// `nmgen.persist`: whether the running system gets profiles.
+    pub(crate) persist: Option<bool>,
+    /// `rd.neednet`: dracut.cmdline(7).
+    pub(crate) needs_network: bool,
+    /// `ignition.firstboot`.
+    pub(crate) is_first_boot: bool,
+    /// The root disk is reached over the network, after the pivot too.
+    pub(crate) has_network_root: bool,
+    /// `fcoe=`: a card carries a disk, whatever its addresses are.
+    pub(crate) has_fcoe: bool,
+    /// `ipv6.disable=1`.
+    pub(crate) has_no_ipv6: bool,
+    /// Messages for arguments that cannot be read.
+    pub(crate) faults: Vec<String>,
+}
+
+impl CommandLine {
+    /// Reads it from all its files; one that is missing counts as empty, but for the kernel's own. An
+    /// unreadable one is a fault.
+    pub(crate) fn read(paths: &Paths) -> Self {
+        let mut faults = Vec::new();
+        let mut files = listed(&paths.under(ETC_DIRECTORY), &mut faults);
+        files.extend([ETC, KERNEL].map(|path| paths.under(path)));
+        files.extend(listed(&paths.under(RUN_DIRECTORY), &mut faults));
+        let mut text = String::new();
+        for path in files {
+            match files::read(&path) {
+                // Other arguments need not be UTF-8.
+                Ok(bytes) => text.extend([&String::from_utf8_lossy(&bytes), "\n"]),
+                Err(error) if is_missing(&error) && path == paths.under(ETC) => {}
+                Err(error) => faults.push(format!("cannot read {}: {error}", path.display())),
+            }
+        }
+        let mut line = Self::parse(&text);
+        faults.append(&mut line.faults);
+        Self { faults, ..line }
+    }
+
+    /// The last of several equal arguments counts, as in the kernel and systemd; an empty one counts
+    /// as absent.
+    fn parse(text: &str) -> Self {
+        let mut parsed = Self {
+            host: None,
+            directory: None,
+            timeout: DEFAULT_TIMEOUT,
+            dhcp_timeout: None,
+            by_mac: false,
+            is_off: false,
+            persist: None,
+            needs_network: false,
+            is_first_boot: false,
+            has_network_root: false,
+            has_fcoe: false,
+            has_no_ipv6: false,
+            faults: Vec::new(),
+        };
+        let (mut dhcp_timeout, mut dhcp_attempts) = (None, None);
+        for word in words(text) {
+            let (name, value) = word.split_once('=').unwrap_or((&word, ""));
+            let given = || (!value.is_empty()).then(|| value.to_owned());
+            match name {
+                "nmgen" => parsed.is_off = !is_true(value),
+                "nmgen.host" => parsed.host = given(),
+                "nmgen.dir" => parsed.directory = given(),
+                "nmgen.persist" => parsed.persist = Some(is_true(value)),
+                "nmgen.identifier" => match value {
+                    "mac-address" | "name" | "" => parsed.by_mac = value == "mac-address",
+                    _ => parsed.faults.push(format!(
+                        "nmgen.identifier={value} is neither name nor mac-address; using name"
+                    )),
+                },
+                "nmgen.timeout" => match value.parse().map(Duration::from_secs) {
+                    Ok(timeout) => parsed.timeout = timeout.min(MAX_TIMEOUT),
+                    Err(_) => parsed.faults.push(format!(
+                        "nmgen.timeout={value} is not a number of seconds; using {}",
+                        DEFAULT_TIMEOUT.as_secs()
+                    )),
+                },
+                "rd.neednet" => parsed.needs_network = is_true(value),
+                "ignition.firstboot" => parsed.is_first_boot = is_true(value),
+                "ipv6.disable" => parsed.has_no_ipv6 = value == "1",
+                "netroot" => {
+                    parsed.has_network_root |= !value.is_empty() && !value.starts_with("live");
+                }
+                "root" => {
+                    parsed.has_network_root |= NETWORK_ROOTS.iter().any(|it| value.starts_with(it));
+                }
+                "fcoe" => parsed.has_fcoe |= !value.is_empty(),
+                "rd.iscsi.firmware" => parsed.has_network_root |= is_true(value),
+                // rd.nvmf.nonbft and the like switch a source off.
+                _ if name.starts_with("rd.nvmf.") && !name.starts_with("rd.nvmf.no") => {
+                    parsed.has_network_root = true;
+                }
+                // An invalid number is dracut's to report.
+                "rd.net.timeout.dhcp" => dhcp_timeout = seconds(value).or(dhcp_timeout),
+                "rd.net.dhcp.retry" => dhcp_attempts = number(value).or(dhcp_attempts),
+                _ => {}
+            }
+        }
+        if dhcp_timeout.is_some() || dhcp_attempts.is_some() {
+            let timeout = dhcp_timeout.unwrap_or(DHCP_ATTEMPT);
+            let whole = timeout.saturating_mul(dhcp_attempts.unwrap_or(1));
+            parsed.dhcp_timeout = Some(whole.min(DHCP_MAX));
+        }
+        parsed
+    }
+}
+
+/// The files `*.conf` of a directory, by name.
+fn listed(directory: &Path, faults: &mut Vec<String>) -> Vec<PathBuf> {
+    let entries = match fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if is_missing(&error) => return Vec::new(),
+        Err(error) => {
+            faults.push(format!("cannot list {}: {error}", directory.display()));
+            return Vec::new();
+        }
+    };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_one = |path: &PathBuf| path.extension().is_some_and(|it| it == "conf") && path.is_file();
+    let mut paths: Vec<PathBuf> = paths.filter(is_one).collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// dracut's and systemd's words for no; an argument without a value means yes.
+fn is_true(value: &str) -> bool {
+    !matches!(value.to_ascii_lowercase().as_str(), "0" | "no" | "n" | "false" | "f" | "off")
+}
+
+fn seconds(value: &str) -> Option<u32> {
+    if value == "infinity" { Some(DHCP_MAX) } else { number(value) }
+}
+
+fn number(value: &str) -> Option<u32> {
+    value.parse().ok().filter(|number| (1..=DHCP_MAX).contains(number))
+}
+
+/// Splits at white space outside double quotes, and removes the quotes.
+fn words(text: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for character in text.chars() {
+        match character {
+            '"' => quoted = !quoted,
+            _ if character.is_whitespace() && !quoted => words.push(String::new()),
+            _ => words.last_mut().into_iter().for_each(|word| word.push(character)),
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_one_counts_and_quotes_hold_words_together() {
+        let line = CommandLine::parse(
+            "BOOT_IMAGE=/vmlinuz nmgen.host=a quiet nmgen.host=\"b c\" \"nmgen.dir=/my hosts\"\n",
+        );
+        assert_eq!(line.host.as_deref(), Some("b c"));
+        assert_eq!(line.directory.as_deref(), Some("/my hosts"));
+        assert_eq!(line.timeout, DEFAULT_TIMEOUT);
+        assert_eq!(CommandLine::parse("nmgen.host=a nmgen.host=").host, None);
+        let missing = CommandLine::read(&Paths::new(Path::new("/nonexistent")));
+        assert!(missing.faults[0].starts_with("cannot read /nonexistent/proc/cmdline: "));
+    }
+
+    #[test]
+    fn a_timeout_is_bounded_and_a_wrong_one_is_said() {
+        assert_eq!(CommandLine::parse("nmgen.timeout=0").timeout, Duration::ZERO);
+        assert_eq!(CommandLine::parse("nmgen.timeout=99999").timeout, MAX_TIMEOUT);
+        let wrong = CommandLine::parse("nmgen.timeout=1m");
+        assert_eq!(
+            (wrong.timeout, wrong.faults),
+            (
+                DEFAULT_TIMEOUT,
+                vec!["nmgen.timeout=1m is not a number of seconds; using 60".to_owned()]
+            )
+        );
+    }
+
+    #[test]
+    fn dhcp_gets_the_time_that_networkmanagers_generator_gives_it() {
+        for (text, expected) in [
+            ("", None),
+            ("rd.net.timeout.dhcp=0", None),
+            ("rd.net.timeout.dhcp=7", Some(7)),
+            ("rd.net.dhcp.retry=2", Some(180)),
+            ("rd.net.dhcp.retry=3 rd.net.timeout.dhcp=40", Some(120)),
+            ("rd.net.timeout.dhcp=infinity rd.net.dhcp.retry=100", Some(DHCP_MAX)),
+        ] {
+            assert_eq!(CommandLine::parse(text).dhcp_timeout, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_root_disk_on_the_network_is_known_by_its_arguments() {
+        for (text, expected) in [
+            ("root=/dev/sda1", false),
+            ("root=live:https://example.org/rootfs.img", false),
+            ("netroot=iscsi:192.0.2.1::::iqn.2024-01.org.example:disk", true),
+            ("root=nbd:192.0.2.1:root", true),
+            ("root=nfs4:192.0.2.1:/srv", true),
+            ("rd.iscsi.firmware", true),
+            ("rd.iscsi.firmware=0", false),
+            ("rd.nvmf.discover=tcp,192.0.2.1", true),
+            ("rd.nvmf.nonbft netroot=live:https://example.org/rootfs.img", false),
+        ] {
+            assert_eq!(CommandLine::parse(text).has_network_root, expected, "{text}");
+        }
+    }
+}

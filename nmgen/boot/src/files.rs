@@ -1,0 +1,69 @@
+//! Small files that others wrote, and files that may be missing. Neither a FIFO in the place of one nor one of any size holds a
+//! boot up.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::Path;
+
+use crate::fault::Fault;
+
+/// More than any profile has.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// The content.
+///
+/// # Errors
+/// It cannot be read, is no regular file, or larger than 16 MiB.
+pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if !path.metadata()?.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(ErrorKind::FileTooLarge.into());
+    }
+    Ok(bytes)
+}
+
+/// True for an operation on a file that is missing.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+}
+
+/// The result of an operation on a file; `None` if the file is missing.
+pub(crate) fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if is_missing(&error) => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// A file's text; `None` if the file is missing.
+pub(crate) fn text(path: &Path) -> Result<Option<String>, Fault> {
+    unless_missing(fs::read_to_string(path))
+        .map_err(|source| Fault::ReadFile { path: path.to_owned(), source })
+}
+
+/// Removes a file; a missing one counts as removed.
+pub(crate) fn remove(path: &Path) -> Result<(), Fault> {
+    match unless_missing(fs::remove_file(path)) {
+        Ok(_) => Ok(()),
+        Err(source) => Err(Fault::Remove { path: path.to_owned(), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_bound_is_read_whole_and_a_larger_one_is_refused() -> io::Result<()> {
+        let file = tempfile::NamedTempFile::new()?;
+        file.as_file().set_len(MAX_BYTES)?;
+        assert_eq!(read(file.path())?.len() as u64, MAX_BYTES);
+        file.as_file().set_len(MAX_BYTES + 1)?;
+        assert_eq!(read(file.path()).map_err(|it| it.kind()), Err(ErrorKind::FileTooLarge));
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Lines for the kernel log and the console.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+
+use nmgen_document::format::cut;
+
+use crate::root::Paths;
+
+/// The kernel truncates a record at about 1,000 bytes (`LOG_LINE_MAX`, printk).
+const MAX_BYTES: usize = 900;
+
+/// Severity, with syslog's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    Error = 3,
+    Warning = 4,
+    Info = 6,
+}
+
+/// Writes each line to `/dev/kmsg` and to standard error, which the unit connects to the console.
+pub(crate) struct Log {
+    kernel: Option<File>,
+}
+
+impl Log {
+    pub(crate) fn open(paths: &Paths) -> Self {
+        Self { kernel: OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok() }
+    }
+
+    /// From now on a panic is logged as one line. The program ends after it.
+    pub(crate) fn say_panics(self) {
+        std::panic::set_hook(Box::new(move |panic| {
+            let payload = panic.payload();
+            let text = payload.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+            let place = panic.location().map(|at| format!(" ({at})")).unwrap_or_default();
+            let text = text.unwrap_or("no message");
+            self.say(Level::Error, &format!("nmgen panicked: {text}{place}; the boot goes on"));
+        }));
+    }
+
+    /// Writes one line; control characters in the text are escaped.
+    pub(crate) fn say(&self, level: Level, text: &str) {
+        let mut line: String = text.chars().flat_map(plain).collect();
+        let kept = cut(&line, MAX_BYTES).len();
+        if kept < line.len() {
+            line.truncate(kept);
+            line.push('…');
+        }
+        // If both fail, there is no place left to report it.
+        if let Some(mut kernel) = self.kernel.as_ref() {
+            let _ = kernel.write_all(format!("<{}>nmgen: {line}\n", level as u8).as_bytes());
+        }
+        let _ = io::stderr().lock().write_all(format!("nmgen: {line}\n").as_bytes());
+    }
+}
+
+/// Escapes a control character as in a string literal.
+fn plain(character: char) -> impl Iterator<Item = char> {
+    let escaped = character.is_control().then(|| character.escape_default());
+    let itself = (!character.is_control()).then_some(character);
+    escaped.into_iter().flatten().chain(itself)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::panic, reason = "a panic is what it is about")]
+
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn a_panic_is_one_line() -> io::Result<()> {
+        let root = tempfile::tempdir()?;
+        std::fs::create_dir(root.path().join("dev"))?;
+        let kernel = root.path().join("dev/kmsg");
+        File::create(&kernel)?;
+        Log::open(&Paths::new(root.path())).say_panics();
+        let panicked = std::panic::catch_unwind(|| panic!("of {}\n lines", 2));
+        drop(std::panic::take_hook());
+        assert!(panicked.is_err());
+        let said = std::fs::read_to_string(kernel)?;
+        let file = Path::new(file!()).file_name().unwrap_or_default().to_string_lossy();
+        assert!(said.starts_with("<3>nmgen: nmgen panicked: of 2\\n lines ("), "{said}");
+        assert!(said.contains(&*file) && said.ends_with("); the boot goes on\n"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+        Ok(())
+    }
+}

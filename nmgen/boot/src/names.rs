@@ -1,0 +1,381 @@
+//! Maps a document's interface names to the machine's.
+
+pub(crate) mod conversion;
+pub(crate) mod fields;
+pub(crate) mod identified;
+mod virtual_functions;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use nmgen_core::node::Card;
+use nmgen_core::source::Nic;
+use nmgen_core::stack::{self, Role};
+use nmgen_document::format::cut;
+use nmgen_document::mac::Mac;
+use nmgen_document::{Entry, Node, Value};
+
+use self::fields::interfaces;
+use crate::fault::Twice;
+use crate::wait::cards::Cards;
+
+/// The kernel's IFNAMSIZ is 16, including the NUL.
+const MAX_LENGTH: usize = 15;
+/// Hexadecimal digits of a [`digest`].
+const DIGITS: usize = 4;
+
+/// A network card of the document that the machine lacks so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Missing {
+    name: String,
+    mac: Option<Mac>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.mac {
+            Some(mac) => write!(f, "{} ({mac})", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// The document's interface names and the machine's.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Names {
+    /// From the document's name to the machine's, where they differ.
+    renamed: BTreeMap<String, String>,
+    /// In the document's order.
+    pub(crate) missing: Vec<Missing>,
+    /// The document's cards that the machine has.
+    pub(crate) present: Vec<Card>,
+    /// Of these, those that the document gives by address.
+    pub(crate) by_mac: Vec<Card>,
+}
+
+impl Names {
+    /// Finds the document's cards among the machine's. `stand_in`: the cards that the document's file
+    /// is named after; one name without a MAC address stands for one of them.
+    pub(crate) fn find(root: &Node<'_>, cards: &Cards, stand_in: &[Card]) -> Self {
+        let mut names = Self::default();
+        let mut by_name = Vec::new();
+        for (name, mac, is_up) in wanted(root) {
+            match mac {
+                Some(mac) => match cards.with_mac(&mac, &name) {
+                    Some(card) => {
+                        names.by_mac.push(card.clone());
+                        names.is_card(name, card);
+                    }
+                    None if is_up => names.is_missing(name, mac, cards),
+                    None => {}
+                },
+                None if cards.has(&name) => {
+                    names.present.extend(cards.list.iter().find(|card| card.name == name).cloned());
+                }
+                // It comes after NetworkManager has made it.
+                None if virtual_functions::is_one(root, &name) => {}
+                None if is_up => by_name.push(name),
+                None => {}
+            }
+        }
+        let is_free = |card: &&Card| !names.present.contains(card);
+        let free: Vec<Card> = stand_in.iter().filter(is_free).cloned().collect();
+        match (by_name.as_slice(), free.as_slice()) {
+            ([name], [card]) => names.is_card(name.clone(), card),
+            _ => {
+                names.missing.extend(by_name.into_iter().map(|name| Missing { name, mac: None }));
+            }
+        }
+        names.follow(root);
+        let functions = virtual_functions::renamed(root, |name| names.renamed.get(name).cloned());
+        names.renamed.extend(functions);
+        names
+    }
+
+    /// The names of cards that only a source's map names.
+    pub(crate) fn of(nics: &[Nic], cards: &Cards) -> Self {
+        let mut names = Self::default();
+        for nic in nics {
+            let Some(name) = nic.name.clone() else { continue };
+            match cards.with_mac(&nic.mac_address, &name) {
+                Some(card) => names.is_card(name, card),
+                None => names.is_missing(name, nic.mac_address, cards),
+            }
+        }
+        names
+    }
+
+    fn is_card(&mut self, name: String, card: &Card) {
+        self.present.push(card.clone());
+        if name != card.name {
+            self.renamed.insert(name, card.name.clone());
+        }
+    }
+
+    /// If another card has this name, rename the missing one.
+    fn is_missing(&mut self, name: String, mac: Mac, cards: &Cards) {
+        if cards.has(&name) {
+            let digits = digest(&mac.to_string());
+            let other = format!("{}-{digits:04x}", cut(&name, MAX_LENGTH - DIGITS - 1));
+            self.renamed.insert(name.clone(), other);
+        }
+        self.missing.push(Missing { name, mac: Some(mac) });
+    }
+
+    /// Renames VLANs and others that are named after a renamed base interface.
+    fn follow(&mut self, root: &Node<'_>) {
+        self.follow_all(|| {
+            interfaces(root).filter_map(|interface| {
+                let name = interface.text_at("name")?;
+                let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base)?;
+                Some((name, base.name))
+            })
+        });
+    }
+
+    /// The same, from pairs of an interface and its base.
+    pub(crate) fn follow_all<'n, P: Iterator<Item = (&'n str, &'n str)>>(
+        &mut self,
+        pairs: impl Fn() -> P,
+    ) {
+        loop {
+            let before = self.renamed.len();
+            for (name, base) in pairs() {
+                if !self.renamed.contains_key(name)
+                    && let Some(renamed) = self.renamed.get(base)
+                    && let Some(following) = following(name, base, renamed)
+                {
+                    self.renamed.insert(name.to_owned(), following);
+                }
+            }
+            if self.renamed.len() == before {
+                return;
+            }
+        }
+    }
+
+    /// The machine's name for a name of the document.
+    pub(crate) fn here<'n>(&'n self, name: &'n str) -> &'n str {
+        self.renamed.get(name).map_or(name, String::as_str)
+    }
+
+    /// The first two interfaces of the document that would get the same name.
+    pub(crate) fn twice(&self, root: &Node<'_>) -> Option<Twice> {
+        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        let in_kernel = |node: &&Node<'_>| {
+            !matches!(node.text_at("type"), Some("ovs-bridge" | "ipsec"))
+                && node.text_at("state") != Some("absent")
+        };
+        for name in interfaces(root).filter(in_kernel).filter_map(|node| node.text_at("name")) {
+            let here = self.renamed.get(name).map_or(name, String::as_str);
+            match seen.insert(here, name) {
+                Some(first) if first != name => {
+                    let (first, second) = (first.to_owned(), name.to_owned());
+                    return Some(Twice { first, second, name: here.to_owned() });
+                }
+                Some(_) | None => {}
+            }
+        }
+        None
+    }
+
+    /// The document's name and the machine's, for each that differs.
+    pub(crate) fn renamed(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.renamed.iter().map(|(name, here)| (name.as_str(), here.as_str()))
+    }
+
+    /// Replaces the document's names and MAC addresses with the machine's.
+    pub(crate) fn apply(&self, root: &mut Node<'_>) {
+        if let Some(list) = list_mut(root) {
+            list.retain(|interface| !self.gives_way(interface));
+        }
+        fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
+        let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
+        let here = |name| self.renamed.get(name).unwrap_or(name).as_str();
+        let absent: Vec<&str> = by_mac.map(|missing| here(&missing.name)).collect();
+        for interface in interfaces_mut(root) {
+            if is_card(interface) && interface.text_at("name").is_some_and(|n| absent.contains(&n))
+            {
+                // Matches the missing card by its address, as its name is not known yet.
+                set(interface, "identifier", "mac-address");
+            }
+        }
+        self.copy_macs(root);
+    }
+
+    /// True for an interface that is to go and has the name of a card here. Profiles remove nothing, and its
+    /// entry would count as the card's.
+    fn gives_way(&self, interface: &Node<'_>) -> bool {
+        let name = interface.text_at("name").unwrap_or_default();
+        interface.text_at("state") == Some("absent")
+            && !self.renamed.contains_key(name)
+            && self.renamed.values().any(|here| here == name)
+    }
+
+    /// Replaces `copy-mac-from` a card with the card's MAC address, as nmstate does on a node; on an
+    /// ovs-bridge it applies to the ovs-interface of the same name.
+    fn copy_macs(&self, root: &mut Node<'_>) {
+        let mut copied: Vec<(String, String, String)> = Vec::new();
+        for interface in interfaces(root) {
+            let (Some(name), Some(from)) =
+                (interface.text_at("name"), interface.text_at("copy-mac-from"))
+            else {
+                continue;
+            };
+            let target = match interface.text_at("type") {
+                Some("ovs-bridge") => "ovs-interface",
+                Some(kind @ ("bond" | "linux-bridge" | "ovs-interface")) => kind,
+                Some(_) | None => continue,
+            };
+            if let Some(card) = self.present.iter().find(|card| card.name == from) {
+                copied.push((name.to_owned(), target.to_owned(), card.mac.to_string()));
+            }
+        }
+        for (name, kind, mac) in copied {
+            let is_target = |node: &&mut Node<'_>| {
+                node.text_at("name") == Some(&name) && node.text_at("type") == Some(&kind)
+            };
+            let Some(target) = interfaces_mut(root).find(is_target) else { continue };
+            // Two contradicting addresses are left to the checks.
+            if target.get("mac-address").is_some() {
+                continue;
+            }
+            set(target, "mac-address", &mac);
+            for interface in interfaces_mut(root).filter(|it| it.text_at("name") == Some(&name)) {
+                if let Value::Mapping(entries) = &mut interface.value {
+                    entries.retain(|entry| entry.key != "copy-mac-from");
+                }
+            }
+        }
+    }
+}
+
+/// The cards of a document: name, MAC address, and whether it is to be up. Ports and base interfaces
+/// that the document doesn't describe count as cards.
+fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
+    let mut wanted = Vec::new();
+    let is_up = |node: &Node<'_>| matches!(node.text_at("state"), None | Some("up"));
+    let mut described = Vec::new();
+    for interface in interfaces(root) {
+        let Some(name) = interface.text_at("name") else { continue };
+        described.push(name);
+        if is_card(interface) {
+            let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
+            wanted.push((name.to_owned(), mac, is_up(interface)));
+        }
+    }
+    for interface in interfaces(root).filter(|node| is_up(node)) {
+        for reference in stack::below(interface) {
+            let name = reference.name;
+            if !described.contains(&name) && !wanted.iter().any(|(known, ..)| known == name) {
+                wanted.push((name.to_owned(), None, true));
+            }
+        }
+    }
+    wanted
+}
+
+fn interfaces_mut<'a, 't>(root: &'a mut Node<'t>) -> impl Iterator<Item = &'a mut Node<'t>> {
+    list_mut(root).into_iter().flatten()
+}
+
+fn list_mut<'a, 't>(root: &'a mut Node<'t>) -> Option<&'a mut Vec<Node<'t>>> {
+    let Value::Mapping(entries) = &mut root.value else { return None };
+    let list = entries.iter_mut().find(|entry| entry.key == "interfaces")?;
+    match &mut list.node.value {
+        Value::Sequence(items) => Some(items),
+        Value::Mapping(_) | Value::Scalar { .. } => None,
+    }
+}
+
+/// The machine's names for the document's, as the end of a message.
+pub(crate) fn renamed(names: &Names) -> String {
+    names.renamed().map(|(name, here)| format!("; {name} is {here}")).collect()
+}
+
+/// The missing cards, as a part of a message.
+pub(crate) fn listed(missing: &[Missing]) -> String {
+    let names: Vec<String> = missing.iter().map(ToString::to_string).collect();
+    names.join(", ")
+}
+
+/// True for a physical network card, as far as the document says.
+fn is_card(interface: &Node<'_>) -> bool {
+    matches!(interface.text_at("type"), None | Some("ethernet" | "infiniband" | "unknown"))
+        // An InfiniBand child has no hardware of its own.
+        && interface.at(&["infiniband", "base-iface"]).and_then(Node::text).is_none_or(str::is_empty)
+        && interface.get("veth").is_none()
+}
+
+/// Sets a key of the interface; its place is that of the interface's name.
+fn set(interface: &mut Node<'_>, key: &'static str, value: &str) {
+    let span = interface.get("name").map_or(interface.span, |name| name.span);
+    let scalar = Value::Scalar { text: value.to_owned().into(), plain: false };
+    let node = Node { span, value: scalar };
+    let Value::Mapping(entries) = &mut interface.value else { return };
+    entries.retain(|entry| entry.key != key);
+    entries.push(Entry { key: key.into(), key_span: span, node });
+}
+
+/// The new name of an interface named after a renamed base: `eth1.100`, `vlan-eth1`.
+fn following(name: &str, base: &str, renamed: &str) -> Option<String> {
+    let is_border = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+    let (at, _) = name.match_indices(base).find(|(at, found)| {
+        let (before, after) = (&name[..*at], &name[at + found.len()..]);
+        is_border(before.chars().next_back()) && is_border(after.chars().next())
+    })?;
+    let (before, after) = (&name[..at], &name[at + base.len()..]);
+    Some(fitted(before, renamed, after))
+}
+
+/// Joins the three parts within 15 bytes: a longer name loses the end of its base, which four digits
+/// replace. The digits depend on the whole name alone, so that they are the same at every boot and on
+/// every machine.
+fn fitted(before: &str, base: &str, after: &str) -> String {
+    let whole = format!("{before}{base}{after}");
+    if whole.len() <= MAX_LENGTH {
+        return whole;
+    }
+    let digits = format!("{:04x}", digest(&whole));
+    // Keeps at least one character of the base; then `after` is cut too.
+    let room = MAX_LENGTH.saturating_sub(before.len() + after.len() + DIGITS);
+    match room {
+        0 => format!("{}{digits}", cut(&whole, MAX_LENGTH - DIGITS)),
+        room => format!("{before}{}{digits}{after}", cut(base, room)),
+    }
+}
+
+/// 32-bit FNV-1a, folded to 16 bits.
+fn digest(text: &str) -> u32 {
+    let step = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    let hash = text.bytes().fold(0x811c_9dc5, step);
+    (hash >> 16) ^ (hash & 0xffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_follow_their_base_as_whole_words() {
+        for (name, base, renamed, expected) in [
+            ("eth1.100", "eth1", "ens3", Some("ens3.100")),
+            ("eth1.100.200", "eth1.100", "ens3.100", Some("ens3.100.200")),
+            ("vlan-eth1", "eth1", "ens3", Some("vlan-ens3")),
+            ("eth10.100", "eth1", "ens3", None),
+            ("myeth1.100", "eth1", "ens3", None),
+            ("vlan100", "eth1", "ens3", None),
+        ] {
+            assert_eq!(following(name, base, renamed).as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn long_names_are_shortened_alike_every_time() {
+        assert_eq!(fitted("", "enp129s0f1np1", ".1234"), "enp129942f.1234");
+        assert_eq!(fitted("", "enp129s0f0np0", ".1234"), "enp1292418.1234");
+        assert_eq!(fitted("", "enp129s0f1np1", ".4"), "enp129s0f1np1.4");
+        assert_eq!(fitted("storage-v-", "enp129s0f1np1", ".12"), "storage-v-e5b24");
+        assert!(fitted("", "enp129s0f1np1", ".averylongname").len() <= MAX_LENGTH);
+    }
+}

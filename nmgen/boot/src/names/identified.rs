@@ -1,0 +1,41 @@
+//! The running system's profiles of cards that the document gives by address.
+//!
+//! A card's name may be another one there: a `.link` file of Ignition's, `ifname=` at the first boot only, two
+//! cards whose drivers change places.
+
+use std::collections::BTreeMap;
+
+use nmgen_core::node::Card;
+use nmgen_core::profile::Profile;
+
+/// The profiles with the cards' permanent addresses beside their names, so that a profile never takes another
+/// card that has the name; with `by_mac` in place of the names, so that it finds its card under any.
+pub(crate) fn profiles(profiles: &[Profile], cards: &[Card], by_mac: bool) -> Vec<Profile> {
+    let mut profiles = profiles.to_vec();
+    let mut uuids: BTreeMap<String, String> = BTreeMap::new();
+    for profile in &mut profiles {
+        let get = |key| profile.keyfile.get("connection", key).unwrap_or_default().to_owned();
+        let section = match get("type").as_str() {
+            "802-3-ethernet" | "ethernet" => "ethernet",
+            "infiniband" => "infiniband",
+            _ => continue,
+        };
+        let (name, uuid) = (get("interface-name"), get("uuid"));
+        let Some(card) = cards.iter().find(|card| card.name == name) else { continue };
+        profile.keyfile.set(section, "mac-address", &card.mac.to_string());
+        if by_mac {
+            if let Some(connection) = profile.keyfile.section_mut("connection") {
+                connection.entries.retain(|(key, _)| key != "interface-name");
+            }
+            uuids.insert(name, uuid);
+        }
+    }
+    // What stands on such a card knows it by its profile, as nmstate has it for `identifier: mac-address`.
+    let sections = profiles.iter_mut().flat_map(|profile| &mut profile.keyfile.sections);
+    for (key, value) in sections.flat_map(|section| &mut section.entries) {
+        if let Some(uuid) = uuids.get(value).filter(|_| key == "parent") {
+            value.clone_from(uuid);
+        }
+    }
+    profiles
+}

@@ -1,0 +1,41 @@
+//! The paths of the boot stage, below one root.
+
+use std::path::{Path, PathBuf};
+
+/// The first step stages files for the second here, under their paths in the running system.
+pub(crate) const STAGE: &str = "/run/nmgen-boot";
+/// NetworkManager's directory for profiles until the next boot; it survives switch-root.
+pub(crate) const RUN_PROFILES: &str = "/run/NetworkManager/system-connections";
+/// NetworkManager's directory for permanent profiles.
+pub(crate) const ETC_PROFILES: &str = "/etc/NetworkManager/system-connections";
+/// Settings of the initramfs's NetworkManager. dracut's own are in `15-carrier-timeout.conf`; the
+/// file whose name sorts last wins (NetworkManager.conf(5)).
+pub(crate) const RUN_SETTINGS: &str = "/run/NetworkManager/conf.d/20-nmgen.conf";
+/// The mark in the running system that it has received its profiles.
+pub(crate) const PERSISTED: &str = "/etc/nmgen/persisted";
+
+/// The initramfs's NetworkManager starts only if this file exists. dracut creates it when
+/// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
+pub(crate) const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
+/// Every initramfs of dracut's has it, and no running system: systemd looks at it too.
+pub(crate) const INITRAMFS: &str = "/etc/initrd-release";
+
+/// The root directory.
+#[derive(Debug, Clone)]
+pub(crate) struct Paths(PathBuf);
+
+impl Paths {
+    pub(crate) fn new(root: &Path) -> Self {
+        Self(root.to_owned())
+    }
+
+    /// True when the root is the running machine's, and not a test tree.
+    pub(crate) fn is_this_machine(&self) -> bool {
+        self.0 == Path::new("/")
+    }
+
+    /// An absolute path, below the root.
+    pub(crate) fn under(&self, path: &str) -> PathBuf {
+        self.0.join(path.trim_start_matches('/'))
+    }
+}

@@ -1,0 +1,79 @@
+//! Connected components of profiles: ports with their controller, interfaces with their base. A part of
+//! one is no network: a bond without its ports, a VLAN without its card.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nmgen_core::profile::Keyfile;
+
+/// Keys whose value names another profile's interface or uuid, in any section.
+const REFERENCES: [&str; 7] =
+    ["master", "controller", "parent", "peer", "port1", "port2", "interlink"];
+
+/// The number of each profile's component, in the order of the profiles.
+pub(crate) fn components<'k>(
+    profiles: impl IntoIterator<Item = &'k Keyfile, IntoIter: Clone>,
+) -> Vec<usize> {
+    let profiles = profiles.into_iter();
+    let referenced: BTreeSet<&str> = profiles.clone().flat_map(references).collect();
+    let mut component: Vec<usize> = Vec::new();
+    let mut first: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, keyfile) in profiles.enumerate() {
+        component.push(index);
+        let named = other_names(keyfile).filter(|name| referenced.contains(name));
+        for name in interface(keyfile).into_iter().chain(named).chain(references(keyfile)) {
+            let other = component[*first.entry(name).or_insert(index)];
+            let this = component[index];
+            component.iter_mut().filter(|it| **it == this).for_each(|it| *it = other);
+        }
+    }
+    component
+}
+
+fn connection<'k>(keyfile: &'k Keyfile, key: &str) -> Option<&'k str> {
+    keyfile.get("connection", key).filter(|value| !value.is_empty())
+}
+
+fn interface(keyfile: &Keyfile) -> Option<&str> {
+    connection(keyfile, "interface-name")
+}
+
+/// Other names that references use. A profile without an interface's name is known by its id
+/// (`identifier: mac-address`).
+fn other_names(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
+    let id = connection(keyfile, "id").filter(|_| interface(keyfile).is_none());
+    id.into_iter().chain(connection(keyfile, "uuid"))
+}
+
+fn references(keyfile: &Keyfile) -> impl Iterator<Item = &str> {
+    let entries = keyfile.sections.iter().flat_map(|section| &section.entries);
+    let is_one = |key: &str| REFERENCES.contains(&key);
+    entries.filter(move |(key, value)| is_one(key) && !value.is_empty()).map(|it| it.1.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_bases_and_controllers_hold_together() {
+        let keyfile = |name: &str, more: &str| {
+            let text =
+                format!("[connection]\nid={name}\nuuid={name}-uuid\ninterface-name={name}\n{more}");
+            Keyfile::parse_leniently(&text)
+        };
+        let keyfiles = [
+            keyfile("eth0", "controller=bond0\n"),
+            keyfile("eth2", ""),
+            keyfile("eth1", "master=bond0-uuid\n"),
+            keyfile("bond0.100", "[vlan]\nparent=bond0\n"),
+            keyfile("bond0", ""),
+            Keyfile::parse_leniently(
+                "[connection]\nid=eth3\n[ethernet]\nmac-address=0:0:0:0:0:1\n",
+            ),
+            keyfile("eth3.7", "[vlan]\nparent=eth3\n"),
+        ];
+        let found = components(&keyfiles);
+        assert!([2, 3, 4].iter().all(|index| found[*index] == found[0]), "{found:?}");
+        assert!(found[1] != found[0] && found[5] == found[6] && found[5] != found[1], "{found:?}");
+    }
+}

@@ -1,0 +1,185 @@
+//! The profiles for the initramfs: the same ids and uuids, with bounded waiting.
+//!
+//! nmstate sets no timeout for DHCP and router advertisements, and `nm-online -s` in the initramfs
+//! waits for every profile. So timeouts are set here; beside a static default route nothing waits for
+//! dynamic addresses.
+
+use nmgen_core::profile::{Keyfile, Profile};
+use nmgen_document::Node;
+
+use crate::command_line::CommandLine;
+
+/// Seconds for a single dynamic profile: nm-initrd-generator's value.
+const ONLY: u32 = 90;
+/// Seconds for each of several: NetworkManager's default, so that one silent network doesn't hold up
+/// the others.
+const ONE_OF_SEVERAL: u32 = 45;
+/// Seconds beside a static default route, where a link-local address cannot activate the connection.
+const BESIDE: u32 = 10;
+
+const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
+
+/// What bounds the profiles, besides themselves.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Bounds {
+    /// Seconds for DHCP, from the kernel command line.
+    timeout: Option<u32>,
+    /// The kernel has no IPv6.
+    has_no_ipv6: bool,
+    /// Interfaces for which the document disables IPv6; unlike one that does not mention it.
+    without_ipv6: Vec<String>,
+}
+
+impl Bounds {
+    /// The bounds for a document with this machine's names.
+    pub(crate) fn new(line: &CommandLine, root: Option<&Node<'_>>) -> Self {
+        let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
+        let is_without = |node: &&Node<'_>| {
+            let enabled = node.at(&["ipv6", "enabled"]).and_then(Node::text);
+            enabled.is_some_and(|it| {
+                matches!(it.to_ascii_lowercase().as_str(), "false" | "no" | "off")
+            })
+        };
+        let without = interfaces.unwrap_or_default().iter().filter(is_without);
+        Self {
+            timeout: line.dhcp_timeout,
+            has_no_ipv6: line.has_no_ipv6,
+            without_ipv6: without.filter_map(|it| it.text_at("name")).map(str::to_owned).collect(),
+        }
+    }
+
+    /// True when the interface may have a link-local address of IPv6.
+    fn allow_link_local(&self, keyfile: &Keyfile) -> bool {
+        let name = keyfile.get("connection", "interface-name").unwrap_or_default();
+        !self.has_no_ipv6 && !self.without_ipv6.iter().any(|without| without == name)
+    }
+}
+
+/// The profiles for the initramfs, in the same order.
+pub(crate) fn profiles(profiles: &[Profile], bounds: &Bounds) -> Vec<Profile> {
+    let timeout = bounds.timeout;
+    let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
+    let dynamic = profiles.iter().filter(|profile| is_dynamic(&profile.keyfile)).count();
+    let wait = match dynamic {
+        _ if has_default => Wait::Beside,
+        0 | 1 => Wait::For(timeout.unwrap_or(ONLY)),
+        _ => Wait::For(timeout.unwrap_or(ONE_OF_SEVERAL)),
+    };
+    profiles.iter().map(|profile| early(profile, wait, bounds)).collect()
+}
+
+/// How long the initramfs waits for dynamic addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    /// For this many seconds.
+    For(u32),
+    /// Not at all, beside a static default route.
+    Beside,
+}
+
+/// True when IPv6's link-local address alone activates the connection, before DHCP answers.
+pub(crate) fn stands_on_link_local(early: &Profile) -> bool {
+    let keyfile = &early.keyfile;
+    is_automatic(keyfile, "ipv4")
+        && keyfile.get("ipv4", "may-fail") == Some("true")
+        && keyfile.get("ipv6", "method") == Some("link-local")
+}
+
+fn early(profile: &Profile, wait: Wait, bounds: &Bounds) -> Profile {
+    let mut early = profile.clone();
+    let keyfile = &mut early.keyfile;
+    // Wins over profiles of a generator or an image: nm-initrd-generator sets no higher priority.
+    keyfile.set("connection", "autoconnect-priority", "100");
+    if !is_dynamic(keyfile) {
+        return early;
+    }
+    // A single attempt bounds the wait.
+    keyfile.set("connection", "autoconnect-retries", "1");
+    let seconds = match wait {
+        Wait::For(seconds) => seconds,
+        Wait::Beside if bounds.allow_link_local(keyfile) && can_go_on_alone(keyfile) => {
+            // The link-local address is there at once (see `detection`) and activates the connection,
+            // while DHCP goes on.
+            keyfile.remove("ipv6");
+            keyfile.set("ipv4", "may-fail", "true");
+            keyfile.set("ipv6", "method", "link-local");
+            keyfile.set("ipv6", "may-fail", "true");
+            ONLY
+        }
+        Wait::Beside => {
+            for (family, _) in FAMILIES {
+                if is_automatic(keyfile, family) {
+                    keyfile.set(family, "may-fail", "true");
+                }
+            }
+            BESIDE
+        }
+    };
+    let seconds = bounds.timeout.unwrap_or(seconds).to_string();
+    for (family, _) in FAMILIES {
+        for key in ["dhcp-timeout", "ra-timeout"] {
+            if keyfile.get(family, key).is_some() {
+                keyfile.set(family, key, &seconds);
+            }
+        }
+    }
+    early
+}
+
+/// True for addresses from DHCP or router advertisements.
+fn is_dynamic(keyfile: &Keyfile) -> bool {
+    FAMILIES.iter().any(|(family, _)| is_automatic(keyfile, family))
+}
+
+fn is_automatic(keyfile: &Keyfile, family: &str) -> bool {
+    matches!(keyfile.get(family, "method"), Some("auto" | "dhcp"))
+}
+
+/// True when the profile's IPv6 section holds nothing but automatic addressing.
+fn can_go_on_alone(keyfile: &Keyfile) -> bool {
+    let is_needed = |key: &str| {
+        ["address", "dns", "route", "routing-rule"].iter().any(|needed| key.starts_with(needed))
+            && !key.starts_with("route-metric")
+            && !key.starts_with("route-table")
+            && !key.starts_with("dns-priority")
+    };
+    let ipv6 = keyfile.section("ipv6");
+    is_automatic(keyfile, "ipv4")
+        && !ipv6.is_some_and(|ipv6| ipv6.entries.iter().any(|(key, _)| is_needed(key)))
+}
+
+/// True for a static address with a default route.
+fn has_static_default(keyfile: &Keyfile) -> bool {
+    FAMILIES.iter().any(|(family, default)| {
+        let is_route = |(key, value): &(String, String)| {
+            key.strip_prefix("route").is_some_and(|number| number.parse::<u32>().is_ok())
+                && value.split(',').next() == Some(*default)
+        };
+        keyfile.get(family, "method") == Some("manual")
+            && keyfile.section(family).is_some_and(|section| section.entries.iter().any(is_route))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_local_address_activates_only_beside_optional_dhcp() {
+        for (ipv4, may_fail, ipv6, expected) in [
+            ("auto", "true", "link-local", true),
+            ("manual", "true", "link-local", false),
+            ("auto", "false", "link-local", false),
+            ("auto", "true", "auto", false),
+            ("manual", "false", "auto", false),
+        ] {
+            let mut keyfile = Keyfile::default();
+            keyfile.set("ipv4", "method", ipv4);
+            keyfile.set("ipv4", "may-fail", may_fail);
+            keyfile.set("ipv6", "method", ipv6);
+            let profile = Profile { id: "eno1".to_owned(), keyfile };
+            let told = stands_on_link_local(&profile);
+            assert_eq!(told, expected, "{ipv4} {may_fail} {ipv6}");
+        }
+    }
+}

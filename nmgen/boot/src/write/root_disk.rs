@@ -1,0 +1,67 @@
+//! The network of the root disk: iSCSI, NVMe over TCP, NFS. Whoever gave it, firmware or the kernel command
+//! line, nmgen leaves its cards alone: without them the machine has no root.
+
+use std::collections::BTreeSet;
+
+use nmgen_core::profile::{Configuration, Profile};
+use nmgen_document::mac::Mac;
+
+use crate::command_line::CommandLine;
+use crate::names::Names;
+use crate::write::components::components;
+use crate::write::others::Other;
+
+/// nm-initrd-generator's priority for profiles of the firmware (`NMI_AUTOCONNECT_PRIORITY_FIRMWARE`).
+const FIRMWARE: i32 = -200;
+/// The firmware's tables in ids, and in names of interfaces (dracut's module nvmf).
+const TABLES: [&str; 3] = ["iBFT", "NBFT", "nbft"];
+
+/// True for a profile that the root disk may depend on.
+pub(crate) fn is_carried_by(other: &Other, line: &CommandLine) -> bool {
+    let is_table = |name: Option<&str>| {
+        name.is_some_and(|it| TABLES.iter().any(|table| it.starts_with(table)))
+    };
+    let names_a_card = other.interface().is_some() || other.mac().is_some();
+    other.priority() == FIRMWARE
+        || is_table(other.id())
+        || is_table(other.interface())
+        || (line.has_network_root && names_a_card)
+}
+
+/// Removes the components with a card of these profiles from the configuration; returns the interfaces.
+pub(crate) fn leave_out(
+    configuration: &mut Configuration,
+    carriers: &[Other],
+    names: &Names,
+) -> Vec<String> {
+    let parents = || carriers.iter().filter_map(Other::parent);
+    let interfaces: BTreeSet<&str> =
+        carriers.iter().filter_map(Other::interface).chain(parents()).collect();
+    let macs: Vec<Mac> =
+        carriers.iter().filter_map(Other::mac).chain(parents().filter_map(Mac::parse)).collect();
+    let cards = names.present.iter().filter(|card| macs.contains(&card.mac));
+    let cards: BTreeSet<&str> = cards.map(|card| card.name.as_str()).collect();
+    let is_hit = |profile: &Profile| {
+        let name = profile.keyfile.get("connection", "interface-name").unwrap_or(&profile.id);
+        let mac = ["ethernet", "infiniband"]
+            .iter()
+            .find_map(|section| Mac::parse(profile.keyfile.get(section, "mac-address")?));
+        interfaces.contains(name)
+            || cards.contains(name)
+            || mac.is_some_and(|it| macs.contains(&it))
+    };
+    let component = components(configuration.profiles.iter().map(|profile| &profile.keyfile));
+    let profiles = configuration.profiles.iter().zip(&component);
+    let hit: Vec<usize> =
+        profiles.filter(|(profile, _)| is_hit(profile)).map(|(_, component)| *component).collect();
+    let mut left_out = Vec::new();
+    let mut component = component.into_iter();
+    configuration.profiles.retain(|profile| {
+        let is_kept = component.next().is_none_or(|component| !hit.contains(&component));
+        if !is_kept {
+            left_out.push(profile.id.clone());
+        }
+        is_kept
+    });
+    left_out
+}

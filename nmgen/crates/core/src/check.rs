@@ -1,0 +1,94 @@
+//! The checks: one file per topic, one rule per fault. They read the document with its positions;
+//! nmstate alone decides whether it is valid NMState ([`schema`]).
+
+mod absent;
+mod address;
+mod bond;
+mod cluster;
+mod controller;
+mod dns_resolver;
+mod facts;
+mod keyfile_text;
+mod mac_address;
+mod mtu;
+pub mod name;
+mod offline;
+mod ovs;
+mod purpose;
+mod route;
+mod schema;
+mod subject;
+mod vlan;
+mod whole_interface;
+
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostics, Rule};
+
+pub use self::bond::mode as bond_mode;
+pub use self::cluster::{CLUSTER_STATIC_ADDRESS, check as cluster};
+pub use self::facts::{Address, At, Facts, facts, is_of_each_host};
+pub use self::purpose::Purpose;
+pub use self::schema::{is_policy, refusal};
+use self::subject::{Report, Subject};
+use crate::state::State;
+
+type Check = fn(&Subject<'_>, &mut Report<'_>);
+
+/// Every topic: its rules and the function that checks them.
+const TOPICS: &[(&[Rule], Check)] = &[
+    (name::RULES, name::check),
+    (whole_interface::RULES, whole_interface::check),
+    (keyfile_text::RULES, keyfile_text::check),
+    (mac_address::RULES, mac_address::check),
+    (mtu::RULES, mtu::check),
+    (vlan::RULES, vlan::check),
+    (address::RULES, address::check),
+    (controller::RULES, controller::check),
+    (bond::RULES, bond::check),
+    (ovs::RULES, ovs::check),
+    (route::RULES, route::check),
+    (dns_resolver::RULES, dns_resolver::check),
+    (absent::RULES, absent::check),
+    (offline::RULES, offline::check),
+];
+
+/// Rules that conclude from something absent.
+const FROM_ABSENCE: &[Rule] = &[
+    bond::BOND_WITHOUT_MODE,
+    bond::BOND_WITHOUT_PORTS,
+    dns_resolver::DNS_WITHOUT_INTERFACE,
+    ovs::OVS_BRIDGE_WITHOUT_INTERFACE,
+    ovs::OVS_INTERFACE_WITHOUT_BRIDGE,
+    route::ROUTE_WITHOUT_INTERFACE,
+    route::ROUTE_INTERFACE_UNDECLARED,
+];
+
+/// Every rule that concerns one document.
+pub fn rules() -> Vec<Rule> {
+    let topics = TOPICS.iter().flat_map(|(rules, _)| rules.iter().copied());
+    topics.chain(schema::RULES.iter().copied()).chain(cluster::RULES.iter().copied()).collect()
+}
+
+/// Runs every check on one document. The state is `None` when nmstate refuses the document.
+pub fn document(
+    document: &Document<'_>,
+    purpose: Purpose,
+    diagnostics: &mut Diagnostics,
+) -> Option<State> {
+    let subject = Subject::new(document, purpose);
+    let mut found = Diagnostics::default();
+    let mut report = Report::new(document, &mut found);
+    for (_, check) in TOPICS {
+        check(&subject, &mut report);
+    }
+    let faults = report.into_faults();
+    let mut refused = Diagnostics::default();
+    let state = schema::parse(document, faults, &mut refused);
+    // A misplaced or misspelt key is told by itself, not also by what is absent because of it.
+    if refused.has_errors() {
+        found.retain(|diagnostic| !FROM_ABSENCE.contains(&diagnostic.rule));
+    }
+    diagnostics.extend(found);
+    diagnostics.extend(refused);
+    state
+}

@@ -1,0 +1,223 @@
+//! Addresses of interfaces.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
+
+use nmgen_document::diagnostic::rules;
+use nmgen_document::{Node, Path};
+
+use super::subject::{Interface, Report, Subject};
+
+rules! {
+    error ADDRESS_SYNTAX = "address-syntax";
+    error PREFIX_LENGTH = "prefix-length-range";
+    warning ADDRESS_TWICE = "address-twice";
+    warning ADDRESS_NOT_A_HOST = "address-not-a-host";
+    warning ADDRESS_IGNORED = "address-ignored";
+}
+
+/// The two address families.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Family {
+    V4,
+    V6,
+}
+
+impl Family {
+    pub(super) const BOTH: [Self; 2] = [Self::V4, Self::V6];
+
+    /// The interface's key for the family.
+    pub(super) fn key(self) -> &'static str {
+        match self {
+            Self::V4 => "ipv4",
+            Self::V6 => "ipv6",
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::V4 => "IPv4",
+            Self::V6 => "IPv6",
+        }
+    }
+
+    pub(super) fn max_prefix(self) -> u64 {
+        match self {
+            Self::V4 => 32,
+            Self::V6 => 128,
+        }
+    }
+
+    pub(super) fn of(ip: IpAddr) -> Self {
+        if ip.is_ipv4() { Self::V4 } else { Self::V6 }
+    }
+
+    pub(super) fn is_enabled(self, interface: &Node<'_>) -> bool {
+        interface.at(&[self.key(), "enabled"]).and_then(Node::boolean) == Some(true)
+    }
+
+    /// True for addresses from DHCP or router advertisements.
+    pub(super) fn is_automatic(self, interface: &Node<'_>) -> bool {
+        let Some(section) = interface.get(self.key()) else { return false };
+        let is_on = |key| section.get(key).and_then(Node::boolean) == Some(true);
+        self.is_enabled(interface) && (is_on("dhcp") || (self == Self::V6 && is_on("autoconf")))
+    }
+
+    /// The items of the address list.
+    pub(super) fn addresses<'n, 't>(self, interface: &'n Node<'t>) -> &'n [Node<'t>] {
+        interface.at(&[self.key(), "address"]).map(Node::items).unwrap_or_default()
+    }
+}
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut first: HashMap<IpAddr, (&Interface<'_>, Path)> = HashMap::new();
+    for interface in subject.interfaces.iter().filter(|interface| interface.is_up()) {
+        for family in Family::BOTH {
+            let addresses = family.addresses(interface.node);
+            if addresses.is_empty() || ignored(subject, interface, family, report) {
+                continue;
+            }
+            for (index, item) in addresses.iter().enumerate() {
+                let path = || interface.path_to(&[family.key(), "address"]).index(index);
+                let Some(ip) = one(interface, family, item, path, report) else { continue };
+                twice(interface, ip, path, &mut first, report);
+            }
+        }
+    }
+}
+
+fn twice<'s>(
+    interface: &'s Interface<'s>,
+    ip: IpAddr,
+    path: impl Fn() -> Path,
+    first: &mut HashMap<IpAddr, (&'s Interface<'s>, Path)>,
+    report: &mut Report<'_>,
+) {
+    match first.get(&ip) {
+        // Link-local addresses may repeat on every interface.
+        _ if is_link_local(ip) => {}
+        None => {
+            first.insert(ip, (interface, path()));
+        }
+        Some((other, other_path)) => {
+            let line = report.line(&other_path.key("ip"));
+            let message = if other.name == interface.name {
+                format!("{} has {ip} already (line {line})", interface.name)
+            } else {
+                format!(
+                    "{} and {} (line {line}) have the same address {ip}",
+                    interface.name, other.name
+                )
+            };
+            report.add(ADDRESS_TWICE, &path().key("ip"), message, "remove one of the two");
+        }
+    }
+}
+
+/// True when nmstate ignores the addresses; that is reported here.
+fn ignored(
+    subject: &Subject<'_>,
+    interface: &Interface<'_>,
+    family: Family,
+    report: &mut Report<'_>,
+) -> bool {
+    let enabled = interface.node.at(&[family.key(), "enabled"]);
+    let is_ignored = match enabled {
+        // On a node the interface's current state decides.
+        None => subject.is_offline(),
+        Some(node) => node.boolean() == Some(false),
+    };
+    // ovs-bridge has its own rule.
+    if is_ignored && interface.kind != "ovs-bridge" {
+        let message = format!(
+            "the {} addresses of {} are not used: {} is not enabled",
+            family.name(),
+            interface.name,
+            family.name()
+        );
+        let help = match family {
+            Family::V4 => "set enabled: true under ipv4",
+            Family::V6 => "set enabled: true under ipv6",
+        };
+        report.add(ADDRESS_IGNORED, &interface.path_to(&[family.key(), "address"]), message, help);
+    }
+    is_ignored
+}
+
+fn one(
+    interface: &Interface<'_>,
+    family: Family,
+    item: &Node<'_>,
+    path: impl Fn() -> Path,
+    report: &mut Report<'_>,
+) -> Option<IpAddr> {
+    let text = item.text_at("ip")?;
+    let prefix = item.get("prefix-length").and_then(Node::number);
+    if let Some(length) = prefix.filter(|length| *length > family.max_prefix()) {
+        report.add(
+            PREFIX_LENGTH,
+            &path().key("prefix-length"),
+            format!("prefix length {length} of {text} is not in 0..={}", family.max_prefix()),
+            "an IPv4 address has 32 bits, an IPv6 address 128",
+        );
+    }
+    let Some(ip) = text.parse::<IpAddr>().ok().filter(|ip| Family::of(*ip) == family) else {
+        let message = format!("\"{}\" is not an {} address", text.escape_debug(), family.name());
+        let help = match family {
+            Family::V4 => {
+                "write four numbers of 0 to 255 with dots between them; the prefix length has a key of its own"
+            }
+            Family::V6 => "write it as in RFC 4291; the prefix length has a key of its own",
+        };
+        report.add(ADDRESS_SYNTAX, &path().key("ip"), message, help);
+        return None;
+    };
+    if let Some(problem) = not_a_host(ip, prefix) {
+        report.add(
+            ADDRESS_NOT_A_HOST,
+            &path().key("ip"),
+            format!("{ip} of {} is {problem}, not the address of a host", interface.name),
+            "check the address and its prefix-length",
+        );
+    }
+    Some(ip)
+}
+
+fn not_a_host(ip: IpAddr, prefix: Option<u64>) -> Option<String> {
+    if ip.is_unspecified() {
+        return Some("the unspecified address".to_owned());
+    }
+    if ip.is_multicast() {
+        return Some("a multicast address".to_owned());
+    }
+    // RFC 3021: a /31 has two host addresses, and neither network nor broadcast address.
+    let (IpAddr::V4(ip), Some(length @ 1..=30)) = (ip, prefix) else { return None };
+    let mask = u32::MAX << (32 - length);
+    let (network, host) = (ip.to_bits() & mask, ip.to_bits() & !mask);
+    let range = || format!("{}/{length}", Ipv4Addr::from_bits(network));
+    match host {
+        0 => Some(format!("the network {}", range())),
+        host if host == !mask => Some(format!("the broadcast address of {}", range())),
+        _ => None,
+    }
+}
+
+pub(super) fn is_link_local(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(ip) => ip.is_link_local(),
+        IpAddr::V6(ip) => ip.is_unicast_link_local(),
+    }
+}
+
+/// True when the address is in the network of `network/length`.
+pub(super) fn is_within(ip: IpAddr, network: IpAddr, length: u64) -> bool {
+    match (ip, network) {
+        (IpAddr::V4(ip), IpAddr::V4(network)) => {
+            (ip.to_bits() ^ network.to_bits()).leading_zeros() as u64 >= length
+        }
+        (IpAddr::V6(ip), IpAddr::V6(network)) => {
+            (ip.to_bits() ^ network.to_bits()).leading_zeros() as u64 >= length
+        }
+        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+    }
+}

@@ -1,0 +1,187 @@
+//! Relations of interfaces: ports and controllers, base interfaces.
+
+use std::collections::HashMap;
+
+use nmgen_document::diagnostic::rules;
+
+use super::address::Family;
+use super::subject::{Interface, Report, Subject};
+use crate::stack::{Reference, Role};
+
+rules! {
+    warning PORT_UNDECLARED = "port-undeclared";
+    warning BASE_UNDECLARED = "base-undeclared";
+    warning USED_BUT_ABSENT = "used-but-absent";
+    error PORT_IN_TWO_CONTROLLERS = "port-in-two-controllers";
+    error INTERFACE_CYCLE = "interface-cycle";
+    error ADDRESS_ON_PORT = "address-on-port";
+}
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut first: HashMap<&str, (usize, &Reference<'_>)> = HashMap::new();
+    for (index, reference) in &subject.references {
+        let upper = &subject.interfaces[*index];
+        match subject.referenced(reference) {
+            // A port of two controllers is reported once.
+            None if reference.role == Role::Port && first.contains_key(reference.name) => {}
+            None => undeclared(subject, upper, reference, report),
+            Some(lower) if lower.is_absent() => report.add(
+                USED_BUT_ABSENT,
+                &reference.path(&upper.path),
+                format!("{} uses {}, whose state is absent", upper.name, lower.name),
+                "remove it here, or give it state: up",
+            ),
+            Some(_) => {}
+        }
+        if reference.role != Role::Port {
+            continue;
+        }
+        match first.get(reference.name) {
+            None => {
+                first.insert(reference.name, (*index, reference));
+            }
+            Some((other, earlier)) => {
+                let other = &subject.interfaces[*other];
+                let line = report.line(&earlier.path(&other.path));
+                let message = if other.path == upper.path {
+                    format!(
+                        "{} is a port of {} twice (see line {line})",
+                        reference.name, upper.name
+                    )
+                } else {
+                    let name = reference.name;
+                    format!(
+                        "{name} is a port of {} (line {line}) and of {}",
+                        other.name, upper.name
+                    )
+                };
+                report.add(
+                    PORT_IN_TWO_CONTROLLERS,
+                    &reference.path(&upper.path),
+                    message,
+                    "an interface has at most one controller",
+                );
+            }
+        }
+    }
+    cycles(subject, report);
+    addresses(subject, report);
+}
+
+fn undeclared(
+    subject: &Subject<'_>,
+    upper: &Interface<'_>,
+    reference: &Reference<'_>,
+    report: &mut Report<'_>,
+) {
+    let name = reference.name;
+    let (rule, relation) = match reference.role {
+        Role::Port => (PORT_UNDECLARED, "port"),
+        Role::Base => (BASE_UNDECLARED, "base interface"),
+    };
+    let message = format!("{name}, the {relation} of {}, is not in this document", upper.name);
+    let help = if name == upper.name && upper.kind == "ovs-bridge" {
+        "declare an ovs-interface of the same name: offline the port is taken for an Ethernet card"
+    } else if subject.is_offline() {
+        "offline it is taken for an Ethernet card; declare it, if only with name, type and state"
+    } else {
+        "it must exist on the node; declare it, if only with name, type and state"
+    };
+    report.add(rule, &reference.path(&upper.path), message, help);
+}
+
+/// Walks down from every interface; each cycle is reported once.
+fn cycles(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut below: Vec<Vec<(usize, &Reference<'_>)>> = vec![Vec::new(); subject.interfaces.len()];
+    for (index, reference) in &subject.references {
+        // An ovs-bridge may share its name with the ovs-interface that is its port.
+        if let Some(lower) = subject.referenced_index(reference) {
+            below[*index].push((lower, reference));
+        }
+    }
+    let mut state = vec![State::New; below.len()];
+    for start in 0..below.len() {
+        if state[start] != State::New {
+            continue;
+        }
+        // The interfaces on the way down, each with the number of references followed so far.
+        let mut way = vec![(start, 0)];
+        state[start] = State::OnTheWay;
+        while let Some((here, followed)) = way.last_mut() {
+            let here = *here;
+            let Some((lower, reference)) = below[here].get(*followed) else {
+                state[here] = State::Done;
+                way.pop();
+                continue;
+            };
+            *followed += 1;
+            match state[*lower] {
+                State::New => {
+                    state[*lower] = State::OnTheWay;
+                    way.push((*lower, 0));
+                }
+                State::OnTheWay => {
+                    let from = way.iter().position(|(index, _)| index == lower).unwrap_or(0);
+                    let names =
+                        way[from..].iter().map(|(index, _)| subject.interfaces[*index].name);
+                    let names: Vec<&str> = names.chain([subject.interfaces[*lower].name]).collect();
+                    report.add(
+                        INTERFACE_CYCLE,
+                        &reference.path(&subject.interfaces[here].path),
+                        format!("these interfaces form a cycle: {}", shown(&names)),
+                        "an interface cannot be above itself, directly or indirectly",
+                    );
+                }
+                State::Done => {}
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    New,
+    OnTheWay,
+    Done,
+}
+
+/// Bounds the length of a message about a thousand interfaces.
+fn shown(names: &[&str]) -> String {
+    const MOST: usize = 8;
+    match names {
+        [start @ .., last] if names.len() > MOST => {
+            format!("{} on … on {last}", start[..MOST - 1].join(" on "))
+        }
+        names => names.join(" on "),
+    }
+}
+
+fn addresses(subject: &Subject<'_>, report: &mut Report<'_>) {
+    for interface in subject.interfaces.iter().filter(|interface| interface.is_up()) {
+        // Mirrors nmstate's BaseInterface::can_have_ip().
+        let Some(controller) = subject.controller_of(interface.name) else { continue };
+        if !interface.in_kernel() || interface.kind == "ovs-interface" || controller.kind == "vrf" {
+            continue;
+        }
+        for family in Family::BOTH.into_iter().filter(|family| family.is_enabled(interface.node)) {
+            let has_addresses = !family.addresses(interface.node).is_empty();
+            let key = if has_addresses { "address" } else { "enabled" };
+            let help = if controller.kind == "ovs-bridge" {
+                "give the addresses to an ovs-interface of the bridge, and disable IP here"
+            } else {
+                "give the addresses to the controller, and disable IP here"
+            };
+            report.add(
+                ADDRESS_ON_PORT,
+                &interface.path_to(&[family.key(), key]),
+                format!(
+                    "{} is a port of {}, so it cannot have {}",
+                    interface.name,
+                    controller.name,
+                    family.name()
+                ),
+                help,
+            );
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! MAC addresses.
+
+use std::collections::HashMap;
+
+use nmgen_document::diagnostic::rules;
+use nmgen_document::mac::Mac;
+use nmgen_document::{Node, Path};
+
+use super::subject::{Interface, Report, Subject};
+use crate::source::{MAC_SYNTAX, SIX_BYTES};
+
+rules! {
+    error MAC_NOT_UNICAST = "mac-not-unicast";
+    warning MAC_TWICE = "mac-twice";
+}
+
+const TWENTY_BYTES: &str = "write 20 bytes in hexadecimal, with ':' between them";
+
+/// Whether an address is valid for a type of interface.
+type Kind = fn(&Mac) -> bool;
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut first: HashMap<Mac, &Interface<'_>> = HashMap::new();
+    for interface in subject.interfaces.iter().filter(|interface| !interface.is_absent()) {
+        virtual_functions(interface, report);
+        let Some(node) = interface.node.get("mac-address") else { continue };
+        let path = || interface.path.key("mac-address");
+        let (is_kind, help): (Kind, _) = match interface.kind {
+            "infiniband" => (Mac::is_infiniband, TWENTY_BYTES),
+            "unknown" => (|_| true, SIX_BYTES),
+            _ => (Mac::is_ethernet, SIX_BYTES),
+        };
+        let Some(mac) = address(interface, node, (is_kind, help), path, report) else { continue };
+        // Controllers, VLANs and the like share their port's MAC address; two cards never do.
+        if !interface.is_hardware() || !interface.is_up() {
+            continue;
+        }
+        match first.get(&mac) {
+            None => {
+                first.insert(mac, interface);
+            }
+            Some(other) if other.name == interface.name => {}
+            Some(other) => report.add(
+                MAC_TWICE,
+                &path(),
+                format!(
+                    "{} and {} (line {}) have the same MAC address",
+                    interface.name,
+                    other.name,
+                    report.line(&other.path.key("mac-address"))
+                ),
+                "give each network card its own address",
+            ),
+        }
+    }
+}
+
+fn virtual_functions(interface: &Interface<'_>, report: &mut Report<'_>) {
+    let keys = ["ethernet", "sr-iov", "vfs"];
+    let functions = interface.node.at(&keys).map(Node::items).unwrap_or_default();
+    for (index, function) in functions.iter().enumerate() {
+        if let Some(node) = function.get("mac-address") {
+            let path = || interface.path_to(&keys).index(index).key("mac-address");
+            // All zeros leave the choice to the driver.
+            if node.text() != Some("00:00:00:00:00:00") {
+                address(interface, node, (Mac::is_ethernet, SIX_BYTES), path, report);
+            }
+        }
+    }
+}
+
+/// The address, if it is valid for the interface.
+fn address(
+    interface: &Interface<'_>,
+    node: &Node<'_>,
+    (is_kind, help): (Kind, &str),
+    path: impl Fn() -> Path,
+    report: &mut Report<'_>,
+) -> Option<Mac> {
+    let text = node.text()?;
+    let Some(mac) = Mac::parse(text).filter(is_kind) else {
+        let message =
+            format!("\"{}\" of {} is not a MAC address", text.escape_debug(), interface.name);
+        report.add(MAC_SYNTAX, &path(), message, help);
+        return None;
+    };
+    // Tools show all zeros for the loopback device.
+    if mac.is_zero() && interface.kind == "loopback" {
+        return None;
+    }
+    if mac.is_group() || mac.is_zero() {
+        let what = if mac.is_group() { "is a group address" } else { "is all zeros" };
+        report.add(
+            MAC_NOT_UNICAST,
+            &path(),
+            format!("{text} {what}: {} cannot have it", interface.name),
+            "the kernel takes unicast addresses only: an even first byte, not all zeros",
+        );
+        return None;
+    }
+    Some(mac)
+}

@@ -1,0 +1,89 @@
+//! MTUs.
+
+use nmgen_document::Node;
+use nmgen_document::diagnostic::rules;
+
+use super::address::Family;
+use super::subject::{Interface, Report, Subject};
+use crate::stack::Role;
+
+rules! {
+    error MTU_RANGE = "mtu-range";
+    error MTU_BELOW_IPV6 = "mtu-below-ipv6-minimum";
+    error MTU_ABOVE_BASE = "mtu-above-base";
+    warning MTU_ABOVE_PORT = "mtu-above-port";
+}
+
+/// ETH_MIN_MTU and ETH_MAX_MTU of the kernel.
+const MIN: u64 = 68;
+const MAX: u64 = 65_535;
+/// RFC 8200, 5.
+const IPV6_MIN: u64 = 1280;
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    for interface in subject.interfaces.iter().filter(|interface| interface.is_up()) {
+        if let Some(mtu) = mtu(interface) {
+            range(interface, mtu, report);
+        }
+    }
+    for (index, reference) in &subject.references {
+        let upper = &subject.interfaces[*index];
+        let (Some(upper_mtu), Some(lower)) = (mtu(upper), subject.referenced(reference)) else {
+            continue;
+        };
+        let Some(lower_mtu) = mtu(lower).filter(|lower_mtu| upper_mtu > *lower_mtu) else {
+            continue;
+        };
+        match reference.role {
+            // These pass frames to the base unchanged; the kernel refuses a larger MTU (ERANGE,
+            // EINVAL).
+            Role::Base if matches!(upper.kind, "vlan" | "mac-vlan" | "mac-vtap") => report.add(
+                MTU_ABOVE_BASE,
+                &upper.path.key("mtu"),
+                format!(
+                    "{} has MTU {upper_mtu}, but {} below it has {lower_mtu} (line {})",
+                    upper.name,
+                    lower.name,
+                    report.line(&lower.path.key("mtu"))
+                ),
+                "raise the MTU of the lower interface, or lower this one",
+            ),
+            Role::Port if lower.is_up() && upper.kind != "vrf" => report.add(
+                MTU_ABOVE_PORT,
+                &upper.path.key("mtu"),
+                format!(
+                    "{} has MTU {upper_mtu}, but its port {} has {lower_mtu} (line {})",
+                    upper.name,
+                    lower.name,
+                    report.line(&lower.path.key("mtu"))
+                ),
+                "give the ports at least the MTU of their controller",
+            ),
+            Role::Base | Role::Port => {}
+        }
+    }
+}
+
+fn mtu(interface: &Interface<'_>) -> Option<u64> {
+    // In NetworkManager 0 means unchanged.
+    interface.node.get("mtu").and_then(Node::number).filter(|mtu| *mtu > 0)
+}
+
+fn range(interface: &Interface<'_>, mtu: u64, report: &mut Report<'_>) {
+    let is_unbounded = matches!(interface.kind, "loopback" | "dummy");
+    if mtu < MIN || (mtu > MAX && !is_unbounded) {
+        report.add(
+            MTU_RANGE,
+            &interface.path.key("mtu"),
+            format!("MTU {mtu} of {} is not in {MIN}..={MAX}", interface.name),
+            "1500 is usual, 9000 where the whole path has jumbo frames",
+        );
+    } else if mtu < IPV6_MIN && Family::V6.is_enabled(interface.node) {
+        report.add(
+            MTU_BELOW_IPV6,
+            &interface.path.key("mtu"),
+            format!("MTU {mtu} of {} is too small for IPv6, which is enabled", interface.name),
+            "IPv6 needs at least 1280 (RFC 8200)",
+        );
+    }
+}

@@ -1,0 +1,104 @@
+//! Open vSwitch: bridges, which have no addresses, and the interfaces that the host uses.
+
+use std::collections::HashSet;
+
+use nmgen_document::Node;
+use nmgen_document::diagnostic::rules;
+
+use super::address::Family;
+use super::subject::{Interface, Report, Subject};
+use crate::stack;
+
+rules! {
+    warning OVS_BRIDGE_ADDRESS = "ovs-bridge-address";
+    pub(super) warning OVS_BRIDGE_WITHOUT_INTERFACE = "ovs-bridge-without-interface";
+    pub(super) error OVS_INTERFACE_WITHOUT_BRIDGE = "ovs-interface-without-bridge";
+}
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let of_kind = |kind: &'static str| {
+        subject
+            .interfaces
+            .iter()
+            .filter(move |interface| interface.kind == kind && interface.is_up())
+    };
+    let interfaces: HashSet<&str> =
+        of_kind("ovs-interface").map(|interface| interface.name).collect();
+    let mut bridges: HashSet<&str> = HashSet::new();
+    for bridge in of_kind("ovs-bridge") {
+        bridges.insert(bridge.name);
+        addresses(bridge, report);
+        without_interface(bridge, &interfaces, report);
+    }
+    for interface in of_kind("ovs-interface") {
+        if subject.controller_of(interface.name).is_some_and(|it| it.kind == "ovs-bridge") {
+            continue;
+        }
+        without_bridge(subject, interface, &bridges, report);
+    }
+}
+
+fn addresses(bridge: &Interface<'_>, report: &mut Report<'_>) {
+    for family in Family::BOTH.into_iter().filter(|family| family.is_enabled(bridge.node)) {
+        let has_addresses = !family.addresses(bridge.node).is_empty();
+        let key = if has_addresses { "address" } else { "enabled" };
+        report.add(
+            OVS_BRIDGE_ADDRESS,
+            &bridge.path_to(&[family.key(), key]),
+            format!("ovs-bridge {} cannot have {}: nmstate drops it", bridge.name, family.name()),
+            "give the addresses to an ovs-interface that is a port of the bridge",
+        );
+    }
+}
+
+fn without_interface(bridge: &Interface<'_>, interfaces: &HashSet<&str>, report: &mut Report<'_>) {
+    let ports = stack::bridge_port_names(bridge.node);
+    // An undeclared port with the bridge's name is reported by another rule; a bridge for OVN's patch
+    // ports needs no interface.
+    let has_interface = ports.iter().any(|port| interfaces.contains(port) || *port == bridge.name);
+    let extra = bridge.node.at(&["bridge", "allow-extra-patch-ports"]).and_then(Node::boolean);
+    if ports.is_empty() || has_interface || extra == Some(true) {
+        return;
+    }
+    let key = if bridge.node.at(&["bridge", "port"]).is_some() { "port" } else { "ports" };
+    let (message, help) = if interfaces.contains(bridge.name) {
+        (
+            format!(
+                "the ports of ovs-bridge {} lack its ovs-interface of the same name",
+                bridge.name
+            ),
+            format!("add \"- name: {}\" to the list", bridge.name),
+        )
+    } else {
+        (
+            format!("ovs-bridge {} has no ovs-interface, so the host is not on it", bridge.name),
+            "declare an ovs-interface, list it as a port and give it the addresses, unless only OVN uses the \
+             bridge (allow-extra-patch-ports: true)"
+                .to_owned(),
+        )
+    };
+    report.add(OVS_BRIDGE_WITHOUT_INTERFACE, &bridge.path_to(&["bridge", key]), message, &help);
+}
+
+fn without_bridge(
+    subject: &Subject<'_>,
+    interface: &Interface<'_>,
+    bridges: &HashSet<&str>,
+    report: &mut Report<'_>,
+) {
+    let name = interface.name;
+    let help = if bridges.contains(name) {
+        format!("add \"- name: {name}\" to the ports of ovs-bridge {name}")
+    } else if subject.is_offline() {
+        "list it as a port of an ovs-bridge: NetworkManager refuses its profile without one"
+            .to_owned()
+    } else {
+        "it has to be a port of a bridge on the node; list it as a port of an ovs-bridge".to_owned()
+    };
+    report.add(
+        subject.unless_on_node(OVS_INTERFACE_WITHOUT_BRIDGE),
+        &interface.path.key("name"),
+        format!("ovs-interface {name} is a port of no ovs-bridge in this document"),
+        &help,
+    );
+}

@@ -1,0 +1,183 @@
+//! nmstate's refusal of values that contradict each other, the same one in each run.
+//!
+//! nmstate keeps interfaces in hash maps with random keys, and tells the first fault in their order. Here the first group of
+//! interfaces that it refuses is told, in the document's order: those of a group name each other, and no other group.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use nmgen_document::{Entry, Node, Value};
+
+use crate::state::{Refusal, State};
+
+/// Attempts for each known refusal until no other one is expected: of two, one is missed once in 16 million times.
+const ATTEMPTS: usize = 24;
+/// Of a group with many faults.
+const MAX_ATTEMPTS: usize = 240;
+
+/// nmstate's verdict on the conversion of this document.
+pub(super) fn judge(root: &Node<'_>) -> Result<(), Refusal> {
+    let state = state(root)?;
+    let Err(refusal) = state.generate() else { return Ok(()) };
+    for group in groups(root) {
+        let state = self::state(&group)?;
+        if let Err(refusal) = state.generate() {
+            return Err(least(&state, &refusal));
+        }
+    }
+    // A contradiction between groups, or outside of interfaces.
+    Err(least(&state, &refusal))
+}
+
+/// The refusal with the members of its sets in order.
+pub(super) fn in_order(Refusal(text): &Refusal) -> Refusal {
+    /// nmstate compares the ports of a bond's two lists as sets, and tells each difference.
+    const SETS: [&str; 2] = [
+        "Ports in `port` but not in `ports_config`: ",
+        "Ports in `ports_config` but not in `port`: ",
+    ];
+    let in_set = |text: String, introduction: &str| match text.split_once(introduction) {
+        Some((before, rest)) => {
+            let (set, after) = SETS
+                .iter()
+                .filter_map(|next| rest.find(next))
+                .min()
+                .map_or((rest, ""), |end| rest.split_at(end));
+            let mut members: Vec<&str> = set.trim_end_matches(". ").split(", ").collect();
+            members.sort_unstable();
+            format!("{before}{introduction}{}. {after}", members.join(", "))
+        }
+        None => text,
+    };
+    Refusal(SETS.into_iter().fold(text.clone(), in_set))
+}
+
+fn state(root: &Node<'_>) -> Result<State, Refusal> {
+    State::parse(root).map(State::without_copied_addresses)
+}
+
+/// The first in the order of their words of the refusals of this state.
+fn least(state: &State, first: &Refusal) -> Refusal {
+    let first = in_order(first);
+    let mut found = BTreeSet::from([first.0.clone()]);
+    let mut in_vain = 0;
+    for _ in 0..MAX_ATTEMPTS {
+        let again = state.generate().err();
+        let is_new = again.is_some_and(|refusal| found.insert(in_order(&refusal).0));
+        in_vain = if is_new { 0 } else { in_vain + 1 };
+        if in_vain == ATTEMPTS * found.len() {
+            break;
+        }
+    }
+    found.pop_first().map_or(first, Refusal)
+}
+
+/// For each group of interfaces a document with nothing else.
+fn groups<'t>(root: &Node<'t>) -> Vec<Node<'t>> {
+    let Some(list) = root.entry("interfaces") else { return Vec::new() };
+    let items = list.node.items();
+    let mut groups: BTreeMap<usize, Vec<Node<'t>>> = BTreeMap::new();
+    for (item, leader) in items.iter().zip(leaders(items)) {
+        groups.entry(leader).or_default().push(item.clone());
+    }
+    let alone = |items| {
+        let node = Node { span: list.node.span, value: Value::Sequence(items) };
+        let entry = Entry { node, ..list.clone() };
+        Node { span: root.span, value: Value::Mapping(vec![entry]) }
+    };
+    groups.into_values().map(alone).collect()
+}
+
+/// The index of the first interface in the group of each.
+fn leaders(items: &[Node<'_>]) -> Vec<usize> {
+    let mut leaders: Vec<usize> = (0..items.len()).collect();
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for (index, item) in items.iter().enumerate() {
+        let others = item.get("alt-names").map(Node::items).unwrap_or_default();
+        let others = others.iter().filter_map(|it| it.text_at("name"));
+        let own = ["name", "profile-name"].into_iter().filter_map(|key| item.text_at(key));
+        for name in own.chain(others) {
+            let first = *named.entry(name).or_insert(index);
+            join(&mut leaders, first, index);
+        }
+    }
+    for (index, item) in items.iter().enumerate() {
+        words(item, &mut |word| {
+            if let Some(first) = named.get(word) {
+                join(&mut leaders, *first, index);
+            }
+        });
+    }
+    (0..items.len()).map(|index| leader(&mut leaders, index)).collect()
+}
+
+fn join(leaders: &mut [usize], one: usize, other: usize) {
+    let (one, other) = (leader(leaders, one), leader(leaders, other));
+    leaders[one.max(other)] = one.min(other);
+}
+
+fn leader(leaders: &mut [usize], mut index: usize) -> usize {
+    while leaders[index] != index {
+        leaders[index] = leaders[leaders[index]];
+        index = leaders[index];
+    }
+    index
+}
+
+/// Visits every value that may be a name.
+fn words<'n>(node: &'n Node<'_>, visit: &mut impl FnMut(&'n str)) {
+    match &node.value {
+        Value::Scalar { text, .. } => visit(text),
+        Value::Sequence(items) => items.iter().for_each(|item| words(item, visit)),
+        Value::Mapping(entries) => entries.iter().for_each(|entry| words(&entry.node, visit)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{groups, in_order};
+    use crate::state::Refusal;
+    use nmgen_document::text::Source;
+
+    #[test]
+    fn interfaces_that_name_each_other_are_a_group()
+    -> Result<(), nmgen_document::diagnostic::Diagnostics> {
+        let text = "interfaces:\n\
+                    - {name: eth9, alt-names: [{name: uplink}]}\n\
+                    - {name: bond0, link-aggregation: {port: [eth1, eth2]}}\n\
+                    - {name: eth0}\n\
+                    - {name: eth2}\n\
+                    - {name: eth1}\n\
+                    - {name: vlan, vlan: {base-iface: uplink}}\n\
+                    - {name: eth0}\n\
+                    routes: {config: [{next-hop-interface: eth0}]}\n";
+        let source = Source { name: "test".into(), text: text.into() };
+        let root = nmgen_document::parse(&source)?.root;
+        let names = groups(&root).into_iter().map(|group| {
+            let items = group.at(&["interfaces"]).map(|list| list.items().to_vec());
+            let items = items.unwrap_or_default();
+            let names = items.iter().filter_map(|item| item.text_at("name"));
+            names.map(str::to_owned).collect::<Vec<_>>()
+        });
+        let expected = [vec!["eth9", "vlan"], vec!["bond0", "eth2", "eth1"], vec!["eth0", "eth0"]];
+        assert_eq!(names.collect::<Vec<_>>(), expected);
+        Ok(())
+    }
+
+    #[test]
+    fn the_ports_of_two_lists_are_in_order() {
+        let told = |first: &str, second: &str| {
+            let refusal = Refusal(format!(
+                "bond0. Ports in `port` but not in `ports_config`: {first}. \
+                 Ports in `ports_config` but not in `port`: {second}. "
+            ));
+            in_order(&refusal).0
+        };
+        assert_eq!(told("b, a", "d, c"), told("a, b", "c, d"));
+        assert!(
+            told("b, a", "d, c")
+                .ends_with("a, b. Ports in `ports_config` but not in `port`: c, d. ")
+        );
+        let other = Refusal("eth0, eth1: b, a. ".to_owned());
+        assert_eq!(in_order(&other), other);
+    }
+}

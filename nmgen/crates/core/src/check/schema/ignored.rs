@@ -1,0 +1,194 @@
+//! Keys that nmstate accepts and drops. Most of its sections refuse unknown keys, some do not: there a
+//! misspelt key is lost without a word, on a node too.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, PoisonError, RwLock};
+
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics};
+use nmgen_document::text::Span;
+use nmgen_document::{Document, Entry, Node, Path, Step, Value};
+
+use super::IGNORED_FIELD;
+use super::effort::Effort;
+use super::locate::{IDENTITY, Judge};
+
+/// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
+static ANSWERS: LazyLock<RwLock<HashMap<String, bool>>> = LazyLock::new(RwLock::default);
+
+/// Warns of each key that nmstate drops, in a document that it accepts.
+pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Diagnostics) {
+    let mut search = Search { document, judge, effort: Effort::new(), diagnostics };
+    for section in document.root.entries() {
+        let path = Path::default().key(&section.key);
+        search.section(&path, &section.node);
+        for entry in section.node.entries() {
+            let path = path.key(&entry.key);
+            match entry.node.items() {
+                [] => search.part(&path, &path, &entry.node),
+                _ => search.section(&path, &entry.node),
+            }
+        }
+    }
+}
+
+struct Search<'s, 't> {
+    document: &'s Document<'t>,
+    judge: Judge,
+    effort: Effort,
+    diagnostics: &'s mut Diagnostics,
+}
+
+impl Search<'_, '_> {
+    /// Each mapping of a list, such as `interfaces` or `routes.config`, on its own.
+    fn section(&mut self, list: &Path, node: &Node<'_>) {
+        for (index, item) in node.items().iter().enumerate() {
+            if !item.entries().is_empty() {
+                self.part(list, &list.index(index), item);
+            }
+        }
+    }
+
+    /// A part that nmstate judges alone; `at` is its path in the document, `around` the keys above it.
+    fn part(&mut self, around: &Path, at: &Path, part: &Node<'_>) {
+        let kind = part.text_at("type").unwrap_or_default();
+        // nmstate learns the type of an interface without one on the node, and its fields with it.
+        if kind.is_empty() && *around == Path::default().key("interfaces") {
+            return;
+        }
+        let alone = |part: Node<'static>| alone(around, around != at, part);
+        let keys = keys(part, format!("{around} {kind}"));
+        let mut is_accepted = None;
+        let mut dropped: Vec<Path> = Vec::new();
+        for Key { path, shape } in keys {
+            if dropped.iter().any(|above| path.starts_with(above)) {
+                continue;
+            }
+            let known = ANSWERS.read().unwrap_or_else(PoisonError::into_inner).get(&shape).copied();
+            let is_dropped = known.unwrap_or_else(|| {
+                if self.effort.is_spent() {
+                    return false;
+                }
+                let mut ask = |part: Node<'static>| {
+                    self.effort.spend(&part) && (self.judge)(&alone(part)).is_ok()
+                };
+                let part = part.clone().into_owned();
+                if !*is_accepted.get_or_insert_with(|| ask(part.clone())) {
+                    return false;
+                }
+                let is_dropped = absurd(part.span).into_iter().all(|value| {
+                    let mut part = part.clone();
+                    if let Some(node) = part.find_mut(&path) {
+                        node.value = value;
+                    }
+                    ask(part)
+                });
+                ANSWERS.write().unwrap_or_else(PoisonError::into_inner).insert(shape, is_dropped);
+                is_dropped
+            });
+            if is_dropped {
+                self.report(at, &path);
+                dropped.push(path);
+            }
+        }
+    }
+
+    fn report(&mut self, at: &Path, path: &Path) {
+        let Some((Step::Key(key), _)) = path.split_last() else { return };
+        let whole = path.steps().iter().cloned().fold(at.clone(), |path, step| path.join(step));
+        let place = match self.document.key_span(&whole) {
+            Some(span) => self.document.place(span),
+            None => self.document.place_at(&whole),
+        };
+        let above = whole.split_last().map(|(_, above)| above.to_string()).unwrap_or_default();
+        let message = format!("NMState has no field \"{key}\" in {above}, and nmstate ignores it");
+        let help = "correct its name, or remove it: it has no effect on a node either";
+        self.diagnostics.push(Diagnostic::new(IGNORED_FIELD, message, place).help(help));
+    }
+}
+
+/// A key in a part; keys of one shape have one meaning.
+struct Key {
+    path: Path,
+    shape: String,
+}
+
+/// The keys of a part that nmstate is not known to read, each before the keys below it. Without the keys that select the
+/// part's schema.
+fn keys(part: &Node<'_>, shape: String) -> Vec<Key> {
+    let answers = ANSWERS.read().unwrap_or_else(PoisonError::into_inner);
+    let mut collection = Collection { answers: &answers, shape, keys: Vec::new() };
+    collection.node(part, &Trail::Part);
+    collection.keys
+}
+
+/// The way from a part to a value. Becomes a path only if there is something to ask or to tell: a fleet has millions of
+/// keys.
+enum Trail<'a> {
+    Part,
+    Key(&'a Trail<'a>, &'a str),
+    Item(&'a Trail<'a>, usize),
+}
+
+impl Trail<'_> {
+    fn path(&self) -> Path {
+        match self {
+            Self::Part => Path::default(),
+            Self::Key(above, key) => above.path().key(key),
+            Self::Item(above, index) => above.path().index(*index),
+        }
+    }
+}
+
+/// Maps of an interface's `ovs-db`: nmstate reads every key of theirs, with a value of any shape, and refuses their neighbours.
+const FREE_MAPS: &[&str] = &["external_ids", "other_config"];
+
+struct Collection<'a> {
+    answers: &'a HashMap<String, bool>,
+    /// Of the value that is visited.
+    shape: String,
+    keys: Vec<Key>,
+}
+
+impl Collection<'_> {
+    fn node(&mut self, node: &Node<'_>, at: &Trail<'_>) {
+        let is_free = matches!(at, Trail::Key(Trail::Part, "ovs-db"));
+        for entry in node.entries() {
+            if is_free && FREE_MAPS.contains(&&*entry.key) {
+                continue;
+            }
+            let (trail, length) = (Trail::Key(at, &entry.key), self.shape.len());
+            self.shape.push(' ');
+            self.shape.push_str(&entry.key);
+            let is_identity = matches!(at, Trail::Part) && IDENTITY.contains(&&*entry.key);
+            if !is_identity && self.answers.get(&self.shape) != Some(&false) {
+                self.keys.push(Key { path: trail.path(), shape: self.shape.clone() });
+            }
+            self.node(&entry.node, &trail);
+            self.shape.truncate(length);
+        }
+        for (index, item) in node.items().iter().enumerate() {
+            self.node(item, &Trail::Item(at, index));
+        }
+    }
+}
+
+/// A document with nothing but one part below these keys.
+fn alone(around: &Path, is_item: bool, part: Node<'static>) -> Node<'static> {
+    let span = part.span;
+    let list = |node| Node { span, value: Value::Sequence(vec![node]) };
+    let part = if is_item { list(part) } else { part };
+    around.steps().iter().rev().fold(part, |node, step| match step {
+        Step::Key(key) => {
+            let entry = Entry { key: key.to_string().into(), key_span: span, node };
+            Node { span, value: Value::Mapping(vec![entry]) }
+        }
+        Step::Index(_) => list(node),
+    })
+}
+
+/// Two values; no known field accepts both.
+fn absurd(span: Span) -> [Value<'static>; 2] {
+    let null = || Node { span, value: Value::Mapping(Vec::new()) };
+    let entry = Entry { key: "?".into(), key_span: span, node: null() };
+    [Value::Sequence(vec![null()]), Value::Mapping(vec![entry])]
+}

@@ -1,0 +1,186 @@
+//! Interfaces as a whole: declared once, with the section of their type.
+
+use std::collections::HashMap;
+
+use nmgen_document::Node;
+use nmgen_document::diagnostic::rules;
+use nmgen_document::spelling::is_alike;
+
+use super::name::name_problem;
+use super::subject::{Interface, Report, Subject};
+
+rules! {
+    warning INTERFACE_TWICE = "interface-twice";
+    error PROFILE_NAME_TWICE = "profile-name-twice";
+    warning SECTION_MISSING = "section-missing";
+    error TYPE_WITHOUT_PROFILE = "type-without-profile";
+    error IDENTIFIER_INCOMPLETE = "identifier-incomplete";
+    error ALT_NAME = "alt-name-invalid";
+}
+
+/// The types that nmstate's offline conversion supports. It writes an Ethernet profile without a name
+/// for any other.
+const TYPES: &[&str] = &[
+    "bond",
+    "dummy",
+    "ethernet",
+    "hsr",
+    "infiniband",
+    "ip-tunnel",
+    "ipsec",
+    "ipvlan",
+    "linux-bridge",
+    "loopback",
+    "mac-vlan",
+    "mac-vtap",
+    "macsec",
+    "ovs-bridge",
+    "ovs-interface",
+    "unknown",
+    "veth",
+    "vlan",
+    "vrf",
+    "vxlan",
+];
+
+/// Types whose profile is useless without the section of the same name.
+const WITH_SECTION: &[&str] =
+    &["vlan", "vxlan", "mac-vlan", "mac-vtap", "macsec", "ipvlan", "vrf", "hsr"];
+
+/// The kernel's ALTIFNAMSIZ, without the NUL.
+const MAX_ALT_NAME: usize = 127;
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
+    let mut names: HashMap<(&str, bool), &Interface<'_>> = HashMap::new();
+    let mut ids: HashMap<String, &Interface<'_>> = HashMap::new();
+    for interface in &subject.interfaces {
+        alt_names(interface, report);
+        if let Some(first) = names.get(&(interface.name, interface.in_kernel())) {
+            twice(interface, first, report);
+            continue;
+        }
+        names.insert((interface.name, interface.in_kernel()), interface);
+        if !subject.is_offline() || !matches!(interface.state, "up" | "down") {
+            continue;
+        }
+        section(interface, report);
+        matches_everything(interface, report);
+        match ids.get(&profile_id(interface)) {
+            None => {
+                ids.insert(profile_id(interface), interface);
+            }
+            Some(first) => profile_twice(interface, first, report),
+        }
+    }
+}
+
+fn twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
+    let line = report.line(&first.path.key("name"));
+    report.add(
+        INTERFACE_TWICE,
+        &interface.path.key("name"),
+        format!("{} is declared twice; first on line {line}", interface.name),
+        "nmstate takes one of the two: merge them",
+    );
+}
+
+/// nmstate's `connection.id`, and so the file name.
+fn profile_id(interface: &Interface<'_>) -> String {
+    match (interface.node.text_at("profile-name"), interface.kind) {
+        (Some(name), _) => name.to_owned(),
+        (None, "ovs-bridge") => format!("{}-br", interface.name),
+        (None, "ovs-interface") => format!("{}-if", interface.name),
+        (None, _) => interface.name.to_owned(),
+    }
+}
+
+fn profile_twice(interface: &Interface<'_>, first: &Interface<'_>, report: &mut Report<'_>) {
+    let id = profile_id(interface);
+    let key = |it: &Interface<'_>| {
+        if it.node.get("profile-name").is_some() { "profile-name" } else { "name" }
+    };
+    let line = report.line(&first.path.key(key(first)));
+    report.add(
+        PROFILE_NAME_TWICE,
+        &interface.path.key(key(interface)),
+        format!(
+            "the profiles of {} and {} (line {line}) would both be {}.nmconnection",
+            interface.name,
+            first.name,
+            id.escape_debug()
+        ),
+        "give one of them another profile-name",
+    );
+}
+
+fn section(interface: &Interface<'_>, report: &mut Report<'_>) {
+    if WITH_SECTION.contains(&interface.kind) && interface.node.get(interface.kind).is_none() {
+        report.add(
+            SECTION_MISSING,
+            &interface.path.key("type"),
+            format!("{} is of type {} and has no section {}", interface.name, interface.kind, interface.kind),
+            "on a node nmstate completes it from the present interface; offline the profile is incomplete",
+        );
+    }
+}
+
+/// The type that the word is for.
+fn type_help(kind: &str) -> String {
+    if kind.eq_ignore_ascii_case("bridge") {
+        return "write linux-bridge, or ovs-bridge for Open vSwitch".to_owned();
+    }
+    match TYPES.iter().find(|known| is_alike(kind, known)) {
+        Some(known) => format!("did you mean {known}?"),
+        None => "it would make one for any Ethernet card; leave the interface out of this document"
+            .to_owned(),
+    }
+}
+
+/// A profile that names no card applies to every card.
+fn matches_everything(interface: &Interface<'_>, report: &mut Report<'_>) {
+    if !TYPES.contains(&interface.kind) {
+        report.add(
+            TYPE_WITHOUT_PROFILE,
+            &interface.path.key("type"),
+            format!(
+                "nmstate makes no profile of type {} for {}",
+                interface.kind.escape_debug(),
+                interface.name
+            ),
+            &type_help(interface.kind),
+        );
+    }
+    let Some(key @ ("mac-address" | "pci-address")) = interface.node.text_at("identifier") else {
+        return;
+    };
+    if interface.node.get(key).is_none() {
+        report.add(
+            IDENTIFIER_INCOMPLETE,
+            &interface.path.key("identifier"),
+            format!("{} is identified by its {key}, which is missing", interface.name),
+            "without it the profile applies to any card",
+        );
+    }
+}
+
+fn alt_names(interface: &Interface<'_>, report: &mut Report<'_>) {
+    let names = interface.node.get("alt-names").map(Node::items).unwrap_or_default();
+    for (index, entry) in names.iter().enumerate() {
+        let Some(name) = entry.text_at("name") else { continue };
+        let problem = match name_problem(name) {
+            None if name.len() > MAX_ALT_NAME => "it is longer than 127 bytes",
+            None => continue,
+            Some(problem) => problem,
+        };
+        report.add(
+            ALT_NAME,
+            &interface.path.key("alt-names").index(index).key("name"),
+            format!(
+                "\"{}\" cannot be an alternative name of {}: {problem}",
+                name.escape_debug(),
+                interface.name
+            ),
+            "use letters, digits, '-', '_' and '.'",
+        );
+    }
+}

@@ -1,0 +1,121 @@
+//! The differences of two documents, in their fields.
+
+use std::fmt;
+
+use nmgen_document::{Node, Value};
+
+/// A field that differs. Displayed as one line: `+ `, `- ` or `~ `, the field and its values.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The field, as in `interfaces[eno1].mtu`.
+    pub field: String,
+    /// `None` if only the new side has the field.
+    pub before: Option<Node<'static>>,
+    /// `None` if only the old side has the field.
+    pub after: Option<Node<'static>>,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let field = &self.field;
+        match (&self.before, &self.after) {
+            (Some(before), Some(after)) => {
+                write!(f, "~ {field}: {} -> {}", Inline(before), Inline(after))
+            }
+            (Some(before), None) => write!(f, "- {field}: {}", Inline(before)),
+            (None, Some(after)) => write!(f, "+ {field}: {}", Inline(after)),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Difference {
+    fn new(field: impl Into<String>, before: Option<&Node<'_>>, after: Option<&Node<'_>>) -> Self {
+        let owned = |node: &Node<'_>| node.clone().into_owned();
+        Self { field: field.into(), before: before.map(owned), after: after.map(owned) }
+    }
+}
+
+/// The differences of two documents. Interfaces are matched by name and type, addresses by address, other items of lists by
+/// content. Order is ignored.
+pub fn fields(before: &Node<'_>, after: &Node<'_>) -> Vec<Difference> {
+    let mut found = Vec::new();
+    node("", before, after, &mut found);
+    found
+}
+
+fn node(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
+    if before.means_the_same(after) {
+        return;
+    }
+    match (&before.value, &after.value) {
+        (Value::Mapping(_), Value::Mapping(_)) => mapping(path, before, after, lines),
+        (Value::Sequence(_), Value::Sequence(_)) => sequence(path, before, after, lines),
+        _ => lines.push(Difference::new(path, Some(before), Some(after))),
+    }
+}
+
+fn mapping(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
+    let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    for entry in before.entries() {
+        match after.entry(&entry.key) {
+            Some(other) => node(&at(&entry.key), &entry.node, &other.node, lines),
+            None => lines.push(Difference::new(at(&entry.key), Some(&entry.node), None)),
+        }
+    }
+    for entry in after.entries().iter().filter(|entry| before.entry(&entry.key).is_none()) {
+        lines.push(Difference::new(at(&entry.key), None, Some(&entry.node)));
+    }
+}
+
+fn sequence(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
+    let mut left: Vec<&Node<'_>> = after.items().iter().collect();
+    for item in before.items() {
+        let found = match identity(item) {
+            Some(identity) => left.iter().position(|other| self::identity(other) == Some(identity)),
+            None => left.iter().position(|other| item.means_the_same(other)),
+        };
+        match found {
+            Some(index) => {
+                let name = identity(item).map_or(String::new(), |(name, _)| name.to_owned());
+                node(&format!("{path}[{name}]"), item, left.remove(index), lines);
+            }
+            None => lines.push(Difference::new(path, Some(item), None)),
+        }
+    }
+    lines.extend(left.into_iter().map(|item| Difference::new(path, None, Some(item))));
+}
+
+/// The key that identifies an item of a list: an interface's name and type, a port's name, an
+/// address.
+fn identity<'n>(item: &'n Node<'_>) -> Option<(&'n str, Option<&'n str>)> {
+    let name = item.text_at("name").or_else(|| item.text_at("ip"))?;
+    Some((name, item.text_at("type")))
+}
+
+/// A value on one line.
+pub struct Inline<'n, 't>(pub &'n Node<'t>);
+
+impl fmt::Display for Inline<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.value {
+            Value::Scalar { text, .. } => write!(f, "{}", text.escape_debug()),
+            Value::Sequence(items) => {
+                f.write_str("[")?;
+                for (position, item) in items.iter().enumerate() {
+                    f.write_str(if position > 0 { ", " } else { "" })?;
+                    write!(f, "{}", Self(item))?;
+                }
+                f.write_str("]")
+            }
+            Value::Mapping(entries) => {
+                f.write_str("{")?;
+                for (position, entry) in entries.iter().enumerate() {
+                    let comma = if position > 0 { ", " } else { "" };
+                    write!(f, "{comma}{}: {}", entry.key.escape_debug(), Self(&entry.node))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! One document: checked, converted to NetworkManager's connection profiles by nmstate, verified, shown.
+//!
+//! Nothing here knows sources of a fleet; so it is what the agent and the program of an initramfs are built on.
+
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
+pub mod check;
+pub mod convert;
+pub mod difference;
+pub mod node;
+pub mod output;
+pub mod profile;
+mod reading;
+pub mod show;
+pub mod source;
+pub mod stack;
+pub mod state;
+pub mod write;
+
+pub use nmgen_document::Mac;
+pub use nmgen_document::diagnostic;
+pub use nmgen_document::format::chain;
+
+pub use crate::reading::Reading;

@@ -1,0 +1,96 @@
+//! A host and its document, from any kind of source.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostics, Place};
+use nmgen_document::text::Source;
+
+use super::nic::Nic;
+use crate::node::CLUSTER;
+
+/// The stage that a document is for, if its source gives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// In the initramfs, to reach the Ignition endpoint: `networkConfig` and the like.
+    Early,
+    /// On the running node, by the agent: MachineConfigs under `/etc/nmstate/openshift`.
+    Node,
+    /// The source serves both stages: a document, a hosts directory.
+    Any,
+}
+
+/// A host as one source describes it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
+    /// Its name ([`CLUSTER`] included); `None` for a single document.
+    pub name: Option<String>,
+    /// The machine config pool (`master`, `worker`, ...), if the source gives it.
+    pub role: Option<String>,
+    /// The stage that the document is for.
+    pub stage: Stage,
+    /// In the source's order.
+    pub nics: Vec<Nic>,
+    /// The place of its declaration.
+    pub place: Place,
+    /// `None` if the source names the host without a network.
+    pub document: Option<Document<'static>>,
+    /// The source describes a machine, not only a document for one.
+    pub is_machine: bool,
+    /// The name of the policy of kubernetes-nmstate that has the document, which is applied beside the node's own.
+    pub policy: Option<String>,
+    /// The name of the host's cluster, in sources that may describe several.
+    pub cluster: Option<Arc<str>>,
+    /// The document is a node's state at some moment, not one that somebody wrote.
+    pub is_captured: bool,
+    /// br-ex cannot be derived from the document: diagnostics give the reason.
+    pub is_underived: bool,
+    /// The source has a network for it, which cannot be read: diagnostics give the reason.
+    pub is_unread: bool,
+}
+
+impl Host {
+    /// A host with no more than a name.
+    pub fn new(name: Option<String>, place: Place) -> Self {
+        Self {
+            name,
+            role: None,
+            stage: Stage::Any,
+            nics: Vec::new(),
+            place,
+            document: None,
+            is_machine: false,
+            policy: None,
+            cluster: None,
+            is_captured: false,
+            is_underived: false,
+            is_unread: false,
+        }
+    }
+
+    /// A host whose document is a file of its own.
+    ///
+    /// # Errors
+    /// The file's faults as YAML.
+    pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Diagnostics> {
+        let document = nmgen_document::parse(source)?.into_owned();
+        Ok(Self { document: Some(document), ..Self::new(name, Place::file(source.name.clone())) })
+    }
+
+    /// Its NMState document as YAML: the original text, or rendered for a part of another file.
+    /// `None` if the source has no network for the host.
+    pub fn document_text(&self) -> Option<Cow<'_, str>> {
+        self.document.as_ref().map(Document::text)
+    }
+
+    /// The name up to the first dot, by which a node looks for its document.
+    pub fn short_name(&self) -> Option<&str> {
+        self.name.as_deref()?.split('.').next()
+    }
+
+    /// True for the document of all nodes without a host file.
+    pub fn is_cluster(&self) -> bool {
+        self.name.as_deref() == Some(CLUSTER)
+    }
+}

@@ -1,0 +1,40 @@
+//! A YAML document as a tree of values with positions, and diagnostics at these positions.
+//!
+//! nmstate reads this tree through serde, so that it gets exactly what was checked, and decides what
+//! the document means.
+
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
+mod deserialize;
+pub mod diagnostic;
+mod dialect;
+pub mod error;
+pub mod format;
+pub mod mac;
+pub mod nested;
+mod parse;
+mod parsed;
+mod path;
+pub mod pattern;
+mod render;
+mod scalar;
+pub mod size;
+mod space;
+pub mod spelling;
+mod tab;
+mod template;
+pub mod text;
+mod tree;
+
+pub use self::parse::parse;
+pub use self::parsed::Document;
+pub use self::path::{Path, Step};
+pub use self::tree::{Entry, Node, Value};
+use crate::diagnostic::Rule;
+pub use crate::error::Error;
+pub use crate::mac::Mac;
+
+/// Faults of a document as YAML.
+pub fn rules() -> Vec<Rule> {
+    [size::RULES, parse::RULES, space::RULES, template::RULES].concat()
+}

@@ -1,0 +1,417 @@
+//! Parses text to a tree. Depth and size are bounded, so that the cost is proportional to the text.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span as Marks, StrInput, Tag};
+
+use super::dialect::Refusal;
+use super::parsed::Document;
+use super::space::SYNTAX;
+use super::tree::{Entry, Node, Value};
+use super::{dialect, space, tab, template};
+use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use crate::text::lines::Lines;
+use crate::text::{Position, Source, Span};
+
+/// NMState nests at most nine levels.
+const MAX_DEPTH: usize = 32;
+/// A thousand interfaces have about 20,000 values.
+const MAX_NODES: usize = 250_000;
+/// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
+const BYTES_PER_NODE: usize = 6;
+
+/// The tags that repeat the value's own type; `!!str` is handled apart.
+const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
+
+/// Usual causes of the parser's errors.
+const HELP: &[(&str, &str)] = &[
+    (
+        "did not find expected '-' indicator",
+        "it is indented like the '-' of a list: align it with the keys of the item above",
+    ),
+    ("did not find expected key", "its indentation matches no line above"),
+    ("simple key expect ':'", "a key ends in ': ', with a space; the line above may lack it"),
+    (
+        "mapping values are not allowed",
+        "is this indented like the line above? text with ': ' in it needs quotes",
+    ),
+];
+
+rules! {
+    error DUPLICATE_KEY = "duplicate-key";
+    error NESTING = "nesting";
+    error ALIAS_EXPANSION = "alias-expansion";
+    error MULTIPLE_DOCUMENTS = "multiple-documents";
+    error YAML_TAG = "yaml-tag";
+    error KEY_NOT_SCALAR = "key-not-scalar";
+}
+
+/// Parses one NMState document. Reports all duplicate keys; any other fault ends it.
+pub fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
+    parse_text(&source.text, Lines::new(source))
+}
+
+/// Parses an NMState document from the text of `lines`.
+pub fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
+    let document = parse_tree(text, lines)?;
+    match dialect_fault(&document) {
+        Some(fault) => Err(fault.into()),
+        None => Ok(document),
+    }
+}
+
+/// Parses any document from the text of `lines`.
+pub(crate) fn parse_tree(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
+    let spaced = tab::as_spaces(text);
+    let mut reader = Reader::new(text, spaced.as_deref().unwrap_or(text), lines);
+    match reader.document(0) {
+        Ok(root) => {
+            reader.faults.extend(space::in_keys(text, &root, &reader.lines));
+            if reader.faults.is_empty() {
+                return Ok(Document { lines: reader.lines, is_part: false, root });
+            }
+        }
+        Err(fatal) => {
+            let is_text = matches!(fatal.rule, SYNTAX | KEY_NOT_SCALAR);
+            let template = is_text.then(|| template::instead_of(&reader.lines)).flatten();
+            let fatal =
+                template.or_else(|| space::instead_of(&fatal, &reader.lines)).unwrap_or(*fatal);
+            reader.faults.push(fatal);
+        }
+    }
+    Err(reader.faults)
+}
+
+/// A part of the text of `lines`, `above` lines below its beginning and so many levels below its root: the tree and the number
+/// of its values; `None` if it has any fault.
+pub(super) fn part<'t>(
+    text: &'t str,
+    lines: &Lines,
+    above: u32,
+    levels_above: usize,
+) -> Option<(Node<'t>, usize)> {
+    let mut reader = Reader { above, ..Reader::new(text, text, lines.clone()) };
+    let root = reader.document(levels_above).ok()?;
+    reader.faults.is_empty().then_some((root, reader.nodes))
+}
+
+/// The most values of a text.
+pub(super) fn most_values(text: &str) -> usize {
+    MAX_NODES.max(text.len() / BYTES_PER_NODE)
+}
+
+/// The fault of a text that is no document yet, or that nmstate's tools cannot read.
+pub fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
+    let lines = &document.lines;
+    if let Some(template) = template::in_values(&lines.source().text, &document.root, lines) {
+        return Some(template);
+    }
+    let text = &lines.source().text;
+    let is_same = |text: &str| {
+        parse_tree(text, lines.clone()).is_ok_and(|it| it.root.means_the_same(&document.root))
+    };
+    let refusal = dialect::refusal(text).or_else(|| dialect::blank_end(text, is_same));
+    let Refusal { message, help, at } = refusal?;
+    let fault = Diagnostic::new(SYNTAX, message, lines.place(Span { start: at, end: at }));
+    Some(match help {
+        Some(help) => fault.help(help),
+        None => fault,
+    })
+}
+
+type Fatal = Box<Diagnostic>;
+
+/// An anchored value and its size: each alias counts as many values and levels.
+#[derive(Clone)]
+struct Anchored<'t> {
+    node: Node<'t>,
+    nodes: usize,
+    levels: usize,
+}
+
+struct Reader<'t, 's> {
+    text: &'t str,
+    /// The last line without its indentation, if no line break ends it; else empty.
+    open_end: &'t str,
+    lines: Lines,
+    /// The number of lines above the text.
+    above: u32,
+    /// Of the text, perhaps with spaces in place of tabs.
+    parser: Parser<'s, StrInput<'s>>,
+    anchors: HashMap<usize, Anchored<'t>>,
+    /// Items and entries of unfinished lists and mappings, innermost last: each list is allocated once, in its size.
+    items: Vec<Node<'t>>,
+    entries: Vec<Entry<'t>>,
+    nodes: usize,
+    max_nodes: usize,
+    faults: Diagnostics,
+}
+
+impl<'t, 's> Reader<'t, 's> {
+    /// `spaced` is the text, perhaps with spaces in place of tabs.
+    fn new(text: &'t str, spaced: &'s str, lines: Lines) -> Self {
+        Self {
+            text,
+            open_end: text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches(' '),
+            lines,
+            above: 0,
+            parser: Parser::new_from_str(spaced),
+            anchors: HashMap::new(),
+            items: Vec::new(),
+            entries: Vec::new(),
+            nodes: 0,
+            max_nodes: most_values(text),
+            faults: Diagnostics::default(),
+        }
+    }
+
+    fn next(&mut self) -> Result<(Event<'s>, Marks), Fatal> {
+        let Some(event) = self.parser.next_event() else {
+            return Ok((Event::StreamEnd, Marks::default()));
+        };
+        let (event, marks) = event.map_err(|error| self.scan_error(&error))?;
+        let above = self.above as usize;
+        let moved = |at: Marker| Marker::new(at.index(), at.line() + above, at.col());
+        Ok((event, Marks::new(moved(marks.start), moved(marks.end))))
+    }
+
+    fn document(&mut self, depth: usize) -> Result<Node<'t>, Fatal> {
+        loop {
+            let (event, marks) = self.next()?;
+            match event {
+                Event::StreamStart | Event::Nothing => {}
+                Event::DocumentStart(_) => break,
+                Event::StreamEnd
+                | Event::DocumentEnd
+                | Event::Alias(_)
+                | Event::Scalar(..)
+                | Event::SequenceStart(..)
+                | Event::SequenceEnd
+                | Event::MappingStart(..)
+                | Event::MappingEnd => return Ok(null(to_span(marks))),
+            }
+        }
+        let (event, marks) = self.next()?;
+        let root = self.node(event, marks, depth)?;
+        self.next()?;
+        let (event, marks) = self.next()?;
+        if event == Event::StreamEnd {
+            return Ok(root);
+        }
+        Err(self
+            .fatal(MULTIPLE_DOCUMENTS, "a second document begins here", to_span(marks))
+            .map_help("one file describes one node: remove the \"---\" and what follows"))
+    }
+
+    fn node(&mut self, event: Event<'s>, marks: Marks, depth: usize) -> Result<Node<'t>, Fatal> {
+        let span = to_span(marks);
+        if depth > MAX_DEPTH {
+            return Err(self.nesting(span));
+        }
+        self.count(1, span)?;
+        let before = self.nodes;
+        let (anchor, node) = match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let plain =
+                    style == ScalarStyle::Plain && !self.is_string_tag(tag.as_deref(), span)?;
+                let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                let text = if is_block { without_added_break(self.open_end, text) } else { text };
+                let text = slice(self.text, text, marks.start.index());
+                (anchor, Node { span, value: Value::Scalar { text, plain } })
+            }
+            Event::SequenceStart(anchor, tag) => {
+                self.is_string_tag(tag.as_deref(), span)?;
+                (anchor, self.sequence(span, depth)?)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.is_string_tag(tag.as_deref(), span)?;
+                (anchor, self.mapping(span, depth)?)
+            }
+            Event::Alias(anchor) => return self.alias(anchor, span, depth),
+            Event::Nothing
+            | Event::StreamStart
+            | Event::StreamEnd
+            | Event::DocumentStart(_)
+            | Event::DocumentEnd
+            | Event::SequenceEnd
+            | Event::MappingEnd => (0, null(span)),
+        };
+        if anchor != 0 {
+            let (nodes, levels) = (self.nodes - before + 1, levels(&node));
+            // The copy counts too: anchors within anchors would multiply the text.
+            self.count(nodes, span)?;
+            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, levels });
+        }
+        Ok(node)
+    }
+
+    fn sequence(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let first = self.items.len();
+        loop {
+            let (event, marks) = self.next()?;
+            if event == Event::SequenceEnd {
+                let span = Span { start: start.start, end: to_span(marks).end };
+                let items = self.items.drain(first..).collect();
+                return Ok(Node { span, value: Value::Sequence(items) });
+            }
+            let item = self.node(event, marks, depth + 1)?;
+            self.items.push(item);
+        }
+    }
+
+    fn mapping(&mut self, start: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let first = self.entries.len();
+        loop {
+            let (event, marks) = self.next()?;
+            let key_span = to_span(marks);
+            if event == Event::MappingEnd {
+                let entries: Vec<Entry<'t>> = self.entries.drain(first..).collect();
+                self.duplicate_keys(&entries);
+                let span = Span { start: start.start, end: key_span.end };
+                return Ok(Node { span, value: Value::Mapping(entries) });
+            }
+            let key = match self.node(event, marks, depth + 1)?.value {
+                Value::Scalar { text, .. } if !text.is_empty() => text,
+                Value::Scalar { .. } | Value::Sequence(_) | Value::Mapping(_) => {
+                    return Err(self.fatal(KEY_NOT_SCALAR, "a key must be a plain word", key_span));
+                }
+            };
+            let (event, marks) = self.next()?;
+            let node = self.node(event, marks, depth + 1)?;
+            self.entries.push(Entry { key, key_span, node });
+        }
+    }
+
+    fn duplicate_keys(&mut self, entries: &[Entry<'t>]) {
+        let mut sorted: Vec<&Entry<'t>> = entries.iter().collect();
+        sorted.sort_by(|a, b| a.key.cmp(&b.key));
+        for pair in sorted.windows(2) {
+            let [first, again] = pair else { continue };
+            if first.key == again.key {
+                self.faults.push(duplicate_key(&self.lines, first, again));
+            }
+        }
+    }
+
+    fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
+        let Some(Anchored { node, nodes, levels }) = self.anchors.get(&anchor).cloned() else {
+            // Only an alias within its own anchor has no value yet.
+            return Err(self.fatal(
+                ALIAS_EXPANSION,
+                "this alias refers to a value that contains it",
+                span,
+            ));
+        };
+        if depth + levels > MAX_DEPTH {
+            return Err(self.nesting(span));
+        }
+        self.count(nodes, span)?;
+        Ok(Node { span, value: node.value })
+    }
+
+    fn count(&mut self, more: usize, span: Span) -> Result<(), Fatal> {
+        self.nodes += more;
+        let most = self.max_nodes;
+        if self.nodes <= most {
+            return Ok(());
+        }
+        let message = format!("the document has more than {most} values, its aliases expanded");
+        Err(self
+            .fatal(ALIAS_EXPANSION, message, span)
+            .map_help("write the values out, or describe one node in one document"))
+    }
+
+    /// True for `!!str`. NMState uses no other tags, and nmstate's parser interprets them in its own
+    /// way.
+    fn is_string_tag(&mut self, tag: Option<&Tag>, span: Span) -> Result<bool, Fatal> {
+        match tag {
+            None => Ok(false),
+            Some(tag) if tag.is_yaml_core_schema() && CORE_TAGS.contains(&&*tag.suffix) => {
+                Ok(tag.suffix == "str")
+            }
+            Some(tag) => Err(self.fatal(YAML_TAG, format!("NMState has no YAML tag {tag}"), span)),
+        }
+    }
+
+    fn nesting(&self, span: Span) -> Fatal {
+        self.fatal(NESTING, format!("values are nested more than {MAX_DEPTH} levels deep"), span)
+    }
+
+    fn scan_error(&self, error: &ScanError) -> Fatal {
+        let at = to_position(error.marker());
+        let span = Span { start: at, end: at };
+        // The scanner looks ahead, so "[[[[…" exceeds its bound before ours.
+        if error.info().contains("recursion limit") {
+            return self.nesting(span);
+        }
+        let fatal = self.fatal(SYNTAX, error.info().to_owned(), span);
+        match HELP.iter().find(|(words, _)| error.info().contains(words)) {
+            Some((_, help)) => fatal.map_help(help),
+            None => fatal,
+        }
+    }
+
+    fn fatal(&self, rule: Rule, message: impl Into<String>, span: Span) -> Fatal {
+        Box::new(Diagnostic::new(rule, message, self.lines.place(span)))
+    }
+}
+
+/// The number of levels below a value: 0 for a scalar.
+fn levels(node: &Node<'_>) -> usize {
+    let below = match &node.value {
+        Value::Scalar { .. } => return 0,
+        Value::Sequence(items) => items.iter().map(levels).max(),
+        Value::Mapping(entries) => entries.iter().map(|entry| levels(&entry.node)).max(),
+    };
+    1 + below.unwrap_or(0)
+}
+
+trait MapHelp {
+    fn map_help(self, help: &'static str) -> Self;
+}
+
+impl MapHelp for Fatal {
+    fn map_help(self, help: &'static str) -> Self {
+        Box::new((*self).help(help))
+    }
+}
+
+fn duplicate_key(lines: &Lines, first: &Entry<'_>, again: &Entry<'_>) -> Diagnostic {
+    let line = lines.place(first.key_span).line().unwrap_or(first.key_span.start.line);
+    let message = format!("\"{}\" is repeated; first on line {line}", again.key);
+    Diagnostic::new(DUPLICATE_KEY, message, lines.place(again.key_span))
+        .help("keep one of them: nmstate may take either")
+}
+
+/// The parser adds a line break to a block scalar that ends with the text. To YAML and to libyaml it has none there.
+fn without_added_break<'s>(open_end: &str, mut scalar: Cow<'s, str>) -> Cow<'s, str> {
+    if !open_end.is_empty() && scalar.strip_suffix('\n').is_some_and(|it| it.ends_with(open_end)) {
+        scalar.to_mut().pop();
+    }
+    scalar
+}
+
+/// The scalar as a slice of the text, where it stands there as it is: the parser's own copy has many times its size. The index is
+/// that of a character, which is the byte's in most texts.
+fn slice<'t>(text: &'t str, scalar: Cow<'_, str>, index: usize) -> Cow<'t, str> {
+    // Behind a quote, if there is one.
+    let starts = [index, index + 1].into_iter();
+    let mut found = starts.filter_map(|start| text.get(start..start + scalar.len()));
+    match found.find(|found| *found == scalar) {
+        Some(found) => Cow::Borrowed(found),
+        None => Cow::Owned(scalar.into_owned()),
+    }
+}
+
+fn null<'t>(span: Span) -> Node<'t> {
+    Node { span, value: Value::Scalar { text: Cow::Borrowed(""), plain: true } }
+}
+
+fn to_span(marks: Marks) -> Span {
+    Span { start: to_position(&marks.start), end: to_position(&marks.end) }
+}
+
+fn to_position(marker: &Marker) -> Position {
+    Position { line: marker.line().max(1) as u32, column: marker.col() as u32 + 1 }
+}

@@ -1,0 +1,67 @@
+//! A path to a value, in the notation of NMState users: `interfaces[0].vlan.id`.
+
+use std::fmt;
+
+/// One step down.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Step {
+    /// Into a mapping.
+    Key(Box<str>),
+    /// Into a list.
+    Index(usize),
+}
+
+/// From the document's root to a value.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Path(Vec<Step>);
+
+impl Path {
+    /// The steps from the root.
+    pub fn steps(&self) -> &[Step] {
+        &self.0
+    }
+
+    /// The path one step further down.
+    #[must_use]
+    pub fn join(&self, step: Step) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Self(steps)
+    }
+
+    /// The path one key further down.
+    #[must_use]
+    pub fn key(&self, key: &str) -> Self {
+        self.join(Step::Key(key.into()))
+    }
+
+    /// The path to an item of the list.
+    #[must_use]
+    pub fn index(&self, index: usize) -> Self {
+        self.join(Step::Index(index))
+    }
+
+    /// True when `prefix` is this path or an ancestor.
+    pub fn starts_with(&self, prefix: &Self) -> bool {
+        self.0.starts_with(&prefix.0)
+    }
+
+    /// The last step and the path to its parent.
+    pub fn split_last(&self) -> Option<(&Step, Self)> {
+        let (last, parent) = self.0.split_last()?;
+        Some((last, Self(parent.to_vec())))
+    }
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, step) in self.0.iter().enumerate() {
+            match step {
+                Step::Key(key) if position == 0 => f.write_str(key)?,
+                Step::Key(key) => write!(f, ".{key}")?,
+                Step::Index(index) => write!(f, "[{index}]")?,
+            }
+        }
+        Ok(())
+    }
+}

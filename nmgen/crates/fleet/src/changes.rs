@@ -1,0 +1,110 @@
+//! The differences between two sets of sources, per host, in the documents' fields.
+
+mod machine;
+mod pairs;
+
+use nmgen_core::difference::{Difference, fields};
+use nmgen_core::source::{Host, Stage};
+
+use self::machine::Fact;
+use self::pairs::{Pair, pairs};
+use crate::derive;
+use crate::source::{Cluster, Hosts};
+
+/// A host that differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostChange {
+    /// Its name; `None` for a single document.
+    pub host: Option<String>,
+    /// Its role, if a source gives it; the new one.
+    pub role: Option<String>,
+    /// The stage that the document is for.
+    pub stage: Stage,
+    /// The policy that has the document.
+    pub policy: Option<String>,
+    /// The sources have other documents of a host of this name.
+    pub has_others: bool,
+    /// The kind of the difference.
+    pub change: Change,
+}
+
+/// The difference of one host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// Only the new sources have it.
+    Added,
+    /// Only the old sources have it.
+    Removed,
+    /// Both have it, with differences.
+    Changed {
+        /// In what the sources give beside the document.
+        facts: Vec<Fact>,
+        /// In the document.
+        document: Document,
+    },
+}
+
+/// The difference of two documents of a host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Document {
+    /// Only the new sources have one.
+    Added,
+    /// Only the old sources have one.
+    Removed,
+    /// Both have one, or none has; no field differs if this is empty.
+    Fields(Vec<Difference>),
+}
+
+/// Compares hosts by name, role, stage and policy. An early document is compared with one for the running node by what br-ex
+/// makes of it.
+pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
+    let mut changes = Vec::new();
+    for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts) {
+        let change = match (before, after) {
+            (Some(_), None) => Change::Removed,
+            (None, Some(_)) => Change::Added,
+            (Some(before), Some(after)) => {
+                let document = document(before, after, &old.cluster, &new.cluster);
+                let facts = machine::facts(before, after);
+                if facts.is_empty() && document == Document::Fields(Vec::new()) {
+                    continue;
+                }
+                Change::Changed { facts, document }
+            }
+            (None, None) => continue,
+        };
+        let Some(host) = after.or(before) else { continue };
+        changes.push(HostChange {
+            host: host.name.clone(),
+            role: host.role.clone(),
+            stage: host.stage,
+            policy: host.policy.clone(),
+            has_others,
+            change,
+        });
+    }
+    changes
+}
+
+fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Document {
+    let (own, other) = match (&before.document, &after.document) {
+        (Some(own), Some(other)) => (own, other),
+        (None, Some(_)) => return Document::Added,
+        (Some(_), None) => return Document::Removed,
+        (None, None) => return Document::Fields(Vec::new()),
+    };
+    let derived = match (is_written(before), is_written(after)) {
+        (false, true) => derive::counterpart(before, other, old)
+            .map(|derived| fields(&derive::normal(&derived.root), &derive::normal(&other.root))),
+        (true, false) => derive::counterpart(after, own, new)
+            .map(|derived| fields(&derive::normal(&own.root), &derive::normal(&derived.root))),
+        (false, false) | (true, true) => None,
+    };
+    Document::Fields(derived.unwrap_or_else(|| fields(&own.root, &other.root)))
+}
+
+/// True for a document of the running node.
+fn is_written(host: &Host) -> bool {
+    let has_bridge = || host.document.as_ref().is_some_and(|it| derive::has_bridge(&it.root));
+    host.policy.is_none() && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
+}

@@ -1,0 +1,113 @@
+//! The addresses of hosts against those of the cluster.
+
+use nmgen_core::check::is_of_each_host;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+
+use super::member::Member;
+use super::network::Family;
+use crate::source::{ClusterAddress, Hosts, Replicas};
+
+rules! {
+    error VIRTUAL_ADDRESS = "virtual-address-on-host";
+    error BOOTSTRAP_ADDRESS = "bootstrap-address-on-host";
+    warning OUTSIDE_MACHINE_NETWORK = "outside-machine-network";
+    warning RENDEZVOUS_UNKNOWN = "rendezvous-ip-unknown";
+}
+
+pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let cluster = &sources.cluster;
+    for member in members {
+        // A node's state at some moment may have an address that moves.
+        if member.host.is_captured {
+            continue;
+        }
+        for address in &cluster.virtual_addresses {
+            let help = "it moves between hosts by itself: no document has it";
+            on_host(member, address, VIRTUAL_ADDRESS, help, diagnostics);
+        }
+        if let (Some(address), None) = (&cluster.bootstrap, &cluster.rendezvous) {
+            let help = "the bootstrap machine runs while the control plane comes up: give it an address of its own";
+            on_host(member, address, BOOTSTRAP_ADDRESS, help, diagnostics);
+        }
+        if member.host.policy.is_none() {
+            machine_network(sources, member, diagnostics);
+        }
+    }
+    if let Some(rendezvous) = &cluster.rendezvous
+        && !sources.diagnostics.has_errors()
+    {
+        self::rendezvous(sources, members, rendezvous, diagnostics);
+    }
+}
+
+/// An address of the cluster that no host may have.
+fn on_host(
+    member: &Member<'_>,
+    wanted: &ClusterAddress,
+    rule: Rule,
+    help: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(document) = &member.host.document else { return };
+    let own = member.network.family(wanted.address).addresses.iter();
+    if let Some(found) = own.into_iter().find(|own| own.ip == wanted.address) {
+        let (ip, purpose) = (wanted.address, wanted.purpose);
+        let message = format!("{ip} is {purpose} ({})", wanted.place.shown());
+        diagnostics.push(Diagnostic::new(rule, message, document.place(found.at)).help(help));
+    }
+}
+
+/// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it.
+fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagnostics) {
+    let Some(document) = &member.host.document else { return };
+    let networks = &sources.cluster.machine_networks;
+    for (name, family) in member.network.families() {
+        let own = || family.addresses.iter().filter(|address| !is_of_each_host(&address.ip));
+        let Some(first) = own().next() else { continue };
+        let of_family: Vec<String> = networks
+            .iter()
+            .filter(|network| network.is_ipv4() == first.ip.is_ipv4())
+            .map(ToString::to_string)
+            .collect();
+        let is_inside = || own().any(|own| networks.iter().any(|it| it.contains(own.ip)));
+        if of_family.is_empty() || family.is_dynamic || is_inside() {
+            continue;
+        }
+        let message = format!(
+            "this host has no {name} address in the machine network, {}",
+            of_family.join(", ")
+        );
+        diagnostics.push(
+            Diagnostic::new(OUTSIDE_MACHINE_NETWORK, message, document.place(first.at))
+                .help("kubelet's address is in networking.machineNetwork: correct one of the two"),
+        );
+    }
+}
+
+/// Silent while some host's addresses are unknown.
+fn rendezvous(
+    sources: &Hosts,
+    members: &[Member<'_>],
+    wanted: &ClusterAddress,
+    diagnostics: &mut Diagnostics,
+) {
+    let machines = || members.iter().filter(|member| member.host.is_machine);
+    let replicas = sources.replicas.iter().map(|Replicas { count, .. }| *count).sum::<u64>();
+    let is_known = |member: &Member<'_>| {
+        let family: &Family = member.network.family(wanted.address);
+        member.host.document.is_some() && !family.is_dynamic
+    };
+    let has_it = |member: &Member<'_>| {
+        let family = member.network.family(wanted.address);
+        family.addresses.iter().any(|own| own.ip == wanted.address)
+    };
+    let count = machines().count() as u64;
+    if count == 0 || count < replicas || !machines().all(is_known) || members.iter().any(has_it) {
+        return;
+    }
+    let message = format!("no host has the rendezvousIP {}", wanted.address);
+    diagnostics.push(
+        Diagnostic::new(RENDEZVOUS_UNKNOWN, message, wanted.place.clone())
+            .help("it is the address of the control-plane host that installs the others"),
+    );
+}

@@ -1,0 +1,125 @@
+//! Whether each host has exactly one document.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use nmgen_core::source::Stage;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::spelling;
+
+use super::member::Member;
+
+rules! {
+    error HOST_TWICE = "host-twice";
+    warning HOST_WITHOUT_DOCUMENT = "host-without-document";
+    warning DOCUMENT_WITHOUT_HOST = "document-without-host";
+}
+
+/// Bounds the search for a misspelt name: a fleet may have many.
+const MAX_GUESSES: usize = 100;
+
+pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    twice(members, diagnostics);
+    declared_twice(members, diagnostics);
+    let with_document: HashSet<&str> = members
+        .iter()
+        .filter(|member| member.host.document.is_some())
+        .filter_map(Member::name)
+        .collect();
+    let machines: HashSet<&str> =
+        members.iter().filter(|member| is_machine(member)).filter_map(Member::name).collect();
+    let mut without: Vec<&str> = machines.difference(&with_document).copied().collect();
+    without.sort_unstable();
+    without.truncate(MAX_GUESSES);
+    for member in members {
+        let Some(name) = member.name() else { continue };
+        let is_without = member.host.document.is_none() && !member.host.is_unread;
+        if is_without && !with_document.contains(name) {
+            let message = format!("{name} has no network configuration in these sources");
+            diagnostics.push(
+                Diagnostic::new(HOST_WITHOUT_DOCUMENT, message, member.host.place.clone())
+                    .help("without one it uses DHCP on every NIC"),
+            );
+        }
+        if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
+            let message = format!("this document is for host {name}, which no source declares");
+            diagnostics.push(
+                Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
+                    match without.iter().find(|other| spelling::is_alike(name, other)) {
+                        Some(meant) => format!("did you mean {meant}, which has no document?"),
+                        None => "is the name misspelt?".to_owned(),
+                    },
+                ),
+            );
+        }
+    }
+}
+
+/// True for a host declared as a machine or with NICs, not by a document alone.
+fn is_machine(member: &Member<'_>) -> bool {
+    let host = member.host;
+    host.is_machine || host.stage == Stage::Early && !host.nics.is_empty()
+}
+
+/// A host may have one document per stage, early and running node, and policies of different names. The same document in
+/// another file is accepted.
+fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let mut first = HashMap::new();
+    for member in members.iter().filter(|member| member.host.document.is_some()) {
+        if let Some(name) = member.name() {
+            let key = (name, member.host.stage, member.host.policy.as_deref());
+            compare(key, member, &mut first, name, diagnostics);
+        }
+    }
+}
+
+/// A file declares a machine once. Hosts with documents are compared above.
+fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let mut first: HashMap<(&str, &str), &Member<'_>> = HashMap::new();
+    for member in members.iter().filter(|member| member.host.is_machine) {
+        let Some(name) = member.name() else { continue };
+        let other = *first.entry((name, &member.host.place.file)).or_insert(member);
+        let has_documents = member.host.document.is_some() && other.host.document.is_some();
+        if !std::ptr::eq(other, member) && !has_documents {
+            let message = format!("{name} is repeated; first at {}", other.host.place.shown());
+            diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
+        }
+    }
+}
+
+/// Each role has one document for all its nodes. Two sources without a role may serve different ones.
+pub(super) fn cluster_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let mut first = HashMap::new();
+    for member in members {
+        if let Some(role) = member.host.role.as_deref() {
+            let what = format!("cluster.yml of role {role}");
+            compare(role, member, &mut first, &what, diagnostics);
+        }
+    }
+}
+
+fn compare<'m, K: Eq + Hash>(
+    key: K,
+    member: &'m Member<'m>,
+    first: &mut HashMap<K, &'m Member<'m>>,
+    what: &str,
+    diagnostics: &mut Diagnostics,
+) {
+    let other = *first.entry(key).or_insert(member);
+    if std::ptr::eq(other, member) {
+        return;
+    }
+    let is_same_file = other.host.place.file == member.host.place.file;
+    if is_same_file || !has_same_document(member, other) {
+        let again = if is_same_file { "" } else { " with another document" };
+        let message = format!("{what} is repeated{again}; first at {}", other.host.place.shown());
+        diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
+    }
+}
+
+fn has_same_document(one: &Member<'_>, other: &Member<'_>) -> bool {
+    match (&one.host.document, &other.host.document) {
+        (Some(one), Some(other)) => one.root.means_the_same(&other.root),
+        (None, _) | (_, None) => true,
+    }
+}

@@ -1,0 +1,46 @@
+//! A host within a fleet.
+
+use nmgen_core::check::Facts;
+use nmgen_core::source::Host;
+
+use super::network::{Network, network};
+
+/// A host's facts that are compared with other hosts' and with the cluster's.
+pub(crate) struct Compared<'h> {
+    facts: Facts<'h>,
+    network: Network<'h>,
+}
+
+impl<'h> Compared<'h> {
+    /// Adds to a host's facts those of its network.
+    pub(crate) fn new(host: &'h Host, facts: Facts<'h>) -> Self {
+        let network = host.document.as_ref().map(|document| network(&document.root));
+        Self { facts, network: network.unwrap_or_default() }
+    }
+}
+
+/// A host with its facts.
+#[derive(Clone, Copy)]
+pub(super) struct Member<'h> {
+    pub(super) host: &'h Host,
+    pub(super) facts: &'h Facts<'h>,
+    pub(super) network: &'h Network<'h>,
+}
+
+impl<'h> Member<'h> {
+    pub(super) fn new(host: &'h Host, Compared { facts, network }: &'h Compared<'h>) -> Self {
+        Self { host, facts, network }
+    }
+
+    /// The name up to the first dot, since sources differ in giving the domain.
+    pub(super) fn name(&self) -> Option<&'h str> {
+        self.host.short_name()
+    }
+
+    pub(super) fn is_same_host(&self, other: &Self) -> bool {
+        match (self.name(), other.name()) {
+            (None, None) => std::ptr::eq(self.host, other.host),
+            (own, other) => own == other,
+        }
+    }
+}

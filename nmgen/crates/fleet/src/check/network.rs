@@ -1,0 +1,141 @@
+//! The facts of a document that are compared with the cluster's, and with those of other hosts.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use nmgen_core::check::bond_mode;
+use nmgen_document::Node;
+use nmgen_document::text::Span;
+
+use crate::source::Network as Prefix;
+
+/// The table of routes without a table id.
+const MAIN_TABLE: u64 = 254;
+
+/// The compared facts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Network<'h> {
+    pub(super) ipv4: Family,
+    pub(super) ipv6: Family,
+    /// The name servers, without their order.
+    pub(super) servers: BTreeSet<&'h str>,
+    /// The place of the name servers.
+    pub(super) servers_at: Option<Span>,
+    /// The mode of each bond, and its place.
+    pub(super) bonds: BTreeMap<&'h str, (&'static str, Span)>,
+}
+
+/// One family of addresses.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Family {
+    pub(super) addresses: Vec<Address>,
+    /// DHCP or router advertisements give addresses, routes and name servers too.
+    pub(super) is_dynamic: bool,
+    /// Of the default routes in the main table.
+    pub(super) gateways: BTreeSet<IpAddr>,
+    /// The place of the first gateway.
+    pub(super) gateway_at: Option<Span>,
+    /// True also for a default route without a gateway.
+    pub(super) has_default_route: bool,
+}
+
+/// A static address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(super) ip: IpAddr,
+    pub(super) length: Option<u64>,
+    pub(super) at: Span,
+    /// The place of the prefix length.
+    pub(super) length_at: Span,
+}
+
+impl Address {
+    /// True if the address's network has `other`.
+    pub(super) fn reaches(&self, other: IpAddr) -> bool {
+        let network = self.length.and_then(|length| Prefix::new(self.ip, length));
+        network.is_some_and(|network| network.contains(other))
+    }
+}
+
+impl Network<'_> {
+    /// The families with their names.
+    pub(super) fn families(&self) -> [(&'static str, &Family); 2] {
+        [("IPv4", &self.ipv4), ("IPv6", &self.ipv6)]
+    }
+
+    /// The family of an address.
+    pub(super) fn family(&self, ip: IpAddr) -> &Family {
+        if ip.is_ipv4() { &self.ipv4 } else { &self.ipv6 }
+    }
+}
+
+/// Gathers the facts of a document.
+pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
+    let mut network = Network::default();
+    let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
+    for interface in list(&["interfaces"]) {
+        let is_up = matches!(interface.text_at("state"), None | Some("up"));
+        if !is_up || interface.text_at("type") == Some("loopback") {
+            continue;
+        }
+        add_addresses(&mut network.ipv4, interface.get("ipv4"));
+        add_addresses(&mut network.ipv6, interface.get("ipv6"));
+        add_bond(&mut network.bonds, interface);
+    }
+    for route in list(&["routes", "config"]) {
+        let is_main = route
+            .get("table-id")
+            .and_then(Node::number)
+            .is_none_or(|id| id == 0 || id == MAIN_TABLE);
+        let family = match route.text_at("destination") {
+            Some("0.0.0.0/0") => &mut network.ipv4,
+            Some("::/0") => &mut network.ipv6,
+            _ => continue,
+        };
+        if !is_main || route.text_at("state") == Some("absent") {
+            continue;
+        }
+        family.has_default_route = true;
+        if let Some(node) = route.get("next-hop-address")
+            && let Some(gateway) = node.text().and_then(|text| text.parse().ok())
+        {
+            family.gateways.insert(gateway);
+            family.gateway_at = family.gateway_at.or(Some(node.span));
+        }
+    }
+    let servers = root.at(&["dns-resolver", "config", "server"]);
+    network.servers =
+        list(&["dns-resolver", "config", "server"]).iter().filter_map(Node::text).collect();
+    network.servers_at =
+        servers.map(|node| node.items().first().map_or(node.span, |node| node.span));
+    network
+}
+
+fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) {
+    let Some(section) = section else { return };
+    let is = |key: &str| section.get(key).and_then(Node::boolean) == Some(true);
+    if section.get("enabled").and_then(Node::boolean) == Some(false) {
+        return;
+    }
+    family.is_dynamic |= is("dhcp") || is("autoconf");
+    for item in section.get("address").map(Node::items).unwrap_or_default() {
+        let Some(node) = item.get("ip") else { continue };
+        let Some(ip) = node.text().and_then(|text| text.parse::<IpAddr>().ok()) else { continue };
+        let length = item.get("prefix-length");
+        family.addresses.push(Address {
+            ip,
+            length: length.and_then(Node::number),
+            at: node.span,
+            length_at: length.unwrap_or(node).span,
+        });
+    }
+}
+
+fn add_bond<'h>(bonds: &mut BTreeMap<&'h str, (&'static str, Span)>, interface: &'h Node<'_>) {
+    let section = interface.get("link-aggregation").or_else(|| interface.get("bond"));
+    let Some(node) = section.and_then(|section| section.get("mode")) else { return };
+    let (Some(name), Some(text)) = (interface.text_at("name"), node.text()) else { return };
+    if let Some(mode) = bond_mode(text) {
+        bonds.insert(name, (mode, node.span));
+    }
+}

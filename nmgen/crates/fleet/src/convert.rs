@@ -1,0 +1,134 @@
+//! Runs the stages over the hosts of the sources.
+
+use std::collections::{HashMap, HashSet};
+use std::convert::identity;
+
+use nmgen_core::check::Purpose;
+use nmgen_core::convert::{self, Checked};
+use nmgen_core::profile::Configuration;
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::diagnostic::Diagnostics;
+
+use crate::check::{self, Compared};
+use crate::parallel::each;
+use crate::source::{Cluster, Hosts};
+
+/// A host and its conversion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Converted {
+    /// The host.
+    pub host: Host,
+    /// Profiles and files; empty after an error, and for forms that carry the document itself.
+    pub configuration: Configuration,
+}
+
+/// The hosts' configurations, and the diagnostics of all hosts.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Outcome {
+    /// In the order of the hosts.
+    pub hosts: Vec<Converted>,
+    /// Sorted by file, line and column. After an error nothing should be written.
+    pub diagnostics: Diagnostics,
+    /// The cluster's network.
+    pub(crate) cluster: Cluster,
+}
+
+impl Outcome {
+    /// True when a diagnostic is an error.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.has_errors()
+    }
+}
+
+/// Checks documents for application on a node, without converting them.
+pub fn check(hosts: &Hosts) -> Diagnostics {
+    run(hosts, |_| Purpose::Apply, drop).0
+}
+
+/// The diagnostics of [`convert`], without its configurations.
+pub fn diagnose(hosts: &Hosts) -> Diagnostics {
+    run(hosts, |host| purpose(host, Purpose::Offline), drop).0
+}
+
+/// Checks and converts every host to connection profiles, and checks the hosts against each other.
+pub fn convert(hosts: Hosts) -> Outcome {
+    convert_at(hosts, Stage::Early, Purpose::Offline)
+}
+
+/// Checks every host, and converts one document of each. If sources have both an early document and
+/// one for the running node, `stage` decides; the converted document is checked for the purpose
+/// `wanted`.
+pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome {
+    let is_chosen = chosen(&hosts.hosts, stage);
+    // A document for the node is converted if the host has no other.
+    let purpose = |host: &Host| match is_chosen(host) {
+        true => wanted,
+        false => purpose(host, wanted),
+    };
+    let (diagnostics, configurations) = run(&hosts, purpose, identity);
+    let cluster = hosts.cluster.clone();
+    let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
+    let hosts = hosts
+        .hosts
+        .into_iter()
+        .zip(configurations)
+        .zip(is_chosen)
+        .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
+        .map(|((host, configuration), _)| Converted { host, configuration });
+    let mut seen = HashSet::new();
+    // Two files may describe one host alike; each role may have a document for all its nodes.
+    let mut is_first = |host: &Host| match host.is_cluster() {
+        true => true,
+        false => host.name.clone().is_none_or(|name| seen.insert((name, host.policy.clone()))),
+    };
+    let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
+    Outcome { hosts, diagnostics, cluster }
+}
+
+/// The purpose of a document, from its source, else from the form.
+fn purpose(host: &Host, otherwise: Purpose) -> Purpose {
+    match host.stage {
+        Stage::Node => Purpose::Apply,
+        Stage::Early | Stage::Any => otherwise,
+    }
+}
+
+/// One document per host: the one for `stage`, else one for any stage, else the other; of these, one that is no policy.
+fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
+    let rank =
+        move |host: &Host| (host.stage == stage, host.stage == Stage::Any, host.policy.is_none());
+    let mut best = HashMap::new();
+    for host in hosts.iter().filter(|host| host.document.is_some()) {
+        let Some(name) = host.name.clone() else { continue };
+        let known = best.entry(name).or_insert(rank(host));
+        *known = rank(host).max(*known);
+    }
+    move |host: &Host| match host.name.as_ref().and_then(|name| best.get(name)) {
+        Some(best) => rank(host) == *best,
+        None => true,
+    }
+}
+
+/// The diagnostics of all hosts, and what `keep` keeps of each host's configuration.
+fn run<K: Send>(
+    hosts: &Hosts,
+    purpose: impl Fn(&Host) -> Purpose + Sync,
+    keep: impl Fn(Configuration) -> K + Sync,
+) -> (Diagnostics, Vec<K>) {
+    let mut all = hosts.diagnostics.clone();
+    let mut compared = Vec::with_capacity(hosts.hosts.len());
+    let mut kept = Vec::with_capacity(hosts.hosts.len());
+    let done = each(&hosts.hosts, |host| {
+        let Checked { diagnostics, facts, configuration } = convert::convert(host, purpose(host));
+        (diagnostics, Compared::new(host, facts), keep(configuration))
+    });
+    for (diagnostics, found, configuration) in done {
+        all.extend(diagnostics);
+        compared.push(found);
+        kept.push(configuration);
+    }
+    check::check(hosts, &compared, &mut all);
+    all.sort();
+    all.dedup();
+    (all, kept)
+}

@@ -1,0 +1,141 @@
+//! The document for the running node, derived from a host's early one.
+//!
+//! The uplink's addresses, DHCP, routes and rules move to br-ex; the uplink becomes its port, without
+//! addresses. All other interfaces stay as they are. Every value keeps its place, so that findings
+//! about the derived document point to the lines of the early one.
+
+mod bridge;
+mod counterpart;
+mod derived;
+mod interfaces;
+mod new;
+mod normal;
+mod references;
+mod uplink;
+mod verify;
+mod wanted;
+
+use std::collections::{HashMap, HashSet};
+
+use nmgen_core::difference::fields;
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use nmgen_document::format::counted;
+use nmgen_document::{Document, Node};
+
+pub(crate) use self::counterpart::{counterpart, differences};
+use self::derived::derived;
+use self::interfaces::{is_up, kind};
+pub(crate) use self::normal::normal;
+pub use self::wanted::{BR_EX, Choice, Request};
+use crate::parallel::each;
+use crate::source::Hosts;
+
+/// The number of hosts with both documents in memory.
+const AT_A_TIME: usize = 512;
+
+rules! {
+    error STAGES_CONTRADICT = "stages-contradict";
+}
+
+/// Faults of documents from which no bridge can be derived.
+pub fn rules() -> Vec<Rule> {
+    [RULES, uplink::RULES, verify::RULES].concat()
+}
+
+/// Replaces the early document of every host. A host's own document for the running node has to be
+/// equal to the derived one. Hosts from whose documents nothing can be derived keep them, and the
+/// diagnostics give the reason.
+pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
+    let early: HashSet<String> =
+        hosts.hosts.iter().filter(|host| is_early(host)).filter_map(short).collect();
+    let is_written = |host: &mut Host| {
+        let document =
+            host.document.as_ref().filter(|_| host.stage == Stage::Node && host.policy.is_none());
+        document.is_some_and(|document| {
+            has_bridge(&document.root) || short(host).is_some_and(|name| early.contains(&name))
+        })
+    };
+    let written: Vec<Host> = hosts.hosts.extract_if(.., is_written).collect();
+    let own: HashMap<&str, &Host> =
+        written.iter().rev().filter_map(|own| Some((own.short_name()?, own))).collect();
+    let one = |host: &Host| {
+        let early = host.document.as_ref().filter(|_| host.policy.is_none())?;
+        let derived = derived(host, early, &hosts.cluster, request);
+        Some(derived.and_then(|derived| match host.short_name().and_then(|name| own.get(name)) {
+            Some(own) => verify_written(host, &derived, own).map(|()| derived),
+            None => Ok(derived),
+        }))
+    };
+    for some in hosts.hosts.chunks_mut(AT_A_TIME) {
+        let derived = each(some, one);
+        for (host, derived) in some.iter_mut().zip(derived) {
+            let Some(derived) = derived else { continue };
+            match hosts.diagnostics.accept(derived) {
+                Some(derived) => (host.document, host.stage) = (Some(derived), Stage::Node),
+                None => host.is_underived = true,
+            }
+        }
+    }
+    let is_alone = |own: &Host| {
+        !hosts
+            .hosts
+            .iter()
+            .any(|host| host.document.is_some() && host.short_name() == own.short_name())
+    };
+    let alone: Vec<Host> = written.into_iter().filter(is_alone).collect();
+    hosts.hosts.extend(alone);
+    hosts
+}
+
+/// The hosts, and the documents of the running node that are derived from theirs.
+pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
+    let mut both = hosts.clone();
+    let derived = self::hosts(hosts, request);
+    let is_new = |host: &Host| {
+        host.stage == Stage::Node && host.document.is_some() && !both.hosts.contains(host)
+    };
+    let new: Vec<Host> = derived.hosts.into_iter().filter(is_new).collect();
+    for host in both.hosts.iter_mut().filter(|host| host.stage == Stage::Any) {
+        if new.iter().any(|it| it.short_name() == host.short_name()) {
+            host.stage = Stage::Early;
+        }
+    }
+    both.hosts.extend(new);
+    Hosts { diagnostics: derived.diagnostics, ..both }
+}
+
+fn is_early(host: &Host) -> bool {
+    host.stage != Stage::Node && host.document.is_some()
+}
+
+fn short(host: &Host) -> Option<String> {
+    host.short_name().map(str::to_owned)
+}
+
+/// True for a document with br-ex.
+pub fn has_bridge(root: &Node<'_>) -> bool {
+    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+    interfaces.iter().any(|node| {
+        node.text_at("name") == Some(BR_EX) && kind(node) == "ovs-bridge" && is_up(node)
+    })
+}
+
+/// Two documents of one host for the running node.
+fn verify_written(host: &Host, derived: &Document<'static>, own: &Host) -> Result<(), Diagnostics> {
+    let Some(written) = &own.document else { return Ok(()) };
+    let changes = fields(&normal(&derived.root), &normal(&written.root));
+    let Some(first) = changes.first() else { return Ok(()) };
+    let others = match changes.len() - 1 {
+        0 => String::new(),
+        others => format!(", and {}", counted(others, "other difference")),
+    };
+    let message = format!(
+        "the document for the running node ({}) is not the derived one: {first}{others}",
+        own.place.shown()
+    );
+    let diagnostic = Diagnostic::new(STAGES_CONTRADICT, message, host.place.clone());
+    Err(diagnostic
+        .help("leave one of the two out, or make them equal; `nmgen diff` shows all")
+        .into())
+}

@@ -1,0 +1,95 @@
+//! The interfaces of a document, as the derivation sees them.
+
+use std::net::IpAddr;
+
+use nmgen_core::stack::{self, Role};
+use nmgen_document::Node;
+
+/// The item of `interfaces` with this index.
+pub(super) type Index = usize;
+
+/// The items of `interfaces`.
+pub(super) struct Interfaces<'a> {
+    pub(super) all: &'a [Node<'static>],
+}
+
+impl<'a> Interfaces<'a> {
+    pub(super) fn of(root: &'a Node<'static>) -> Self {
+        Self { all: root.get("interfaces").map(Node::items).unwrap_or_default() }
+    }
+
+    /// Interfaces of the kernel that are up, with their names.
+    pub(super) fn up(&self) -> impl Iterator<Item = (Index, &'a str, &'a Node<'static>)> {
+        let all = self.all.iter().enumerate();
+        all.filter(|(_, node)| is_up(node) && kind(node) != "ovs-bridge")
+            .filter_map(|(index, node)| Some((index, node.text_at("name")?, node)))
+    }
+
+    /// The interface by name, profile name or alternative name.
+    pub(super) fn find(&self, name: &str) -> Option<Index> {
+        let by_name = self.up().find(|(_, own, _)| *own == name);
+        by_name
+            .or_else(|| self.up().find(|(index, ..)| self.names(*index).contains(&name)))
+            .map(|(index, ..)| index)
+    }
+
+    /// All names by which a document may refer to an interface.
+    pub(super) fn names(&self, index: Index) -> Vec<&'a str> {
+        let Some(node) = self.all.get(index) else { return Vec::new() };
+        let alt_names = node.get("alt-names").map(Node::items).unwrap_or_default();
+        let own = [node.text_at("name"), node.text_at("profile-name")];
+        let others = alt_names.iter().map(|entry| entry.text_at("name"));
+        own.into_iter().chain(others).flatten().collect()
+    }
+
+    /// The controller that has this interface as a port.
+    pub(super) fn controller(&self, index: Index) -> Option<(&'a str, &'a Node<'static>)> {
+        let names = self.names(index);
+        let uppers = self.all.iter().filter(|node| is_up(node));
+        let listed = |upper: &&Node<'static>| {
+            let below = stack::below(upper);
+            below.iter().any(|it| it.role == Role::Port && names.contains(&it.name))
+        };
+        uppers.filter_map(|node| Some((node.text_at("name")?, node))).find(|(_, node)| listed(node))
+    }
+
+    /// The interface below a VLAN and the like.
+    pub(super) fn base(&self, index: Index) -> Option<Index> {
+        let below = stack::below(self.all.get(index)?);
+        let base = below.iter().find(|reference| reference.role == Role::Base)?;
+        self.find(base.name)
+    }
+}
+
+pub(super) fn is_up(node: &Node<'_>) -> bool {
+    node.text_at("state").is_none_or(|state| state == "up")
+}
+
+/// NMState's name of the type; `unknown` if missing.
+pub(super) fn kind<'n>(node: &'n Node<'_>) -> &'n str {
+    node.text_at("type").unwrap_or("unknown")
+}
+
+/// True for a boolean that is set.
+pub(super) fn is_set(node: &Node<'_>, keys: &[&str]) -> bool {
+    node.at(keys).and_then(Node::boolean) == Some(true)
+}
+
+/// True for DHCP or router advertisements in this family.
+pub(super) fn is_automatic(node: &Node<'_>, family: &str) -> bool {
+    is_set(node, &[family, "enabled"])
+        && (is_set(node, &[family, "dhcp"]) || is_set(node, &[family, "autoconf"]))
+}
+
+/// The addresses of enabled families.
+pub(super) fn addresses(node: &Node<'_>) -> Vec<IpAddr> {
+    let families = ["ipv4", "ipv6"].into_iter().filter(|family| is_set(node, &[family, "enabled"]));
+    let items = families
+        .flat_map(|family| node.at(&[family, "address"]).map(Node::items).unwrap_or_default());
+    items.filter_map(|item| item.text_at("ip")?.parse().ok()).collect()
+}
+
+/// True for static addresses, DHCP or router advertisements.
+pub(super) fn has_addresses(node: &Node<'_>) -> bool {
+    !addresses(node).is_empty() || is_automatic(node, "ipv4") || is_automatic(node, "ipv6")
+}

@@ -1,0 +1,17 @@
+//! Fleets: descriptions of many hosts from many kinds of sources, compared with each other, and the forms of output that carry them
+//! to the nodes.
+
+#![cfg_attr(not(test), warn(unused_crate_dependencies))]
+
+pub mod changes;
+mod check;
+mod convert;
+pub mod derive;
+pub mod output;
+mod parallel;
+pub mod picture;
+mod rules;
+pub mod source;
+
+pub use crate::convert::{Converted, Outcome, check, convert, diagnose};
+pub use crate::rules::rules;

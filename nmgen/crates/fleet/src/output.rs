@@ -1,0 +1,26 @@
+//! The forms of output: one file per form.
+
+mod delivery;
+mod file_name;
+mod form;
+mod loss;
+mod nic_map;
+mod once;
+mod one_host;
+mod options;
+mod rendered;
+mod to_hosts;
+
+pub use nmgen_core::write::File;
+use nmgen_document::diagnostic::Rule;
+
+pub use self::delivery::Delivery;
+pub use self::form::Form;
+pub use self::one_host::Selection;
+pub use self::options::{Agent, IgnitionVersion, Layout, Options, Program};
+pub use self::rendered::Output;
+
+/// Faults of forms that cannot carry a value.
+pub(crate) fn rules() -> Vec<Rule> {
+    [&nmgen_core::output::rules(), one_host::RULES, once::RULES, &delivery::rules()].concat()
+}

@@ -1,0 +1,135 @@
+//! Forms that other programs deliver to the nodes.
+
+mod cards;
+mod compress;
+mod cpio;
+mod host_name;
+mod initrd_loss;
+mod kargs_loss;
+mod kubernetes_object;
+mod to_bmh_secret;
+mod to_ignition;
+mod to_initrd;
+mod to_kargs;
+mod to_machine_config;
+mod to_nmstateconfig;
+mod to_policy;
+
+use nmgen_core::check::Purpose;
+use nmgen_core::node::CLUSTER;
+use nmgen_core::source::Stage;
+use nmgen_document::diagnostic::{Diagnostics, Rule};
+use nmgen_document::error::Error;
+
+use super::once;
+use super::options::Options;
+use super::rendered::Output;
+use crate::convert::Converted;
+use crate::source::Cluster;
+
+/// The rules of these forms.
+pub(super) fn rules() -> Vec<Rule> {
+    [
+        host_name::RULES,
+        kubernetes_object::RULES,
+        to_machine_config::RULES,
+        to_nmstateconfig::RULES,
+        kargs_loss::RULES,
+        &to_initrd::rules(),
+        initrd_loss::RULES,
+    ]
+    .concat()
+}
+
+/// A form that another program delivers to the nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Delivery {
+    /// Ignition configs with keyfiles, host name and link files.
+    Ignition,
+    /// MachineConfigs with the documents, one for each role.
+    MachineConfig,
+    /// NodeNetworkConfigurationPolicies of kubernetes-nmstate.
+    Policy,
+    /// Secrets with the documents, and the BareMetalHosts' references to them.
+    BmhSecret,
+    /// NMStateConfig objects of assisted-service.
+    NmStateConfig,
+    /// Kernel arguments for dracut.
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`.
+    Initrd,
+}
+
+impl Delivery {
+    pub(super) fn purpose(self) -> Purpose {
+        match self {
+            Self::MachineConfig | Self::Policy => Purpose::Apply,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Purpose::Offline
+            }
+        }
+    }
+
+    pub(super) fn stage(self) -> Stage {
+        match self {
+            Self::MachineConfig | Self::Policy => Stage::Node,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Stage::Early
+            }
+        }
+    }
+
+    /// True when the form holds MAC addresses that only the source gives.
+    pub(super) fn has_map(self) -> bool {
+        match self {
+            Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
+            Self::Ignition | Self::MachineConfig | Self::Policy | Self::BmhSecret => false,
+        }
+    }
+
+    /// The host's own file or object.
+    pub(super) fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        let file =
+            |extension: &str| format!("{}.{extension}", host_name::document_name(host)).into();
+        match self {
+            Self::Ignition => Some((None, file("ign"))),
+            Self::Kargs => Some((None, file("kargs"))),
+            Self::Initrd => Some((None, file("yml"))),
+            Self::MachineConfig => {
+                let name = format!("{}.yml", host_name::node_name(host));
+                Some((host.host.role.as_deref().or(options.role.as_deref()), name.into()))
+            }
+            Self::BmhSecret | Self::NmStateConfig | Self::Policy => {
+                let name = host_name::own_name(host).filter(|name| *name != CLUSTER)?;
+                Some((None, name.into()))
+            }
+        }
+    }
+
+    pub(super) fn render(
+        self,
+        hosts: &[Converted],
+        options: &Options,
+        cluster: &Cluster,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Output, Error> {
+        match self {
+            Self::Ignition => to_ignition::render(hosts, options.ignition_version),
+            Self::MachineConfig => to_machine_config::render(hosts, options, cluster, diagnostics),
+            Self::Policy => to_policy::render(hosts, diagnostics).map(Output::File),
+            Self::BmhSecret => to_bmh_secret::render(hosts, options, diagnostics).map(Output::File),
+            Self::NmStateConfig => {
+                to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
+            }
+            Self::Kargs => to_kargs::render(hosts, options, diagnostics),
+            Self::Initrd => {
+                diagnostics.extend(initrd_loss::all(hosts));
+                to_initrd::render(hosts, options, diagnostics)
+            }
+        }
+    }
+}

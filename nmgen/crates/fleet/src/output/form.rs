@@ -1,0 +1,125 @@
+//! The forms of output.
+
+use nmgen_core::check::Purpose;
+use nmgen_core::output;
+use nmgen_core::source::Stage;
+use nmgen_core::write::File;
+use nmgen_document::diagnostic::Diagnostics;
+use nmgen_document::error::Error;
+
+use super::delivery::Delivery;
+use super::options::Options;
+use super::rendered::Output;
+use super::{file_name, loss, once, one_host, to_hosts};
+use crate::convert::{self, Converted, Outcome};
+use crate::source::Hosts;
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// NetworkManager keyfiles in a directory, with the files beside them.
+    Keyfiles,
+    /// The YAML of `nmstatectl gc`: keyfiles only.
+    Gc,
+    /// A hosts directory: the documents themselves.
+    Hosts,
+    /// A form that another program delivers to the nodes.
+    Delivery(Delivery),
+}
+
+impl Form {
+    /// Checks every host, and converts the hosts of this form. If sources have both an early document
+    /// and one for the running node, the form's stage decides.
+    pub fn convert(self, hosts: Hosts) -> Outcome {
+        convert::convert_at(hosts, self.stage(), self.purpose())
+    }
+
+    /// The purpose that the documents are checked for.
+    fn purpose(self) -> Purpose {
+        match self {
+            Self::Keyfiles | Self::Gc => Purpose::Offline,
+            Self::Hosts => Purpose::Apply,
+            Self::Delivery(delivery) => delivery.purpose(),
+        }
+    }
+
+    /// The preferred stage, if a host has two documents.
+    fn stage(self) -> Stage {
+        match self {
+            Self::Keyfiles | Self::Gc => Stage::Early,
+            Self::Hosts => Stage::Node,
+            Self::Delivery(delivery) => delivery.stage(),
+        }
+    }
+
+    /// Writes the hosts in this form. Values that it cannot carry are added to the diagnostics; after
+    /// an error the output must not be used.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
+        self.render_with(outcome, &Options::default())
+    }
+
+    /// Like [`Self::render`], with options.
+    ///
+    /// # Errors
+    /// When a writer of YAML, JSON or an archive fails.
+    pub fn render_with(self, outcome: &mut Outcome, options: &Options) -> Result<Output, Error> {
+        let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
+        if !file_name::are_file_names(hosts, diagnostics) {
+            return Ok(Output::Directory(Vec::new()));
+        }
+        let hosts = &*once::each(hosts, |host| self.destination(host, options), diagnostics);
+        if !self.has_map() {
+            diagnostics.extend(loss::map(hosts));
+        }
+        let output = match self {
+            Self::Keyfiles => Ok(Output::Directory(keyfiles(hosts))),
+            Self::Gc => gc(hosts, diagnostics).map(Output::File),
+            Self::Hosts => Ok(Output::Directory(to_hosts::files(hosts))),
+            Self::Delivery(delivery) => {
+                delivery.render(hosts, options, &outcome.cluster, diagnostics)
+            }
+        };
+        diagnostics.sort();
+        output
+    }
+
+    /// The host's own file or object; `None` if the form checks this itself.
+    fn destination<'h>(
+        self,
+        host: &'h Converted,
+        options: &'h Options,
+    ) -> Option<once::Destination<'h>> {
+        match self {
+            // Each host has its own directory.
+            Self::Keyfiles => {
+                let name = host.host.name.as_deref();
+                Some((None, name.map_or_else(String::new, |name| format!("{name}/")).into()))
+            }
+            Self::Gc => None,
+            Self::Hosts => Some((None, to_hosts::file_name(host).into())),
+            Self::Delivery(delivery) => delivery.destination(host, options),
+        }
+    }
+
+    /// True when the form holds MAC addresses that only the source gives.
+    fn has_map(self) -> bool {
+        match self {
+            Self::Keyfiles | Self::Gc | Self::Hosts => false,
+            Self::Delivery(delivery) => delivery.has_map(),
+        }
+    }
+}
+
+/// The files of a single document, or those of each host below its name.
+fn keyfiles(hosts: &[Converted]) -> Vec<File> {
+    let files = |it: &Converted| output::files(&it.configuration, it.host.name.as_slice());
+    hosts.iter().flat_map(files).collect()
+}
+
+fn gc(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {
+    one_host::verify("gc", hosts, diagnostics);
+    output::gc(hosts.first().map(|host| &host.configuration), diagnostics)
+}

@@ -1,0 +1,20 @@
+//! Every rule.
+
+use nmgen_core::profile;
+use nmgen_document::diagnostic::Rule;
+
+use crate::{check, derive, output, source};
+
+/// Every rule of every stage, each once.
+pub fn rules() -> Vec<Rule> {
+    [
+        source::rules(),
+        nmgen_document::rules(),
+        derive::rules(),
+        nmgen_core::check::rules(),
+        check::rules(),
+        profile::rules(),
+        output::rules(),
+    ]
+    .concat()
+}

@@ -1,0 +1,88 @@
+//! Sources of documents: files of many kinds, recognised by their content, standard input, directories.
+
+mod acm_policy;
+mod agent_config;
+mod assisted_tree;
+mod bare_metal_host;
+mod capture;
+mod cluster;
+mod cluster_instance;
+mod directory;
+mod embedded;
+mod encoding;
+mod found;
+mod hosts;
+mod hosts_directory;
+mod install_config;
+mod installation;
+mod kind;
+mod machine_config;
+mod manifest;
+mod network_config;
+mod nmc_directory;
+mod nmstate_config;
+mod node_network_state;
+mod policy;
+mod secret;
+mod tree;
+
+use nmgen_core::source::read_file;
+use nmgen_document::diagnostic::Rule;
+use nmgen_document::error::Error;
+
+pub use self::cluster::{Cluster, ClusterAddress, Network, Plugin};
+use self::found::Found;
+pub use self::hosts::{Hosts, Replicas};
+pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name};
+
+/// Rules about the files themselves, regardless of content.
+pub(crate) fn rules() -> Vec<Rule> {
+    [
+        &nmgen_core::source::rules(),
+        hosts_directory::RULES,
+        capture::RULES,
+        embedded::RULES,
+        encoding::RULES,
+        found::RULES,
+        kind::RULES,
+        manifest::RULES,
+        secret::RULES,
+        tree::RULES,
+    ]
+    .concat()
+}
+
+/// Reads every path: `-` is standard input; the kind of a file or directory is recognised by its
+/// content.
+///
+/// # Errors
+/// [`Error::ReadDirectory`], [`Error::ReadFile`]: I/O on this machine failed. Faults of the input are
+/// diagnostics.
+pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
+    let mut found = Found::default();
+    // Standard input is read once, even if named repeatedly.
+    let mut is_first_stdin = true;
+    for path in paths.iter().map(AsRef::as_ref) {
+        if path == "-" && !std::mem::take(&mut is_first_stdin) {
+            continue;
+        }
+        if directory::is(path) {
+            tree::load(path, &mut found)?;
+        } else if let Some(source) =
+            read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?
+        {
+            kind::load(&source, None, &mut found);
+        }
+    }
+    Ok(found.into_hosts())
+}
+
+/// The hosts of a tree of assisted-service; none if the directory is no such tree.
+///
+/// # Errors
+/// [`Error::ReadDirectory`], [`Error::ReadFile`].
+pub fn assisted_tree(path: &str) -> Result<Hosts, Error> {
+    let mut found = Found::default();
+    assisted_tree::load(&assisted_tree::hosts(path)?, &mut found)?;
+    Ok(found.loaded)
+}

@@ -1,0 +1,79 @@
+//! nmpolicy's captures: `{{ capture.iface0.interfaces.0.name }}` stands for a value found on the
+//! node.
+//!
+//! assisted-service writes one for each NIC with a known MAC address, which can be resolved here
+//! (`pkg/staticnetworkconfig/generator.go`); others need the node.
+
+use nmgen_core::source::Nic;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
+use nmgen_document::mac::Mac;
+use nmgen_document::{Document, Node, Value};
+
+rules! {
+    error CAPTURE = "capture";
+}
+
+/// The document with each reference to a capture replaced by the NIC's name.
+///
+/// # Errors
+/// Each reference that no NIC resolves.
+pub(super) fn resolve(
+    document: Document<'static>,
+    captures: Option<&Node<'_>>,
+    nics: &[Nic],
+) -> Result<Document<'static>, Diagnostics> {
+    let mut root = document.root.clone();
+    let mut faults = Diagnostics::default();
+    let mut is_changed = false;
+    walk(&mut root, &mut |node, text| match name(text, captures, nics) {
+        Some(name) => {
+            is_changed = true;
+            node.value = Value::Scalar { text: name.to_owned().into(), plain: false };
+        }
+        None => faults.push(
+            Diagnostic::new(
+                CAPTURE,
+                "a capture has a value on a node only",
+                document.place(node.span),
+            )
+            .help("write the interface's name"),
+        ),
+    });
+    match (faults.is_empty(), is_changed) {
+        (false, _) => Err(faults),
+        (true, true) => Ok(document.part(root)),
+        (true, false) => Ok(document),
+    }
+}
+
+/// Calls `each` for every scalar that refers to a capture.
+fn walk(node: &mut Node<'static>, each: &mut impl FnMut(&mut Node<'static>, &str)) {
+    match &mut node.value {
+        Value::Scalar { text, .. } => {
+            if reference(text).is_some() {
+                let text = text.clone();
+                each(node, &text);
+            }
+        }
+        Value::Sequence(items) => items.iter_mut().for_each(|item| walk(item, each)),
+        Value::Mapping(entries) => {
+            entries.iter_mut().for_each(|entry| walk(&mut entry.node, each));
+        }
+    }
+}
+
+/// `iface0.interfaces.0.name` of `{{ capture.iface0.interfaces.0.name }}`.
+fn reference(text: &str) -> Option<&str> {
+    let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
+    inner.trim().strip_prefix("capture.")
+}
+
+/// The name of the NIC that a capture selects by its MAC address.
+fn name<'n>(text: &str, captures: Option<&Node<'_>>, nics: &'n [Nic]) -> Option<&'n str> {
+    let capture = reference(text)?.strip_suffix(".interfaces.0.name")?;
+    let expression = captures?.text_at(capture)?;
+    let value = expression.strip_prefix("interfaces.mac-address")?.trim_start();
+    let wanted = Mac::parse(value.strip_prefix("==")?.trim().trim_matches(['"', '\'']))?;
+    let nic = nics.iter().find(|nic| nic.mac_address == wanted)?;
+    nic.name.as_deref()
+}

@@ -1,0 +1,108 @@
+//! The cluster that the hosts belong to, as far as a source describes it.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use nmgen_document::text::place::Place;
+
+/// The cluster's network, as an install-config or the like describes it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cluster {
+    /// The networks with the nodes' addresses (`networking.machineNetwork`).
+    pub machine_networks: Vec<Network>,
+    /// The network plugin; `None` without an install-config.
+    pub plugin: Option<Plugin>,
+    /// Addresses that move between hosts.
+    pub virtual_addresses: Vec<ClusterAddress>,
+    /// The address of the bootstrap machine, which is none of the hosts.
+    pub bootstrap: Option<ClusterAddress>,
+    /// The address of the host that installs the others.
+    pub rendezvous: Option<ClusterAddress>,
+}
+
+/// An address that the cluster's description gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClusterAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// Its purpose, for messages.
+    pub purpose: &'static str,
+    /// Its place.
+    pub place: Place,
+}
+
+/// A network plugin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plugin {
+    /// OVN-Kubernetes, which needs the bridge br-ex on every node.
+    OvnKubernetes,
+    /// Any other.
+    Other,
+}
+
+/// A network in CIDR notation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: IpAddr,
+    length: u32,
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.address, self.length)
+    }
+}
+
+impl Network {
+    /// Reads `192.0.2.0/24`; `None` for anything else.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (address, length) = text.split_once('/')?;
+        Self::new(address.parse().ok()?, length.parse().ok()?)
+    }
+
+    /// The network of an address; `None` if the prefix is too long.
+    pub(crate) fn new(address: IpAddr, length: u64) -> Option<Self> {
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let length = u32::try_from(length).ok()?;
+        (length <= most).then_some(Self { address, length })
+    }
+
+    pub(crate) fn is_ipv4(&self) -> bool {
+        self.address.is_ipv4()
+    }
+
+    pub(crate) fn contains(&self, address: IpAddr) -> bool {
+        let prefix = |bits: u128, width: u32| bits.checked_shr(width - self.length).unwrap_or(0);
+        match (self.address, address) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                let bits = |ip: std::net::Ipv4Addr| u128::from(ip.to_bits());
+                prefix(bits(own), 32) == prefix(bits(other), 32)
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                prefix(own.to_bits(), 128) == prefix(other.to_bits(), 128)
+            }
+            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Network;
+
+    #[test]
+    fn a_network_contains_the_addresses_of_its_prefix() {
+        let is_in = |network: &str, ip: &str| {
+            Network::parse(network).map(|network| ip.parse().is_ok_and(|ip| network.contains(ip)))
+        };
+        assert_eq!(is_in("192.0.2.0/24", "192.0.2.255"), Some(true));
+        assert_eq!(is_in("192.0.2.0/24", "192.0.3.0"), Some(false));
+        assert_eq!(is_in("0.0.0.0/0", "203.0.113.1"), Some(true));
+        assert_eq!(is_in("::/0", "2001:db8::1"), Some(true));
+        assert_eq!(is_in("::/0", "192.0.2.1"), Some(false));
+        assert_eq!(is_in("2001:db8::/64", "2001:db8::ffff:1"), Some(true));
+        assert_eq!(is_in("192.0.2.1/32", "192.0.2.2"), Some(false));
+        assert_eq!(Network::parse("192.0.2.0/33"), None);
+        assert_eq!(Network::parse("192.0.2.0"), None);
+    }
+}

@@ -1,0 +1,65 @@
+//! ClusterInstance (stolostron/siteconfig, `api/v1alpha1/clusterinstance_types.go`): `spec.nodes[]` with `hostName`, `role`,
+//! `bootMACAddress` and `nodeNetwork`, which is the spec of an NMStateConfig. Its predecessor SiteConfig
+//! (`ran.openshift.io/v1`) has the same in `spec.clusters[]`.
+
+use std::sync::Arc;
+
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::Node;
+use nmgen_document::diagnostic::Diagnostic;
+
+use super::found::Found;
+use super::installation;
+use super::manifest::{Manifest, items_mut, value_mut};
+use crate::source::hosts_directory::NO_HOSTS;
+
+const NETWORK: &str = "nodeNetwork";
+/// The role of a node without one, in both kinds.
+const DEFAULT_ROLE: &str = "master";
+/// The type of a cluster that has no virtual addresses of its own.
+const SINGLE_NODE: &str = "SNO";
+
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    let Some(spec) = manifest.get_mut(root, "spec") else { return };
+    cluster(manifest, spec, found);
+}
+
+/// A SiteConfig.
+pub(super) fn site(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    let Some(spec) = manifest.get_mut(root, "spec") else { return };
+    for node in manifest.list_mut(spec, "clusters") {
+        cluster(manifest, node, found);
+    }
+}
+
+fn cluster(manifest: &mut Manifest<'_>, spec: &mut Node<'_>, found: &mut Found) {
+    let name: Option<Arc<str>> = manifest.text(spec, "clusterName").map(|(name, _)| name.into());
+    installation::network(manifest, Some(spec), found);
+    if spec.text_at("clusterType") != Some(SINGLE_NODE) {
+        installation::virtual_addresses(manifest, spec, found);
+    }
+    if manifest.list(spec, "nodes").is_empty() {
+        let message = "this cluster has no nodes";
+        let place = manifest.key_place(spec, Some("nodes"));
+        found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place));
+    }
+    for node in items_mut(spec, &["nodes"]) {
+        let host = one(manifest, node);
+        found.add(Host { cluster: name.clone(), ..host });
+    }
+}
+
+fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
+    let network = manifest.get(node, NETWORK);
+    let boot = manifest.nic(node, "bootMACAddress", None);
+    let map = network.map(|network| manifest.nics(network, "interfaces")).unwrap_or_default();
+    let host = Host {
+        role: manifest.role(node).or_else(|| Some(DEFAULT_ROLE.to_owned())),
+        nics: boot.into_iter().chain(map).collect(),
+        ..manifest.host(node, "hostName", Stage::Early)
+    };
+    match value_mut(node, NETWORK) {
+        Some(network) => manifest.with_network(host, network, "config"),
+        None => host,
+    }
+}

@@ -1,0 +1,337 @@
+//! The hosts found in the sources, and references between sources: a BareMetalHost names a Secret,
+//! which may be in another file.
+
+use std::collections::HashMap;
+
+use nmgen_core::node::CLUSTER;
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::Document;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::nested::{too_many, unpacked_size};
+use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
+use nmgen_document::spelling;
+
+use crate::source::Hosts;
+use crate::source::hosts_directory::{self, NO_HOSTS};
+
+rules! {
+    pub(super) warning UNUSED_FILE = "unused-file";
+    error HOST_NAME = "host-name";
+    warning SECRET_REFERENCE = "secret-reference";
+}
+
+/// The hosts and Secrets found so far.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) loaded: Hosts,
+    /// Secrets with and without a document.
+    secrets: Vec<Secret>,
+    /// Secrets with the key `nmstate`, parsable or not.
+    documents: usize,
+    pub(super) references: Vec<Reference>,
+    /// Reported only if no other file has hosts.
+    pub(super) without_hosts: Diagnostics,
+    /// The limit of hosts is exceeded.
+    is_full: bool,
+    /// The bytes of documents in excess of the files' own.
+    pub(super) unpacked: usize,
+}
+
+/// A Kubernetes Secret.
+#[derive(Debug)]
+pub(super) struct Secret {
+    pub(super) name: Name,
+    pub(super) place: Place,
+    pub(super) content: Content,
+    /// The number of hosts found before it.
+    pub(super) position: usize,
+}
+
+/// The value of the key `nmstate`.
+#[derive(Debug)]
+pub(super) enum Content {
+    Document(Document<'static>),
+    /// Not a document; the diagnostics give the reason.
+    Faulty,
+    /// The key is missing.
+    Nothing,
+}
+
+/// A host whose document is in a Secret.
+#[derive(Debug)]
+pub(super) struct Reference {
+    /// The host's index.
+    pub(super) host: usize,
+    pub(super) secret: Name,
+    pub(super) place: Place,
+}
+
+/// A name and its namespace, which may be missing: `kubectl apply -n` adds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
+}
+
+impl Found {
+    /// The number of usable findings.
+    pub(super) fn count(&self) -> usize {
+        self.loaded.hosts.len() + self.without_hosts.len() + self.documents
+    }
+
+    pub(super) fn add(&mut self, host: Host) {
+        let hosts = self.loaded.hosts.len();
+        if hosts < MAX_HOSTS {
+            self.loaded.hosts.push(host);
+        } else if !self.is_full {
+            self.is_full = true;
+            self.loaded.diagnostics.push(too_many(host.place));
+        }
+    }
+
+    pub(super) fn add_secret(&mut self, secret: Secret) {
+        self.documents += usize::from(!matches!(secret.content, Content::Nothing));
+        self.secrets.push(secret);
+    }
+
+    /// Every host with its document.
+    pub(super) fn into_hosts(mut self) -> Hosts {
+        self.only_role();
+        let used = self.join();
+        let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
+        let mut rest = rest.map(|(secret, _)| secret).peekable();
+        let mut hosts = Vec::with_capacity(self.loaded.hosts.len());
+        for (index, host) in self.loaded.hosts.into_iter().enumerate() {
+            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
+                hosts.extend(of_secret(secret));
+            }
+            hosts.push(host);
+        }
+        hosts.extend(rest.filter_map(of_secret));
+        let mut diagnostics = self.loaded.diagnostics;
+        if hosts.is_empty() {
+            diagnostics.extend(self.without_hosts);
+            diagnostics.extend(nothing(&diagnostics));
+        }
+        hosts.retain(|host| {
+            let fault = name_fault(host);
+            let is_usable = fault.is_none();
+            diagnostics.extend(fault);
+            is_usable
+        });
+        Hosts { hosts, diagnostics, ..self.loaded }
+    }
+
+    /// If an install-config has machines of one role only, as for a single node, every host has that
+    /// role.
+    fn only_role(&mut self) {
+        let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
+        let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
+        let machines = self.loaded.hosts.iter_mut().filter(|host| host.is_machine);
+        for host in machines.filter(|host| host.role.is_none()) {
+            host.role = Some(first.role.clone());
+        }
+    }
+
+    /// Gives hosts the documents of their Secrets; returns which Secrets are used.
+    fn join(&mut self) -> Vec<bool> {
+        let mut used = vec![false; self.secrets.len()];
+        let index = Index::new(&self.secrets);
+        for Reference { host, secret: name, place } in &self.references {
+            let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
+            host.is_unread = true;
+            let found = index.find(name);
+            let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
+                Some((Content::Document(document), index)) => {
+                    // One Secret may serve many hosts.
+                    self.unpacked += document.text().len();
+                    if self.unpacked > MAX_FLEET_BYTES {
+                        self.loaded.diagnostics.push(unpacked_size(place.clone()));
+                        break;
+                    }
+                    used[index] = true;
+                    (host.document, host.is_unread) = (Some(document.clone()), false);
+                    continue;
+                }
+                Some((Content::Faulty, _)) => continue,
+                Some((Content::Nothing, _)) => {
+                    ("has no key nmstate", "OpenShift reads the host's network from this key")
+                }
+                None => (
+                    "is in none of the sources",
+                    "the host's network is in it: give the file with the Secret too",
+                ),
+            };
+            let help = match meant(&self.secrets, name).filter(|_| found.is_none()) {
+                Some(meant) => meant,
+                None => help.to_owned(),
+            };
+            let message = format!("the Secret {} {problem}", name.name.escape_debug());
+            let diagnostic = Diagnostic::new(SECRET_REFERENCE, message, place.clone());
+            self.loaded.diagnostics.push(diagnostic.help(help));
+        }
+        used
+    }
+}
+
+/// Bounds the search for a misspelt Secret: in a fleet it would cost more than the suggestion is
+/// worth.
+const MAX_GUESSES: usize = 100;
+
+/// A suggestion for the name of a missing Secret.
+fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
+    let secrets = secrets.get(..MAX_GUESSES).unwrap_or(secrets);
+    let near = secrets.iter().find(|s| spelling::is_alike(&s.name.name, &name.name))?;
+    Some(match &near.name.namespace {
+        Some(namespace) if near.name.name == name.name => {
+            format!("there is one in the namespace {}", namespace.escape_debug())
+        }
+        _ => format!("did you mean \"{}\"?", near.name.name.escape_debug()),
+    })
+}
+
+/// Secrets by name. The last of two with the same name wins, as if applied in order.
+struct Index<'s> {
+    in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
+    anywhere: HashMap<&'s str, usize>,
+}
+
+impl<'s> Index<'s> {
+    fn new(secrets: &'s [Secret]) -> Self {
+        let names = || secrets.iter().map(|secret| &secret.name).enumerate();
+        let full = |name: &'s Name| (name.namespace.as_deref(), name.name.as_str());
+        Self {
+            in_namespace: names().map(|(index, name)| (full(name), index)).collect(),
+            anywhere: names().map(|(index, name)| (name.name.as_str(), index)).collect(),
+        }
+    }
+
+    /// Without a namespace, match in all.
+    fn find(&self, name: &Name) -> Option<usize> {
+        let Some(namespace) = name.namespace.as_deref() else {
+            return self.anywhere.get(name.name.as_str()).copied();
+        };
+        let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
+        here(Some(namespace)).max(here(None))
+    }
+}
+
+/// Unused files are warnings; if all files are unused, it is an error.
+fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
+    let unused = diagnostics.iter().find(|found| found.rule == UNUSED_FILE)?;
+    let place = Place::file(unused.place.file.clone());
+    let message = "no source describes a host's network";
+    let is_told = diagnostics.has_errors();
+    (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
+}
+
+/// The host of a Secret that no BareMetalHost refers to.
+fn of_secret(secret: Secret) -> Option<Host> {
+    let Content::Document(document) = secret.content else { return None };
+    let name = secret.name.name;
+    // The installer's name for a host's Secret.
+    let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
+    let host = Host::new(Some(name), secret.place);
+    Some(Host { stage: Stage::Early, document: Some(document), ..host })
+}
+
+/// The fault of a host's name, which becomes a directory or file name of the output.
+fn name_fault(host: &Host) -> Option<Diagnostic> {
+    let name = host.name.as_deref()?;
+    let (message, help) = if host.is_cluster() && host.stage == Stage::Early {
+        let help = "cluster.yml is for nodes without their own document";
+        (format!("a host cannot be called {CLUSTER}"), help)
+    } else if !hosts_directory::is_usable_name(name) {
+        (format!("\"{}\" is not a host name", name.escape_debug()), hosts_directory::NAME_HELP)
+    } else {
+        return None;
+    };
+    Some(Diagnostic::new(HOST_NAME, message, host.place.clone()).help(help))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_beyond_the_limit_are_told_once() {
+        let mut found = Found::default();
+        for _ in 0..MAX_HOSTS {
+            found.add(Host::new(None, Place::file("a.yaml")));
+        }
+        assert!(found.loaded.diagnostics.is_empty());
+        for _ in 0..2 {
+            found.add(Host::new(None, Place::file("a.yaml")));
+        }
+        assert_eq!((found.loaded.hosts.len(), found.loaded.diagnostics.len()), (MAX_HOSTS, 1));
+    }
+
+    const DOCUMENT: &str = "interfaces: [{name: eno1, type: ethernet}]";
+
+    /// A Secret with a document, behind this number of hosts.
+    fn secret(namespace: Option<&str>, name: &str, position: usize) -> Secret {
+        let source = nmgen_document::text::Source { name: "".into(), text: DOCUMENT.into() };
+        let document = nmgen_document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+        Secret {
+            name: self::name(namespace, name),
+            place: Place::file("a.yaml"),
+            content: Content::Document(document.into_owned()),
+            position,
+        }
+    }
+
+    fn name(namespace: Option<&str>, name: &str) -> Name {
+        Name { namespace: namespace.map(str::to_owned), name: name.to_owned() }
+    }
+
+    #[test]
+    fn a_secret_of_no_host_is_a_host_at_its_place_among_the_others() {
+        let mut found = Found::default();
+        for name in ["a", "d"] {
+            found.add(Host::new(Some(name.to_owned()), Place::file("a.yaml")));
+        }
+        for (name, position) in [("b-network-config-secret", 1), ("c", 1), ("e", 2)] {
+            found.add_secret(secret(None, name, position));
+        }
+        let hosts = found.into_hosts().hosts;
+        let told = hosts.iter().map(|host| (host.name.as_deref().unwrap_or_default(), host.stage));
+        let expected = [
+            ("a", Stage::Any),
+            ("b", Stage::Early),
+            ("c", Stage::Early),
+            ("d", Stage::Any),
+            ("e", Stage::Early),
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_one_secret_gives_to_all_hosts_is_bounded() {
+        for (left, expected) in [(1, [true, false, false]), (2, [true, true, false])] {
+            let unpacked = MAX_FLEET_BYTES - left * DOCUMENT.len();
+            let mut found = Found { unpacked, ..Found::default() };
+            found.add_secret(secret(None, "net", 0));
+            for host in 0..3 {
+                found.add(Host::new(Some(format!("worker-{host}")), Place::file("a.yaml")));
+                let (secret, place) = (name(None, "net"), Place::file("a.yaml"));
+                found.references.push(Reference { host, secret, place });
+            }
+            let Hosts { hosts, diagnostics, .. } = found.into_hosts();
+            let are_there: Vec<bool> = hosts.iter().map(|host| host.document.is_some()).collect();
+            assert_eq!(are_there, expected);
+            let told: Vec<&str> = diagnostics.iter().map(|fault| fault.rule.name).collect();
+            assert_eq!(told, ["document-size"]);
+        }
+    }
+
+    #[test]
+    fn the_meant_secret_has_another_name_or_another_namespace() {
+        let secrets = [secret(Some("metal"), "worker-0-net", 0), secret(None, "worker-1-net", 0)];
+        let help = |namespace: &str, wanted: &str| meant(&secrets, &name(Some(namespace), wanted));
+        let there = Some("there is one in the namespace metal".to_owned());
+        assert_eq!(help("other", "worker-0-net"), there);
+        let another = Some("did you mean \"worker-0-net\"?".to_owned());
+        assert_eq!(help("metal", "worker-0-nte"), another);
+        assert_eq!(help("metal", "something-else"), None);
+    }
+}

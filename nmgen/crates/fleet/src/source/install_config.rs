@@ -1,0 +1,94 @@
+//! `install-config.yaml`: `platform.baremetal.hosts[]` with `name`, `role`, `bootMACAddress` and
+//! `networkConfig`; and `networking.hostConfig[]` with `hostname` and `networkConfig`, from which the
+//! installer makes MachineConfigs (openshift/installer, `pkg/types/baremetal/platform.go` and
+//! `pkg/asset/machines/machineconfig/networkconfig.go`). `controlPlane`, `arbiter` and `compute[]`
+//! have the number of machines per role (`pkg/types/machinepools.go`).
+
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::Node;
+use nmgen_document::diagnostic::Diagnostic;
+
+use super::found::Found;
+use super::installation;
+use super::manifest::{Manifest, items_mut};
+use crate::source::Replicas;
+use crate::source::hosts_directory::NO_HOSTS;
+
+const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
+const HOST_CONFIGS: &[&str] = &["networking", "hostConfig"];
+/// The installer's default for a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
+const DEFAULT_REPLICAS: u64 = 3;
+
+/// The installer creates the machines of these platforms, so no source lists them.
+const MADE_BY_INSTALLER: &[&str] =
+    &["aws", "azure", "gcp", "ibmcloud", "kubevirt", "openstack", "ovirt", "powervs"];
+
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    cluster(manifest, root, found);
+    for node in items_mut(root, HOSTS) {
+        found.add(one(manifest, node));
+    }
+    for node in items_mut(root, HOST_CONFIGS) {
+        let host = manifest.host(node, "hostname", Stage::Node);
+        found.add(manifest.with_network(host, node, "networkConfig"));
+    }
+}
+
+/// The facts of the cluster, and the number of its machines.
+fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let platform = manifest.get(root, "platform");
+    let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
+    let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
+    let networking = manifest.get(root, "networking");
+    installation::network(manifest, networking, found);
+    for entry in platform.map(Node::entries).unwrap_or_default() {
+        installation::virtual_addresses(manifest, &entry.node, found);
+    }
+    if let Some(bare_metal) = bare_metal {
+        installation::bootstrap(manifest, bare_metal, found);
+    }
+    let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
+    if hosts.is_empty() && configs.is_empty() {
+        let (at, key) = match (platform, bare_metal) {
+            (Some(platform), Some(_)) => (platform, Some("baremetal")),
+            (Some(_), None) => (root, Some("platform")),
+            (None, _) => (root, None),
+        };
+        let message = "this install-config has no hosts in platform.baremetal.hosts";
+        found.without_hosts.push(
+            Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
+                .help("hosts in an agent-config.yaml count too: give both files"),
+        );
+    }
+    let is_made = |platform: &Node<'_>| {
+        platform.entries().iter().any(|entry| MADE_BY_INSTALLER.contains(&&*entry.key))
+    };
+    if !platform.is_some_and(is_made) {
+        replicas(manifest, root, found);
+    }
+}
+
+fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
+    let host = Host {
+        role: manifest.role(node),
+        nics: manifest.nic(node, "bootMACAddress", None).into_iter().collect(),
+        ..manifest.host(node, "name", Stage::Early)
+    };
+    manifest.with_network(host, node, "networkConfig")
+}
+
+/// The pools, in the order in which the installer assigns them to hosts without a role.
+fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
+    let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
+    let compute = manifest.list(root, "compute").iter().map(|pool| (pool, "worker"));
+    for (pool, usual) in control_plane.into_iter().chain(arbiter).chain(compute) {
+        let name = manifest.text(pool, "name");
+        let role = name.map_or(usual, |(name, _)| name);
+        let default = if matches!(role, "master" | "worker") { DEFAULT_REPLICAS } else { 0 };
+        let given = manifest.number(pool, "replicas");
+        let (count, node) = given.unwrap_or((default, name.map_or(pool, |(_, node)| node)));
+        let place = manifest.place(node);
+        found.loaded.replicas.push(Replicas { role: role.to_owned(), count, place });
+    }
+}

@@ -1,0 +1,54 @@
+//! MachineConfig with the documents of `nmstate-configuration.service`: Ignition files at
+//! `/etc/nmstate/openshift/<hostname>.yml` and `cluster.yml`, for the nodes of one role.
+
+use nmgen_core::node::is_empty;
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::{Document, Node};
+
+use super::embedded;
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::source::hosts_directory::{self, HOST_FILE_EMPTY};
+
+/// The hosts directory on a node.
+const DIRECTORY: &str = "/etc/nmstate/openshift";
+const ROLE: &str = "machineconfiguration.openshift.io/role";
+
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let labels = manifest.at(root, &["metadata", "labels"]);
+    let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
+    let storage = manifest.at(root, &["spec", "config", "storage"]);
+    let files = storage.map(|storage| manifest.list(storage, "files")).unwrap_or_default();
+    for file in files {
+        let Some((path, at)) = manifest.text(file, "path") else { continue };
+        let name = path.strip_prefix(DIRECTORY).and_then(|path| path.strip_prefix('/'));
+        let Some(file_name) = name.filter(|name| !name.contains('/')) else { continue };
+        let (name, faults) = hosts_directory::host_name(file_name, &manifest.place(at));
+        manifest.accept::<()>(Err(faults));
+        let Some(name) = name else { continue };
+        let Some(document) = document(manifest, file, &mut found.unpacked) else { continue };
+        if is_empty(document.text().as_bytes()) {
+            let (message, help) = hosts_directory::EMPTY;
+            manifest.add(HOST_FILE_EMPTY, manifest.place(at), message, help);
+            continue;
+        }
+        found.add(Host {
+            role: role.clone(),
+            stage: Stage::Node,
+            document: Some(document),
+            ..Host::new(Some(name.to_owned()), manifest.place(at))
+        });
+    }
+}
+
+fn document(
+    manifest: &mut Manifest<'_>,
+    file: &Node<'_>,
+    unpacked: &mut usize,
+) -> Option<Document<'static>> {
+    let contents = manifest.get(file, "contents")?;
+    let compression = manifest.get(contents, "compression");
+    let (source, node) = manifest.text(contents, "source")?;
+    let content = embedded::data_url(manifest.document(), node, source, compression, unpacked);
+    manifest.accept(content)
+}

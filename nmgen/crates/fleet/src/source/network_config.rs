@@ -1,0 +1,27 @@
+//! A file with one host's `networkConfig` alone, named after the host: the pieces of which openshift-metal3/dev-scripts makes an
+//! install-config (`network-configs`).
+
+use std::path::Path;
+
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::Node;
+
+use super::found::Found;
+use super::manifest::Manifest;
+use crate::source::hosts_directory::is_usable_name;
+
+pub(super) const KEY: &str = "networkConfig";
+
+/// The host is `name`, else the file's.
+pub(super) fn load(
+    manifest: &mut Manifest<'_>,
+    root: &mut Node<'_>,
+    name: Option<&str>,
+    found: &mut Found,
+) {
+    let place = manifest.key_place(root, None);
+    let file = Path::new(&*place.file).file_stem().and_then(|stem| stem.to_str());
+    let name = name.or(file.filter(|name| is_usable_name(name))).map(str::to_owned);
+    let host = Host { stage: Stage::Early, ..Host::new(name, place) };
+    found.add(manifest.with_network(host, root, KEY));
+}

@@ -1,0 +1,30 @@
+//! NodeNetworkConfigurationPolicy of kubernetes-nmstate: `spec.desiredState`, for the nodes that
+//! `spec.nodeSelector` selects.
+
+use nmgen_core::source::{Host, Stage};
+use nmgen_document::Node;
+
+use super::capture;
+use super::found::Found;
+use super::manifest::Manifest;
+
+const HOSTNAME: &str = "kubernetes.io/hostname";
+const ROLE: &str = "node-role.kubernetes.io/";
+
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    let (policy, place) = manifest.metadata(root).unzip();
+    let Some(spec) = manifest.get_mut(root, "spec") else { return };
+    let Some(document) = manifest.network(spec, "desiredState") else { return };
+    let document = manifest.accept(capture::resolve(document, None, &[]));
+    let selector = manifest.get(spec, "nodeSelector");
+    let name = selector.and_then(|selector| selector.text_at(HOSTNAME));
+    let roles = selector.map(Node::entries).unwrap_or_default().iter();
+    let role = roles.filter_map(|entry| entry.key.strip_prefix(ROLE)).next();
+    found.add(Host {
+        role: role.map(str::to_owned),
+        stage: Stage::Node,
+        document,
+        policy: Some(policy.map(|policy| policy.name).unwrap_or_default()),
+        ..Host::new(name.map(str::to_owned), place.unwrap_or_else(|| manifest.place(spec)))
+    });
+}

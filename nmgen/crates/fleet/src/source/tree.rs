@@ -1,0 +1,67 @@
+//! Recognises the kind of a directory by its files.
+
+use nmgen_core::source::read_file;
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::error::Error;
+
+use super::found::Found;
+use super::{assisted_tree, kind, nmc_directory};
+use crate::source::{directory, hosts_directory};
+
+rules! {
+    warning DIRECTORY_SKIPPED = "directory-skipped";
+}
+
+/// Loads a hosts directory, a directory of manifests, an assisted-service tree or an nmc directory.
+pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
+    let hosts = assisted_tree::hosts(path)?;
+    if !hosts.is_empty() {
+        return assisted_tree::load(&hosts, found);
+    }
+    skipped(path, &mut found.loaded.diagnostics)?;
+    let names = directory::files(path)?;
+    match nmc_directory::is(&names) {
+        true => nmc_directory::load(path, &names, found),
+        false => load_files(path, &names, found),
+    }
+}
+
+/// Loads documents named after hosts, and manifests of any name.
+fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+    let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
+    for file_name in names.iter().filter(|name| is_yaml(name)) {
+        let file = directory::join(path, file_name);
+        let source = read_file::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
+        let Some(source) = source else { continue };
+        if kind::is_of_fleet(&source) {
+            kind::load(&source, None, found);
+        } else if let Some(name) =
+            hosts_directory::accepted_name(&file, file_name, &mut found.loaded)
+        {
+            hosts_directory::add(name, &source, &mut found.loaded);
+        }
+    }
+    if found.count() == hosts {
+        hosts_directory::without_hosts(path, faults, &mut found.loaded);
+    }
+    Ok(())
+}
+
+fn is_yaml(name: &str) -> bool {
+    !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
+}
+
+/// Reports subdirectories with documents, which nothing reads.
+fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
+    for name in directory::names(path, std::path::Path::is_dir)? {
+        let inner = directory::join(path, &name);
+        if !name.starts_with('.') && directory::files(&inner)?.iter().any(|name| is_yaml(name)) {
+            let message = "this subdirectory is not read";
+            diagnostics.push(
+                Diagnostic::new(DIRECTORY_SKIPPED, message, Place::file(inner))
+                    .help("give it as a source of its own"),
+            );
+        }
+    }
+    Ok(())
+}

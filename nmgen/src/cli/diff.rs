@@ -1,0 +1,107 @@
+//! `nmgen diff`.
+
+mod json;
+mod text;
+
+use clap::{Args, ValueEnum};
+use nmgen_document::error::Error;
+use nmgen_fleet::changes;
+use nmgen_fleet::source;
+
+use crate::cli::done::Done;
+use crate::cli::selection::SelectionArguments;
+use crate::cli::streams::Streams;
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  nmgen diff hosts/ hosts.new/
+      + added, - removed, ~ changed, field by field.
+  oc get machineconfig 10-br-ex-worker -o yaml | nmgen diff - hosts/
+      The changes by a new MachineConfig made from hosts/.
+  nmgen diff --exit-code deployed/ hosts/ || echo \"to be rolled out\"
+
+If a side cannot be read, its faults are on standard error and nothing is on
+standard output. With --exit-code the exit code is 1 for a difference, and 2
+for everything that goes wrong, as diff(1) has it.";
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArguments {
+    /// The form of the differences
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+    format: Form,
+    /// Exit with 1 if there is a difference
+    #[arg(long)]
+    exit_code: bool,
+    #[command(flatten)]
+    selection: SelectionArguments,
+    /// The present sources: any that the other commands read
+    #[arg(value_name = "OLD")]
+    pub(super) old: String,
+    /// The new sources
+    #[arg(value_name = "NEW")]
+    pub(super) new: String,
+}
+
+/// The forms of differences by their names on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people; a change of many hosts is shown once
+    Text,
+    /// One object with every change of every host
+    Json,
+}
+
+impl DiffArguments {
+    /// Refuses arguments that contradict each other.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub(super) fn verify(&self) -> Result<(), String> {
+        match (&*self.old, &*self.new) {
+            ("-", "-") => Err("standard input cannot be both OLD and NEW".to_owned()),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(super) fn run(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    match (differences(arguments, streams), arguments.exit_code) {
+        (Err(error), true) => {
+            streams.error(&error);
+            Ok(Done::InputWrong)
+        }
+        (Ok(Found::Differences), true) => Ok(Done::Failed),
+        (Ok(Found::Faults), _) => Ok(Done::InputWrong),
+        (Ok(Found::Differences | Found::Nothing), _) => Ok(Done::Success),
+        (Err(error), false) => Err(error),
+    }
+}
+
+/// The outcome of a comparison.
+enum Found {
+    /// The sources are equal.
+    Nothing,
+    Differences,
+    /// A side cannot be read; the diagnostics give the reason.
+    Faults,
+}
+
+fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Found, Error> {
+    let mut old = source::load(&[&arguments.old])?;
+    let mut new = source::load(&[&arguments.new])?;
+    let sources = [arguments.old.clone(), arguments.new.clone()];
+    arguments.selection.of(&sources).keep_of_both(&mut old, &mut new);
+    let mut diagnostics = old.diagnostics.clone();
+    diagnostics.extend(new.diagnostics.clone());
+    streams.diagnostics(&diagnostics);
+    // What is unread would be shown as removed or added.
+    if diagnostics.has_errors() {
+        return Ok(Found::Faults);
+    }
+    let changes = changes::compare(&old, &new);
+    streams.text(&match arguments.format {
+        Form::Text => text::text(&changes),
+        Form::Json => json::json(&changes),
+    })?;
+    Ok(if changes.is_empty() { Found::Nothing } else { Found::Differences })
+}

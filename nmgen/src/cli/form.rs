@@ -1,0 +1,253 @@
+//! The arguments that choose a form of output, and their options.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use nmgen_document::error::Error;
+use nmgen_document::size::MAX_DOCUMENT_BYTES;
+use nmgen_fleet::derive::{self, Choice, Request};
+use nmgen_fleet::output::{Agent, Delivery, Form, IgnitionVersion, Layout, Options, Program};
+use nmgen_fleet::source::Hosts;
+
+/// The forms of output by their names on the command line.
+#[allow(rustdoc::invalid_html_tags, reason = "these are help texts")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum To {
+    /// One <id>.nmconnection file a profile
+    Keyfiles,
+    /// The YAML that `nmstatectl gc` prints
+    Gc,
+    /// The documents, one <host>.yml a host
+    Hosts,
+    /// An Ignition config a host, with its keyfiles
+    Ignition,
+    /// A MachineConfig a role, with its hosts' documents
+    MachineConfig,
+    /// A policy (NNCP) of kubernetes-nmstate a host
+    Policy,
+    /// A Secret and the BareMetalHost's reference a host
+    BmhSecret,
+    /// An NMStateConfig of assisted-service a host
+    Nmstateconfig,
+    /// Kernel arguments for dracut, one line a host
+    Kargs,
+    /// A cpio archive with the documents, for `nmgen boot`
+    Initrd,
+}
+
+impl From<To> for Form {
+    fn from(to: To) -> Self {
+        match to {
+            To::Keyfiles => Self::Keyfiles,
+            To::Gc => Self::Gc,
+            To::Hosts => Self::Hosts,
+            To::Ignition => Self::Delivery(Delivery::Ignition),
+            To::MachineConfig => Self::Delivery(Delivery::MachineConfig),
+            To::Policy => Self::Delivery(Delivery::Policy),
+            To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
+            To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
+            To::Kargs => Self::Delivery(Delivery::Kargs),
+            To::Initrd => Self::Delivery(Delivery::Initrd),
+        }
+    }
+}
+
+/// The derivation of br-ex.
+#[derive(Debug, Clone, Args)]
+pub(super) struct BridgeArguments {
+    /// Derive the documents of the running node: br-ex takes the addresses,
+    /// DHCP, routes and rules of the uplink, which becomes its port
+    #[arg(long, help_heading = BRIDGE)]
+    br_ex: bool,
+    /// The uplink of br-ex, for all hosts or for one; repeatable [default:
+    /// the interface with the default route, else with an address in
+    /// machineNetwork]
+    #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
+    #[arg(help_heading = BRIDGE)]
+    uplink: Vec<Choice>,
+    /// The uplink of a second bridge, br-ex1
+    #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
+    #[arg(help_heading = BRIDGE)]
+    br_ex1: Vec<Choice>,
+}
+
+impl BridgeArguments {
+    pub(super) fn request(&self) -> Option<Request> {
+        let request = Request { uplinks: self.uplink.clone(), second: self.br_ex1.clone() };
+        self.br_ex.then_some(request)
+    }
+}
+
+/// The derivation of br-ex, and the options of single forms.
+#[derive(Debug, Clone, Args)]
+pub(super) struct FormArguments {
+    #[command(flatten)]
+    bridge: BridgeArguments,
+    /// Ignition's specification, for ignition and machine-config [default:
+    /// 3.2.0]
+    #[arg(long, value_enum, value_name = "VERSION", help_heading = TARGETS)]
+    ignition_version: Option<IgnitionVersion>,
+    /// For machine-config: the role of hosts whose source gives none
+    #[arg(long, value_name = "ROLE", help_heading = TARGETS)]
+    role: Option<String>,
+    /// For machine-config: also the policies of kubernetes-nmstate, which
+    /// get the same documents for day two
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    policies: Option<PathBuf>,
+    /// For machine-config: the objects' names without the role [default:
+    /// 10-br-ex]
+    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    name: Option<String>,
+    /// For kargs: search domains, resolver options and metrics, which no
+    /// argument expresses, are left out with a warning
+    #[arg(long, help_heading = TARGETS)]
+    allow_loss: bool,
+    /// For machine-config: enable the agent's units too
+    #[arg(long, help_heading = TARGETS)]
+    agent: bool,
+    /// For machine-config: the agent's dayone.toml, with its units
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    agent_config: Option<PathBuf>,
+    /// For bmh-secret [default: openshift-machine-api] and nmstateconfig
+    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    namespace: Option<String>,
+    /// For nmstateconfig: a label for an InfraEnv to select; repeatable
+    #[arg(long, value_name = "KEY=VALUE", value_parser = label, help_heading = TARGETS)]
+    label: Vec<(String, String)>,
+    /// For initrd: the static program and its units too
+    #[arg(long, value_name = "FILE", help_heading = TARGETS)]
+    with_program: Option<PathBuf>,
+    /// For initrd: two images as in a minimal ISO of assisted-image-service
+    #[arg(long, value_enum, value_name = "LAYOUT", help_heading = TARGETS)]
+    #[arg(requires = "with_program")]
+    layout: Option<Layout>,
+}
+
+const POLICIES_BESIDE: &str = "\
+--policies cannot be in the directory of the MachineConfigs: the installer would apply
+them before the cluster knows their kind";
+
+/// Far above the size of a static program.
+const MAX_PROGRAM_BYTES: usize = 64 << 20;
+const BRIDGE: &str = "From early documents to the running node's";
+const TARGETS: &str = "Options of single targets";
+
+fn choice(text: &str) -> Result<Choice, &'static str> {
+    let (host, interface) = match text.split_once('=') {
+        Some((host, interface)) => (Some(host.to_owned()), interface),
+        None => (None, text),
+    };
+    let is_empty = interface.is_empty() || host.as_ref().is_some_and(String::is_empty);
+    if is_empty {
+        Err("it is NAME or HOST=NAME")
+    } else {
+        Ok(Choice { host, interface: interface.to_owned() })
+    }
+}
+
+fn label(text: &str) -> Result<(String, String), &'static str> {
+    let (key, value) = text.split_once('=').ok_or("it has no '='")?;
+    if key.is_empty() { Err("the key is empty") } else { Ok((key.into(), value.into())) }
+}
+
+/// The targets that hold documents or profiles of the running node.
+fn is_for_running_node(to: To) -> bool {
+    match to {
+        To::Keyfiles | To::Gc | To::Hosts | To::Ignition | To::MachineConfig | To::Policy => true,
+        To::BmhSecret | To::Nmstateconfig | To::Kargs | To::Initrd => false,
+    }
+}
+
+impl FormArguments {
+    /// Refuses options that the form does not use.
+    ///
+    /// # Errors
+    /// The message for the user.
+    pub(super) fn verify(&self, to: To, output: Option<&Path>) -> Result<(), String> {
+        let parent = self.policies.as_deref().and_then(Path::parent);
+        if let (Some(parent), Some(output)) = (parent, output)
+            && parent.components().eq(output.components())
+        {
+            return Err(POLICIES_BESIDE.to_owned());
+        }
+        let is_machine_config = to == To::MachineConfig;
+        let (with_version, with_namespace) = (
+            is_machine_config || to == To::Ignition,
+            matches!(to, To::BmhSecret | To::Nmstateconfig),
+        );
+        let wrong = [
+            ("--ignition-version", self.ignition_version.is_some() && !with_version),
+            ("--role", self.role.is_some() && !is_machine_config),
+            ("--policies", self.policies.is_some() && !is_machine_config),
+            ("--name", self.name.is_some() && !is_machine_config),
+            ("--allow-loss", self.allow_loss && to != To::Kargs),
+            ("--agent", self.agent && !is_machine_config),
+            ("--agent-config", self.agent_config.is_some() && !is_machine_config),
+            ("--namespace", self.namespace.is_some() && !with_namespace),
+            ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
+            ("--with-program", self.with_program.is_some() && to != To::Initrd),
+            ("--br-ex", self.bridge.br_ex && !is_for_running_node(to)),
+        ];
+        match wrong.iter().find(|(_, is_wrong)| *is_wrong) {
+            None => Ok(()),
+            Some((option, _)) => Err(format!("{option} does not apply to this target")),
+        }
+    }
+
+    /// The hosts with the documents that `--br-ex` makes of theirs.
+    pub(super) fn derived(&self, hosts: Hosts) -> Hosts {
+        match self.bridge.request() {
+            Some(request) => derive::hosts(hosts, &request),
+            None => hosts,
+        }
+    }
+
+    /// The form to write beside the first one, and its file.
+    pub(super) fn beside(&self) -> Option<(Form, &Path)> {
+        self.policies.as_deref().map(|path| (Form::Delivery(Delivery::Policy), path))
+    }
+
+    /// Reads the agent's configuration, if given.
+    pub(super) fn options(&self) -> Result<Options, Error> {
+        let configuration =
+            self.agent_config.as_ref().map(|path| configuration(path)).transpose()?;
+        let program = |path: &PathBuf| {
+            Ok(Program {
+                path: path.display().to_string(),
+                content: read_bounded(path, MAX_PROGRAM_BYTES)?,
+                layout: self.layout.unwrap_or_default(),
+            })
+        };
+        let has_agent = self.agent || configuration.is_some();
+        Ok(Options {
+            ignition_version: self.ignition_version.unwrap_or_default(),
+            role: self.role.clone(),
+            name: self.name.clone(),
+            allow_loss: self.allow_loss,
+            agent: has_agent.then_some(Agent { configuration }),
+            namespace: self.namespace.clone(),
+            labels: self.label.clone(),
+            program: self.with_program.as_ref().map(program).transpose()?,
+        })
+    }
+}
+
+/// The agent's configuration.
+fn configuration(path: &Path) -> Result<String, Error> {
+    let bytes = read_bounded(path, MAX_DOCUMENT_BYTES)?;
+    String::from_utf8(bytes).map_err(|_| Error::ReadFile {
+        path: path.display().to_string(),
+        source: io::ErrorKind::InvalidData.into(),
+    })
+}
+
+fn read_bounded(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
+    let read = || {
+        let mut bytes = Vec::new();
+        fs::File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+        if bytes.len() <= limit { Ok(bytes) } else { Err(io::ErrorKind::FileTooLarge.into()) }
+    };
+    read().map_err(|source| Error::ReadFile { path: path.display().to_string(), source })
+}
