@@ -167,9 +167,9 @@ reproducible: toolchain ## Build the ramdisk program in two directories and comp
 soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)
 	$(CARGO) run --locked --quiet -p tests --example lab-soak
 
-# FILE= takes one file or folder, SHARD=k/n a part of all, CASES= the cases whose names begin so. A run goes on where one stopped.
-mutants: toolchain ## List the changes of the programs, or of FILE=, that no case notices
-	@CARGO="$(CARGO)" tests/mutants/mutants
+# FILE= takes one file or folder, BASE= another commit to compare with, CASES= the cases whose names contain one of these words.
+mutants: toolchain ## List the changes of FILE=, or of the lines that differ from main, that no case notices
+	@CARGO="$(CARGO)" tests/mutants
 
 # MINUTES= for all targets together, 8 by default; TARGET= names one. 1: a find.
 fuzz: toolchain ## Fuzz with coverage what reads documents and files of others; MINUTES=n
