@@ -12,11 +12,7 @@ use tests::{
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0\n", "");
     assert_ne!(settings, HASTE);
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
-        "/etc/dayone/dayone.toml",
-        &settings,
-        0o644,
-    )
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(&settings)
 }
 
 fn wrong_gateway() -> String {

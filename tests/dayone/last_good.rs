@@ -17,11 +17,7 @@ const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 fn node(document: &str) -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
-        "/etc/dayone/dayone.toml",
-        &settings,
-        0o644,
-    )
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(&settings)
 }
 
 /// Checks that the boot goes on despite the document's failure, with a message.

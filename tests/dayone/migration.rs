@@ -13,11 +13,7 @@ use tests::{
 fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), Error> {
     let lab = Lab::open()?;
     // No document at first: the old bridge is recorded.
-    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).file(
-        "/etc/dayone/dayone.toml",
-        HASTE,
-        0o644,
-    );
+    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -73,11 +69,7 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
 #[tests::case]
 fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644).file(
-        "/etc/dayone/dayone.toml",
-        HASTE,
-        0o644,
-    );
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, "", 0o644).settings(HASTE);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -117,11 +109,7 @@ fn migration_from_configure_ovs_with_profiles_in_run_and_gone() -> Result<(), Er
 #[tests::case]
 fn migration_from_configure_ovs_with_its_profiles_active() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).file(
-        "/etc/dayone/dayone.toml",
-        HASTE,
-        0o644,
-    );
+    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

@@ -146,7 +146,7 @@ fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
     Ok(())
 }
 
-#[test]
+#[tests::case]
 fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
     let root = tree(&["worker-7"])?;
     let before = dayone(root.path()).args(["status", "--json"]).output()?;

@@ -40,10 +40,11 @@ fn policy_waits_for_its_card() -> Result<(), Error> {
 #[tests::case]
 fn policy_is_undone_with_its_bridge() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = worker()
-        .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(HOST_FILE, &policy(&wrong_gateway()), 0o644);
+    let node = worker().keyfile("eno1", DAY_ONE).settings(HASTE).file(
+        HOST_FILE,
+        &policy(&wrong_gateway()),
+        0o644,
+    );
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
@@ -63,11 +64,7 @@ fn policy_is_undone_with_its_bridge() -> Result<(), Error> {
 #[tests::case]
 fn policy_takes_over_the_bridge_of_configure_ovs() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).file(
-        "/etc/dayone/dayone.toml",
-        HASTE,
-        0o644,
-    );
+    let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

@@ -18,11 +18,7 @@ fn wrong_gateway() -> String {
 
 /// A node with short timeouts.
 fn node(document: &str) -> Node {
-    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).file(
-        "/etc/dayone/dayone.toml",
-        HASTE,
-        0o644,
-    )
+    worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, document, 0o644).settings(HASTE)
 }
 
 /// A node with an agent that can be made to stop after a phase.
@@ -30,7 +26,7 @@ fn holding_node(settings: &str) -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
     with_program(node, program::dayone_fault_injection())
         .keyfile("eno1", DAY_ONE)
-        .file("/etc/dayone/dayone.toml", settings, 0o644)
+        .settings(settings)
         .file(
             "/etc/systemd/system/dayone.service.d/hold.conf",
             "[Service]\nEnvironmentFile=-/etc/dayone/hold\n",
@@ -94,7 +90,7 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
 fn impatient_node() -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
-    node(&wrong_gateway()).file("/etc/dayone/dayone.toml", &settings, 0o644)
+    node(&wrong_gateway()).settings(&settings)
 }
 
 /// A changed document ends the pause, and a reload of systemd's units does not end the attempt.

@@ -51,6 +51,13 @@ pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
 /// The agent's account of this boot.
 pub const STATUS: &str = "/run/dayone/status.json";
 
+impl Node {
+    /// With the agent's settings.
+    pub fn settings(self, text: &str) -> Self {
+        self.file("/etc/dayone/dayone.toml", text, 0o644)
+    }
+}
+
 /// Profile of the ramdisk: the card itself has the static address.
 pub const DAY_ONE: &str = "\
 [connection]
@@ -261,9 +268,14 @@ fn is_outcome(entry: &Entry) -> bool {
 
 /// Waits for the end of an attempt: the first in this boot, or the first after `mark`.
 pub fn outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
+    ended(inside, mark, is_outcome)
+}
+
+/// The entry of this boot, or after `mark`, that tells an outcome.
+fn ended(inside: &Inside, mark: Option<&Mark>, tells: impl Fn(&Entry) -> bool) -> Result<Outcome> {
     let after: Vec<&str> = mark.iter().map(|mark| mark.0.as_str()).collect();
     let own = [&after[..], &["SYSLOG_IDENTIFIER=dayone"]].concat();
-    let entry = inside.wait_journal(&own, ATTEMPT, is_outcome)?;
+    let entry = inside.wait_journal(&own, ATTEMPT, tells)?;
     let exit = match entry.field("DAYONE_EXIT") {
         None => 0,
         Some(code) => code.parse().unwrap_or(-1),

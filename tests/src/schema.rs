@@ -10,7 +10,27 @@ pub fn faults(schema: &Value, value: &Value) -> Vec<String> {
     faults
 }
 
+/// The keywords that [`validate`] knows, and those that are for people. Another would go unheard.
+const KEYWORDS: [&str; 12] = [
+    "$defs",
+    "$ref",
+    "$schema",
+    "const",
+    "description",
+    "enum",
+    "items",
+    "oneOf",
+    "properties",
+    "required",
+    "title",
+    "type",
+];
+
 fn validate(root: &Value, schema: &Value, value: &Value, at: &str, faults: &mut Vec<String>) {
+    let unknown = |keyword: &&String| !KEYWORDS.contains(&keyword.as_str());
+    if let Some(keyword) = schema.as_object().and_then(|it| it.keys().find(unknown)) {
+        faults.push(format!("{at}: the schema's {keyword} is not checked here"));
+    }
     if let Some(reference) = schema["$ref"].as_str() {
         let target = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
         match target {

@@ -69,11 +69,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
     let lab = Lab::open()?;
     let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
     let settings = format!("on-failure = \"continue\"\n{HASTE}");
-    let node = node(Release::V4_20).file(HOST_FILE, &bad, 0o644).file(
-        "/etc/dayone/dayone.toml",
-        &settings,
-        0o644,
-    );
+    let node = node(Release::V4_20).file(HOST_FILE, &bad, 0o644).settings(&settings);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

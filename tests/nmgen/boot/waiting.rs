@@ -37,6 +37,13 @@ fn settle(machine: &Machine, index: u32) {
     std::fs::remove_file(machine.path("run/udev/queue")).unwrap();
 }
 
+/// A card comes, with its number in the kernel, and udevd processes it.
+fn arrive(machine: &Machine, name: &str, index: u32, mac: &str) {
+    machine.plug(name, mac);
+    machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
+    settle(machine, index);
+}
+
 /// Returns once the kernel log has this text, or soon.
 fn wait_told(machine: &Machine, text: &str) {
     let start = Instant::now();
@@ -188,9 +195,7 @@ fn a_document_for_a_prefix_waits_for_udevd_too() {
     machine.write("sys/class/net/ens9/ifindex", "2\n");
     machine.write("run/udev/data/n2", "I:1\n");
     let (said, took) = boot_while(&machine, || {
-        machine.plug("ens3", "52:54:00:00:00:01");
-        machine.write("sys/class/net/ens3/ifindex", "3\n");
-        settle(&machine, 3);
+        arrive(&machine, "ens3", 3, "52:54:00:00:00:01");
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
@@ -207,9 +212,7 @@ fn the_directory_is_read_once() {
     let (said, took) = boot_while(&machine, || {
         std::fs::remove_file(machine.path("etc/nmgen/worker-1.yml")).unwrap();
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
-            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
-            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
-            settle(&machine, index);
+            arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -222,14 +225,10 @@ fn a_machine_without_any_card_waits_for_one() {
     let machine = machine(LONG);
     std::fs::remove_dir_all(machine.path("sys/class/net/ens3")).unwrap();
     let (said, took) = boot_while(&machine, || {
-        machine.plug("ens3", "52:54:00:00:00:01");
-        machine.write("sys/class/net/ens3/ifindex", "2\n");
-        settle(&machine, 2);
+        arrive(&machine, "ens3", 2, "52:54:00:00:00:01");
         // One event ends no wait but its own.
         wait_told(&machine, "waiting for eth1 (52:54:00:00:00:02)");
-        machine.plug("ens4", "52:54:00:00:00:02");
-        machine.write("sys/class/net/ens4/ifindex", "3\n");
-        settle(&machine, 3);
+        arrive(&machine, "ens4", 3, "52:54:00:00:00:02");
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
@@ -335,9 +334,7 @@ fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
     machine.write("sys/class/net/ens3/address", "02:00:00:00:00:01\n");
     let (said, took) = boot_while(&machine, || {
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
-            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
-            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
-            settle(&machine, index);
+            arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -368,9 +365,7 @@ fn a_usb_card_with_a_local_address_is_no_card() {
     let (said, took) = boot_while(&machine, || {
         thread::sleep(Duration::from_secs(6));
         for (name, index, mac) in [("ens4", 3, "01"), ("ens5", 4, "02")] {
-            machine.plug(name, &format!("52:54:00:00:00:{mac}"));
-            machine.write(&format!("sys/class/net/{name}/ifindex"), &format!("{index}\n"));
-            settle(&machine, index);
+            arrive(&machine, name, index, &format!("52:54:00:00:00:{mac}"));
         }
     });
     assert_eq!(said.code, Some(0), "{said:?}");

@@ -1,6 +1,6 @@
 //! A node whose br-ex the agent makes without a document.
 
-use super::{ATTEMPT, Mark, Outcome, agent};
+use super::{Mark, Outcome, agent, ended};
 use crate::lab::{Entry, Inside, Node, Result};
 
 /// The datapath of containers: their host's kernel may have none.
@@ -51,14 +51,7 @@ fn is_outcome(entry: &Entry) -> bool {
 
 /// Waits for the end of an attempt at br-ex: the first in this boot, or the first after `mark`.
 pub fn bridge_outcome(inside: &Inside, mark: Option<&Mark>) -> Result<Outcome> {
-    let after: Vec<&str> = mark.iter().map(|mark| mark.argument()).collect();
-    let own = [&after[..], &["SYSLOG_IDENTIFIER=dayone"]].concat();
-    let entry = inside.wait_journal(&own, ATTEMPT, is_outcome)?;
-    let exit = match entry.field("DAYONE_EXIT") {
-        None => 0,
-        Some(code) => code.parse().unwrap_or(-1),
-    };
-    Ok(Outcome { entry, exit })
+    ended(inside, mark, is_outcome)
 }
 
 /// The ids of the profiles in `/run`, sorted, without NetworkManager's own.

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::{fs, io};
 
 use super::paths::{Declared, Scan, scan};
+use crate::tree::files;
 
 /// The path of a module from the crate's root: empty for the root itself.
 type Module = Vec<String>;
@@ -31,21 +32,11 @@ pub struct Circle {
 /// If a directory or a file cannot be read, or a file is not Rust.
 pub fn read(src: &Path) -> io::Result<Imports> {
     let mut texts = BTreeMap::new();
-    collect(src, src, &mut texts)?;
-    Imports::new(&texts).map_err(io::Error::other)
-}
-
-fn collect(root: &Path, directory: &Path, texts: &mut BTreeMap<String, String>) -> io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(root, &path, texts)?;
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-            texts.insert(name, fs::read_to_string(&path)?);
-        }
+    for path in files(src)?.into_keys().filter(|path| path.extension().is_some_and(|it| it == "rs"))
+    {
+        texts.insert(path.display().to_string(), fs::read_to_string(src.join(&path))?);
     }
-    Ok(())
+    Imports::new(&texts).map_err(io::Error::other)
 }
 
 impl Imports {
@@ -212,48 +203,32 @@ fn resolve<'f>(
     by_module.get(&here).cloned()
 }
 
-/// The strongly connected components of more than one member (Tarjan).
-fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
-    let mut search = Search { edges, order: BTreeMap::new(), stack: Vec::new(), found: Vec::new() };
-    for member in edges.keys() {
-        if !search.order.contains_key(member.as_str()) {
-            search.visit(member);
-        }
-    }
-    search.found
+/// The largest sets of more than one member that all import each other, perhaps through others.
+fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<BTreeSet<String>> {
+    let reached: BTreeMap<&str, BTreeSet<&str>> =
+        edges.keys().map(|from| (from.as_str(), reached_from(from, edges))).collect();
+    let circle = |(member, others): (&&str, &BTreeSet<&str>)| -> BTreeSet<String> {
+        let comes_back = |other: &&&str| reached.get(**other).is_some_and(|it| it.contains(member));
+        others.iter().filter(comes_back).map(|it| (*it).to_owned()).collect()
+    };
+    reached.iter().map(circle).filter(|it| !it.is_empty()).collect()
 }
 
-struct Search<'e> {
+fn reached_from<'e>(
+    from: &'e str,
     edges: &'e BTreeMap<String, BTreeSet<String>>,
-    order: BTreeMap<&'e str, usize>,
-    stack: Vec<&'e str>,
-    found: Vec<BTreeSet<String>>,
-}
-
-impl<'e> Search<'e> {
-    /// The earliest member on the stack reachable from here.
-    fn visit(&mut self, member: &'e str) -> usize {
-        let own = self.order.len();
-        self.order.insert(member, own);
-        self.stack.push(member);
-        let mut earliest = own;
-        for next in self.edges.get(member).into_iter().flatten() {
-            match self.order.get(next.as_str()) {
-                None => earliest = earliest.min(self.visit(next)),
-                Some(order) if self.stack.contains(&next.as_str()) => {
-                    earliest = earliest.min(*order);
-                }
-                Some(_) => {}
-            }
-        }
-        if earliest == own {
-            let at = self.stack.iter().position(|other| *other == member).unwrap_or_default();
-            let members: BTreeSet<String> =
-                self.stack.split_off(at).into_iter().map(str::to_owned).collect();
-            if members.len() > 1 {
-                self.found.push(members);
-            }
-        }
-        earliest
+) -> BTreeSet<&'e str> {
+    let mut reached = BTreeSet::new();
+    let mut next = vec![from];
+    while let Some(member) = next.pop() {
+        next.extend(
+            edges
+                .get(member)
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+                .filter(|it| reached.insert(*it)),
+        );
     }
+    reached
 }
