@@ -20,6 +20,7 @@ mod model;
 mod network;
 mod paths;
 mod probe;
+mod run;
 mod settings;
 mod state;
 mod status;
@@ -94,13 +95,13 @@ fn carry_out(cli: &Cli) -> Result<(), Error> {
         .enable_all()
         .build()
         .map_err(Error::Runtime)?;
-    let result = runtime.block_on(watchdog::guarded(run(cli)));
+    let result = runtime.block_on(watchdog::guarded(dispatch(cli)));
     // A pending name lookup must not delay the exit.
     runtime.shutdown_background();
     result
 }
 
-async fn run(cli: &Cli) -> Result<(), Error> {
+async fn dispatch(cli: &Cli) -> Result<(), Error> {
     let paths = Paths::new(&cli.root);
     match &cli.command {
         Command::Apply { dry_run: true, document, .. } => {
@@ -109,14 +110,12 @@ async fn run(cli: &Cli) -> Result<(), Error> {
         Command::Apply { trial: Some(seconds), file: Some(file), .. } => {
             command::ask(&paths, *seconds, file).await
         }
-        Command::Apply { retry, keep_trying: false, .. } => command::apply(&paths, *retry).await,
-        Command::Apply { retry, keep_trying: true, .. } => {
-            command::keep_applying(&paths, *retry).await
+        Command::Apply { retry, keep_trying, .. } => {
+            command::apply(&paths, *retry, *keep_trying).await
         }
-        Command::Bridge { keep_trying: false } => command::bridge(&paths).await,
-        Command::Bridge { keep_trying: true } => command::keep_bridging(&paths).await,
+        Command::Bridge { keep_trying } => command::bridge(&paths, *keep_trying).await,
         Command::Confirm => command::confirm(&paths).await,
-        Command::Trial => command::trial(&paths).await,
+        Command::Trial => run::trial::trial(&paths).await,
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, *json).await,

@@ -89,7 +89,7 @@ impl Paths {
         self.under("/run/dayone/status.json")
     }
 
-    /// Mark: the boot waits for the network (see `command::marks`).
+    /// Mark: the boot waits for the network (see `run::marks`).
     pub(crate) fn undecided(&self) -> PathBuf {
         self.under("/run/dayone/undecided")
     }
@@ -224,10 +224,5 @@ impl Paths {
             "/usr/lib/systemd/system",
         ]
         .map(|directory| self.under(directory))
-    }
-
-    /// Links that enable units.
-    pub(crate) fn units(&self) -> PathBuf {
-        self.under("/etc/systemd/system")
     }
 }

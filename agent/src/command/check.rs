@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use super::{output::print, removed::removed};
 use nmgen::chain;
 
+use super::output::print;
 use crate::{
     document::{self, Document, check, service_files},
     durable::record::Record,
     error::Error,
     paths::Paths,
+    run::last_good::removed,
     status::log::{self, message_id},
 };
 

@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use super::{
-    adopt::Adopted,
-    drift::{print_difference, print_missing, resolved},
+    diff::{print_difference, print_missing, resolved},
     output::print,
 };
 use crate::{
@@ -13,6 +12,7 @@ use crate::{
     error::Error,
     network::real::RealNetwork,
     paths::Paths,
+    run::in_force::Adopted,
     settings::Settings,
 };
 
@@ -42,12 +42,12 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
         print(
             "# in force by another tool: recorded, and applied only if the network is not usable\n",
         )?;
-        return print_difference(paths, &network, &document, &parsed).await;
+        return print_difference(paths, &record, &network, &document, &parsed).await;
     }
     for file in files.due(&record.applied_service_files(&files.digests()))?.due {
         print(&format!("# {}, before the document\n", file.path.display()))?;
         print_missing(&network, &resolved(&network, &file.parsed).await?).await?;
         print(&format!("# {}\n", document.path.display()))?;
     }
-    print_difference(paths, &network, &document, &parsed).await
+    print_difference(paths, &record, &network, &document, &parsed).await
 }

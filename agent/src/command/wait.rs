@@ -1,7 +1,6 @@
 //! `dayone wait`: run by dayone-wait.service, which kubelet requires.
 
-use super::marks;
-use crate::{client::watch::Watch, error::Error, paths::Paths};
+use crate::{client::watch::Watch, error::Error, paths::Paths, run::marks};
 
 /// Returns when the boot may go on: a run of the service or a manual run has removed the mark.
 pub(crate) async fn wait(paths: &Paths) -> Result<(), Error> {

@@ -1,7 +1,7 @@
 //! The status for people: the verdict, the reason, what to do; then the details.
 
 use super::{
-    Seen, Tried,
+    report::{Seen, Tried},
     verdict::{Tone, Verdict, outcome},
 };
 use crate::{

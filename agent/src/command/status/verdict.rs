@@ -1,6 +1,6 @@
 //! The verdict of `dayone status`: one decision, from which come the first lines of the page and the exit code.
 
-use super::{Report, Seen, Tried};
+use super::report::{Report, Seen, Tried};
 use crate::{
     error::{Error, Exit},
     status::{Fault, Open, Outcome, Status, Success, trial::State},

@@ -2,7 +2,7 @@
 
 use super::{super::verdict::verdict, *};
 use crate::{
-    command::status::Report,
+    command::status::report::Report,
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
     status::{Fault, Status, Success, phase::Phase, trial::Trial},

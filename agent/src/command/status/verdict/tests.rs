@@ -1,8 +1,8 @@
-//! Every verdict as a user sees it: the first line of the page, and whether the exit code is 0.
+//! Every verdict as a user sees it: the first line and the reason, and whether the exit code is 0.
 
-use super::{Seen, Tried, verdict};
+use super::verdict;
 use crate::{
-    command::status::Report,
+    command::status::report::{Report, Seen, Tried},
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
     status::{
@@ -50,11 +50,12 @@ fn node(outcome: Outcome, change: impl FnOnce(&mut Node)) -> Node {
     node
 }
 
-fn failed(fault: Fault, error: &str, change: impl FnOnce(&mut Node)) -> Node {
-    let mut node = node(Outcome::Failed(fault), |it| it.report.in_force = false);
-    node.report.boot.error = Some(error.to_owned());
-    change(&mut node);
-    node
+fn failed(fault: Fault, change: impl FnOnce(&mut Node)) -> Node {
+    node(Outcome::Failed(fault), |it| {
+        it.report.in_force = false;
+        it.report.boot.error = Some("why".to_owned());
+        change(it);
+    })
 }
 
 fn good(change: impl FnOnce(&mut Node)) -> Node {
@@ -73,7 +74,7 @@ fn bridge(it: &mut Node) {
 
 fn trial(state: State) -> impl FnOnce(&mut Node) {
     move |it| {
-        let trial = Trial::new("/root/new.yml".into(), Digest::of(b""), 60);
+        let trial = Trial::new("new.yml".into(), Digest::of(b""), 60);
         let left = (state == State::Waiting).then_some(42);
         it.report.trial = Some(Tried { trial: Trial { state, ..trial }, left });
     }
@@ -83,236 +84,170 @@ fn at_work(it: &mut Node) {
     it.at_work = Some("dayone apply (process 1)".to_owned());
 }
 
+fn not_in_force(it: &mut Node) {
+    it.report.in_force = false;
+}
+
+fn pending(it: &mut Node) {
+    it.report.pending = Some(Digest::of(b""));
+}
+
+/// Line and reason of a verdict, with FILE for the document, and the exit code.
+fn told(Node { report, chosen, record, at_work }: Node) -> (String, u8) {
+    let (report, chosen, record) = (&report, &chosen, &record);
+    let verdict = verdict(&Seen { report, chosen, record, at_work });
+    let text = format!("{}; {}", verdict.line, verdict.reason).replace(FILE, "FILE");
+    let result = verdict.result();
+    if let Err(error) = &result {
+        assert_eq!(error.to_string().replace(FILE, "FILE"), text);
+    }
+    (text, result.err().map_or(0, |error| error.exit() as u8))
+}
+
 #[test]
-fn each_verdict_has_its_line_its_reason_and_its_exit_code() {
-    let silent = "probe gateway 192.0.2.254 failed";
-    let twice = |it: &mut Node| {
-        let failures =
-            Failures { digest: Digest::of(b""), count: 2, last_error: silent.to_owned() };
-        it.record.failures = Some(failures);
-    };
+fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
+    let in_force = |it: &mut Node| it.report.in_force = true;
     let running = || Outcome::Open(Open::Running);
-    let not_run = || Outcome::Open(Open::NotRun);
-    let of = |it: &mut Node| it.report.boot.phase = Some(Phase::Probe);
-    let ok = true;
-    for (node, line, reason, is_good) in [
+    let probing = |it: &mut Node| it.report.boot.phase = Some(Phase::Probe);
+    for (node, text) in [
         (
-            failed(Fault::RollBackFailed, silent, |_| {}),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "failed, and the roll back failed too: probe gateway 192.0.2.254 failed",
-            !ok,
+            failed(Fault::RollBackFailed, |_| {}),
+            "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
         ),
         (
-            failed(Fault::RolledBack, silent, |it| it.report.boot.last_good_in_force = true),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml; the last good network carries the \
-             node",
-            "failed and rolled back: probe gateway 192.0.2.254 failed",
-            !ok,
+            failed(Fault::RolledBack, |it| it.report.boot.last_good_in_force = true),
+            "NOT IN FORCE: FILE; the last good network carries the node; failed and rolled back: why",
         ),
         (
-            failed(Fault::GivenUp, silent, |_| {}),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "failed too often, not tried again: probe gateway 192.0.2.254 failed",
-            !ok,
+            failed(Fault::GivenUp, |_| {}),
+            "NOT IN FORCE: FILE; failed too often, not tried again: why",
         ),
+        (failed(Fault::Untouched, |_| {}), "NOT IN FORCE: FILE; failed, nothing was changed: why"),
         (
-            failed(Fault::Untouched, "no disk", |_| {}),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "failed, nothing was changed: no disk",
-            !ok,
+            failed(Fault::RolledBack, bridge),
+            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
         ),
         // The record knows nothing of the failure: the document was committed before.
         (
-            failed(Fault::RolledBack, silent, |it| it.report.in_force = true),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "failed and rolled back: probe gateway 192.0.2.254 failed",
-            !ok,
+            failed(Fault::RollBackFailed, in_force),
+            "NOT IN FORCE: FILE; failed, and the roll back failed too: why",
+        ),
+        (failed(Fault::RolledBack, in_force), "NOT IN FORCE: FILE; failed and rolled back: why"),
+        (
+            failed(Fault::GivenUp, in_force),
+            "NOT IN FORCE: FILE; failed too often, not tried again: why",
         ),
         (
-            failed(Fault::GivenUp, silent, |it| it.report.in_force = true),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "failed too often, not tried again: probe gateway 192.0.2.254 failed",
-            !ok,
+            failed(Fault::Untouched, |it| (without_document(it), in_force(it)).1),
+            "NOT IN FORCE: this node's network; failed, nothing was changed: why",
+        ),
+        (failed(Fault::NotRecorded, |_| {}), "NOT RECORDED: FILE is in force; why"),
+        (failed(Fault::NotRecorded, bridge), "NOT RECORDED: br-ex on eno1 is in force; why"),
+        (
+            node(Outcome::Succeeded(Success::Nothing), not_in_force),
+            "NOT IN FORCE: FILE; it is not committed; this boot: nothing to do",
         ),
         (
-            failed(Fault::Untouched, "committed/automatic.json", |it| {
-                without_document(it);
-                it.report.in_force = true;
-            }),
-            "NOT IN FORCE: this node's network",
-            "failed, nothing was changed: committed/automatic.json",
-            !ok,
+            node(running(), probing),
+            "INTERRUPTED: FILE; the run ended without an account, the last phase: probing the new network",
         ),
         (
-            failed(Fault::RolledBack, silent, bridge),
-            "NOT IN FORCE: br-ex on eno1",
-            "failed and rolled back: probe gateway 192.0.2.254 failed",
-            !ok,
-        ),
-        (
-            failed(Fault::NotRecorded, "the network is in force, but recording failed", |_| {}),
-            "NOT RECORDED: /etc/nmstate/openshift/worker-0.yml is in force",
-            "the network is in force, but recording failed",
-            !ok,
-        ),
-        (
-            failed(Fault::NotRecorded, "the network is in force, but recording failed", bridge),
-            "NOT RECORDED: br-ex on eno1 is in force",
-            "the network is in force, but recording failed",
-            !ok,
-        ),
-        (
-            node(Outcome::Succeeded(Success::Nothing), |it| it.report.in_force = false),
-            "NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "it is not committed; this boot: nothing to do",
-            !ok,
-        ),
-        (
-            node(running(), of),
-            "INTERRUPTED: /etc/nmstate/openshift/worker-0.yml",
-            "the run ended without an account, the last phase: probing the new network",
-            !ok,
-        ),
-        (
-            node(running(), |it| (of(it), at_work(it)).1),
-            "RUNNING: /etc/nmstate/openshift/worker-0.yml",
-            "probing the new network; by dayone apply (process 1)",
-            !ok,
+            node(running(), |it| (probing(it), at_work(it)).1),
+            "RUNNING: FILE; probing the new network; by dayone apply (process 1)",
         ),
         (
             good(|it| {
                 without_document(it);
-                it.report.in_force = false;
                 it.report.removed = Some(FILE.into());
             }),
-            "REMOVED: /etc/nmstate/openshift/worker-0.yml is gone; its network stays",
-            "no document for this node",
-            !ok,
+            "REMOVED: FILE is gone; its network stays; no document for this node",
         ),
         (
-            node(not_run(), |it| {
-                it.report.in_force = false;
-                it.report.pending = Some(Digest::of(b""));
+            node(Outcome::Open(Open::NotRun), |it| (not_in_force(it), pending(it)).1),
+            "NOT RUN: FILE is not in force; dayone has not run in this boot",
+        ),
+        (
+            good(pending),
+            "PENDING: FILE; it changed after this boot's run; the next boot applies it",
+        ),
+        (
+            good(|it| {
+                pending(it);
+                let (digest, last_error) = (Digest::of(b""), "why".to_owned());
+                it.record.failures = Some(Failures { digest, count: 2, last_error });
             }),
-            "NOT RUN: /etc/nmstate/openshift/worker-0.yml is not in force",
-            "dayone has not run in this boot",
-            !ok,
-        ),
-        (
-            good(|it| it.report.pending = Some(Digest::of(b""))),
-            "PENDING: /etc/nmstate/openshift/worker-0.yml",
-            "it changed after this boot's run; the next boot applies it",
-            !ok,
-        ),
-        (
-            good(|it| (twice(it), it.report.pending = Some(Digest::of(b""))).1),
-            "PENDING: /etc/nmstate/openshift/worker-0.yml",
-            "it failed 2 times; the last error: probe gateway 192.0.2.254 failed",
-            !ok,
+            "PENDING: FILE; it failed 2 times; the last error: why",
         ),
         (
             good(|it| it.report.drift_unknown = Some("no bus".to_owned())),
-            "COMMITTED: /etc/nmstate/openshift/worker-0.yml; drift unknown",
-            "no bus",
-            !ok,
+            "COMMITTED: FILE; drift unknown; no bus",
         ),
         (
             good(|it| it.report.drift = vec!["br-ex".to_owned()]),
-            "DRIFTED: /etc/nmstate/openshift/worker-0.yml",
-            "the current state lacks parts of it: br-ex",
-            !ok,
+            "DRIFTED: FILE; the current state lacks parts of it: br-ex",
         ),
         (
             good(trial(State::Applying)),
-            "TRIAL: /root/new.yml is interrupted",
-            "its agent was killed; dayone-trial.service starts again by itself and undoes it",
-            !ok,
+            "TRIAL: new.yml is interrupted; its agent was killed; dayone-trial.service starts again by \
+             itself and undoes it",
         ),
         (
             good(trial(State::Waiting)),
-            "TRIAL: /root/new.yml is interrupted",
-            "its agent was killed; dayone-trial.service starts again by itself and undoes it",
-            !ok,
+            "TRIAL: new.yml is interrupted; its agent was killed; dayone-trial.service starts again by \
+             itself and undoes it",
         ),
         (
             good(trial(State::RollBackFailed)),
-            "TRIAL: /root/new.yml is over, the old network is not back",
-            "",
-            !ok,
+            "TRIAL: new.yml is over, the old network is not back; ",
         ),
         (
             good(|it| (trial(State::Applying)(it), at_work(it)).1),
-            "TRIAL: /root/new.yml is being applied",
-            "it begins",
-            !ok,
+            "TRIAL: new.yml is being applied; it begins",
         ),
         (
             good(|it| (trial(State::Waiting)(it), at_work(it)).1),
-            "TRIAL: /root/new.yml; 42 s left",
-            "it is applied, and the old network returns by itself unless it is confirmed",
-            !ok,
+            "TRIAL: new.yml; 42 s left; it is applied, and the old network returns by itself unless it \
+             is confirmed",
         ),
         (
             good(trial(State::Confirmed)),
-            "TRIAL: /root/new.yml stays until the next boot",
-            "it is confirmed, and is not this node's document",
-            !ok,
+            "TRIAL: new.yml stays until the next boot; it is confirmed, and is not this node's document",
         ),
+    ] {
+        assert_eq!(told(node), (text.to_owned(), 3));
+    }
+}
+
+#[test]
+fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
+    let unmatched = |it: &mut Node| {
+        without_document(it);
+        let (tried, files) = (vec!["worker-9.yml".to_owned()], vec!["a.yml".to_owned()]);
+        it.chosen.unmatched = Some(Unmatched { tried, files });
+    };
+    let unchanged =
+        "IN FORCE: FILE; in force already, nothing done; host file for short hostname worker-0";
+    for (node, text) in [
         (
-            good(|it| {
-                without_document(it);
-                let (tried, files) = (vec!["worker-9.yml".to_owned()], vec!["a.yml".to_owned()]);
-                it.chosen.unmatched = Some(Unmatched { tried, files });
-            }),
-            "NO DOCUMENT: files of other nodes only (1)",
-            "no file is this node's: it looks for worker-9.yml; there are a.yml",
-            ok,
+            good(unmatched),
+            "NO DOCUMENT: files of other nodes only (1); no file is this node's: it looks for \
+             worker-9.yml; there are a.yml",
         ),
-        (good(without_document), "NO DOCUMENT: nothing to do", "no document for this node", ok),
+        (good(without_document), "NO DOCUMENT: nothing to do; no document for this node"),
         (
-            node(not_run(), |_| {}),
-            "IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "no run yet; host file for short hostname worker-0",
-            ok,
+            node(Outcome::Open(Open::NotRun), |_| {}),
+            "IN FORCE: FILE; no run yet; host file for short hostname worker-0",
         ),
         (
             good(bridge),
-            "IN FORCE: br-ex on eno1",
-            "in force already, nothing done; the uplink of the hint",
-            ok,
+            "IN FORCE: br-ex on eno1; in force already, nothing done; the uplink of the hint",
         ),
-        (
-            node(Outcome::Succeeded(Success::Committed), |_| {}),
-            "IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "applied and committed; host file for short hostname worker-0",
-            ok,
-        ),
-        (
-            good(trial(State::Asked)),
-            "IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "in force already, nothing done; host file for short hostname worker-0",
-            ok,
-        ),
-        (
-            good(trial(State::Undone)),
-            "IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "in force already, nothing done; host file for short hostname worker-0",
-            ok,
-        ),
-        (
-            good(trial(State::Failed)),
-            "IN FORCE: /etc/nmstate/openshift/worker-0.yml",
-            "in force already, nothing done; host file for short hostname worker-0",
-            ok,
-        ),
+        (good(|_| {}), unchanged),
+        (good(trial(State::Asked)), unchanged),
+        (good(trial(State::Undone)), unchanged),
+        (good(trial(State::Failed)), unchanged),
     ] {
-        let Node { report, chosen, record, at_work } = &node;
-        let verdict = verdict(&Seen { report, chosen, record, at_work: at_work.clone() });
-        assert_eq!((&*verdict.line, &*verdict.reason), (line, reason));
-        let result = verdict.result();
-        assert_eq!(result.is_ok(), is_good, "{line}: {result:?}");
-        let told = result.err().map_or(0, |error| error.exit() as u8);
-        assert_eq!(told, if is_good { 0 } else { 3 }, "{line}");
+        assert_eq!(told(node), (text.to_owned(), 0));
     }
 }
 

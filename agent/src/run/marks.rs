@@ -8,13 +8,11 @@
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use nmgen::chain;
 
+use super::units;
 use crate::{
     durable::{self, FileError},
     paths::Paths,
@@ -22,14 +20,14 @@ use crate::{
 };
 
 /// The boot waits for the network.
-pub(super) fn undecided(paths: &Paths) {
+pub(crate) fn undecided(paths: &Paths) {
     set(&paths.undecided());
 }
 
 /// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
 /// affair: a restart of dayone-recover.service must not hold back a boot that is decided. With
 /// dayone.service disabled or masked no run would ever remove it.
-pub(super) fn undecided_at_boot(paths: &Paths) {
+pub(crate) fn undecided_at_boot(paths: &Paths) {
     if !paths.status().exists() && is_agent_enabled(paths) {
         undecided(paths);
     }
@@ -38,76 +36,46 @@ pub(super) fn undecided_at_boot(paths: &Paths) {
 /// Whether this boot starts dayone.service: a unit wants it, or dayone-wait.service, which wants it, and
 /// it is not masked.
 pub(super) fn is_agent_enabled(paths: &Paths) -> bool {
-    let is_wanted = |unit: &&str| is_wanted(paths, unit);
-    !is_masked(paths, AGENT) && [AGENT, "dayone-wait.service"].iter().any(is_wanted)
+    let is_enabled = |unit: &&str| units::is_enabled(paths, unit);
+    !units::is_masked(paths, AGENT) && [AGENT, "dayone-wait.service"].iter().any(is_enabled)
 }
 
 const AGENT: &str = "dayone.service";
 
-/// Endings of the directories with the links that `systemctl enable` makes.
-const WANTED: [&str; 3] = [".wants", ".requires", ".upholds"];
-
-fn is_wanted(paths: &Paths, unit: &str) -> bool {
-    paths.unit_directories().iter().any(|directory| match is_linked(directory, unit) {
-        Ok(is_linked) => is_linked,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-        Err(error) => {
-            tracing::warn!("{}: {error}; the boot waits for {AGENT}", directory.display());
-            true
-        }
-    })
-}
-
-fn is_linked(directory: &Path, unit: &str) -> io::Result<bool> {
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let is_wants = path.to_str().is_some_and(|it| WANTED.iter().any(|end| it.ends_with(end)));
-        if is_wants && path.join(unit).symlink_metadata().is_ok() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-fn is_masked(paths: &Paths, unit: &str) -> bool {
-    let is_null = |link: &PathBuf| link.read_link().is_ok_and(|it| it == Path::new("/dev/null"));
-    paths.masks(unit).iter().any(is_null)
-}
-
 /// Whether the boot waits for the network.
-pub(super) fn is_undecided(paths: &Paths) -> bool {
+pub(crate) fn is_undecided(paths: &Paths) -> bool {
     paths.undecided().exists()
 }
 
 /// This node has a document.
-pub(super) fn chosen(paths: &Paths) {
+pub(crate) fn chosen(paths: &Paths) {
     set(&paths.chosen());
 }
 
 /// br-ex is the agent's in this boot, and the boot waits for it.
-pub(super) fn bridge_undecided(paths: &Paths) {
+pub(crate) fn bridge_undecided(paths: &Paths) {
     set(&paths.owns_bridge());
     set(&paths.bridge_undecided());
 }
 
 /// Whether a unit waits for a mark to go.
-pub(super) fn is_boot_held(paths: &Paths) -> bool {
+pub(crate) fn is_boot_held(paths: &Paths) -> bool {
     is_undecided(paths) || paths.bridge_undecided().exists()
 }
 
 /// br-ex is there, or another's affair: the boot may go on.
-pub(super) fn bridge_decided(paths: &Paths) {
+pub(crate) fn bridge_decided(paths: &Paths) {
     clear(&paths.bridge_undecided());
 }
 
 /// br-ex is left to configure-ovs.
-pub(super) fn without_bridge(paths: &Paths) {
+pub(crate) fn without_bridge(paths: &Paths) {
     clear(&paths.owns_bridge());
     clear(&paths.bridge_undecided());
 }
 
 /// After a success: the boot may go on.
-pub(super) fn succeeded(paths: &Paths, success: Success) {
+pub(crate) fn succeeded(paths: &Paths, success: Success) {
     match success {
         // Without a document the node boots as if the agent were absent.
         Success::Nothing => {
@@ -126,14 +94,14 @@ pub(super) fn succeeded(paths: &Paths, success: Success) {
 
 /// After a failure, with a document's network in force: the last good one, or one that is not recorded. The boot may
 /// go on.
-pub(super) fn in_force(paths: &Paths) {
+pub(crate) fn in_force(paths: &Paths) {
     put_in_force(paths);
     clear(&paths.undecided());
 }
 
 /// After a failure with `on-failure = "continue"`: br-ex is left to other tools, the document is
 /// not.
-pub(super) fn without_document(paths: &Paths) {
+pub(crate) fn without_document(paths: &Paths) {
     clear(&paths.undecided());
 }
 

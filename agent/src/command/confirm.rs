@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use super::follow::follow;
+use super::{
+    output::print,
+    trial::{follow, kept},
+};
 use crate::{
-    command::output::print,
     error::Error,
     paths::Paths,
     status::trial::{State, Trial, TrialError},
@@ -35,12 +37,4 @@ pub(crate) async fn confirm(paths: &Paths) -> Result<(), Error> {
     let document = ended.document.display().to_string();
     ended.result()?;
     print(&kept(&document))
-}
-
-/// What a confirmation is worth.
-pub(super) fn kept(document: &str) -> String {
-    format!(
-        "{document} is confirmed: it stays until the next boot, `dayone apply` or `dayone rollback`\n\
-         to keep it for good, make it this node's document\n"
-    )
 }

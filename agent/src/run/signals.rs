@@ -10,16 +10,16 @@ use tokio::{
 use crate::{error::Error, transaction::stopped};
 
 /// The signals of a run.
-pub(super) struct Signals {
+pub(crate) struct Signals {
     /// Turns true on SIGTERM and SIGINT.
-    pub(super) stop: watch::Receiver<bool>,
+    pub(crate) stop: watch::Receiver<bool>,
     hangup: Signal,
 }
 
 impl Signals {
     /// Listens from now on. SIGHUP never ends a run: the terminal of a manual run may depend on the
     /// network that it changes.
-    pub(super) fn listen() -> Result<Self, Error> {
+    pub(crate) fn listen() -> Result<Self, Error> {
         let (sender, stop) = watch::channel(false);
         let mut term = signal(SignalKind::terminate()).map_err(Error::Signals)?;
         let mut int = signal(SignalKind::interrupt()).map_err(Error::Signals)?;
@@ -36,14 +36,14 @@ impl Signals {
     }
 
     /// Returns at the next SIGHUP.
-    pub(super) async fn hangup(&mut self) {
+    pub(crate) async fn hangup(&mut self) {
         // The stream of signals does not end.
         while self.hangup.recv().await.is_none() {}
     }
 }
 
 /// Runs work that changes nothing, so that a signal may interrupt it.
-pub(super) async fn stoppable<T, E: Into<Error>>(
+pub(crate) async fn stoppable<T, E: Into<Error>>(
     stop: &watch::Receiver<bool>,
     work: impl Future<Output = Result<T, E>>,
 ) -> Result<T, Error> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::marks;
 use nmgen::chain;
 
+use super::{marks, units};
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     durable::{self, FileError},
@@ -48,33 +48,20 @@ async fn forget_ovn_remote(paths: &Paths) -> Result<(), OvsdbError> {
     Ok(())
 }
 
-/// Like every run of nmstate-configuration, unless the migration is enabled. Reads the unit's
-/// links, since the bus may be down.
+/// Like every run of nmstate-configuration, unless the migration is enabled.
 fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
     let remains = paths.mtu_migration();
-    if !remains.exists() || mtu_migration_is_enabled(paths) {
+    if !remains.exists() || units::is_enabled(paths, "mtu-migration.service") {
         return Ok(());
     }
     tracing::info!(path = %remains.display(), "removing remains of an MTU migration");
     durable::remove(&remains)
 }
 
-fn mtu_migration_is_enabled(paths: &Paths) -> bool {
-    is_enabled(paths, "mtu-migration.service")
-}
-
 /// Whether the cluster's network is OVN-Kubernetes: the machine-config-operator enables
 /// ovs-configuration.service only then.
 pub(super) fn is_ovn_kubernetes(paths: &Paths) -> bool {
-    is_enabled(paths, "ovs-configuration.service")
-}
-
-fn is_enabled(paths: &Paths, unit: &str) -> bool {
-    let targets = paths.units().read_dir().into_iter().flatten().flatten();
-    targets.map(|target| target.path()).any(|target| {
-        target.extension().is_some_and(|it| it == "wants" || it == "requires")
-            && target.join(unit).symlink_metadata().is_ok()
-    })
+    units::is_enabled(paths, "ovs-configuration.service")
 }
 
 #[cfg(test)]
@@ -86,14 +73,16 @@ mod tests {
         let root = tempfile::tempdir()?;
         let paths = Paths::new(root.path());
         let remains = paths.mtu_migration();
-        let wants = paths.units().join("multi-user.target.wants");
         std::fs::create_dir_all(&remains)?;
-        std::fs::create_dir_all(&wants)?;
-        let link = wants.join("mtu-migration.service");
-        std::os::unix::fs::symlink("/nowhere", &link)?;
-        remove_mtu_migration(&paths)?;
-        assert!(remains.exists());
-        std::fs::remove_file(&link)?;
+        for directory in paths.unit_directories() {
+            let wants = directory.join("multi-user.target.wants");
+            std::fs::create_dir_all(&wants)?;
+            let link = wants.join("mtu-migration.service");
+            std::os::unix::fs::symlink("/nowhere", &link)?;
+            remove_mtu_migration(&paths)?;
+            assert!(remains.exists(), "{}", link.display());
+            std::fs::remove_file(&link)?;
+        }
         remove_mtu_migration(&paths)?;
         assert!(!remains.exists());
         remove_mtu_migration(&paths)?;

@@ -1,31 +1,66 @@
-//! Adoption of a document that another tool has put in force: recorded, not applied.
+//! A document already in force, by the agent or by another tool: no transaction, where its network works.
 
-use super::decide::Attempt;
 use nmgen::chain;
 
+use super::{Run, last_good::last_good_if_readable, proof::is_proved};
 use crate::{
     client::netlink::Netlink,
     document::{Document, digest::Digest, service_files::Found},
     durable::{self, commit, record::Record},
     error::Error,
-    model::Uplinks,
-    model::Wants,
-    network::{Network as _, NetworkError, real::RealNetwork},
+    model::{Uplinks, Wants},
+    network::{Network as _, NetworkError},
     paths::Paths,
     state::{Parsed, State},
     status::Success,
 };
 
+/// The outcome of a document that needs no transaction: in force already, or applied by another
+/// tool. `None`: apply it.
+pub(super) async fn skip_if_in_force(
+    run: &Run<'_>,
+    record: &mut Record,
+    document: &Document,
+    files: &Found,
+) -> Result<Option<Success>, Error> {
+    if !record.in_force(run.paths, &document.digest)? {
+        let Some(adopted) = Adopted::find(run.paths, record, document)? else {
+            return Ok(None);
+        };
+        return match is_proved(run, &Uplinks::declared(&adopted.wants)).await? {
+            true => adopted.record(run, document, files).await.map(Some),
+            false => Ok(None),
+        };
+    }
+    if !record.has_service_files(&files.digests()) {
+        tracing::info!("files of /etc/nmstate changed; they are applied with the document");
+        return Ok(None);
+    }
+    if let Some(uplinks) = record.committed.as_ref().and_then(|c| c.uplinks.as_ref()) {
+        return Ok(is_proved(run, uplinks).await?.then_some(Success::Unchanged));
+    }
+    // The record of an older version has neither uplinks nor files. Nothing is awaited if the document is unreadable.
+    let last_good = last_good_if_readable(run.paths, record);
+    let wants = last_good.map(|state| state.wants()).unwrap_or_default();
+    if !is_proved(run, &Uplinks::declared(&wants)).await? {
+        return Ok(None);
+    }
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let uplinks = Uplinks::seen(&netlink, &wants, Vec::new()).await?;
+    record.complete(run.paths, uplinks, &files.digests())?;
+    Ok(Some(Success::Unchanged))
+}
+
 /// A document in force according to `applied`.
-pub(super) struct Adopted {
+pub(crate) struct Adopted {
     parsed: Parsed,
-    pub(super) wants: Wants,
+    wants: Wants,
 }
 
 impl Adopted {
     /// `applied` has the document's bytes, or is the empty mark that nmstate-configuration leaves up
     /// to 4.19, with no commit of the agent's own before it.
-    pub(super) fn find(
+    pub(crate) fn find(
         paths: &Paths,
         record: &Record,
         document: &Document,
@@ -42,9 +77,9 @@ impl Adopted {
     }
 
     /// Writes the record and the last good document, and reports drift.
-    pub(super) async fn record(
+    async fn record(
         self,
-        run: &Attempt<'_>,
+        run: &Run<'_>,
         document: &Document,
         files: &Found,
     ) -> Result<Success, Error> {
@@ -64,8 +99,8 @@ impl Adopted {
         Ok(Success::Adopted)
     }
 
-    async fn look(&self, run: &Attempt<'_>) -> Result<(State, Uplinks), Error> {
-        let network = RealNetwork::connect(run.paths, &run.settings.wait).await?;
+    async fn look(&self, run: &Run<'_>) -> Result<(State, Uplinks), Error> {
+        let network = run.connect().await?;
         let say = |text: &str, bound| run.progress.say(text, bound);
         network.ready(&Wants::default(), &say).await?;
         let current = network.current().await?;

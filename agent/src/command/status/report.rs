@@ -1,0 +1,124 @@
+//! The current state beside the account of this boot.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::{
+    document::{Chosen, digest::Digest, service_files},
+    durable::record::Record,
+    error::Error,
+    paths::Paths,
+    run::last_good::removed,
+    status::{
+        Bridge, Fault, Outcome, SCHEMA, Status,
+        trial::{State, Trial},
+    },
+};
+
+/// The output of `--json`: the status file of this boot, and the current state.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Report {
+    #[serde(flatten)]
+    pub(super) boot: Status,
+    /// Whether this node's current document is committed and `applied` has its bytes.
+    pub(super) in_force: bool,
+    /// Whether this boot's run has put a network in force whose record is not written.
+    pub(super) not_recorded: bool,
+    /// SHA-256 of a pending document, which waits for the next boot.
+    pub(super) pending: Option<Digest>,
+    /// The document in force, if its file is gone.
+    pub(super) removed: Option<PathBuf>,
+    /// The parts of the document that the current state lacks.
+    pub(super) drift: Vec<String>,
+    /// Why drift is unknown.
+    pub(super) drift_unknown: Option<String>,
+    /// The last trial in this boot.
+    pub(super) trial: Option<Tried>,
+}
+
+impl Report {
+    /// The account of this boot beside the record, without drift.
+    pub(super) fn new(
+        paths: &Paths,
+        boot: Option<Status>,
+        chosen: &Chosen,
+        record: &Record,
+    ) -> Result<Self, Error> {
+        let (in_force, removed) = match &chosen.document {
+            Some(document) => {
+                let files = service_files::read(paths, &chosen.hostname)?.digests();
+                let committed = record.in_force(paths, &document.digest)?;
+                (committed && record.has_service_files(&files), None)
+            }
+            None => {
+                let removed = removed(paths, record);
+                (removed.is_none(), removed)
+            }
+        };
+        // A document that this boot has tried has failed and is not pending.
+        let tried = boot.as_ref().and_then(|boot| boot.digest.clone());
+        let waits = |digest: &Digest| !in_force && tried != Some(digest.to_string());
+        let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
+        let mut boot = boot.unwrap_or_else(|| before_any_run(chosen));
+        let not_recorded =
+            boot.outcome == Outcome::Failed(Fault::Untouched) && paths.committed().exists();
+        if not_recorded {
+            boot.outcome = Outcome::Failed(Fault::NotRecorded);
+        }
+        let trial = Trial::load(paths)?.map(Tried::now);
+        let (drift, drift_unknown) = (Vec::new(), None);
+        Ok(Self { boot, in_force, not_recorded, pending, removed, drift, drift_unknown, trial })
+    }
+
+    /// The automatic bridge, once its uplink is chosen.
+    pub(super) fn bridge(&self) -> Option<&Bridge> {
+        self.boot.bridge.as_ref().filter(|bridge| !bridge.uplink.is_empty())
+    }
+}
+
+/// A trial, with the time left.
+#[derive(Clone, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Tried {
+    #[serde(flatten)]
+    pub(super) trial: Trial,
+    /// Seconds until it goes back, while it waits for its confirmation.
+    pub(super) left: Option<u64>,
+}
+
+impl Tried {
+    fn now(trial: Trial) -> Self {
+        let left = trial.left();
+        Self { trial, left }
+    }
+
+    /// Whether the network is, or may be, the trial's.
+    pub(super) fn is_open(&self) -> bool {
+        !matches!(self.trial.state, State::Asked | State::Undone | State::Failed)
+    }
+}
+
+/// Everything that the page shows.
+pub(super) struct Seen<'a> {
+    pub(super) report: &'a Report,
+    pub(super) chosen: &'a Chosen,
+    pub(super) record: &'a Record,
+    /// The run that is at work now.
+    pub(super) at_work: Option<String>,
+}
+
+/// The status before any run in this boot: the choice of now.
+fn before_any_run(chosen: &Chosen) -> Status {
+    let document = chosen.document.as_ref();
+    Status {
+        schema: SCHEMA,
+        hostname: chosen.hostname.clone(),
+        document: document.map(|it| it.path.clone()),
+        digest: document.map(|it| it.digest.to_string()),
+        reason: chosen.reason.clone(),
+        warnings: chosen.warnings.clone(),
+        ..Status::default()
+    }
+}

@@ -1,0 +1,299 @@
+//! One run that may change the network: under the lock, with one account in the status file, the journal, on the
+//! console and to systemd. A document, the automatic bridge, a trial and a return to the last good configuration are
+//! all such runs.
+
+pub(crate) mod bridge;
+pub(crate) mod decide;
+mod fall_back;
+pub(crate) mod in_force;
+pub(crate) mod last_good;
+pub(crate) mod marks;
+mod peers;
+mod proof;
+pub(crate) mod recover;
+pub(crate) mod retry;
+pub(crate) mod signals;
+pub(crate) mod trial;
+mod units;
+
+use std::{path::Path, time::Duration};
+
+use nmgen::chain;
+use tokio::sync::watch;
+use tracing::field;
+
+use self::signals::stoppable;
+use crate::{
+    error::{Error, Exit},
+    lock::{self, Lock},
+    model::ProbeResult,
+    network::{NetworkError, real::RealNetwork},
+    paths::Paths,
+    settings::{Settings, SettingsError},
+    status::{
+        Fault, Outcome, Status, StatusFile, Success,
+        log::{Tone, console, message_id},
+        now,
+        progress::Progress,
+    },
+    transaction::{Change, Failure, Probed, Transaction},
+};
+
+/// A run, from its turn to its end.
+pub(crate) struct Run<'a> {
+    paths: &'a Paths,
+    pub(crate) settings: Settings,
+    /// The fault of settings that cannot be used; `settings` are the defaults then.
+    unusable: Option<SettingsError>,
+    pub(crate) status: StatusFile,
+    pub(crate) progress: Progress,
+    /// Turns true on SIGTERM and SIGINT.
+    stop: watch::Receiver<bool>,
+    /// Held until the run is dropped.
+    _lock: Lock,
+}
+
+/// The result of an attempt of a service.
+pub(crate) enum Ended {
+    /// In force, or nothing to do.
+    Good,
+    /// Failed, and the boot goes on.
+    GoesOn(Error),
+    /// Failed, and the boot waits.
+    Failed(Error),
+}
+
+impl Ended {
+    /// The result of a single attempt.
+    pub(crate) fn result(self) -> Result<(), Error> {
+        match self {
+            Self::Good => Ok(()),
+            Self::GoesOn(error) | Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Waits for the lock. Settings that cannot be used fail the run later, under the lock.
+    ///
+    /// # Errors
+    /// Another run kept the lock, or a signal ended the wait; reported, but not in the status file, which
+    /// belongs to the other run.
+    pub(crate) async fn begin(
+        paths: &'a Paths,
+        command: &'static str,
+        settings: Result<Settings, SettingsError>,
+        stop: &watch::Receiver<bool>,
+    ) -> Result<Self, Error> {
+        let (settings, unusable) = match settings {
+            Ok(settings) => (settings, None),
+            Err(error) => (Settings::default(), Some(error)),
+        };
+        let taken = lock::take(paths, command, settings.wait.turn.get(), waits);
+        let lock = stoppable(stop, taken).await.inspect_err(refused)?;
+        let (status, progress) = status_and_progress(paths);
+        let stop = stop.clone();
+        Ok(Self { paths, settings, unusable, status, progress, stop, _lock: lock })
+    }
+
+    /// An error if the settings cannot be used.
+    fn usable(&mut self) -> Result<(), Error> {
+        self.unusable.take().map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn is_stopped(&self) -> bool {
+        *self.stop.borrow()
+    }
+
+    /// The clients of the network; NetworkManager may still be down.
+    pub(crate) async fn connect(&self) -> Result<RealNetwork<'_>, NetworkError> {
+        RealNetwork::connect(self.paths, &self.settings.wait).await
+    }
+
+    fn transaction<'n>(&'n self, network: &'n RealNetwork<'n>) -> Transaction<'n, RealNetwork<'n>> {
+        let (paths, settings, progress) = (self.paths, &self.settings, &self.progress);
+        Transaction { network, paths, settings, progress, stop: self.stop.clone() }
+    }
+
+    /// Carries the change of this run out.
+    pub(crate) async fn transact(
+        &self,
+        network: &RealNetwork<'_>,
+        change: &Change<'_>,
+    ) -> Result<(), Failure> {
+        let mut probed = Probed::default();
+        let result = self.transaction(network).run(change, &mut probed).await;
+        self.tell_probes(probed);
+        result
+    }
+
+    fn tell_probes(&self, probed: Probed) {
+        self.status.update(|s| {
+            s.probes_before = probed.before;
+            s.probes_after = probed.after;
+        });
+    }
+
+    /// Writes a warning to the journal and the status.
+    fn warn(&self, text: &str) {
+        tracing::warn!("{text}");
+        self.status.update(|s| s.warnings.push(text.to_owned()));
+    }
+
+    /// Reports a success; readiness first, so that the boot goes on.
+    pub(crate) fn succeeded(&self, success: Success) {
+        self.end(Outcome::Succeeded(success), None);
+        let s = self.status.get();
+        let (id, tone, text) = match (success, s.bridge.is_some()) {
+            (Success::Committed, true) => {
+                (message_id::BRIDGE_COMMITTED, Tone::Good, "br-ex is in force")
+            }
+            (Success::Unchanged, true) => (
+                message_id::BRIDGE_UNCHANGED,
+                Tone::Good,
+                "br-ex is in force already, nothing to do",
+            ),
+            (Success::Committed, false) => {
+                (message_id::COMMITTED, Tone::Good, "the network is in force")
+            }
+            (Success::Unchanged, false) => {
+                (message_id::UNCHANGED, Tone::Good, "in force already, nothing to do")
+            }
+            (Success::Adopted, _) => {
+                (message_id::ADOPTED, Tone::Good, "in force by another tool, recorded")
+            }
+            (Success::Removed, _) => (
+                message_id::REMOVED,
+                Tone::Bad,
+                "the document in force was removed; its network stays",
+            ),
+            (Success::Nothing, _) => (message_id::NOTHING, Tone::Plain, "nothing to do"),
+        };
+        let text = format!("{text} ({})", s.reason);
+        // Readiness first: the boot waits for it.
+        self.progress.ready(&text);
+        tracing::info!(
+            message_id = id,
+            dayone_document = %s.document.as_deref().unwrap_or(Path::new("")).display(),
+            dayone_digest = s.digest.as_deref().unwrap_or_default(),
+            "{text}"
+        );
+        let mut lines = vec![text];
+        lines.extend(s.probes_after.iter().map(probe_line));
+        console(tone, &lines);
+    }
+
+    /// Reports a failure.
+    pub(crate) fn failed(&self, error: &Error) {
+        let fault = fault_of(error);
+        self.end(Outcome::Failed(fault), Some(error));
+        let s = self.status.get();
+        let id = match (fault, s.bridge.is_some()) {
+            (Fault::RolledBack, true) => message_id::BRIDGE_ROLLED_BACK,
+            (Fault::RollBackFailed, true) => message_id::BRIDGE_ROLL_BACK_FAILED,
+            (Fault::NotRecorded, _) => message_id::NOT_RECORDED,
+            (Fault::Untouched | Fault::GivenUp, true) => message_id::BRIDGE_FAILED,
+            (Fault::RolledBack, false) => message_id::ROLLED_BACK,
+            (Fault::RollBackFailed, false) => message_id::ROLL_BACK_FAILED,
+            (Fault::Untouched | Fault::GivenUp, false) => message_id::FAILED,
+        };
+        let text = chain(error);
+        tracing::error!(
+            message_id = id,
+            dayone_document = %s.document.as_deref().unwrap_or(Path::new("")).display(),
+            dayone_exit = error.exit() as u8,
+            "{text}"
+        );
+        let mut lines = vec![format!("FAILED: {text}")];
+        lines.extend(s.last_good);
+        console(Tone::Bad, &lines);
+    }
+
+    /// Reports a failure with which the boot goes on, for the reason in `text`; repeated at every boot.
+    pub(crate) fn goes_on(&self, error: &Error, id: &'static str, text: String) {
+        self.progress.ready(&text);
+        let document = self.status.get().document;
+        tracing::warn!(
+            message_id = id,
+            dayone_document = document.as_ref().map(|it| field::display(it.display())),
+            "{text}; {}",
+            chain(error)
+        );
+        console(Tone::Bad, &[text, "see: dayone status".to_owned()]);
+    }
+
+    fn end(&self, outcome: Outcome, error: Option<&Error>) {
+        self.status.update(|s| {
+            s.phases = self.progress.phases();
+            s.finished = Some(now());
+            s.outcome = outcome;
+            s.exit = Some(error.map_or(Exit::Done, Error::exit) as u8);
+            s.error = error.map(|error| chain(error));
+        });
+        self.status.write();
+    }
+}
+
+/// A status file, and the progress that keeps it up to date.
+fn status_and_progress(paths: &Paths) -> (StatusFile, Progress) {
+    let status = StatusFile::new(paths);
+    let progress = Progress::new({
+        let status = status.clone();
+        move |phase, done| {
+            status.update(|s| {
+                s.phase = Some(phase);
+                s.phases = done.to_vec();
+            });
+            status.write();
+        }
+    });
+    (status, progress)
+}
+
+/// Reports the holder of the lock.
+pub(crate) fn waits(text: &str) {
+    Progress::new(|_, _| {}).say(text, Duration::ZERO);
+    tracing::warn!("{text}");
+    console(Tone::Plain, &[text.to_owned()]);
+}
+
+/// Reports a run that did not begin; the status file belongs to another run.
+pub(crate) fn refused(error: &Error) {
+    tracing::error!(dayone_exit = error.exit() as u8, "{}", chain(error));
+    console(Tone::Bad, &[format!("FAILED: {}", chain(error))]);
+}
+
+/// The fault of a run that ended with `error`.
+fn fault_of(error: &Error) -> Fault {
+    match (error, error.exit()) {
+        (Error::GivenUp { .. }, _) => Fault::GivenUp,
+        (Error::Transaction(Failure::NotRecorded { .. }), _) => Fault::NotRecorded,
+        (_, Exit::RolledBack) => Fault::RolledBack,
+        (_, Exit::RollBackFailed) => Fault::RollBackFailed,
+        (_, Exit::Done | Exit::Machine | Exit::Input) => Fault::Untouched,
+    }
+}
+
+/// Reports a br-ex that is not the agent's affair; the status file is another run's.
+fn no_bridge(why: &str) {
+    Progress::new(|_, _| {}).ready(why);
+    tracing::info!(message_id = message_id::BRIDGE_NOTHING, "{why}");
+}
+
+/// Reports the pause of a service after a failure.
+fn pauses(paths: &Paths, error: &Error, next: &str) {
+    // Read anew: another run may have written the file since.
+    if let Ok(Some(earlier)) = StatusFile::load(paths) {
+        let status = StatusFile::new(paths);
+        status.update(|s| *s = Status { next: Some(next.to_owned()), ..earlier });
+        status.write();
+    }
+    Progress::new(|_, _| {}).say(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
+    tracing::info!("{next}");
+    console(Tone::Plain, &[next.to_owned()]);
+}
+
+fn probe_line(result: &ProbeResult) -> String {
+    let verdict = if result.ok { "ok" } else { "FAILED" };
+    format!("  {}: {verdict}, {} ({} ms)", result.name, result.detail, result.milliseconds)
+}

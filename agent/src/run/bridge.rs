@@ -1,0 +1,167 @@
+//! The automatic br-ex of a node without a document.
+
+use tokio::sync::watch;
+
+use super::{Ended, Run, fault_of, marks, no_bridge, peers, recover, refused, signals::stoppable};
+use crate::{
+    document,
+    durable::record::Record,
+    error::Error,
+    paths::Paths,
+    settings::{OnFailure, Settings},
+    status::{Bridge, Fault, StatusFile, Success, log::message_id, phase::Phase},
+    transaction::{BridgeChange, Change},
+};
+
+/// Tries once, under the lock; `decides` says whether the boot waits for it.
+pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides: bool) -> Ended {
+    if !peers::is_ovn_kubernetes(paths) {
+        no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
+        return Ended::Good;
+    }
+    let mut run = match Run::begin(paths, "bridge", Settings::load(paths), stop).await {
+        Ok(run) => run,
+        Err(error) => return Ended::Failed(error),
+    };
+    if decides {
+        marks::bridge_undecided(paths);
+    }
+    let replaces_document = match Box::pin(owner(paths)).await {
+        Ok(Owner::Automatic) => false,
+        Ok(Owner::GoneDocument) => true,
+        Ok(Owner::Document) => {
+            peers::stand_in(paths).await;
+            marks::bridge_decided(paths);
+            no_bridge("br-ex belongs to this node's document");
+            return Ended::Good;
+        }
+        Ok(Owner::Others) => {
+            marks::without_bridge(paths);
+            no_bridge(
+                "br-ex is left to other tools: this node has a document, and dayone.service is disabled",
+            );
+            return Ended::Good;
+        }
+        Err(error) => {
+            refused(&error);
+            return Ended::Failed(error);
+        }
+    };
+    let hostname = StatusFile::load(paths).ok().flatten().unwrap_or_default().hostname;
+    run.status.update(|s| {
+        s.hostname = hostname;
+        s.bridge = Some(Bridge::default());
+    });
+    let result = match run.usable() {
+        Ok(()) => Box::pin(make(&run, replaces_document)).await,
+        Err(error) => Err(error),
+    };
+    let error = match result {
+        Ok(success) => {
+            marks::bridge_decided(paths);
+            run.succeeded(success);
+            return Ended::Good;
+        }
+        Err(error) => error,
+    };
+    run.failed(&error);
+    let goes_on = run.settings.on_failure == OnFailure::Continue && !run.is_stopped();
+    let text = if decides && fault_of(&error) == Fault::NotRecorded {
+        marks::bridge_decided(paths);
+        "br-ex is in force; the boot goes on: the next boot records it"
+    } else if decides && goes_on {
+        marks::without_bridge(paths);
+        "br-ex was NOT made; the boot goes on: on-failure is \"continue\""
+    } else {
+        return Ended::Failed(error);
+    };
+    run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
+    Ended::GoesOn(error)
+}
+
+/// Owner of br-ex.
+enum Owner {
+    /// A document, of the agent or of another tool.
+    Document,
+    /// A document of the agent, whose file is gone.
+    GoneDocument,
+    /// Other tools, which applied documents before the agent: this node has one that the agent leaves alone.
+    Others,
+    /// The agent: no document is in force.
+    Automatic,
+}
+
+async fn owner(paths: &Paths) -> Result<Owner, Error> {
+    let document = document::choose(paths, std::time::Duration::ZERO, || {}).await?.document;
+    if document.is_none() && Record::load(paths).committed.is_some() {
+        return Ok(Owner::GoneDocument);
+    }
+    if paths.in_force().exists() || paths.applied().exists() {
+        return Ok(Owner::Document);
+    }
+    match document {
+        Some(_) if marks::is_undecided(paths) => Err(Error::DocumentFirst),
+        Some(_) if !marks::is_agent_enabled(paths) => Ok(Owner::Others),
+        Some(_) | None => Ok(Owner::Automatic),
+    }
+}
+
+/// Makes br-ex, unless it is there.
+async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> {
+    recover::online(run).await?;
+    peers::stand_in(run.paths).await;
+    let network = run.connect().await?;
+    let say = |text: &str, bound| run.progress.say(text, bound);
+    let start = run.progress.enter(Phase::SelectUplink, run.settings.wait.uplink.get());
+    let planned = stoppable(&run.stop, network.plan_bridge(&run.settings, &say)).await;
+    run.progress.leave(Phase::SelectUplink, start, planned.is_ok());
+    let plan = planned?;
+    // Open vSwitch is up by now, if it was not.
+    peers::stand_in(run.paths).await;
+    let reason = format!("br-ex on {}: {}", plan.uplink.link, plan.uplink);
+    tracing::info!("{reason}");
+    for loss in &plan.losses {
+        tracing::warn!("{loss}");
+    }
+    run.status.update(|s| {
+        s.reason = reason;
+        s.bridge = Some(Bridge::from(&plan));
+    });
+    if !replaces_document
+        && plan.remove.profiles.is_empty()
+        && plan.remove.bridges.is_empty()
+        && network.lacking(&plan).await?.is_empty()
+    {
+        return Ok(Success::Unchanged);
+    }
+    let change = BridgeChange { plan: &plan, replaces_document };
+    run.transact(&network, &Change::Bridge(change)).await?;
+    Ok(Success::Committed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_document_is_others_where_the_agent_is_disabled() -> Result<(), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&path)).and_then(|()| fs::write(&path, text))
+        };
+        write("proc/sys/kernel/hostname", "worker-0\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        write("etc/nmstate/openshift/worker-0.yml", "interfaces: []\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Others)));
+        write("etc/systemd/system/multi-user.target.wants/dayone.service", "")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
+        write("run/dayone/undecided", "")?;
+        assert!(matches!(owner(&paths).await, Err(Error::DocumentFirst)));
+        write("etc/nmstate/openshift/applied", "interfaces: []\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        Ok(())
+    }
+}

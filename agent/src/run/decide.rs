@@ -1,0 +1,216 @@
+//! One attempt with this node's document: chosen, checked, put in force, with the last good one as fallback.
+
+use std::time::Duration;
+
+use nmgen::chain;
+use tokio::sync::watch;
+
+use super::{
+    Ended, Run,
+    fall_back::{Standing, fall_back},
+    fault_of,
+    in_force::skip_if_in_force,
+    last_good::{last_good_if_readable, removed},
+    marks, peers, recover,
+    signals::stoppable,
+};
+use crate::{
+    document::{
+        self, Document, check,
+        service_files::{self, Found, ServiceFiles},
+    },
+    durable::record::{self, Record},
+    error::Error,
+    paths::Paths,
+    settings::{OnFailure, Settings},
+    state::Parsed,
+    status::{Fault, Success, log::message_id, phase::Phase},
+    transaction::{Change, DocumentChange, Failure, PhaseError},
+};
+
+/// Tries once; `decides` says whether a failure may let the boot go on, `forgive` forgets earlier failures of the
+/// document.
+///
+/// The steps are boxed: a single future is too deep for the compiler.
+pub(crate) async fn attempt(
+    paths: &Paths,
+    stop: &watch::Receiver<bool>,
+    forgive: bool,
+    decides: bool,
+) -> Ended {
+    let mut run = match Run::begin(paths, "apply", Settings::load(paths), stop).await {
+        Ok(run) => run,
+        Err(error) => return Ended::Failed(error),
+    };
+    if decides {
+        marks::undecided(paths);
+    }
+    let result = match run.usable() {
+        Ok(()) => Box::pin(decide(&run, forgive)).await,
+        Err(error) => Err(error),
+    };
+    let error = match result {
+        Ok(success) => {
+            marks::succeeded(paths, success);
+            run.succeeded(success);
+            return Ended::Good;
+        }
+        Err(error) => error,
+    };
+    // A network in force that is not recorded needs no other.
+    let is_in_force = fault_of(&error) == Fault::NotRecorded;
+    let standing = match is_in_force {
+        true => None,
+        false => Box::pin(fall_back(&run, &error)).await,
+    };
+    run.status.update(|s| {
+        s.last_good = standing.as_ref().map(ToString::to_string);
+        s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
+    });
+    run.failed(&error);
+    if !decides {
+        return Ended::Failed(error);
+    }
+    let document = run.status.get().document.unwrap_or_else(|| "the document".into());
+    let document = document.display();
+    let (text, why) = match (standing, run.settings.on_failure) {
+        _ if is_in_force => {
+            peers::stand_in(paths).await;
+            marks::in_force(paths);
+            (format!("{document} is in force"), "the next boot writes its record".to_owned())
+        }
+        (Some(Standing::Carries(how)), _) => {
+            peers::stand_in(paths).await;
+            marks::in_force(paths);
+            (format!("{document} is NOT in force"), how)
+        }
+        (_, OnFailure::Continue) if !run.is_stopped() => {
+            marks::without_document(paths);
+            (format!("{document} is NOT in force"), "on-failure is \"continue\"".to_owned())
+        }
+        (_, OnFailure::Fail | OnFailure::Continue) => return Ended::Failed(error),
+    };
+    let text = format!("{text}; the boot goes on: {why}");
+    run.goes_on(&error, message_id::GOES_ON, text);
+    Ended::GoesOn(error)
+}
+
+/// Puts this node's document in force.
+async fn decide(run: &Run<'_>, forgive: bool) -> Result<Success, Error> {
+    let mut record = recover::online(run).await?;
+    let Some(document) = choose(run).await? else {
+        let is_removed = removed(run.paths, &record).is_some();
+        return Ok(if is_removed { Success::Removed } else { Success::Nothing });
+    };
+    marks::chosen(run.paths);
+    peers::stand_in(run.paths).await;
+    let files = service_files::read(run.paths, &run.status.get().hostname)?;
+    let skipped = Box::pin(skip_if_in_force(run, &mut record, &document, &files)).await?;
+    let success = match skipped {
+        Some(success) => success,
+        None => {
+            let (parsed, files) = check(run, &document, &files, &record)?;
+            Box::pin(transact(run, &document, &parsed, &files, forgive, record)).await?;
+            Success::Committed
+        }
+    };
+    // Open vSwitch is up by now, if it was not.
+    peers::stand_in(run.paths).await;
+    Ok(success)
+}
+
+/// This node's document, with the reason of the choice.
+async fn choose(run: &Run<'_>) -> Result<Option<Document>, Error> {
+    let bound = run.settings.wait.hostname.get();
+    let start = run.progress.enter(Phase::Select, bound);
+    let waiting = || {
+        let text = format!("waiting for a hostname (up to {} s)", bound.as_secs());
+        run.progress.say(&text, bound);
+    };
+    let chosen = stoppable(&run.stop, document::choose(run.paths, bound, waiting)).await;
+    run.progress.leave(Phase::Select, start, chosen.is_ok());
+    let chosen = chosen?;
+    for warning in &chosen.warnings {
+        tracing::warn!("{warning}");
+    }
+    run.status.update(|s| {
+        s.hostname = chosen.hostname;
+        s.reason = chosen.reason;
+        s.warnings = chosen.warnings;
+        s.document = chosen.document.as_ref().map(|d| d.path.clone());
+        s.digest = chosen.document.as_ref().map(|d| d.digest.to_string());
+    });
+    Ok(chosen.document)
+}
+
+fn check(
+    run: &Run<'_>,
+    document: &Document,
+    files: &Found,
+    record: &Record,
+) -> Result<(Parsed, ServiceFiles), Error> {
+    let reason = run.status.get().reason;
+    tracing::info!(document = %document.path.display(), digest = %document.digest, "{reason}");
+    let start = run.progress.enter(Phase::Check, Duration::from_secs(10));
+    let applied = record.applied_service_files(&files.digests());
+    let checked = check::check(document).and_then(|parsed| Ok((parsed, files.due(&applied)?)));
+    run.progress.leave(Phase::Check, start, checked.is_ok());
+    Ok(checked?)
+}
+
+/// Applies the document, unless it failed too often.
+async fn transact(
+    run: &Run<'_>,
+    document: &Document,
+    parsed: &Parsed,
+    files: &ServiceFiles,
+    forgive: bool,
+    mut record: Record,
+) -> Result<(), Error> {
+    if forgive {
+        record.forgive();
+    }
+    give_up(&run.settings, &record, document)?;
+    let network = run.connect().await?;
+    // Leftovers of an unreadable last good document stay.
+    let previous = last_good_if_readable(run.paths, &record);
+    let previous = previous.as_ref();
+    let change = DocumentChange { document, parsed, service_files: files, previous };
+    let result = run.transact(&network, &Change::Document(change)).await;
+    if let Err(failure) = &result {
+        note_failure(run.paths, &mut record, document, failure);
+    }
+    Ok(result?)
+}
+
+/// Gives a document up after `max-attempts` failures that touched the network.
+fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<(), Error> {
+    let count = record.failures_of(&document.digest);
+    if settings.max_attempts == 0 || count < settings.max_attempts {
+        return Ok(());
+    }
+    let last = record.failures.as_ref().map(|f| f.last_error.clone()).unwrap_or_default();
+    Err(Error::GivenUp { digest: document.digest.clone(), count, last })
+}
+
+/// Counts a failure of the document. A stop does not count: the machine is shutting down.
+fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
+    let why = chain(failure);
+    let (digest, source) = (&document.digest, &*document.path);
+    let before = record.failures_of(digest);
+    let noted = match failure {
+        Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
+        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
+            record::append(paths, &document.digest, &document.path, "stopped", Some(&why))
+        }
+        Failure::RolledBack { .. } => {
+            record.failed(paths, digest, source, before, "rolled-back", &why)
+        }
+        Failure::RollBackFailed { .. } => {
+            record.failed(paths, digest, source, before, "roll-back-failed", &why)
+        }
+    };
+    if let Err(error) = noted {
+        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
+    }
+}

@@ -1,0 +1,150 @@
+//! After a failure: whether the last good configuration carries the node, and its return.
+
+use std::fmt;
+
+use nmgen::chain;
+
+use super::{
+    Run,
+    last_good::{self, last_good, last_good_state},
+};
+use crate::{
+    client::netlink::Netlink,
+    document::Document,
+    durable::{record::Record, set_aside},
+    error::{Error, Exit},
+    model::ProbeResult,
+    network::NetworkError,
+    probe::{self, Kind, Probe},
+    settings::Policy,
+    state::Parsed,
+    status::phase::Phase,
+    transaction::Probed,
+};
+
+/// Whether the last good configuration works.
+pub(super) enum Standing {
+    /// In force, and the node is reachable.
+    Carries(String),
+    /// Not in force, or the node is unreachable.
+    Lost(String),
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Carries(text) | Self::Lost(text) => f.write_str(text),
+        }
+    }
+}
+
+/// Falls back after `error`. `None`: no last good document, or a stop signal.
+pub(super) async fn fall_back(run: &Run<'_>, error: &Error) -> Option<Standing> {
+    if run.is_stopped() {
+        return None;
+    }
+    let record = Record::load(run.paths);
+    let (document, parsed) = match last_good(run.paths, &record) {
+        Ok(found) => found?,
+        Err(error) => {
+            return Some(Standing::Lost(format!("last good is unusable: {}", chain(&error))));
+        }
+    };
+    let name = format!("the last good configuration ({})", document.path.display());
+    if error.exit() != Exit::RollBackFailed {
+        match unanswered(run, &record).await {
+            Ok(None) => return Some(Standing::Carries(format!("{name} is in force"))),
+            Ok(Some(why)) => tracing::warn!("{name} gives the node no working network: {why}"),
+            Err(error) => tracing::warn!("{}", chain(&error)),
+        }
+        // A machine error before the transaction would fail this document too.
+        if error.exit() == Exit::Machine {
+            return Some(Standing::Lost(format!("{name} gives the node no working network")));
+        }
+    }
+    Some(match put_back(run, &record, &document, &parsed).await {
+        Ok(()) => Standing::Carries(format!("{name} was put back")),
+        Err(error) => Standing::Lost(format!("{name} failed too: {}", chain(&error))),
+    })
+}
+
+/// Runs the probes that decide whether the last good configuration carries the node, while
+/// links come up; `None`: all answer.
+async fn unanswered(run: &Run<'_>, record: &Record) -> Result<Option<String>, Error> {
+    let wants = last_good_state(run.paths, record)?.map(|state| state.wants()).unwrap_or_default();
+    let settings = &run.settings.probe;
+    let plan = probe::plan(settings, &wants.gateways, &wants.name_servers, run.paths);
+    let asked = telling(&plan, &run.status.get().probes_before, settings.gateway);
+    let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
+    let start = run.progress.enter(Phase::LastGood, bound);
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let answers = probe::run(&asked, bound, run.paths, &netlink).await;
+    let silent: Vec<String> = answers
+        .iter()
+        .filter(|answer| !answer.ok)
+        .map(|answer| format!("{}: {}", answer.name, answer.detail))
+        .collect();
+    run.progress.leave(Phase::LastGood, start, silent.is_empty());
+    Ok((!silent.is_empty()).then(|| silent.join("; ")))
+}
+
+/// Applies the last good document as a transaction, over remains of a failed roll back.
+async fn put_back(
+    run: &Run<'_>,
+    record: &Record,
+    document: &Document,
+    parsed: &Parsed,
+) -> Result<(), Error> {
+    let aside = set_aside::set_aside(run.paths)?;
+    let applied = last_good::apply(run, record, (document, parsed), &mut Probed::default()).await;
+    if aside {
+        match applied {
+            Ok(()) => set_aside::forget(run.paths)?,
+            Err(_) => set_aside::open_again(run.paths)?,
+        }
+    }
+    applied
+}
+
+/// The probes that decide for the last good document, always with a gateway: its silence before may
+/// be the fault.
+fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe> {
+    let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
+    let is_gateway =
+        |probe: &Probe| matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_));
+    if gateway != Policy::Off && !asked.iter().any(is_gateway) {
+        asked.push(probe::gateways_in_use());
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{model::Gateway, paths::Paths, settings::Probes};
+
+    fn names(gateways: &[Gateway], before: &[(&str, bool)], settings: &Probes) -> Vec<String> {
+        let plan = probe::plan(settings, gateways, &[], &Paths::new("/nowhere"));
+        let result = |(name, ok): &(&str, bool)| ProbeResult {
+            name: (*name).to_owned(),
+            ok: *ok,
+            detail: String::new(),
+            warning: None,
+            milliseconds: 0,
+        };
+        let before: Vec<_> = before.iter().map(result).collect();
+        telling(&plan, &before, settings.gateway).into_iter().map(|probe| probe.name).collect()
+    }
+
+    #[test]
+    fn a_gateway_always_tells_unless_it_is_off() {
+        let named = [Gateway { link: None, ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }];
+        let settings = Probes::default();
+        assert_eq!(names(&named, &[], &settings), ["gateway 192.0.2.1"]);
+        assert_eq!(names(&[], &[("gateway", false)], &settings), ["gateway"]);
+        let before = [("IPv4 gateway", true), ("dns", true)];
+        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "dns"]);
+        let off = Probes { gateway: Policy::Off, ..Probes::default() };
+        assert!(names(&named, &[], &off).is_empty());
+    }
+}

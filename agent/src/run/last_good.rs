@@ -1,0 +1,92 @@
+//! The last good document, as committed.
+
+use std::path::PathBuf;
+
+use super::{Run, recover};
+use crate::{
+    document::{Document, check, service_files::ServiceFiles},
+    durable::{self, record::Record},
+    error::Error,
+    paths::Paths,
+    state::{Parsed, State},
+    transaction::{Change, DocumentChange, Probed},
+};
+
+/// The last good document.
+pub(crate) fn last_good(
+    paths: &Paths,
+    record: &Record,
+) -> Result<Option<(Document, Parsed)>, Error> {
+    let path = paths.last_good();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut document = Document::read(path)?;
+    let parsed = check::check(&document)?;
+    // Show the original path: the file on disk is a copy.
+    if let Some(committed) = &record.committed
+        && committed.digest == document.digest
+    {
+        document.path.clone_from(&committed.source);
+    }
+    Ok(Some((document, parsed)))
+}
+
+/// The state of the last good document, resolved when it was applied: captures and `copy-mac-from`
+/// may resolve differently now.
+pub(crate) fn last_good_state(paths: &Paths, record: &Record) -> Result<Option<State>, Error> {
+    let Some((_, parsed)) = last_good(paths, record)? else { return Ok(None) };
+    let bytes = durable::read(&paths.last_good_state())?.unwrap_or_default();
+    let then = Parsed::new(&String::from_utf8_lossy(&bytes))?.resolve(None)?;
+    Ok(Some(match parsed.needs_current() {
+        true => then,
+        // Take the document, not its resolved copy: nmstate does not write every key that it reads.
+        false => parsed.resolve(None)?.with_links_of(&then),
+    }))
+}
+
+/// The state of the last good document; `None`, with a warning, if it is unreadable: that must not stop a good document.
+pub(super) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<State> {
+    last_good_state(paths, record).unwrap_or_else(|error| {
+        tracing::warn!("{}", nmgen::chain(&error));
+        None
+    })
+}
+
+/// Applies the last good document as a transaction.
+pub(super) async fn apply(
+    run: &Run<'_>,
+    record: &Record,
+    (document, parsed): (&Document, &Parsed),
+    probed: &mut Probed,
+) -> Result<(), Error> {
+    let network = run.connect().await?;
+    let files = ServiceFiles::none_due(record.applied_service_files(&[]));
+    let change = DocumentChange { document, parsed, service_files: &files, previous: None };
+    Ok(run.transaction(&network).run(&Change::Document(change), probed).await?)
+}
+
+/// Returns to the last good document, for `dayone rollback`.
+pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
+    let record = recover::online(run).await?;
+    let (document, parsed) = last_good(run.paths, &record)?.ok_or(Error::NoLastGood)?;
+    run.status.update(|s| {
+        s.reason = "the last good configuration, by dayone rollback".to_owned();
+        s.document = Some(document.path.clone());
+        s.digest = Some(document.digest.to_string());
+    });
+    let mut probed = Probed::default();
+    let applied = apply(run, &record, (&document, &parsed), &mut probed).await;
+    run.tell_probes(probed);
+    applied
+}
+
+/// The missing file of a document in force; the path of `applied` if that is the only evidence. `None`: no document
+/// was ever in force.
+///
+/// `applied` stays: without it configure-ovs would delete br-ex under the active profiles and
+/// disconnect the node.
+pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
+    let committed = record.committed.as_ref().map(|committed| committed.source.clone());
+    committed.or_else(|| paths.applied().exists().then(|| paths.applied()))
+}

@@ -1,0 +1,160 @@
+//! The network of a document in force: proved before the boot goes on, and repaired where it does not come back by itself.
+
+use std::{
+    fmt,
+    future::Future,
+    time::{Duration, Instant},
+};
+
+use nmgen::chain;
+
+use super::Run;
+use crate::{
+    client::netlink::Netlink,
+    error::Error,
+    model::Uplinks,
+    network::NetworkError,
+    probe,
+    settings::Policy,
+    status::phase::Phase,
+    transaction::{Failure, PhaseError, stopped},
+};
+
+/// Parts that a network lacks.
+enum Lack {
+    /// Addresses, routes or links.
+    Network(NetworkError),
+    /// An answer of a gateway, and profiles of these devices: gone, or not up although the device
+    /// carries a default route.
+    Profiles(Vec<String>),
+    /// An answer of a gateway, and nothing else.
+    Answer(String),
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(error) => f.write_str(&chain(error)),
+            Self::Profiles(devices) => {
+                let devices = devices.join(", ");
+                write!(f, "no gateway answers, and profiles are gone or not up: {devices}")
+            }
+            Self::Answer(why) => write!(f, "no gateway answers: {why}"),
+        }
+    }
+}
+
+/// Whether the network is usable, activating the document's profiles if necessary. If not, the
+/// document has to be applied again.
+pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool, Error> {
+    if expected.families.is_empty() {
+        return Ok(true);
+    }
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let bound = run.settings.wait.network.get();
+    let waited = wait(run, expected, &netlink, bound);
+    let Err(lack) = phase(run, Phase::Network, bound, waited).await? else {
+        return Ok(true);
+    };
+    tracing::warn!("{lack}; activating the document's profiles");
+    let bound = run.settings.timeout.verify.get();
+    let repaired = repair(run, expected, &netlink, bound, lack);
+    match phase(run, Phase::Activate, bound, repaired).await? {
+        Ok(()) => {
+            run.warn("the network did not return by itself: activated the document's profiles");
+            Ok(true)
+        }
+        // A gateway that is down is no fault of this node's network.
+        Err(lack @ Lack::Answer(_)) => {
+            run.warn(&format!("{lack}; the document's profiles are there"));
+            Ok(true)
+        }
+        Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
+            tracing::warn!("{lack}");
+            run.warn(
+                "the network did not return: applying the document again; changes made \
+                 since its commit are lost",
+            );
+            Ok(false)
+        }
+    }
+}
+
+/// Waits for addresses, routes and links, and asks the gateways: an interface of Open vSwitch
+/// keeps address and route without its uplink.
+async fn wait(
+    run: &Run<'_>,
+    expected: &Uplinks,
+    netlink: &Netlink,
+    bound: Duration,
+) -> Result<(), Lack> {
+    let start = Instant::now();
+    let say = |text: &str, bound| run.progress.say(text, bound);
+    expected.wait(netlink, bound, &say).await.map_err(Lack::Network)?;
+    if run.settings.probe.gateway == Policy::Off {
+        return Ok(());
+    }
+    let asked = [probe::gateways_in_use()];
+    let bound = bound.saturating_sub(start.elapsed()).max(run.settings.timeout.baseline.get());
+    say(&format!("waiting for a gateway's answer (up to {:.0} s)", bound.as_secs_f64()), bound);
+    let answers = probe::run(&asked, bound, run.paths, netlink).await;
+    match answers.into_iter().find(|answer| !answer.ok) {
+        Some(silent) => Err(Lack::Answer(silent.detail)),
+        None => Ok(()),
+    }
+}
+
+/// Activates the document's profiles that are not up, and waits again if there were any.
+async fn repair(
+    run: &Run<'_>,
+    expected: &Uplinks,
+    netlink: &Netlink,
+    bound: Duration,
+    lack: Lack,
+) -> Result<(), Lack> {
+    let say = |text: &str, bound| run.progress.say(text, bound);
+    let network = match run.connect().await {
+        Ok(network) => network,
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
+            return Err(lack);
+        }
+    };
+    let repaired = match network.activate(&expected.profiles, &say).await {
+        Ok(()) => wait(run, expected, netlink, bound).await,
+        Err(NetworkError::NoProfile) => Err(lack),
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
+            Err(lack)
+        }
+    };
+    let Err(Lack::Answer(why)) = repaired else { return repaired };
+    match network.lost(&expected.profiles).await {
+        Ok(lost) if lost.is_empty() => Err(Lack::Answer(why)),
+        Ok(lost) => Err(Lack::Profiles(lost)),
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
+            Err(Lack::Answer(why))
+        }
+    }
+}
+
+/// Runs a phase that a signal stops; the caller judges its failure.
+async fn phase<T, E>(
+    run: &Run<'_>,
+    phase: Phase,
+    bound: Duration,
+    work: impl Future<Output = Result<T, E>>,
+) -> Result<Result<T, E>, Error> {
+    let start = run.progress.enter(phase, bound);
+    let result = tokio::select! {
+        biased;
+        () = stopped(run.stop.clone()) => {
+            let source = Box::new(PhaseError::Stopped);
+            Err(Error::Transaction(Failure::Untouched { phase, source }))
+        }
+        result = work => Ok(result),
+    };
+    run.progress.leave(phase, start, matches!(result, Ok(Ok(_))));
+    result
+}

@@ -1,0 +1,130 @@
+//! The open transaction of an earlier run, which was killed, and a decided commit that it did not finish.
+
+use nmgen::chain;
+
+use super::Run;
+use crate::{
+    durable::{
+        FileError, commit,
+        journal::{self, Journal, Kind},
+        record::{self, Record},
+        set_aside,
+    },
+    error::Error,
+    model::Before,
+    network::Network as _,
+    paths::Paths,
+    status::{log::message_id, trial},
+    transaction::Probed,
+};
+
+/// Recovery at the start of a run: NetworkManager may be running, and the checkpoint of the killed one may still be
+/// open. Returns the record, which nobody changes from here on but this run.
+pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
+    let t = &run.settings.timeout;
+    match open_journal(run.paths)? {
+        Open::Nothing => {}
+        // Without a journal only the timeout identifies an open checkpoint.
+        Open::Abandoned => {
+            let network = run.connect().await?;
+            let checkpoint_seconds = t.checkpoint_seconds();
+            let before = Before { checkpoint_seconds, ..Before::default() };
+            network.undo_checkpoints(&before, t.roll_back.get()).await?;
+            network.reload_profiles(t.roll_back.get()).await?;
+        }
+        Open::Journal(journal) => undo(run, &journal).await?,
+    }
+    Ok(Record::load(run.paths))
+}
+
+async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
+    match journal.kind {
+        Kind::Trial => tracing::warn!(source = %journal.source.display(), "undoing a trial"),
+        Kind::Document | Kind::Bridge => {
+            tracing::warn!(source = %journal.source.display(), "an earlier run was killed; undoing it");
+        }
+    }
+    note(run.paths, journal);
+    let network = run.connect().await?;
+    let same_boot = journal.is_of_this_boot(run.paths);
+    let probed = Probed { before: journal.probes.clone(), after: Vec::new() };
+    run.transaction(&network)
+        .roll_back(&journal.before, &journal.bridges, &probed, same_boot)
+        .await
+        .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
+    say_recovered(run.paths, journal, "the old network is");
+    Ok(())
+}
+
+/// The open transaction of an earlier run.
+pub(crate) enum Open {
+    Nothing,
+    Journal(Box<Journal>),
+    /// The journal was unusable; files were restored as far as possible.
+    Abandoned,
+}
+
+/// The open journal; a commit that was decided is finished first.
+pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
+    if let Err(error) = journal::sweep(paths) {
+        tracing::warn!("a finished transaction's copies are left: {}", chain(&error));
+    }
+    if paths.committed().exists() {
+        commit::finish(paths)?;
+        set_aside::forget(paths)?;
+    }
+    // The journal of a failed roll back, set aside by a run that ended before it opened another
+    // one.
+    set_aside::open_again(paths)?;
+    match journal::read(paths) {
+        Ok(None) => Ok(Open::Nothing),
+        Ok(Some(journal)) => Ok(Open::Journal(Box::new(journal))),
+        Err(error) if error.is_unusable() => {
+            tracing::error!("{}; its transaction is not undone", chain(&error));
+            journal::abandon(paths)?;
+            Ok(Open::Abandoned)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Counts a crash as a failure, so that the document is not tried for ever. The automatic bridge is
+/// tried for ever: often nothing but its network changes. Nothing tries a trial again.
+pub(crate) fn note(paths: &Paths, journal: &Journal) {
+    let noted = match journal.kind {
+        Kind::Bridge => return,
+        Kind::Trial => {
+            record::append(paths, &journal.digest, &journal.source, "trial-undone", None)
+        }
+        Kind::Document => count(paths, journal),
+    };
+    if let Err(error) = noted {
+        tracing::warn!("the failure cannot be recorded: {}", chain(&error));
+    }
+}
+
+fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
+    let why = "the agent or the machine stopped during the transaction";
+    let mut record = Record::load(paths);
+    let before = journal.failures.unwrap_or_else(|| record.failures_of(&journal.digest));
+    record.failed(paths, &journal.digest, &journal.source, before, "interrupted", why)
+}
+
+pub(crate) fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {
+    let (id, text) = match journal.kind {
+        Kind::Trial => {
+            trial::undone(paths);
+            (message_id::TRIAL_UNDONE, format!("a trial has ended, and {restored} back"))
+        }
+        Kind::Document | Kind::Bridge => {
+            (message_id::RECOVERED, "an unfinished transaction was undone".to_owned())
+        }
+    };
+    tracing::warn!(
+        message_id = id,
+        dayone_document = %journal.source.display(),
+        dayone_digest = %journal.digest,
+        "{text} ({})",
+        journal.source.display()
+    );
+}
