@@ -35,7 +35,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     run(arguments, &mut Streams::standard(&mut output, &mut messages))
 }
 
-/// The same with other streams, but for `boot`: its messages go to the kernel log and to standard error.
+/// Like [`main`], with other streams, but for `boot`: its messages go to the kernel log and to standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let command = match parse(&arguments) {

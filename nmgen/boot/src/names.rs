@@ -49,7 +49,7 @@ pub(crate) struct Names {
     pub(crate) missing: Vec<Missing>,
     /// The document's cards that the machine has.
     pub(crate) present: Vec<Card>,
-    /// Of these, those that the document gives by address.
+    /// Present cards that the document gives by address.
     pub(crate) by_mac: Vec<Card>,
 }
 
@@ -133,7 +133,7 @@ impl Names {
         });
     }
 
-    /// The same, from pairs of an interface and its base.
+    /// Renames interfaces that are named after a renamed base, from pairs of an interface and its base.
     pub(crate) fn follow_all<'n, P: Iterator<Item = (&'n str, &'n str)>>(
         &mut self,
         pairs: impl Fn() -> P,

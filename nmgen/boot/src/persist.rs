@@ -87,7 +87,7 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
 struct System {
     root: Sysroot,
     own: Vec<Other>,
-    /// Of an earlier boot.
+    /// The mark of an earlier boot.
     mark: Option<Mark>,
 }
 
@@ -136,7 +136,7 @@ impl System {
         let mut has_own = Vec::new();
         for (profile, component) in profiles.iter().zip(&component) {
             let given = given(profile, cards);
-            // The same uuid is the same profile, which the system may have edited.
+            // A profile with this uuid is this profile, which the system may have edited.
             let is_other = |own: &&Other| {
                 let is_same_file = profile.path.file_name() == own.path.file_name();
                 !own::is_same_uuid(profile, own) && (is_same_file || given.is_for_same(own))
@@ -157,7 +157,7 @@ impl System {
         lacking.map(|(profile, _)| profile).collect()
     }
 
-    /// What becomes of the interfaces whose profiles the running system does not get.
+    /// Interfaces whose profiles the running system does not get, and their release.
     fn releases(
         &self,
         line: &CommandLine,
@@ -282,7 +282,7 @@ fn hand_over(
     let written =
         parents(&directory).and_then(|()| write::write(&directory, &files).map_err(Fault::Machine));
     if written.is_err() {
-        // What is in /etc already must not be in /run too, where NetworkManager prefers it.
+        // A profile in /etc must not be in /run too, where NetworkManager prefers it.
         let is_there = |file: &File| {
             files::read(&directory.join(&file.name)).is_ok_and(|content| content == file.content)
         };

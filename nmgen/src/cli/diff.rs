@@ -94,7 +94,7 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     let mut diagnostics = old.diagnostics.clone();
     diagnostics.extend(new.diagnostics.clone());
     streams.diagnostics(&diagnostics);
-    // What is unread would be shown as removed or added.
+    // Unread parts would be shown as removed or added.
     if diagnostics.has_errors() {
         return Ok(Found::Faults);
     }

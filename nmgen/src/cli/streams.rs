@@ -20,7 +20,7 @@ impl<'s> Streams<'s> {
         Self { output, messages, output_style: Style::Plain, messages_style: Style::Plain }
     }
 
-    /// Those of this process.
+    /// Standard output and standard error of this process.
     pub(super) fn standard(output: &'s mut Stdout, messages: &'s mut Stderr) -> Self {
         let (output_style, messages_style) =
             (Style::of_terminal(output.is_terminal()), Style::of_terminal(messages.is_terminal()));

@@ -19,7 +19,7 @@ const BESIDE: u32 = 10;
 
 const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
 
-/// What bounds the profiles, besides themselves.
+/// Limits from the command line and the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// Seconds for DHCP, from the kernel command line.

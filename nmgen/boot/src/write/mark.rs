@@ -28,7 +28,7 @@ pub(crate) struct Mark {
     pub(crate) host: String,
     /// Its digest.
     document: String,
-    /// What the machine is known by.
+    /// Machine identifier.
     machine: String,
 }
 

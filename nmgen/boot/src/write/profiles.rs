@@ -217,7 +217,7 @@ fn displaced(
         if name.is_some_and(|name| ours.iter().any(|known| *known == name)) {
             return true;
         }
-        // Of two profiles with one uuid NetworkManager loads one.
+        // NetworkManager loads one of two profiles with one uuid.
         if other.uuid().is_some_and(|uuid| uuids.contains(&uuid)) {
             return true;
         }

@@ -16,7 +16,7 @@ impl<'s> Reading<'s> {
     /// Parses the document of `source`.
     ///
     /// # Errors
-    /// What is wrong with the text as YAML.
+    /// Faults of the text as YAML.
     pub fn parse(source: &'s Source) -> Result<Self, Diagnostics> {
         nmgen_document::parse(source).map(Self)
     }

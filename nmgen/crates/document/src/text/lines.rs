@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(lines(text).numbered().last(), Some((5, "d")));
         assert_eq!(split("a\n").collect::<Vec<_>>(), ["a"]);
         assert_eq!(split("").count(), 0);
-        // Those are line breaks of YAML 1.1 alone.
+        // These are line breaks of YAML 1.1 alone.
         assert_eq!(split("a\u{85}b\u{2028}c\u{2029}d").count(), 1);
     }
 

@@ -1,4 +1,4 @@
-//! What sources give beside a document: role, boot address, names of network cards. Sources differ in giving them, so that one
+//! Facts that sources give beside a document: role, boot address, names of network cards. Sources differ in giving them, so that one
 //! which only one side has is no difference.
 
 use std::collections::BTreeMap;

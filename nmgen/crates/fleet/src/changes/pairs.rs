@@ -62,7 +62,7 @@ pub(super) fn pairs<'h>(old: &'h [Host], new: &'h [Host]) -> Vec<Pair<'h>> {
     known.chain(added).collect()
 }
 
-/// What two documents of one host have in common, the best first.
+/// Features that two documents of one host share, the best first.
 const SAME: &[fn(&Host, &Host) -> bool] = &[
     |one, other| one.role == other.role && one.stage == other.stage && one.policy == other.policy,
     |one, other| {

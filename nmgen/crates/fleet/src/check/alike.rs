@@ -1,4 +1,4 @@
-//! What the hosts of a role usually have in common: gateways, prefix lengths, name servers, modes of bonds. A host of another
+//! Facts that the hosts of a role usually share: gateways, prefix lengths, name servers, modes of bonds. A host of another
 //! subnet may differ in each.
 
 use std::collections::{BTreeMap, BTreeSet};

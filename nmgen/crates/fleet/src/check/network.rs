@@ -31,7 +31,7 @@ pub(crate) struct Family {
     pub(super) addresses: Vec<Address>,
     /// DHCP or router advertisements give addresses, routes and name servers too.
     pub(super) is_dynamic: bool,
-    /// Of the default routes in the main table.
+    /// The gateways of default routes in the main table.
     pub(super) gateways: BTreeSet<IpAddr>,
     /// The place of the first gateway.
     pub(super) gateway_at: Option<Span>,

@@ -70,7 +70,7 @@ fn count(hosts: &[Host]) -> (HashMap<&str, u64>, u64) {
     (counts, anyone)
 }
 
-/// Of two install-configs, the one with more replicas.
+/// The larger number of replicas of two install-configs.
 fn of_each_role(wanted: &[Replicas]) -> Vec<&Replicas> {
     let mut found: Vec<&Replicas> = Vec::new();
     for replicas in wanted {

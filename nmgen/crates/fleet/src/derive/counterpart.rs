@@ -13,7 +13,7 @@ use crate::source::Cluster;
 
 const OVS: &str = "ovs-interface";
 
-/// What the host's early document becomes with the written document's uplink; `None` if the written
+/// The host's early document as derived with the written document's uplink; `None` if the written
 /// one has no br-ex with one uplink, or if nothing can be derived.
 pub(crate) fn counterpart(
     early: &Host,

@@ -93,7 +93,7 @@ pub(super) fn found(
     })
 }
 
-/// Of each family those with the lowest metric. An unknown metric is neither lower nor higher.
+/// The candidates with the lowest metric of each family. An unknown metric is neither lower nor higher.
 fn preferred(candidates: Vec<Candidate<'_>>) -> Vec<Candidate<'_>> {
     let lowest = |family| {
         let of_family = || candidates.iter().filter(move |it| it.family == family);

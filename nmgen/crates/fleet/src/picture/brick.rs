@@ -13,7 +13,7 @@ pub(super) struct Stack {
     pub(super) title: String,
     /// The stage, if another one is beside it.
     pub(super) stage: Option<&'static str>,
-    /// What belongs to no interface: host name, name servers, further routes.
+    /// Parts that belong to no interface: host name, name servers, further routes.
     pub(super) rest: Vec<String>,
     pub(super) bricks: Vec<Brick>,
 }

@@ -32,7 +32,7 @@ impl Box {
 /// The places of all bricks, from the left border and the bottom; behind them those of lines that cross a row.
 pub(super) struct Layout {
     pub(super) boxes: Vec<Box>,
-    /// What each of the boxes stands on.
+    /// The boxes below each box.
     pub(super) below: Vec<Vec<usize>>,
     pub(super) width: f64,
     pub(super) height: f64,

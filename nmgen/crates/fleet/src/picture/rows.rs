@@ -5,7 +5,7 @@ use super::brick::Brick;
 /// The rows from the bottom to the top; indices from the number of bricks on are places of lines.
 pub(super) struct Rows {
     pub(super) rows: Vec<Vec<usize>>,
-    /// What each brick or place stands on: always in the next row, but for a circle.
+    /// The bricks below each brick or place: always in the next row, but for a circle.
     pub(super) below: Vec<Vec<usize>>,
 }
 

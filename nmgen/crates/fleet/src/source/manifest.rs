@@ -365,7 +365,7 @@ mod tests {
     use super::*;
     use nmgen_document::text::Source;
 
-    /// What is read from a text, and the rules of the faults.
+    /// The value that `read` makes of a text, and the rules of the faults.
     fn read<T>(
         text: &str,
         read: impl FnOnce(&mut Manifest<'_>, &mut Node<'_>) -> T,
