@@ -21,10 +21,6 @@ use crate::model::{Dynamic, Mac, Wants};
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
 pub(crate) enum StateError {
-    #[error("the document is not a network state")]
-    ParseState { source: Box<nmstate::NmstateError> },
-    #[error("the document is not a network policy")]
-    ParsePolicy { source: serde_yaml::Error },
     #[error("the document is not a network state: {0}")]
     ReadState(String),
     #[error("the document is not a network policy: {0}")]
@@ -68,12 +64,13 @@ impl Parsed {
             Ok(state) => return Ok(Self::State(Box::new(State(state)))),
             Err(source) => source,
         };
+        let told = |error: &dyn std::error::Error| nmgen::without_secrets(text, error.to_string());
         let policy_keys = ["capture:", "desiredState:", "desired:"];
         let is_policy = text.lines().any(|l| policy_keys.iter().any(|k| l.starts_with(k)));
         match serde_yaml::from_str::<NetworkPolicy>(text) {
             Ok(policy) if !policy.is_empty() => Ok(Self::Policy(Box::new(policy))),
-            Err(source) if is_policy => Err(StateError::ParsePolicy { source }),
-            Ok(_) | Err(_) => Err(StateError::ParseState { source: Box::new(source) }),
+            Err(error) if is_policy => Err(StateError::ReadPolicy(told(&error))),
+            Ok(_) | Err(_) => Err(StateError::ReadState(told(&source))),
         }
     }
 

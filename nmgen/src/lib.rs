@@ -44,6 +44,7 @@ pub use nmgen_document::error::Error;
 pub use nmgen_document::format::chain;
 pub use nmgen_document::mac::Mac;
 pub use nmgen_document::text::Position;
+pub use nmgen_document::text::secret::without_secrets;
 pub use nmgen_fleet::{Converted, Outcome, check, convert, diagnose, rules};
 
 /// Sources of documents: hosts, and what describes them.

@@ -36,6 +36,7 @@ mod sources;
 mod stages;
 mod targets;
 mod tidy;
+mod trust;
 mod write;
 
 fn main() -> std::process::ExitCode {

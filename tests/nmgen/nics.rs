@@ -40,7 +40,7 @@ fn host_with(document: &str, nics: &[(Option<&str>, &str)]) -> Host {
     let source = Source { name: "worker-0.yml".into(), text: document.into() };
     let mut host = Hosts::document(&source).hosts.remove(0);
     host.name = Some("worker-0".to_owned());
-    let place = |file: &str| Place { file: file.into(), position: None, decoded: None };
+    let place = |file: &str| Place::file(file);
     host.nics = nics
         .iter()
         .map(|(name, mac)| Nic {

@@ -95,7 +95,8 @@ pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
         let is_of = |line: &str| {
             let rest: String = line.chars().skip(at.skipped as usize).collect();
             // A long line is cut.
-            is_on(at, line) && (rest == *at.line || line.len() > 400 && rest.starts_with(&*at.line))
+            let is_whole = rest == *at.line || line.len() > 400 && rest.starts_with(&*at.line);
+            is_on(at, line) && (is_whole || has_secrets_hidden(&rest, &at.line))
         };
         let number = at.start.line as usize;
         let is_in = |text: &String| text.split('\n').nth(number.wrapping_sub(1)).is_some_and(is_of);
@@ -104,6 +105,13 @@ pub(super) fn are_inside(texts: &[&str], diagnostics: &[Diagnostic]) {
         let decoded = diagnostic.place.decoded.as_ref();
         assert!(decoded.is_none_or(|at| at.skipped > 0 || is_on(at, &at.line)), "{diagnostic:?}");
     }
+}
+
+/// Whether the excerpt is the line but for what it hides.
+fn has_secrets_hidden(line: &str, shown: &str) -> bool {
+    let Some((before, after)) = shown.split_once("<hidden>") else { return false };
+    let last = after.rsplit_once("<hidden>").map_or(after, |(_, last)| last);
+    line.starts_with(before) && (line.ends_with(last) || line.len() > 400)
 }
 
 /// Whether the place is on the line, or right behind it.

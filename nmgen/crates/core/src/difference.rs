@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use nmgen_document::text::secret;
 use nmgen_document::{Node, Value};
 
 /// A field that differs. Displayed as one line: `+ `, `- ` or `~ `, the field and its values.
@@ -29,61 +30,83 @@ impl fmt::Display for Difference {
     }
 }
 
-impl Difference {
-    fn new(field: impl Into<String>, before: Option<&Node<'_>>, after: Option<&Node<'_>>) -> Self {
-        let owned = |node: &Node<'_>| node.clone().into_owned();
-        Self { field: field.into(), before: before.map(owned), after: after.map(owned) }
+/// A field and its values.
+#[derive(Clone)]
+struct Field {
+    path: String,
+    /// Its values, and those below, are not shown.
+    is_secret: bool,
+}
+
+impl Field {
+    fn key(&self, key: &str) -> Self {
+        let shown = secret::shown_key(key);
+        let path = match &*self.path {
+            "" => shown,
+            path => format!("{path}.{shown}"),
+        };
+        Self { path, is_secret: self.is_secret || secret::is_key(key) }
+    }
+
+    fn item(&self, name: &str) -> Self {
+        Self { path: format!("{}[{name}]", self.path), is_secret: self.is_secret }
+    }
+
+    fn differs(&self, before: Option<&Node<'_>>, after: Option<&Node<'_>>) -> Difference {
+        let shown = |node: &Node<'_>| node.clone().into_owned().without_secrets(self.is_secret);
+        let field = self.path.clone();
+        Difference { field, before: before.map(shown), after: after.map(shown) }
     }
 }
 
 /// The differences of two documents. Interfaces are matched by name and type, addresses by address, other items of lists by
-/// content. Order is ignored.
+/// content. Order is ignored. Secrets differ without their values.
 pub fn fields(before: &Node<'_>, after: &Node<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
-    node("", before, after, &mut found);
+    node(&Field { path: String::new(), is_secret: false }, before, after, &mut found);
     found
 }
 
-fn node(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
+fn node(at: &Field, before: &Node<'_>, after: &Node<'_>, found: &mut Vec<Difference>) {
     if before.means_the_same(after) {
         return;
     }
     match (&before.value, &after.value) {
-        (Value::Mapping(_), Value::Mapping(_)) => mapping(path, before, after, lines),
-        (Value::Sequence(_), Value::Sequence(_)) => sequence(path, before, after, lines),
-        _ => lines.push(Difference::new(path, Some(before), Some(after))),
+        (Value::Mapping(_), Value::Mapping(_)) => mapping(at, before, after, found),
+        (Value::Sequence(_), Value::Sequence(_)) => sequence(at, before, after, found),
+        _ => found.push(at.differs(Some(before), Some(after))),
     }
 }
 
-fn mapping(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
-    let at = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+fn mapping(at: &Field, before: &Node<'_>, after: &Node<'_>, found: &mut Vec<Difference>) {
     for entry in before.entries() {
+        let at = at.key(&entry.key);
         match after.entry(&entry.key) {
-            Some(other) => node(&at(&entry.key), &entry.node, &other.node, lines),
-            None => lines.push(Difference::new(at(&entry.key), Some(&entry.node), None)),
+            Some(other) => node(&at, &entry.node, &other.node, found),
+            None => found.push(at.differs(Some(&entry.node), None)),
         }
     }
     for entry in after.entries().iter().filter(|entry| before.entry(&entry.key).is_none()) {
-        lines.push(Difference::new(at(&entry.key), None, Some(&entry.node)));
+        found.push(at.key(&entry.key).differs(None, Some(&entry.node)));
     }
 }
 
-fn sequence(path: &str, before: &Node<'_>, after: &Node<'_>, lines: &mut Vec<Difference>) {
+fn sequence(at: &Field, before: &Node<'_>, after: &Node<'_>, found: &mut Vec<Difference>) {
     let mut left: Vec<&Node<'_>> = after.items().iter().collect();
     for item in before.items() {
-        let found = match identity(item) {
+        let same = match identity(item) {
             Some(identity) => left.iter().position(|other| self::identity(other) == Some(identity)),
             None => left.iter().position(|other| item.means_the_same(other)),
         };
-        match found {
+        match same {
             Some(index) => {
                 let name = identity(item).map_or(String::new(), |(name, _)| name.to_owned());
-                node(&format!("{path}[{name}]"), item, left.remove(index), lines);
+                node(&at.item(&name), item, left.remove(index), found);
             }
-            None => lines.push(Difference::new(path, Some(item), None)),
+            None => found.push(at.differs(Some(item), None)),
         }
     }
-    lines.extend(left.into_iter().map(|item| Difference::new(path, None, Some(item))));
+    found.extend(left.into_iter().map(|item| at.differs(None, Some(item))));
 }
 
 /// The key that identifies an item of a list: an interface's name and type, a port's name, an

@@ -20,5 +20,6 @@ pub mod write;
 pub use nmgen_document::Mac;
 pub use nmgen_document::diagnostic;
 pub use nmgen_document::format::chain;
+pub use nmgen_document::text::secret::without_secrets;
 
 pub use crate::reading::Reading;

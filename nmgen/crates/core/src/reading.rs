@@ -3,7 +3,9 @@
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostics, Style};
 use nmgen_document::text::Source;
+use nmgen_document::text::secret::without_secrets;
 use serde::Deserialize;
+use serde::de::value::Error;
 
 use crate::check::{self, Purpose};
 use crate::show;
@@ -41,8 +43,9 @@ impl<'s> Reading<'s> {
     /// The document as a type of nmstate's, from the tree that is checked.
     ///
     /// # Errors
-    /// The refusal, in nmstate's words.
+    /// The refusal, in nmstate's words, without secrets.
     pub fn deserialize<T: for<'de> Deserialize<'de>>(&self) -> Result<T, String> {
-        T::deserialize(&self.0.root).map_err(|error| error.to_string())
+        let refused = |error: Error| without_secrets(&self.0.source().text, error.to_string());
+        T::deserialize(&self.0.root).map_err(refused)
     }
 }

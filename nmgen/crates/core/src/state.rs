@@ -68,13 +68,6 @@ impl State {
         self.0.hostname.as_ref()?.config.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// True with a password or a key that nmstate hides in output.
-    pub fn has_secrets(&self) -> bool {
-        let mut hidden = self.0.clone();
-        hidden.hide_secrets();
-        hidden != self.0
-    }
-
     /// The number of route rules to add, counting equal ones once.
     pub fn route_rule_count(&self) -> usize {
         let rules = self.0.rules.config.iter().flatten().filter(|rule| rule.state.is_none());
@@ -126,5 +119,86 @@ fn summary(interface: &Interface) -> InterfaceSummary {
             .filter(|entry| !entry.is_absent())
             .map(|entry| entry.name.clone())
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nmgen_document::text::secret::{FIELDS, is_key};
+    use serde_yaml::Value;
+
+    use super::*;
+
+    /// Every text of the sections that have secrets.
+    const SECTIONS: &str = "interfaces:
+- name: eth0
+  type: ethernet
+  description: t1
+  802.1x: {identity: t2, eap-methods: [t3], private-key: t4, client-cert: t5, ca-cert: t6, private-key-password: t7,
+    phase2-auth: t8, password: t9}
+- name: macsec0
+  type: macsec
+  macsec: {encrypt: true, base-iface: eth0, mka-cak: t10, mka-ckn: t11, port: 1, validation: strict, send-sci: true}
+- name: vpn0
+  type: ipsec
+  libreswan: {right: t12, rightid: t13, rightrsasigkey: t14, rightcert: t15, left: t16, leftid: t17, leftrsasigkey: t18,
+    leftcert: t19, ikev2: t20, psk: t21, ikelifetime: t22, salifetime: t23, ike: t24, esp: t25, dpdaction: t26,
+    authby: t27, leftsubnet: t28, rightsubnet: t29, type: tunnel, rightca: t30, hostaddrfamily: ipv4, clientaddrfamily: ipv4}
+";
+
+    /// The values that differ, by their last two keys.
+    fn differences(before: &Value, after: &Value, way: &[&str], found: &mut Vec<[String; 2]>) {
+        match (before, after) {
+            (Value::Mapping(before), Value::Mapping(after)) => {
+                for (key, value) in before {
+                    let way = [way, &[key.as_str().unwrap_or_default()]].concat();
+                    differences(value, &after[key], &way, found);
+                }
+            }
+            (Value::Sequence(before), Value::Sequence(after)) => {
+                let pairs = before.iter().zip(after);
+                pairs.for_each(|(before, after)| differences(before, after, way, found));
+            }
+            _ if before != after => {
+                let [.., section, key] = way else { unreachable!("{way:?}") };
+                found.push([(*section).to_owned(), (*key).to_owned()]);
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn the_fields_of_secrets_are_those_that_the_crate_hides() {
+        let state: NetworkState =
+            serde_yaml::from_str(SECTIONS).unwrap_or_else(|it| unreachable!("{it}"));
+        let mut hidden = state.clone();
+        hidden.hide_secrets();
+        let json = |state: &NetworkState| serde_yaml::to_value(state).unwrap_or_default();
+        let mut found = Vec::new();
+        differences(&json(&state), &json(&hidden), &[], &mut found);
+        found.sort();
+        assert_eq!(found, FIELDS);
+        for key in [
+            "identity",
+            "private-key",
+            "mka-ckn",
+            "rightrsasigkey",
+            "port",
+            "pci-address",
+            "state",
+            "esp",
+        ] {
+            assert!(!is_key(key), "{key}");
+        }
+        for key in [
+            "mka_cak",
+            "PSK",
+            "pasword",
+            "private-key-pass-word",
+            "private_key_password",
+            "bmcPassword",
+        ] {
+            assert!(is_key(key), "{key}");
+        }
     }
 }

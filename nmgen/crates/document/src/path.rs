@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::text::secret;
+
 /// One step down.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Step {
@@ -44,6 +46,16 @@ impl Path {
     /// True when `prefix` is this path or an ancestor.
     pub fn starts_with(&self, prefix: &Self) -> bool {
         self.0.starts_with(&prefix.0)
+    }
+
+    /// True for the value of a secret, or a value below.
+    pub fn is_secret(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Key(key) if secret::is_key(key)))
+    }
+
+    /// The value at this path, for a message.
+    pub fn shown(&self, value: &str) -> String {
+        if self.is_secret() { secret::HIDDEN.to_owned() } else { value.escape_debug().to_string() }
     }
 
     /// The last step and the path to its parent.

@@ -2,6 +2,7 @@
 
 pub mod lines;
 pub mod place;
+pub mod secret;
 
 use std::sync::Arc;
 

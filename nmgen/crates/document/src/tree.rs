@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::path::{Path, Step};
 use crate::mac::Mac;
 use crate::text::Span;
+use crate::text::secret;
 
 /// A value and its span.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,6 +64,27 @@ impl<'t> Node<'t> {
             ),
         };
         Node { span: self.span, value }
+    }
+
+    /// The value with [`secret::HIDDEN`] in place of every secret, or of every scalar.
+    pub fn without_secrets(self, is_secret: bool) -> Self {
+        let value = match self.value {
+            Value::Scalar { .. } if is_secret => {
+                Value::Scalar { text: Cow::Borrowed(secret::HIDDEN), plain: false }
+            }
+            scalar @ Value::Scalar { .. } => scalar,
+            Value::Sequence(items) => {
+                Value::Sequence(items.into_iter().map(|it| it.without_secrets(is_secret)).collect())
+            }
+            Value::Mapping(entries) => {
+                let hidden = |Entry { key, key_span, node }: Entry<'t>| {
+                    let node = node.without_secrets(is_secret || secret::is_key(&key));
+                    Entry { key: secret::shown_key(&key).into(), key_span, node }
+                };
+                Value::Mapping(entries.into_iter().map(hidden).collect())
+            }
+        };
+        Self { span: self.span, value }
     }
 
     /// The value, moved out of its place, which keeps its span.

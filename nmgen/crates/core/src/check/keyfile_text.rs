@@ -171,7 +171,7 @@ impl<'n> Walk<'n, '_, '_> {
             )
         } else {
             (
-                format!("{name} has a control character: \"{}\"", cut(text).escape_debug()),
+                format!("{name} has a control character: \"{}\"", path.shown(cut(text))),
                 "remove it: a keyfile is lines of text",
             )
         };

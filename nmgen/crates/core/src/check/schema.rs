@@ -230,7 +230,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         };
     }
     if let Some((word, expected)) = unknown_variant(&text) {
-        let message = format!("{path} cannot be \"{}\"", word.escape_debug());
+        let message = format!("{path} cannot be \"{}\"", path.shown(word));
         let help = match nearest(word, &expected) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => format!("it is one of {}", expected.join(", ")),
@@ -240,7 +240,7 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
     if let Some(word) = document.root.find(path).and_then(Node::text)
         && text.contains(BOOLEAN)
     {
-        let message = format!("{path} cannot be \"{}\"", word.escape_debug());
+        let message = format!("{path} cannot be \"{}\"", path.shown(word));
         let help = match nearest(word, &["true", "false"]) {
             Some(near) => format!("did you mean \"{near}\"?"),
             None => "it is true or false".to_owned(),
@@ -257,10 +257,13 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         () => REFUSED,
     };
     let at = path.to_string();
-    let text = words::plain(&text);
+    let text = match path.is_secret() {
+        true => words::without_values(&words::plain(&text)),
+        false => words::plain(&text),
+    };
     let message = match document.root.find(path).and_then(|node| node.text()) {
         Some(value) if !at.is_empty() => {
-            format!("{at} cannot be \"{}\": {text}", value.escape_debug())
+            format!("{at} cannot be \"{}\": {text}", path.shown(value))
         }
         _ if text.starts_with(&at) => text,
         _ => format!("{at}: {text}"),

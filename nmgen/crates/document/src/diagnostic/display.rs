@@ -113,12 +113,10 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
         let number = excerpt.start.line.to_string();
         margin = number.len();
         let space = " ".repeat(margin);
-        let (line, column) =
-            shown(&excerpt.line, (excerpt.start.column - 1 - excerpt.skipped) as usize);
+        let (line, column) = shown(&excerpt.line, excerpt.marked.start as usize);
         let blank: String =
             line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
-        let width =
-            (excerpt.width as usize).min(line.chars().count().saturating_sub(column)).max(1);
+        let width = excerpt.marked.len().min(line.chars().count().saturating_sub(column)).max(1);
         let carets = "^".repeat(width);
         let line = printable(&line);
         let _ = writeln!(

@@ -22,15 +22,16 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A finding without a remedy.
+    /// A finding without a remedy; secrets of the place's text are hidden.
     pub fn new(rule: Rule, message: impl Into<String>, place: Place) -> Self {
-        Self { rule, message: message.into(), help: None, place, host: None }
+        let message = place.secrets.hidden(message.into());
+        Self { rule, message, help: None, place, host: None }
     }
 
     /// Adds the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
+        self.help = Some(self.place.secrets.hidden(help.into()));
         self
     }
 

@@ -1,9 +1,11 @@
 //! The lines of a text, and a position's line in the file that the user wrote. A line ends in CR LF, in LF, or in CR alone
 //! (YAML 1.2, 5.4).
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::place::{Excerpt, Place};
+use super::secret::{self, Secrets};
 use super::{Position, Source, Span};
 
 /// Longer lines are cut: a fleet's manifests may be one line of JSON.
@@ -20,6 +22,7 @@ pub struct Lines {
     starts: Arc<[u32]>,
     is_ascii: bool,
     origin: Origin,
+    secrets: Secrets,
 }
 
 /// The relation of a text to its file.
@@ -30,7 +33,7 @@ enum Origin {
     /// Some of its lines, `lines` further down and `columns` further right.
     Part { file: Arc<Lines>, lines: u32, columns: u32 },
     /// The decoded value at a place.
-    Decoded(Place),
+    Decoded(Box<Place>),
 }
 
 impl Lines {
@@ -49,12 +52,12 @@ impl Lines {
     /// For a text decoded from the value at `place`.
     pub fn decoded(place: Place, text: &str) -> Self {
         let source = Source { name: place.file.clone(), text: text.into() };
-        Self::of(source, Origin::Decoded(place))
+        Self::of(source, Origin::Decoded(Box::new(place)))
     }
 
     fn of(source: Source, origin: Origin) -> Self {
         let (starts, is_ascii) = (starts(&source.text), source.text.is_ascii());
-        Self { source, starts, is_ascii, origin }
+        Self { source, starts, is_ascii, origin, secrets: Secrets::default() }
     }
 
     /// The text; its name is the file's.
@@ -69,21 +72,35 @@ impl Lines {
 
     /// The place of `span`; its first line is underlined.
     pub fn place(&self, span: Span) -> Place {
+        self.place_hiding(span, &[])
+    }
+
+    /// The place without these columns of its line, and without secrets.
+    fn place_hiding(&self, span: Span, hidden: &[Range<u32>]) -> Place {
         let span = Span { start: self.inside(span.start), ..span };
         match &self.origin {
             Origin::File => {}
             Origin::Part { file, lines, columns } => {
                 let moved =
                     |at: Position| Position { line: at.line + lines, column: at.column + columns };
-                let start = file.indented(moved(self.of_the_part(span.start)));
-                return file.place(Span { start, end: moved(span.end) });
+                let own = self.of_the_part(span.start);
+                let start = file.indented(moved(own));
+                let secret = self.secrets.on_line(&self.source.text, own.line).iter();
+                let secret = secret.chain(hidden).map(|range| {
+                    range.start.saturating_add(*columns)..range.end.saturating_add(*columns)
+                });
+                let hidden: Vec<Range<u32>> = secret.collect();
+                let place = file.place_hiding(Span { start, end: moved(span.end) }, &hidden);
+                return Place { secrets: self.secrets.clone(), ..place };
             }
             Origin::Decoded(value) => {
-                return Place { decoded: Some(self.excerpt(span)), ..value.clone() };
+                let decoded = Some(self.excerpt(span, hidden));
+                return Place { decoded, secrets: self.secrets.clone(), ..Place::clone(value) };
             }
         }
-        let position = Some(self.excerpt(span));
-        Place { file: self.source.name.clone(), position, decoded: None }
+        let position = Some(self.excerpt(span, hidden));
+        let (file, secrets) = (self.source.name.clone(), self.secrets.clone());
+        Place { file, position, decoded: None, secrets }
     }
 
     /// The position, or the end of the text: the parser counts a line break behind a last line that has none.
@@ -109,13 +126,32 @@ impl Lines {
         Position { line, column: self.line(line).chars().count() as u32 + 1 }
     }
 
-    fn excerpt(&self, span: Span) -> Excerpt {
+    fn excerpt(&self, span: Span, hidden: &[Range<u32>]) -> Excerpt {
         let column = span.start.column as usize - 1;
         let (line, skipped) = part(self.line(span.start.line), column, self.is_ascii);
         let length = line.chars().count() as u32 + skipped;
         let end = if span.end.line == span.start.line { span.end.column } else { length + 1 };
         let width = end.saturating_sub(span.start.column).max(1);
-        Excerpt { start: span.start, width, line: line.into(), skipped }
+        let secret = self.secrets.on_line(&self.source.text, span.start.line).iter();
+        let first = skipped + 1;
+        let shown = |range: &Range<u32>| {
+            range.start.saturating_sub(first) as usize..range.end.saturating_sub(first) as usize
+        };
+        let mut hidden: Vec<Range<usize>> = secret.chain(hidden).map(shown).collect();
+        for found in secret::in_words(line).0 {
+            // Where a value is known to end, its words do not count.
+            if !hidden.iter().any(|known| known.start == found.start) {
+                hidden.push(found);
+            }
+        }
+        let start = (span.start.column - first) as usize;
+        let marked = start..start + width as usize;
+        let (line, marked) = match hidden.is_empty() {
+            true => (line.to_owned(), marked),
+            false => secret::hide(line, hidden, marked),
+        };
+        let marked = marked.start as u32..marked.end as u32;
+        Excerpt { start: span.start, width, line: line.into(), skipped, marked }
     }
 
     /// The offset in bytes at which each line begins.

@@ -7,6 +7,7 @@ mod host_name;
 mod initrd_loss;
 mod kargs_loss;
 mod kubernetes_object;
+mod secrets;
 mod to_bmh_secret;
 mod to_ignition;
 mod to_initrd;
@@ -37,6 +38,7 @@ pub(super) fn rules() -> Vec<Rule> {
         kargs_loss::RULES,
         &to_initrd::rules(),
         initrd_loss::RULES,
+        secrets::RULES,
     ]
     .concat()
 }

@@ -1,5 +1,7 @@
 //! serde's and Rust's words for a refusal in YAML's words.
 
+use nmgen_document::text::secret::HIDDEN;
+
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
     if let Some((before, after)) = reason.split_once("invalid length ")
@@ -19,6 +21,17 @@ pub(super) fn plain(reason: &str) -> String {
         return format!("{before}{found}, where {} is expected", kind(expected));
     }
     reason.replace("invalid digit found in string", "not a number")
+}
+
+/// The words without what they quote.
+pub(super) fn without_values(words: &str) -> String {
+    let is_quote = |c| matches!(c, '`' | '"' | '\'');
+    match (words.find(is_quote), words.rfind(is_quote)) {
+        (Some(first), Some(last)) if first < last => {
+            format!("{}{HIDDEN}{}", &words[..first], &words[last + 1..])
+        }
+        _ => words.to_owned(),
+    }
 }
 
 /// The kind of value that serde expects.

@@ -177,13 +177,13 @@ fn walk(
                 )),
                 Said::Minor if allowed => found.push(Diagnostic::new(
                     NOT_IN_TARGET,
-                    format!("no kernel argument sets {path}: {}", text.escape_debug()),
+                    format!("no kernel argument sets {path}: {}", path.shown(text)),
                     place(),
                 )),
                 Said::Minor => found.push(
                     Diagnostic::new(
                         NO_KERNEL_ARGUMENT,
-                        format!("no kernel argument sets {path}: {}", text.escape_debug()),
+                        format!("no kernel argument sets {path}: {}", path.shown(text)),
                         place(),
                     )
                     .help("--allow-loss leaves it out; --to initrd or --to ignition carries the whole document"),
@@ -191,7 +191,7 @@ fn walk(
                 Said::No => found.push(
                     Diagnostic::new(
                         NO_KERNEL_ARGUMENT,
-                        format!("no kernel argument sets {path}: {}", text.escape_debug()),
+                        format!("no kernel argument sets {path}: {}", path.shown(text)),
                         place(),
                     )
                     .help("generate --to initrd or --to ignition carries the whole document"),

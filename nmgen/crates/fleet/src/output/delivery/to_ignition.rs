@@ -11,8 +11,8 @@ use crate::output::rendered::Output;
 
 /// Path and mode of keyfiles, as the image customization controller writes them.
 const KEYFILES: &str = "/etc/NetworkManager/system-connections";
-const SECRET: u32 = 0o600;
-const PUBLIC: u32 = 0o644;
+pub(super) const SECRET: u32 = 0o600;
+pub(super) const PUBLIC: u32 = 0o644;
 
 /// The version as Ignition configs contain it.
 pub(super) fn version(version: IgnitionVersion) -> &'static str {

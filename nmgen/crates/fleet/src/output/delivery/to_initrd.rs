@@ -5,22 +5,20 @@ mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nmgen_core::state::State;
 use nmgen_core::write::File;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use nmgen_document::error::Error;
-use nmgen_document::format::counted;
 use nmgen_document::mac::Mac;
 
 use super::compress::gzip;
 use super::cpio::Archive;
 use super::host_name::document_name;
+use super::secrets;
 use crate::convert::Converted;
 use crate::output::options::{Layout, Options};
 use crate::output::rendered::Output;
 
 rules! {
-    warning SECRETS_FOR_ALL = "secrets-for-all";
     error IMAGE_TOO_LARGE = "image-too-large";
 }
 
@@ -40,7 +38,7 @@ pub(super) fn render(
     options: &Options,
     diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
-    diagnostics.extend(secrets_for_all(hosts));
+    diagnostics.extend(secrets::in_archive(hosts));
     let mut archive = Archive::default();
     archive.directory("etc");
     let Some(program) = &options.program else {
@@ -103,27 +101,6 @@ fn add_documents(hosts: &[Converted], archive: &mut Archive) {
 enum Entry {
     Document(Vec<u8>),
     Link(String),
-}
-
-/// A warning if machines get secrets of others.
-fn secrets_for_all(hosts: &[Converted]) -> Option<Diagnostic> {
-    if hosts.len() < 2 {
-        return None;
-    }
-    let has_secrets = |converted: &&Converted| {
-        let document = converted.host.document.as_ref();
-        let state = document.and_then(|document| State::parse(&document.root).ok());
-        state.is_some_and(|state| state.has_secrets())
-    };
-    let secret: Vec<&Converted> = hosts.iter().filter(has_secrets).collect();
-    let place = secret.first()?.host.place.clone();
-    let message = format!(
-        "each of {} machines gets the secrets of {}",
-        hosts.len(),
-        counted(secret.len(), "host")
-    );
-    let help = "make an archive for each host, with --host NAME";
-    Some(Diagnostic::new(SECRETS_FOR_ALL, message, place).help(help))
 }
 
 fn too_large(image: &[u8]) -> Option<Diagnostic> {

@@ -14,7 +14,8 @@ use serde_json::json;
 use super::compress::gzip;
 use super::host_name::{document_name, node_name, own_name};
 use super::kubernetes_object::{self, yaml};
-use super::to_ignition;
+use super::secrets;
+use super::to_ignition::{self, PUBLIC, SECRET};
 use crate::check::bridge;
 use crate::convert::Converted;
 use crate::output::options::Options;
@@ -62,6 +63,7 @@ pub(super) fn render(
     for (role, hosts) in &roles {
         let name = format!("{}-{role}", options.name.as_deref().unwrap_or(NAME));
         let content = one(&name, role, hosts, options)?;
+        diagnostics.extend(secrets::in_machine_config(role, hosts));
         if let Some(first) = hosts.first() {
             diagnostics.extend(size(role, &name, content.len(), hosts.len(), &first.host.place));
         }
@@ -114,13 +116,13 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
     let documents = each(hosts, |converted| {
         let document = converted.host.document.as_ref()?;
         let path = format!("{DOCUMENTS}/{}.yml", node_name(converted));
-        Some(file(&path, &document.text()))
+        Some(file(&path, &document.text(), if secrets::has(converted) { SECRET } else { PUBLIC }))
     });
     let mut files: String = documents.into_iter().flatten().collect::<Result<_, _>>()?;
     let mut systemd = None;
     if let Some(agent) = &options.agent {
         if let Some(configuration) = &agent.configuration {
-            files += &file(AGENT_CONFIGURATION, configuration)?;
+            files += &file(AGENT_CONFIGURATION, configuration, PUBLIC)?;
         }
         let unit = |name: &&str| json!({ "name": name, "enabled": true });
         systemd = Some(json!({ "units": AGENT_UNITS.iter().map(unit).collect::<Vec<_>>() }));
@@ -154,7 +156,7 @@ fn with_files(object: &str, files: &str) -> String {
 }
 
 /// An item of the list of files; the content is compressed if that is smaller.
-fn file(path: &str, text: &str) -> Result<String, Error> {
+fn file(path: &str, text: &str, mode: u32) -> Result<String, Error> {
     let plain = format!("data:text/plain;charset=utf-8;base64,{}", STANDARD.encode(text));
     let packed = format!("data:;base64,{}", STANDARD.encode(gzip(text.as_bytes())?));
     const GZIP: &str = "compression: gzip";
@@ -163,7 +165,7 @@ fn file(path: &str, text: &str) -> Result<String, Error> {
     } else {
         json!({ "source": plain })
     };
-    let item = json!({ "contents": contents, "mode": 0o644, "overwrite": true, "path": path });
+    let item = json!({ "contents": contents, "mode": mode, "overwrite": true, "path": path });
     let text = serde_yaml::to_string(&[item]).map_err(|source| Error::RenderYaml { source })?;
     // Every value is on one line, so indentation changes none.
     Ok(text.lines().map(|line| format!("      {line}\n")).collect())

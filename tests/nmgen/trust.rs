@@ -1,0 +1,201 @@
+//! No secret of a document is shown: not by a command, in a form, of a finding beside it.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tests::machine::Machine;
+use tests::program;
+
+/// Values as people write them: words, and numbers that YAML has other types for.
+const MARKERS: &[&str] = &[
+    "s3cretmarker0123456789abcdef0123",
+    "83517246",
+    "0x4FA7C31D",
+    "83517246.25",
+    "83517246835172468351724683517246",
+];
+
+/// The forms in which a message may repeat the values.
+const TRACES: &[&str] = &["s3cretmarker", "83517246", "4FA7C31D", "1336394525", "8351724"];
+
+/// An interface for each path of a secret; `VALUE` is the secret.
+const INTERFACES: &[&str] = &[
+    "{name: eth0, type: ethernet, 802.1x: {identity: a, eap-methods: [tls], private-key-password: VALUE}}",
+    "{name: eth0, type: ethernet, 802.1x: {identity: a, eap-methods: [peap], password: VALUE}}",
+    "{name: m0, type: macsec, macsec: {encrypt: true, base-iface: eth0, mka-cak: VALUE, mka-ckn: '12', port: 1, validation: strict, send-sci: true}}",
+    "{name: v0, type: ipsec, libreswan: {right: 192.0.2.1, psk: VALUE}}",
+];
+
+/// The document of an interface; `FAULT` and so on are faults beside the secret.
+fn documents(interface: &str) -> Vec<String> {
+    let list = |interface: &str| format!("interfaces:\n- {interface}\n");
+    let plain = list(interface);
+    let (before, after) = interface.split_once("VALUE").unwrap();
+    let (start, key) =
+        before.rsplit_once(' ').map(|(before, _)| before.rsplit_once(' ').unwrap()).unwrap();
+    let with = |value: &str| list(&format!("{before}{value}{after}"));
+    vec![
+        plain.clone(),
+        // Faults beside it.
+        list(&interface.replacen("VALUE", "VALUE, typo: 1", 1)),
+        list(&interface.replacen("{name", "{mtu: many, name", 1)),
+        list(&interface.replacen("type:", "tipe:", 1)),
+        list(&format!("{start} {} VALUE{after}", key.replacen('-', "_", 1).replace(':', "x:"))),
+        list(&format!("{start} {}VALUE{after}", key)),
+        list(&format!("{start} {key} VALUE, {key} VALUE{after}")),
+        // Other shapes of the value.
+        with("'VALUE'"),
+        with("\"VALUE\\a\""),
+        with("[VALUE]"),
+        with("{a: VALUE}"),
+        with("!!str VALUE"),
+        with("&a VALUE"),
+        // Not YAML.
+        with("\"VALUE"),
+        with("VALUE: b"),
+        with("VALUE ]"),
+        format!("{plain}\t- broken: [\n"),
+        format!("interfaces:\n- {start}\n    {key}\n      VALUE{after}\n"),
+        // Block style.
+        format!(
+            "interfaces:\n- name: eth0\n  type: ethernet\n  tipe: 1\n  802.1x:\n    identity: a\n    {key} VALUE # VALUE\n    {key} |\n      VALUE\n"
+        ),
+        format!("interfaces:\n- name: eth0\n  802.1x:\n    {key} |-\n      VALUE\n    typo: 1\n"),
+        format!("interfaces:\n- name: eth0\n  802.1x:\n    {key} |-\n      VALUE\n   typo: 1\n"),
+        format!("interfaces:\n- name: eth0\n  802.1x:\n    {key} VALUE\n   typo: 1\n"),
+        format!("capture: {{a: b}}\ndesiredState:\n  interfaces:\n  - {interface}\n"),
+        // In manifests.
+        format!(
+            "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {{name: a, annotations: \
+             {{last: '{{\"{}\": \"VALUE\"}}'}}}}\nspec:\n  config:\n    interfaces:\n    - {interface}\n    - {{typo: 1}}\n",
+            key.trim_end_matches(':')
+        ),
+        format!(
+            "apiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\nstringData:\n  nmstate: |\n    interfaces:\n    - {interface}\n    - {{typo: 1}}\n"
+        ),
+    ]
+}
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(program::nmgen()).args(arguments).current_dir(directory).output().unwrap()
+}
+
+/// Where a text has a secret.
+fn trace<'t>(text: &'t [u8], marker: &str) -> Option<&'t str> {
+    let text = std::str::from_utf8(text).unwrap();
+    let is_trace =
+        |line: &&str| line.contains(marker) || TRACES.iter().any(|trace| line.contains(trace));
+    text.lines().find(is_trace)
+}
+
+#[tests::case]
+fn no_command_shows_a_secret() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path();
+    let mut faults = Vec::new();
+    // The whole of the output, or standard error if standard output carries the document.
+    let commands: &[(&[&str], bool)] = &[
+        (&["check", "a.yml"], true),
+        (&["check", "--format", "json", "a.yml"], true),
+        (&["check", "--format", "sarif", "a.yml"], true),
+        (&["check", "--format", "github", "a.yml"], true),
+        (&["check", "--for", "node", "a.yml"], true),
+        (&["diff", "a.yml", "b.yml"], true),
+        (&["diff", "--format", "json", "a.yml", "none.yml"], true),
+        (&["show", "a.yml"], true),
+        (&["show", "--format", "svg", "a.yml"], true),
+        (&["generate", "--to", "kargs", "a.yml"], false),
+        (&["generate", "--to", "kargs", "--allow-loss", "a.yml"], false),
+        (&["generate", "--to", "machine-config", "--role", "worker", "a.yml"], false),
+        (&["generate", "--to", "initrd", "a.yml"], false),
+        (&["gc", "a.yml"], false),
+    ];
+    fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
+    for interface in INTERFACES {
+        for (number, document) in documents(interface).iter().enumerate() {
+            for marker in MARKERS {
+                let text = document.replace("VALUE", marker);
+                fs::write(at.join("a.yml"), &text).unwrap();
+                fs::write(at.join("b.yml"), document.replace("VALUE", "83517246other")).unwrap();
+                // Every command for the plain document, and the checks for one with faults.
+                let of =
+                    if number == 0 || *marker == MARKERS[1] { commands } else { &commands[..1] };
+                for (arguments, is_whole) in of {
+                    let output = run(at, arguments);
+                    let shown: &[&[u8]] = match is_whole {
+                        true => &[&output.stderr, &output.stdout],
+                        false => &[&output.stderr],
+                    };
+                    for stream in shown {
+                        if let Some(line) = trace(stream, marker) {
+                            faults.push(format!("{arguments:?}\n{text}: {line}"));
+                        }
+                    }
+                }
+            }
+            let text = document.replace("VALUE", MARKERS[1]);
+            let said = Machine::with_card().host("cluster", &text).boot();
+            for shown in [&said.console, &said.kernel] {
+                if let Some(line) = trace(shown.as_bytes(), MARKERS[1]) {
+                    faults.push(format!("boot\n{text}: {line}"));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tests::case]
+fn an_excerpt_hides_a_secret_and_points_to_the_fault() {
+    let place = tempfile::tempdir().unwrap();
+    let line = "  macsec: {mka-cak: 0123456789abcdef0123456789abcdef, typo: 1, mka-ckn: '12'}";
+    let text = format!("interfaces:\n- name: m0\n  type: macsec\n{line}\n");
+    fs::write(place.path().join("a.yml"), text).unwrap();
+    let output = run(place.path(), &["check", "a.yml"]);
+    let shown = String::from_utf8(output.stderr).unwrap();
+    let wanted = "\
+  --> a.yml:4:55
+  |
+4 |   macsec: {mka-cak: <hidden>, typo: 1, mka-ckn: '12'}
+  |                               ^^^^
+";
+    assert!(shown.contains(wanted), "{shown}");
+}
+
+#[tests::case]
+fn a_difference_of_secrets_is_told_without_them() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, secret) in [("a.yml", "12345678"), ("b.yml", "87654321")] {
+        let document = INTERFACES[0].replace("VALUE", secret);
+        fs::write(place.path().join(name), format!("interfaces: [{document}]\n")).unwrap();
+    }
+    let output = run(place.path(), &["diff", "a.yml", "b.yml"]);
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let field = "interfaces[eth0].802.1x.private-key-password";
+    assert_eq!(shown, format!("the document:\n  ~ {field}: <hidden> -> <hidden>\n"));
+}
+
+#[tests::case]
+fn a_document_with_a_secret_is_readable_for_root_alone_on_the_node() {
+    let place = tempfile::tempdir().unwrap();
+    fs::create_dir(place.path().join("hosts")).unwrap();
+    let secret = INTERFACES[0].replace("VALUE", "'12345678', client-cert: /c, private-key: /k");
+    fs::write(place.path().join("hosts/worker-0.yml"), format!("interfaces: [{secret}]\n"))
+        .unwrap();
+    let plain = "interfaces: [{name: eth0, type: ethernet}]\n";
+    fs::write(place.path().join("hosts/worker-1.yml"), plain).unwrap();
+    let output =
+        run(place.path(), &["generate", "--to", "machine-config", "--role", "worker", "hosts"]);
+    let config = String::from_utf8(output.stdout).unwrap();
+    let lines = config.lines().map(str::trim);
+    let modes: Vec<&str> = lines.filter_map(|line| line.strip_prefix("mode: ")).collect();
+    assert_eq!(modes, [0o600.to_string(), 0o644.to_string()]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        said.contains("[secrets-for-all]") && said.contains("may read MachineConfigs"),
+        "{said}"
+    );
+}
