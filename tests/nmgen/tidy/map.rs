@@ -1,4 +1,4 @@
-//! ARCHITECTURE.md's map: its paths exist, and no module is missing.
+//! ARCHITECTURE.md, the map: its rooms exist, and each folder has one. Files that a page names exist.
 
 use std::{
     collections::BTreeSet,
@@ -6,65 +6,111 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use tests::program::root;
+use tests::{program::root, tree::files};
 
-/// The paths of a row's first column. A further path of a row is relative to the directory of the one before, or to the root.
-fn paths(row: &str) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = Vec::new();
-    for name in row.split('`').skip(1).step_by(2) {
-        let beside = found.last().and_then(|path| path.parent()).map(|parent| parent.join(name));
-        let path = beside.filter(|_| !root().join(name).exists()).unwrap_or(name.into());
-        found.push(path);
+/// A map is read at a glance: beyond this, detail moves to a decision or to the code.
+const LINES: usize = 150;
+const ROWS: usize = 36;
+
+fn map() -> String {
+    fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
+}
+
+/// The words in backticks of a text, without its blocks of code.
+fn names(text: &str) -> Vec<&str> {
+    let outside = text.split("```").step_by(2);
+    outside.flat_map(|text| text.split('`').skip(1).step_by(2)).collect()
+}
+
+/// The rows of the table of rooms.
+fn rows(map: &str) -> Vec<&str> {
+    let rows = map.lines().skip_while(|line| !line.starts_with("| room |")).skip(2);
+    rows.take_while(|line| line.starts_with('|')).collect()
+}
+
+/// The folders in the first column.
+fn rooms(map: &str) -> BTreeSet<PathBuf> {
+    let first = |row: &str| row.split('|').nth(1).unwrap_or_default().to_owned();
+    let columns: Vec<String> = rows(map).into_iter().map(first).collect();
+    columns.iter().flat_map(|column| names(column)).map(PathBuf::from).collect()
+}
+
+/// The files of the repository, without what was built and what only git or a workplace knows.
+fn tree() -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(root()).unwrap() {
+        let entry = entry.unwrap();
+        let name = PathBuf::from(entry.file_name());
+        let is_hidden = name.to_str().is_some_and(|name| name.starts_with('.'));
+        if entry.path().is_dir() && !is_hidden && !name.ends_with("target") {
+            found.extend(files(&entry.path()).unwrap().into_keys().map(|path| name.join(path)));
+        }
     }
+    assert!(found.len() > 1000, "{found:?}");
     found
-}
-
-fn map() -> Vec<PathBuf> {
-    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let rows = text.lines().skip_while(|line| *line != "| where | what |").skip(2);
-    let rows = rows.take_while(|line| line.starts_with('|'));
-    let found: Vec<_> =
-        rows.flat_map(|row| paths(row.split('|').nth(1).unwrap_or_default())).collect();
-    assert!(found.len() > 50, "the map is not found: {found:?}");
-    found
-}
-
-/// A path of the map may have a part in angle brackets that stands for any name.
-fn exists(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let Some((before, after)) = name.split_once('<') else { return root().join(path).exists() };
-    let after = after.split_once('>').map_or("", |(_, after)| after);
-    let directory = root().join(path.parent().unwrap_or(Path::new("")));
-    fs::read_dir(directory).is_ok_and(|entries| {
-        entries.flatten().any(|entry| {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            name.starts_with(before) && name.ends_with(after)
-        })
-    })
 }
 
 #[tests::case]
-fn paths_of_the_map_exist() {
-    let missing: Vec<_> = map().into_iter().filter(|path| !exists(path)).collect();
+fn the_map_is_one_page() {
+    let map = map();
+    assert!(map.lines().count() <= LINES, "{} lines", map.lines().count());
+    let rows = rows(&map).len();
+    assert!((20..=ROWS).contains(&rows), "{rows} rows of rooms");
+}
+
+#[tests::case]
+fn rooms_exist() {
+    let missing: Vec<_> =
+        rooms(&map()).into_iter().filter(|it| !root().join(it).is_dir()).collect();
     assert!(missing.is_empty(), "{missing:?}");
 }
 
-/// A row for `a.rs`, for `a/` or for anything below it is one for the module `a`.
+/// A room has all that is below it. One with further rooms inside has its own files alone: a new folder there is a new room.
 #[tests::case]
-fn no_module_is_missing_from_the_map() {
-    let module = |path: &Path| path.with_extension("");
-    let map = map();
-    let mapped: BTreeSet<PathBuf> =
-        map.iter().flat_map(|path| path.ancestors().map(module).collect::<Vec<_>>()).collect();
-    let mut missing = Vec::new();
-    for member in ["nmgen/crates", "nmgen/src", "nmgen/boot/src", "agent/src"] {
-        for entry in fs::read_dir(root().join(member)).unwrap() {
-            let path = Path::new(member).join(entry.unwrap().file_name());
-            let is_root = ["lib.rs", "main.rs"].iter().any(|name| path.ends_with(name));
-            if !is_root && !mapped.contains(&module(&path)) {
-                missing.push(path);
+fn every_folder_has_a_room() {
+    let rooms = rooms(&map());
+    let has_rooms = |room: &Path| rooms.iter().any(|it| it != room && it.starts_with(room));
+    let is_in_room = |folder: &Path| {
+        let mut above = folder.ancestors().filter(|it| rooms.contains(*it));
+        above.next().is_some_and(|room| room == folder || !has_rooms(room))
+    };
+    let folders: BTreeSet<PathBuf> =
+        tree().iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
+    // A hall has the way to its rooms, and a manifest or a page.
+    let without: Vec<_> = folders.iter().filter(|it| !is_in_room(it) && !has_rooms(it)).collect();
+    assert!(without.is_empty(), "{without:#?}");
+}
+
+/// A file of Rust by the end of its path; another file, or a folder, by the whole.
+#[tests::case]
+fn files_that_pages_name_exist() {
+    let tree = tree();
+    let halls =
+        ["agent/", "doc/", "ignition-snippets/", "nmgen/", "packaging/", "systemd/", "tests/"];
+    let is_one = |name: &str| {
+        // A placeholder stands for any name.
+        let is_path =
+            !name.contains(['<', '>', '$', '*', ' ', '=', ':']) && !name.contains("TARGET");
+        is_path && (name.ends_with(".rs") || halls.iter().any(|hall| name.starts_with(hall)))
+    };
+    let mut pages: Vec<PathBuf> =
+        ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(PathBuf::from).into();
+    pages.extend(tree.iter().filter(|path| path.extension().is_some_and(|it| it == "md")).cloned());
+    pages.retain(|page| !page.starts_with("tests/fixtures"));
+    let (mut checked, mut missing) = (0, Vec::new());
+    for page in &pages {
+        let text = fs::read_to_string(root().join(page)).unwrap();
+        for name in names(&text).into_iter().filter(|name| is_one(name)) {
+            checked += 1;
+            let exists = match name.ends_with(".rs") {
+                true => tree.iter().any(|path| path.ends_with(name)),
+                false => root().join(name).exists(),
+            };
+            if !exists {
+                missing.push(format!("{}: {name}", page.display()));
             }
         }
     }
-    assert!(missing.is_empty(), "{missing:?}");
+    assert!(checked > 80, "{checked}");
+    assert!(missing.is_empty(), "{missing:#?}");
 }

@@ -38,15 +38,3 @@ fn comments_are_not_too_wide() {
     }
     assert!(wide.is_empty(), "{wide:?}");
 }
-
-/// The suites have a harness of their own, for which rustc leaves a `#[test]` out.
-#[tests::case]
-fn cases_of_suites_are_run() {
-    for suite in ["nmgen", "dayone", "two_stage"].map(|suite| root().join("tests").join(suite)) {
-        for path in files(&suite).unwrap().into_keys().map(|path| suite.join(path)) {
-            let text = fs::read_to_string(&path).unwrap();
-            let is_left_out = text.lines().any(|line| line.trim() == "#[test]");
-            assert!(!is_left_out, "{}: #[tests::case] is a suite's attribute", path.display());
-        }
-    }
-}
