@@ -17,6 +17,7 @@ pub(crate) mod takeover;
 pub(crate) mod uplinks;
 mod verify;
 mod version;
+mod wait;
 
 use std::time::Duration;
 
@@ -71,7 +72,18 @@ pub(crate) enum NetworkError {
     NotRestored { missing: String },
 }
 
-/// Operations that read and change the network.
+/// Does `work`, of which `what` is awaited, for at most `bound`.
+pub(crate) async fn within<T>(
+    what: &str,
+    bound: Duration,
+    work: impl Future<Output = Result<T, NetworkError>>,
+) -> Result<T, NetworkError> {
+    let late = |_| NetworkError::NotReady { what: what.to_owned(), bound };
+    tokio::time::timeout(bound, work).await.map_err(late)?
+}
+
+/// Operations that read and change the network. Those of a roll back have no bound of their own: the
+/// transaction ends each, so that the next one runs.
 pub(crate) trait Network {
     /// Returns when the document's prerequisites are met. `say` reports what is awaited.
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
@@ -122,25 +134,16 @@ pub(crate) trait Network {
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
     /// Rolls back every checkpoint that is not in `before`; false if there was none.
-    async fn undo_checkpoints(
-        &self,
-        before: &Before,
-        bound: Duration,
-    ) -> Result<bool, NetworkError>;
+    async fn undo_checkpoints(&self, before: &Before) -> Result<bool, NetworkError>;
     /// Reapplies the profiles on disk to the devices in `before`.
-    async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
+    async fn reapply_profiles(&self, before: &Before) -> Result<(), NetworkError>;
     /// Makes NetworkManager reload the profiles on disk.
-    async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError>;
+    async fn reload_profiles(&self) -> Result<(), NetworkError>;
     /// Restores the parts of the bridges of `before` that no profile restores, and removes bridges
     /// of `made` that are not in `before`.
-    async fn undo_bridges(
-        &self,
-        before: &Before,
-        made: &[String],
-        bound: Duration,
-    ) -> Result<(), NetworkError>;
+    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result<(), NetworkError>;
     /// Restarts NetworkManager, which then reads profiles and devices anew.
-    async fn restart(&self, bound: Duration) -> Result<(), NetworkError>;
+    async fn restart(&self) -> Result<(), NetworkError>;
     /// Restores the host name of `before`.
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
     /// Returns when addresses, default gateways and MTUs of `before` are back, activating profiles

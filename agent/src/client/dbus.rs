@@ -308,7 +308,7 @@ impl Bus {
     }
 }
 
-/// Signals of NetworkManager's.
+/// Signals of NetworkManager.
 pub(crate) struct Signals(zbus::MessageStream);
 
 impl Signals {

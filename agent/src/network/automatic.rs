@@ -7,7 +7,11 @@ use futures_util::future::try_join_all;
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients};
+use super::{
+    NetworkError,
+    clients::Clients,
+    wait::{Changes, wait_until},
+};
 use crate::{
     bridge::{
         names::{self, BridgeNames},
@@ -15,7 +19,6 @@ use crate::{
     },
     client::{
         dbus::{BusError, to_dbus},
-        netlink::Events,
         ovsdb::Ovsdb,
     },
     model::{
@@ -106,7 +109,7 @@ async fn bring_up(
         device: activation.device.clone(),
         kind: kind.unwrap_or_default().to_owned(),
     };
-    let mut signals = net.bus.signals().await?;
+    let mut changes = Changes::of_manager(&net.bus).await?.at_least_every(AGAIN);
     loop {
         if net.bus.activated().await?.contains(&wanted.uuid) {
             return Ok(());
@@ -121,11 +124,7 @@ async fn bring_up(
             },
         };
         tracing::warn!(profile = %activation.id, "{}", chain(&error));
-        let again = deadline.min(Instant::now() + AGAIN);
-        tokio::select! {
-            changed = signals.changed() => changed?,
-            () = tokio::time::sleep_until(again) => {}
-        }
+        changes.next(Some(deadline)).await?;
         if Instant::now() >= deadline {
             let id = activation.id.clone();
             return Err(NetworkError::NotActive { id, source: Box::new(error) });
@@ -135,15 +134,11 @@ async fn bring_up(
 
 /// Whether the controller activates this port in time.
 async fn by_controller(net: &Clients<'_>, uuid: &String) -> Result<bool, NetworkError> {
-    let deadline = Instant::now() + BY_CONTROLLER;
-    let mut signals = net.bus.signals().await?;
-    while !net.bus.activated().await?.contains(uuid) {
-        tokio::select! {
-            changed = signals.changed() => changed?,
-            () = tokio::time::sleep_until(deadline) => return Ok(false),
-        }
-    }
-    Ok(true)
+    let mut changes = Changes::of_manager(&net.bus).await?;
+    let waited = wait_until(&mut changes, Instant::now() + BY_CONTROLLER, async || {
+        Ok(if net.bus.activated().await?.contains(uuid) { Ok(()) } else { Err(()) })
+    });
+    Ok(waited.await?.is_ok())
 }
 
 async fn each_controller_has_a_port(
@@ -164,19 +159,13 @@ async fn each_controller_has_a_port(
 /// Waits until LACP on this port of a bond has settled, within a bound: a port that changes its
 /// controller in the middle starts the negotiation anew.
 async fn settle_lacp(net: &Clients<'_>, port: &str) -> Result<(), NetworkError> {
-    let deadline = Instant::now() + BY_CONTROLLER;
-    let mut events = Events::subscribe()?;
-    while is_settling(net, port).await? {
-        // The kernel sends no event for a partner's flags.
-        let again = deadline.min(Instant::now() + AT_LEAST);
-        tokio::select! {
-            changed = events.changed() => changed?,
-            () = tokio::time::sleep_until(again) => {}
-        }
-        if Instant::now() >= deadline {
-            tracing::warn!(%port, "LACP has not settled; going on");
-            return Ok(());
-        }
+    // The kernel sends no event for a partner's flags.
+    let mut changes = Changes::of_kernel()?.at_least_every(AT_LEAST);
+    let waited = wait_until(&mut changes, Instant::now() + BY_CONTROLLER, async || {
+        Ok(if is_settling(net, port).await? { Err(()) } else { Ok(()) })
+    });
+    if waited.await?.is_err() {
+        tracing::warn!(%port, "LACP has not settled; going on");
     }
     Ok(())
 }
@@ -192,24 +181,15 @@ pub(super) async fn verify(
     plan: &BridgePlan,
     bound: Duration,
 ) -> Result<(), NetworkError> {
-    let deadline = Instant::now() + bound;
-    let mut events = Events::subscribe()?;
-    let mut signals = net.bus.signals().await?;
-    loop {
+    let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
+    wait_until(&mut changes, Instant::now() + bound, async || {
         let lacking = lacking(net, plan).await?;
-        if lacking.is_empty() {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            return Err(NetworkError::Missing { subjects: lacking.join(", ") });
-        }
-        let again = deadline.min(Instant::now() + AT_LEAST);
-        tokio::select! {
-            changed = events.changed() => changed?,
-            changed = signals.changed() => changed?,
-            () = tokio::time::sleep_until(again) => {}
-        }
-    }
+        Ok(match lacking.is_empty() {
+            true => Ok(()),
+            false => Err(NetworkError::Missing { subjects: lacking.join(", ") }),
+        })
+    })
+    .await?
 }
 
 /// The parts of the plan that the node lacks, in words.

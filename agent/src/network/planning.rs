@@ -4,7 +4,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{NetworkError, cards, clients::Clients, readiness};
+use super::{
+    NetworkError, cards,
+    clients::Clients,
+    readiness,
+    wait::{Changes, wait_until},
+};
 use crate::{
     bridge::{
         error::BridgeError,
@@ -13,7 +18,7 @@ use crate::{
         planner::plan,
         uplink::{Choice, Patience, choose},
     },
-    client::{dbus::DeviceState, netlink::Events},
+    client::dbus::DeviceState,
     settings::Settings,
 };
 
@@ -28,9 +33,8 @@ pub(super) async fn planned(
 ) -> Result<BridgePlan, NetworkError> {
     readiness::network_manager_and_ovsdb(net, say).await?;
     let deadline = Instant::now() + settings.wait.uplink.get();
-    let mut events = Events::subscribe()?;
-    let mut signals = net.bus.signals().await?;
-    loop {
+    let mut changes = Changes::of_both(&net.bus).await?.at_least_every(TICK);
+    let planned = wait_until(&mut changes, deadline, async || {
         let is_left = Instant::now() < deadline;
         let patience = if is_left { Patience::Left } else { Patience::Over };
         let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
@@ -47,19 +51,17 @@ pub(super) async fn planned(
                 format!("NetworkManager to be done with {}", uplink.link)
             }
             Choice::Decided(uplink) => match plan(&inputs, uplink) {
-                Ok(plan) => return Ok(plan),
+                Ok(plan) => return Ok(Ok(plan)),
                 Err(error) if is_left && may_pass(&error) => error.to_string(),
                 Err(error) => return Err(error.into()),
             },
         };
         let rest = deadline.saturating_duration_since(Instant::now());
         say(&format!("waiting for {awaited}"), rest);
-        tokio::select! {
-            changed = events.changed() => changed?,
-            changed = signals.changed() => changed?,
-            () = tokio::time::sleep(TICK.min(rest)) => {}
-        }
-    }
+        Ok(Err(awaited))
+    });
+    let late = |what| NetworkError::NotReady { what, bound: settings.wait.uplink.get() };
+    planned.await?.map_err(late)
 }
 
 /// Whether NetworkManager or the kernel may still lift the error, at the start of a system.

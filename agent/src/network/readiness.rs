@@ -4,10 +4,14 @@ use std::{future::Future, path::Path, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients, stale, version};
+use super::{
+    NetworkError,
+    clients::Clients,
+    stale, version,
+    wait::{Changes, wait_for},
+};
 use crate::{
-    client::dbus::{BusError, DeviceState},
-    client::netlink::Events,
+    client::dbus::DeviceState,
     client::ovsdb::Ovsdb,
     client::watch::Watch,
     model::{LinkRef, Wants},
@@ -68,7 +72,7 @@ pub(super) async fn ready(
     // In parallel: each wait has the whole bound.
     let all = needed.chain(declared).map(|(name, must_exist)| async move {
         let what = format!("NetworkManager to finish with {name}");
-        let done = settled(net, &name, must_exist);
+        let done = device_done(net, &name, must_exist);
         match awaited(&what, net.wait.device_settled, say, done).await {
             Ok(done) => done?,
             // Not an error: the document is about to change the device anyway.
@@ -108,35 +112,29 @@ pub(super) async fn awaited<T>(
     }
 }
 
-/// Waits for the link, and returns its kernel name.
+/// Waits for the link, and returns its kernel name. Most links are there: those need no subscription.
 async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, NetworkError> {
     let find = async || -> Result<Option<String>, NetworkError> {
         let links = net.netlink.links().await?;
         Ok(links.into_iter().find(|l| l.is(wanted)).map(|l| l.name))
     };
-    if let Some(name) = find().await? {
-        return Ok(name);
-    }
-    let mut events = Events::subscribe()?;
-    loop {
-        if let Some(name) = find().await? {
-            return Ok(name);
-        }
-        events.changed().await?;
+    match find().await? {
+        Some(name) => Ok(name),
+        None => wait_for(&mut Changes::of_kernel()?, find).await,
     }
 }
 
-async fn settled(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), BusError> {
-    let done = |state| state == DeviceState::Done || (state == DeviceState::Unknown && !must_exist);
-    if done(net.bus.device_state(name).await?) {
-        return Ok(());
-    }
-    let mut signals = net.bus.signals().await?;
-    loop {
-        if done(net.bus.device_state(name).await?) {
-            return Ok(());
-        }
-        signals.changed().await?;
+async fn device_done(net: &Clients<'_>, name: &str, must_exist: bool) -> Result<(), NetworkError> {
+    let is_done = async || -> Result<Option<()>, NetworkError> {
+        Ok(match net.bus.device_state(name).await? {
+            DeviceState::Done => Some(()),
+            DeviceState::Unknown => (!must_exist).then_some(()),
+            DeviceState::UnderWay => None,
+        })
+    };
+    match is_done().await? {
+        Some(()) => Ok(()),
+        None => wait_for(&mut Changes::of_manager(&net.bus).await?, is_done).await,
     }
 }
 

@@ -259,33 +259,25 @@ impl Network for RealNetwork<'_> {
         Ok(())
     }
 
-    async fn undo_checkpoints(
-        &self,
-        before: &Before,
-        bound: Duration,
-    ) -> Result<bool, NetworkError> {
-        restore::checkpoints(&self.clients, before, bound).await
+    async fn undo_checkpoints(&self, before: &Before) -> Result<bool, NetworkError> {
+        restore::checkpoints(&self.clients, before).await
     }
 
-    async fn reapply_profiles(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
-        restore::reapply(&self.clients, before, bound).await
+    async fn reapply_profiles(&self, before: &Before) -> Result<(), NetworkError> {
+        restore::reapply(&self.clients, before).await
     }
 
-    async fn reload_profiles(&self, bound: Duration) -> Result<(), NetworkError> {
-        restore::profiles(&self.clients, bound).await
+    async fn reload_profiles(&self) -> Result<(), NetworkError> {
+        restore::profiles(&self.clients).await
     }
 
-    async fn undo_bridges(
-        &self,
-        before: &Before,
-        made: &[String],
-        bound: Duration,
-    ) -> Result<(), NetworkError> {
-        restore::bridges(&self.clients, before, made, bound).await
+    async fn undo_bridges(&self, before: &Before, made: &[String]) -> Result<(), NetworkError> {
+        restore::bridges(&self.clients, before, made).await
     }
 
-    async fn restart(&self, bound: Duration) -> Result<(), NetworkError> {
-        restore::restart(&self.clients, bound).await
+    async fn restart(&self) -> Result<(), NetworkError> {
+        tracing::warn!("the old network does not come back; restarting NetworkManager");
+        Ok(self.clients.bus.restart_network_manager().await?)
     }
 
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError> {

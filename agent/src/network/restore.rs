@@ -1,6 +1,6 @@
 //! Roll back of the network, with or without NetworkManager, and its proof.
 
-use std::{future::Future, time::Duration};
+use std::time::Duration;
 
 use nmgen::chain;
 use tokio::time::Instant;
@@ -15,12 +15,8 @@ use crate::{
 };
 
 /// Rolls back the checkpoints of the transaction; false if there was none.
-pub(super) async fn checkpoints(
-    net: &Clients<'_>,
-    before: &Before,
-    bound: Duration,
-) -> Result<bool, NetworkError> {
-    patient(net, "the checkpoints", bound, async || {
+pub(super) async fn checkpoints(net: &Clients<'_>, before: &Before) -> Result<bool, NetworkError> {
+    patient(net, async || {
         let mut is_done = false;
         for checkpoint in net.own_checkpoints(before).await? {
             tracing::info!(?checkpoint, "rolling back");
@@ -34,18 +30,14 @@ pub(super) async fn checkpoints(
 
 /// Makes NetworkManager reload its profiles: a checkpoint does not restore inactive profiles or the
 /// exact bytes of edited ones, but the copies on disk do.
-pub(super) async fn profiles(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
-    patient(net, "the profiles", bound, async || Ok(net.bus.reload_files().await?)).await
+pub(super) async fn profiles(net: &Clients<'_>) -> Result<(), NetworkError> {
+    patient(net, async || Ok(net.bus.reload_files().await?)).await
 }
 
 /// Reapplies the profile on disk to each earlier device. A failure is a warning; the proof of the
 /// roll back decides.
-pub(super) async fn reapply(
-    net: &Clients<'_>,
-    before: &Before,
-    bound: Duration,
-) -> Result<(), NetworkError> {
-    patient(net, "the devices' profiles", bound, async || {
+pub(super) async fn reapply(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError> {
+    patient(net, async || {
         for active in &before.active {
             match net.bus.reapply(active).await {
                 Err(error) if !error.is_gone() => {
@@ -64,26 +56,22 @@ pub(super) async fn bridges(
     net: &Clients<'_>,
     before: &Before,
     made: &[String],
-    bound: Duration,
 ) -> Result<(), NetworkError> {
     if !bridges::is_needed(&before.bridges, made) {
         return Ok(());
     }
-    bounded("the bridges", bound, async {
-        match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
-            Ok(mut ovsdb) => {
-                let active: Vec<&str> = before.active.iter().map(|a| a.uuid.as_str()).collect();
-                bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?;
-                stale::release_cards(net, before, Some(&mut ovsdb)).await
-            }
-            Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
-            Err(error) => {
-                tracing::warn!("{error}; cannot read the bridges");
-                stale::release_cards(net, before, None).await
-            }
+    match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
+        Ok(mut ovsdb) => {
+            let active: Vec<&str> = before.active.iter().map(|a| a.uuid.as_str()).collect();
+            bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?;
+            stale::release_cards(net, before, Some(&mut ovsdb)).await
         }
-    })
-    .await
+        Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
+        Err(error) => {
+            tracing::warn!("{error}; cannot read the bridges");
+            stale::release_cards(net, before, None).await
+        }
+    }
 }
 
 /// Completes the bridges that NetworkManager made again: foreign ports, and the numbers of its own.
@@ -99,48 +87,23 @@ pub(super) async fn complete_bridges(
     Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
 }
 
-/// Restarts NetworkManager.
-pub(super) async fn restart(net: &Clients<'_>, bound: Duration) -> Result<(), NetworkError> {
-    tracing::warn!("the old network does not come back; restarting NetworkManager");
-    bounded("NetworkManager's restart", bound, async {
-        Ok(net.bus.restart_network_manager().await?)
-    })
-    .await
-}
-
-async fn bounded<T>(
-    what: &str,
-    bound: Duration,
-    work: impl Future<Output = Result<T, NetworkError>>,
-) -> Result<T, NetworkError> {
-    match tokio::time::timeout(bound, work).await {
-        Ok(result) => result,
-        Err(_) => Err(NetworkError::NotReady { what: what.to_owned(), bound }),
-    }
-}
-
 /// Repeats work with NetworkManager if it dies in the middle: systemd starts a new process, which
 /// has no checkpoints and reads the profiles from disk.
 async fn patient<T>(
     net: &Clients<'_>,
-    what: &str,
-    bound: Duration,
     work: impl AsyncFn() -> Result<T, NetworkError>,
 ) -> Result<T, NetworkError> {
-    bounded(what, bound, async {
-        loop {
-            net.bus.started_network_manager().await?;
-            match work().await {
-                Err(NetworkError::Bus(error)) if error.is_gone() => {
-                    tracing::info!("NetworkManager left the bus; waiting for its return");
-                    // The bus name of a dead process may stay owned briefly.
-                    tokio::time::sleep(Duration::from_millis(50)).await;
-                }
-                done => return done,
+    loop {
+        net.bus.started_network_manager().await?;
+        match work().await {
+            Err(NetworkError::Bus(error)) if error.is_gone() => {
+                tracing::info!("NetworkManager left the bus; waiting for its return");
+                // The bus name of a dead process may stay owned briefly.
+                tokio::time::sleep(Duration::from_millis(50)).await;
             }
+            done => return done,
         }
-    })
-    .await
+    }
 }
 
 /// What NetworkManager has made of the earlier profiles so far.

@@ -5,9 +5,12 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients};
+use super::{
+    NetworkError,
+    clients::Clients,
+    wait::{Changes, wait_until},
+};
 use crate::{
-    client::netlink::Events,
     model::{Address, Route, Wants},
     state::State,
 };
@@ -25,28 +28,24 @@ pub(super) async fn verify(
     wants: &Wants,
     bound: Duration,
 ) -> Result<(), NetworkError> {
-    let deadline = Instant::now() + bound;
-    let mut events = Events::subscribe()?;
-    let mut signals = net.bus.signals().await?;
+    let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     let mut early = None;
-    loop {
-        let lacking = match look(net, desired, wants, &mut early).await {
-            Ok(()) => return Ok(()),
-            Err(fatal @ NetworkError::Duplicate { .. }) => return Err(fatal),
-            Err(lacking) => lacking,
-        };
-        tracing::debug!("{lacking}");
-        let again = (Instant::now() + AT_LEAST).min(deadline);
-        tokio::select! {
-            changed = events.changed() => changed?,
-            changed = signals.changed() => changed?,
-            () = tokio::time::sleep_until(again) => {}
+    let mut is_first = true;
+    wait_until(&mut changes, Instant::now() + bound, async || {
+        if !std::mem::take(&mut is_first) {
+            tokio::time::sleep(BURST).await;
         }
-        if Instant::now() >= deadline {
-            return Err(lacking);
+        match look(net, desired, wants, &mut early).await {
+            Err(fatal @ NetworkError::Duplicate { .. }) => Err(fatal),
+            seen => {
+                if let Err(lacking) = &seen {
+                    tracing::debug!("{lacking}");
+                }
+                Ok(seen)
+            }
         }
-        tokio::time::sleep(BURST).await;
-    }
+    })
+    .await?
 }
 
 /// `early`: nmstate's full state, read while the kernel was still incomplete. NetworkManager then

@@ -12,7 +12,7 @@ use crate::{
     },
     error::Error,
     model::Before,
-    network::Network as _,
+    network::{Network as _, within},
     paths::Paths,
     status::{log::message_id, trial},
     transaction::Probed,
@@ -29,8 +29,9 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
             let network = run.connect().await?;
             let checkpoint_seconds = t.checkpoint_seconds();
             let before = Before { checkpoint_seconds, ..Before::default() };
-            network.undo_checkpoints(&before, t.roll_back.get()).await?;
-            network.reload_profiles(t.roll_back.get()).await?;
+            let bound = t.roll_back.get();
+            within("the checkpoints", bound, network.undo_checkpoints(&before)).await?;
+            within("the profiles", bound, network.reload_profiles()).await?;
         }
         Open::Journal(journal) => undo(run, &journal).await?,
     }

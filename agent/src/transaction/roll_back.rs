@@ -10,7 +10,7 @@ use nmgen::chain;
 use crate::{
     durable::journal,
     model::{Before, ProbeResult},
-    network::Network,
+    network::{Network, within},
     probe,
     status::phase::Phase,
 };
@@ -50,7 +50,7 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Phased<()> {
         let step = self.settings.timeout.roll_back.get();
         let rolled = self
-            .unstoppable(Phase::RollBack, step * 5, self.layers(before, bridges, same_boot))
+            .unstoppable(Phase::RollBack, step * 5 + GRACE, self.layers(before, bridges, same_boot))
             .await;
         // The proof runs even if a step failed: the status tells both.
         let mut restored = self.restored(before, probed).await;
@@ -59,8 +59,7 @@ impl<N: Network> Transaction<'_, N> {
             if let Err(error) = journal::restore_files(self.paths, same_boot) {
                 tracing::warn!("roll back: {}", chain(&error));
             }
-            let restarted =
-                self.unstoppable(Phase::RollBack, step, self.network.restart(step)).await;
+            let restarted = self.unstoppable(Phase::RollBack, step, self.network.restart()).await;
             match restarted {
                 Ok(()) => restored = self.restored(before, probed).await,
                 Err((_, error)) => tracing::warn!("roll back: {}", chain(&error)),
@@ -98,23 +97,29 @@ impl<N: Network> Transaction<'_, N> {
     ) -> Result<(), PhaseError> {
         let step = self.settings.timeout.roll_back.get();
         let mut errors = Vec::new();
-        let undone = self.network.undo_checkpoints(before, step).await;
+        let undone = within("the checkpoints", step, self.network.undo_checkpoints(before)).await;
         // A NetworkManager that started meanwhile has no checkpoint, and devices as they are now.
         let is_lost = same_boot && matches!(undone, Ok(false));
         keep(&mut errors, undone.map(|_| ()));
         let files = journal::restore_files(self.paths, same_boot);
         // Before NetworkManager activates the old profiles: it refuses a bridge whose name another
         // profile's bridge has.
-        keep(&mut errors, self.network.undo_bridges(before, bridges, step).await);
+        let undone = self.network.undo_bridges(before, bridges);
+        keep(&mut errors, within("the bridges", step, undone).await);
         match files {
             Ok(false) => {}
-            Ok(true) => keep(&mut errors, self.network.reload_profiles(step).await),
+            Ok(true) => {
+                let reloaded = self.network.reload_profiles();
+                keep(&mut errors, within("the profiles", step, reloaded).await);
+            }
             Err(error) => keep(&mut errors, Err(error)),
         }
         if before.reapply || is_lost {
-            keep(&mut errors, self.network.reapply_profiles(before, step).await);
+            let reapplied = self.network.reapply_profiles(before);
+            keep(&mut errors, within("the devices' profiles", step, reapplied).await);
         }
-        keep(&mut errors, self.network.undo_hostname(before).await);
+        let named = self.network.undo_hostname(before);
+        keep(&mut errors, within("the host name", step, named).await);
         let count = errors.len();
         match errors.into_iter().next() {
             None => Ok(()),

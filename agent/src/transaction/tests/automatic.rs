@@ -6,16 +6,18 @@ use crate::bridge::{
     uplink::{Reason, Uplink},
 };
 
-const CHANGE: [Step; 6] = [
+const CHANGE: [Step; 8] = [
     Step::Checkpoint,
     Step::TakeOver,
-    Step::Apply,
+    Step::ApplyProfiles,
     Step::Verify,
     Step::VerifyProfiles,
+    Step::ReturnPatchPorts,
+    Step::Uplinks,
     Step::Commit,
 ];
 
-fn plan() -> BridgePlan {
+pub(super) fn plan() -> BridgePlan {
     let leftover = ProfileRef {
         path: "/p".to_owned(),
         id: "ovs-if-br-ex".to_owned(),
@@ -57,42 +59,6 @@ async fn a_bridge_is_committed_without_a_document() -> Tested {
     Ok(())
 }
 
-#[tokio::test(start_paused = true)]
-async fn every_failure_of_a_bridge_rolls_back() -> Tested {
-    for step in CHANGE {
-        for how in [How::Fails, How::Hangs] {
-            let bench = bench()?;
-            let network = Fake::with(&[(step, how)]);
-            let result = bench.run(&network, &mut Probed::default()).await;
-            assert!(
-                matches!(result, Err(Failure::RolledBack { .. })),
-                "{step:?} {how:?}: {result:?}"
-            );
-            assert!(network.did(Step::RollBack) && network.did(Step::Restored));
-            assert!(!bench.journal_is_open() && hint(&bench).is_none(), "{step:?}");
-            assert!(!bench.paths.boot_done().exists() && !bench.paths.bridge().exists());
-        }
-    }
-    Ok(())
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_phase_of_a_bridge_ends_at_its_own_bound() -> Tested {
-    let t = Settings::default().timeout;
-    for (step, bound) in [(Step::Apply, t.apply), (Step::VerifyProfiles, t.verify)] {
-        let network = Fake::with(&[(step, How::Hangs)]);
-        let result = bench()?.run(&network, &mut Probed::default()).await;
-        let Err(Failure::RolledBack { source, .. }) = result else {
-            return Err(format!("{step:?}: {result:?}").into());
-        };
-        let PhaseError::TimedOut(after) = *source else {
-            return Err(format!("{step:?}: {source:?}").into());
-        };
-        assert_eq!(after, bound.get() + Duration::from_secs(5), "{step:?}");
-    }
-    Ok(())
-}
-
 /// The next boot asks for neither the document's network nor its files.
 #[tokio::test(start_paused = true)]
 async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
@@ -100,7 +66,7 @@ async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
     bench.run(&Fake::default(), &mut Probed::default()).await?;
     assert!(bench.committed());
     let mut record = Record::load(&bench.paths);
-    let other = Document { digest: Digest::of(b"other"), ..document_at(&bench) };
+    let other = Document { digest: Digest::of(b"other"), ..bench.document() };
     record.failed(&bench.paths, &other.digest, &other.path, 1, "rolled-back", "why")?;
     bench.bridge = Some(plan());
     bench.replaces_document = true;
@@ -109,15 +75,6 @@ async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
     assert_eq!((record.committed.as_ref(), record.failures_of(&other.digest)), (None, 2));
     assert!(!bench.paths.applied().exists() && !bench.paths.last_good().exists());
     Ok(())
-}
-
-fn document_at(bench: &Bench) -> Document {
-    Document {
-        path: bench.paths.documents().join("cluster.yml"),
-        text: DOCUMENT.to_owned(),
-        digest: Digest::of(DOCUMENT.as_bytes()),
-        mode: 0o644,
-    }
 }
 
 /// A gateway that the bridge's profile names need not answer if it did not before.
