@@ -12,6 +12,6 @@ mod omit;
 mod protected;
 pub(crate) mod record;
 pub(crate) mod set_aside;
-mod settle;
+mod sync_others;
 
 pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};

@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     NamedGateways(Vec<Gateway>),
     /// A default gateway of this family; waits for its route.
     Gateway(Family),
-    /// The same, but fails at once without a default route.
+    /// A default gateway of this family; fails at once without a default route.
     GatewayInUse(Family),
     /// A default gateway of each family with a default route; at least one family.
     GatewaysInUse,

@@ -1,4 +1,4 @@
-//! What of the present configuration does not come along, each by name.
+//! Settings of the present configuration that br-ex loses, each by name.
 
 use super::{inputs::Inputs, plan::Loss, profiles::is_carried, source::Source};
 use crate::model::{Profile, connection::Value};

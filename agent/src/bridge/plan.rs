@@ -19,19 +19,19 @@ pub(crate) struct BridgePlan {
     pub(crate) document: String,
     /// The profiles, controllers before their ports.
     pub(crate) profiles: Vec<PlannedProfile>,
-    /// What is activated by name, in this order.
+    /// Profiles that are activated by name, in this order.
     pub(crate) order: Vec<Activation>,
-    /// What goes before the profiles are made.
+    /// Profiles and bridges to delete first.
     pub(crate) remove: Removal,
     /// The uplink's own profile, to be saved on disk: a document that is gone has made it a port of
     /// its bridge, and the next boot would find no uplink. It has the addresses again, and does not
     /// start while the bridge is up.
     pub(crate) own: Option<PlannedProfile>,
-    /// What becomes of the hint, `/var/lib/ovnk/iface_default_hint`, after the commit.
+    /// The fate of the hint, `/var/lib/ovnk/iface_default_hint`, after the commit.
     pub(crate) hint: Hint,
     /// Links that get `allmulticast on`, at each run: vmxnet3 drops multicast otherwise.
     pub(crate) allmulticast: Vec<String>,
-    /// What of the present configuration does not come along.
+    /// Settings that br-ex loses.
     pub(crate) losses: Vec<Loss>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Activation {
     pub(crate) settle_lacp: bool,
 }
 
-/// What goes before the profiles are made.
+/// Profiles and bridges to delete first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) struct Removal {
@@ -112,7 +112,7 @@ pub(crate) struct Removal {
     pub(crate) bridges: Vec<String>,
 }
 
-/// What becomes of the hint file.
+/// The fate of the hint file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Hint {

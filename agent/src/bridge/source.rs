@@ -8,7 +8,7 @@ use super::{
 };
 use crate::model::{Layer, Link, Profile, connection::Value};
 
-/// What an uplink brings along.
+/// Profiles that an uplink brings along.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source<'a> {
     pub(super) link: &'a Link,

@@ -29,7 +29,7 @@ pub(crate) struct Uplink {
     pub(crate) below: Option<Below>,
 }
 
-/// What chose the interface.
+/// The reason for the interface.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Reason {

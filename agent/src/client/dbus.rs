@@ -84,7 +84,7 @@ impl Bus {
         Err(BusError::Closed)
     }
 
-    /// The same; has systemd start it if it is not there. A bus that dies takes NetworkManager along,
+    /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager along,
     /// and nobody else starts it again.
     pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };

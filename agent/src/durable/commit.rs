@@ -1,6 +1,6 @@
 //! A commit on disk, decided by one durable rename.
 //!
-//! What a commit writes is staged inside the open transaction's directory, before anything is
+//! Files of a commit are staged inside the open transaction's directory, before anything is
 //! changed. NetworkManager commits first; then that directory is renamed from `transaction` to
 //! `committed`. If a run ends before the rename, for any reason, the next start rolls it back;
 //! after the rename the document is in force, and the next start moves the remaining files into
@@ -12,7 +12,7 @@ use super::{
     automatic,
     file::{self, FileError, Staged},
     record::{self, Record},
-    settle::settle,
+    sync_others::sync_others,
 };
 use nmgen::chain;
 
@@ -82,7 +82,7 @@ pub(crate) fn adopt(
     let mut commit = stage(paths, &new, document, resolved)?;
     commit.complete(&staged(&new, &paths.record()), uplinks, service_files, true)?;
     file::sync_dir(&new)?;
-    settle(paths)?;
+    sync_others(paths)?;
     file::rename(&new, &paths.committed())?;
     commit.finish(paths)
 }
@@ -117,7 +117,7 @@ impl Commit {
 
     /// The decision: from here on the change is in force, and so its profiles are durable before.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
-        settle(paths)?;
+        sync_others(paths)?;
         file::rename(&paths.transaction(), &paths.committed())
     }
 

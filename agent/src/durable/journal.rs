@@ -17,7 +17,7 @@ use super::{
     omit,
     protected::Scope,
     record::Record,
-    settle::settle,
+    sync_others::sync_others,
 };
 use crate::{
     document::Document,
@@ -194,7 +194,7 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 
 /// Closes the transaction, once the old files are durable.
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
-    settle(paths)?;
+    sync_others(paths)?;
     let place = paths.transaction();
     let done = place.with_extension(DONE);
     file::remove(&done)?;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::paths::Paths;
 
-/// What a protected path holds.
+/// Content of a protected path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Kind {

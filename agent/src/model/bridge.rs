@@ -162,13 +162,13 @@ impl Bridge {
         }
     }
 
-    /// The same with a port number for its first interface, for tests.
+    /// This bridge with a port number for its first interface, for tests.
     pub(crate) fn with_ofport(mut self, ofport: u64) -> Self {
         self.ports[0].interfaces[0].insert("ofport".to_owned(), json!(ofport));
         self
     }
 
-    /// The same with another column, for tests.
+    /// This bridge with another column, for tests.
     pub(crate) fn with(mut self, column: &str, value: Value) -> Self {
         self.row.insert(column.to_owned(), value);
         self

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, net::IpAddr};
 
 use crate::client::netlink::{Events, Netlink, NetlinkError};
 
-/// Those of one moment.
+/// Cards with a carrier, and default routes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Connected {
     /// Links of bridges, bonds and the like come and go with an attempt itself.
@@ -14,7 +14,7 @@ pub(crate) struct Connected {
 }
 
 impl Connected {
-    /// Those of this moment.
+    /// Reads them now.
     pub(crate) async fn now() -> Result<Self, NetlinkError> {
         Self::look(&Netlink::connect()?).await
     }

@@ -106,10 +106,10 @@ async fn patient<T>(
     }
 }
 
-/// What NetworkManager has made of the earlier profiles so far.
+/// NetworkManager's progress with the earlier profiles.
 #[derive(Default)]
 struct Progress<'b> {
-    /// Those that were active and are not now: lower ones last, since activating an interface also activates its controllers.
+    /// Profiles that were active and are not now: lower ones last, since activating an interface also activates its controllers.
     inactive: Vec<&'b Active>,
     /// Whether it still works on a profile that was up: addresses and routes stay until an activation that replaces another one
     /// takes them away.

@@ -25,7 +25,7 @@ pub(super) fn planned(
     identified(id, uuid, kind, interface, role, rest)
 }
 
-/// The same with a UUID that does not come from the id.
+/// A planned profile with a UUID that does not come from the id.
 pub(super) fn identified(
     id: String,
     uuid: String,

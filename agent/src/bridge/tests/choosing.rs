@@ -27,7 +27,7 @@ fn text(value: &str) -> Option<String> {
     Some(value.to_owned())
 }
 
-/// What is chosen within the bound, and why.
+/// The choice within the bound, and why.
 fn chosen(node: &Inputs) -> String {
     match choose(node, Patience::Left) {
         Ok(Choice::Decided(uplink)) => format!("{}: {uplink}", uplink.link),
@@ -36,7 +36,7 @@ fn chosen(node: &Inputs) -> String {
     }
 }
 
-/// The same past the bound.
+/// The choice past the bound, and why.
 fn at_last(node: &Inputs) -> String {
     match choose(node, Patience::Over) {
         Ok(Choice::Decided(uplink)) => uplink.link,

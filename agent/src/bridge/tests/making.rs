@@ -1,4 +1,4 @@
-//! What a plan says beside the properties of its profiles: identity, order, secrets, links.
+//! The parts of a plan beside the properties of its profiles: identity, order, secrets, links.
 
 use std::collections::BTreeSet;
 

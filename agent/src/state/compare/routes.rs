@@ -26,7 +26,7 @@ pub(super) fn missing_routes(
     lacking.chain(remains).collect()
 }
 
-/// The same for rules.
+/// Rules, likewise.
 pub(super) fn missing_rules(
     desired: &NetworkState,
     sanitized: &NetworkState,

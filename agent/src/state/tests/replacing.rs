@@ -1,4 +1,4 @@
-//! What a document takes away of the one before.
+//! The parts of the document before that a document takes away.
 
 use super::{BR_EX, DUMMY, Result, state};
 

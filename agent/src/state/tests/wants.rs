@@ -1,4 +1,4 @@
-//! What a document needs, and what it promises.
+//! Needs of a document, and its promises.
 
 use super::{Result, state};
 use crate::model::{Dynamic, Gateway, LinkRef, Mac, OnLink, Wants};

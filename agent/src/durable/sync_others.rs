@@ -17,7 +17,7 @@ use super::{
 use crate::paths::Paths;
 
 /// Syncs every protected file that outlives a reboot, with its directory.
-pub(super) fn settle(paths: &Paths) -> Result<(), FileError> {
+pub(super) fn sync_others(paths: &Paths) -> Result<(), FileError> {
     if omit::is_omitted("sync-profiles") {
         return Ok(());
     }
