@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use nmgen::diagnostic::{Style, render};
-//! use nmgen::output::{Form, Output};
+//! use nmgen::output::{Form, Options, Output};
 //!
 //! # fn main() -> Result<(), nmgen::Error> {
 //! # let directory = std::env::temp_dir().join(format!("nmgen-example-{}", std::process::id()));
@@ -13,12 +13,14 @@
 //! # let path = path.display().to_string();
 //! // A document, a hosts directory, an install-config.yaml, manifests: the content tells.
 //! let hosts = nmgen::source::load(&[&path])?;
-//! let mut outcome = Form::Gc.convert(hosts);
-//! let output = Form::Gc.render(&mut outcome)?;
-//! for diagnostic in &outcome.diagnostics {
+//! let outcome = Form::Gc.convert(hosts);
+//! let (output, losses) = Form::Gc.render(&outcome, &Options::default())?;
+//! let mut diagnostics = outcome.diagnostics;
+//! diagnostics.merge(losses);
+//! for diagnostic in &diagnostics {
 //!     eprint!("{}", render(diagnostic, Style::Plain));
 //! }
-//! if let (false, Output::File(yaml)) = (outcome.has_errors(), output) {
+//! if let (false, Output::File(yaml)) = (diagnostics.has_errors(), output) {
 //!     assert!(yaml.starts_with(b"NetworkManager:\n- - eno1.nmconnection\n"));
 //! }
 //! # std::fs::remove_dir_all(&directory).unwrap();

@@ -96,11 +96,9 @@ pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
 
 /// The keyfiles and other files, each with its text.
 pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
-    use nmgen::output::{Form, Output};
-    let mut outcome = outcome.clone();
-    let Ok(Output::Directory(files)) = Form::Keyfiles.render(&mut outcome) else {
-        return Vec::new();
-    };
+    use nmgen::output::{Form, Options, Output};
+    let rendered = Form::Keyfiles.render(outcome, &Options::default());
+    let Ok((Output::Directory(files), _)) = rendered else { return Vec::new() };
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     files.into_iter().map(|file| (file.clone(), text(&file.content))).collect()
 }

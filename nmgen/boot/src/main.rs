@@ -197,8 +197,9 @@ fn generate(source: &str, directory: Option<&Path>) -> Result<End, Error> {
 
 fn gc(source: &str) -> Result<End, Error> {
     let (configuration, mut diagnostics) = converted(source)?;
-    let text = output::gc(Some(&configuration), &mut diagnostics)?;
-    diagnostics.sort();
+    let mut losses = Diagnostics::default();
+    let text = output::gc(Some(&configuration), &mut losses)?;
+    diagnostics.merge(losses);
     report(&diagnostics);
     if diagnostics.has_errors() {
         return Ok(End::InputWrong);

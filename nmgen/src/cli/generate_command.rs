@@ -49,7 +49,7 @@ pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<D
         options: Options::default(),
         output: None,
         beside: None,
-        selection: Selection { hosts: &[], roles: &[], sources: &[] },
+        selection: Selection::ALL,
         deny_warnings: false,
         quiet: arguments.quiet,
     };
@@ -58,20 +58,21 @@ pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<D
 
 /// Writes everything, or nothing.
 fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
-    let mut outcome = job.form.convert(job.hosts);
-    job.selection.keep_converted(&mut outcome);
-    let rendered = job.form.render_with(&mut outcome, &job.options)?;
-    let beside = match job.beside {
-        Some((form, path)) => Some((form.render_with(&mut outcome, &job.options)?, path)),
-        None => None,
-    };
-    // Both forms may report the same.
-    outcome.diagnostics.dedup();
-    if job.quiet {
-        outcome.diagnostics.retain(Diagnostic::is_error);
+    let outcome = job.form.convert_selected(job.hosts, job.selection);
+    let (rendered, mut losses) = job.form.render(&outcome, &job.options)?;
+    let mut beside = None;
+    if let Some((form, path)) = job.beside {
+        let (rendered, found) = form.render(&outcome, &job.options)?;
+        losses.extend(found);
+        beside = Some((rendered, path));
     }
-    streams.diagnostics(&outcome.diagnostics);
-    let done = verdict(&outcome.diagnostics, job.deny_warnings);
+    let mut diagnostics = outcome.diagnostics;
+    diagnostics.merge(losses);
+    if job.quiet {
+        diagnostics.retain(Diagnostic::is_error);
+    }
+    streams.diagnostics(&diagnostics);
+    let done = verdict(&diagnostics, job.deny_warnings);
     if done != Done::Success {
         return Ok(done);
     }

@@ -1,7 +1,7 @@
 //! Promises for every input of nmgen.
 
 use nmgen::diagnostic::{Diagnostic, Excerpt};
-use nmgen::output::{Form, Output};
+use nmgen::output::{Form, Options, Output};
 use nmgen::profile::{Keyfile, Profile};
 use nmgen::source::{Host, Hosts, Source, Stage};
 use nmgen::{Converted, Outcome};
@@ -28,9 +28,10 @@ pub(super) fn converts(hosts: &Hosts) {
             reads_back(&profile.keyfile);
         }
     }
-    let rendered = Form::Keyfiles.render(&mut outcome);
-    assert!(rendered.is_ok(), "{rendered:?}");
-    if let (false, Ok(Output::Directory(files))) = (outcome.has_errors(), rendered) {
+    let rendered = Form::Keyfiles.render(&outcome, &Options::default());
+    let Ok((output, losses)) = rendered else { unreachable!("{rendered:?}") };
+    outcome.diagnostics.merge(losses);
+    if let (false, Output::Directory(files)) = (outcome.has_errors(), output) {
         let mut paths: Vec<String> = files.iter().map(|file| file.path()).collect();
         paths.sort_unstable();
         paths.dedup();

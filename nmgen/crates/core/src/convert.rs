@@ -36,11 +36,9 @@ pub fn convert(host: &Host, purpose: Purpose) -> Checked<'_> {
 
 /// The configuration of a host that is the only one. The diagnostics, with those of its source, are sorted.
 pub fn convert_alone(host: &Host, mut diagnostics: Diagnostics) -> (Configuration, Diagnostics) {
-    let checked = convert(host, Purpose::Offline);
-    diagnostics.extend(checked.diagnostics);
-    check::cluster(host, &checked.facts, &mut diagnostics);
-    diagnostics.sort();
-    diagnostics.dedup();
+    let mut checked = convert(host, Purpose::Offline);
+    check::cluster(host, &checked.facts, &mut checked.diagnostics);
+    diagnostics.merge(checked.diagnostics);
     (checked.configuration, diagnostics)
 }
 

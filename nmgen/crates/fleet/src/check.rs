@@ -2,7 +2,6 @@
 //! addresses, its roles, the source's map of network cards.
 
 mod alike;
-pub(crate) mod bridge;
 mod cluster;
 mod declared;
 mod majority;
@@ -11,6 +10,7 @@ mod member;
 mod network;
 mod replicas;
 mod roles;
+pub(crate) mod running_node;
 mod stages;
 mod vlan_name;
 
@@ -19,11 +19,12 @@ use std::fmt::Display;
 use std::hash::Hash;
 
 use nmgen_core::check::{At, Facts};
+use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
 pub(crate) use self::member::Compared;
 use self::member::Member;
-use crate::source::Hosts;
+use crate::source::{HOST_FILE_NAME, Hosts, NAME_HELP, is_usable_name};
 
 rules! {
     error ADDRESS_ON_TWO_HOSTS = "address-on-two-hosts";
@@ -34,7 +35,7 @@ pub(crate) fn rules() -> Vec<Rule> {
     [
         RULES,
         declared::RULES,
-        bridge::RULES,
+        running_node::RULES,
         replicas::RULES,
         roles::RULES,
         stages::RULES,
@@ -49,6 +50,7 @@ pub(crate) fn rules() -> Vec<Rule> {
 /// `compared`: one for each host, in the same order.
 pub(crate) fn check(sources: &Hosts, compared: &[Compared<'_>], diagnostics: &mut Diagnostics) {
     let hosts = &sources.hosts;
+    diagnostics.extend(hosts.iter().filter_map(unusable_name));
     let all: Vec<Member<'_>> =
         hosts.iter().zip(compared).map(|(host, compared)| Member::new(host, compared)).collect();
     let with_name = all.iter().copied().filter(|member| member.host.name.is_some());
@@ -69,7 +71,7 @@ pub(crate) fn check(sources: &Hosts, compared: &[Compared<'_>], diagnostics: &mu
     if !sources.diagnostics.has_errors() {
         replicas::check(hosts, &sources.replicas, diagnostics);
     }
-    bridge::check(hosts, &sources.cluster, diagnostics);
+    running_node::written(hosts, &sources.cluster, diagnostics);
     roles::check(&named, diagnostics);
     stages::check(&named, &sources.cluster, diagnostics);
     for host in hosts {
@@ -78,6 +80,13 @@ pub(crate) fn check(sources: &Hosts, compared: &[Compared<'_>], diagnostics: &mu
     }
     cluster::check(sources, &all, diagnostics);
     alike::check(&named, diagnostics);
+}
+
+/// Every form of output would name a file or a directory after the host.
+fn unusable_name(host: &Host) -> Option<Diagnostic> {
+    let name = host.name.as_deref().filter(|name| !is_usable_name(name))?;
+    let message = format!("\"{}\" is not a host name", name.escape_debug());
+    Some(Diagnostic::new(HOST_FILE_NAME, message, host.place.clone()).help(NAME_HELP))
 }
 
 fn twice<'h, V: Eq + Hash + Display>(

@@ -115,7 +115,7 @@ fn run<K: Send>(
     purpose: impl Fn(&Host) -> Purpose + Sync,
     keep: impl Fn(Configuration) -> K + Sync,
 ) -> (Diagnostics, Vec<K>) {
-    let mut all = hosts.diagnostics.clone();
+    let mut all = Diagnostics::default();
     let mut compared = Vec::with_capacity(hosts.hosts.len());
     let mut kept = Vec::with_capacity(hosts.hosts.len());
     let done = each(&hosts.hosts, |host| {
@@ -128,7 +128,7 @@ fn run<K: Send>(
         kept.push(configuration);
     }
     check::check(hosts, &compared, &mut all);
-    all.sort();
-    all.dedup();
-    (all, kept)
+    let mut diagnostics = hosts.diagnostics.clone();
+    diagnostics.merge(all);
+    (diagnostics, kept)
 }

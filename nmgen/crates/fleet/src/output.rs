@@ -1,7 +1,6 @@
 //! The forms of output: one file per form.
 
 mod delivery;
-mod file_name;
 mod form;
 mod loss;
 mod nic_map;

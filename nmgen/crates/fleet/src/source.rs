@@ -33,7 +33,7 @@ use nmgen_document::error::Error;
 pub use self::cluster::{Cluster, ClusterAddress, Network, Plugin};
 use self::found::Found;
 pub use self::hosts::{Hosts, Replicas};
-pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name};
+pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 
 /// Rules about the files themselves, regardless of content.
 pub(crate) fn rules() -> Vec<Rule> {

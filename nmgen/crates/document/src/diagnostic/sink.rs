@@ -43,13 +43,11 @@ impl Diagnostics {
         self.0.retain(keep);
     }
 
-    /// Sorts by file, line and column.
-    pub fn sort(&mut self) {
+    /// Adds findings, sorted by file, line and column. Repeated ones are left out, since an anchor can give several hosts the
+    /// same part of a file, and two forms of output may lose the same value; the first host's stays.
+    pub fn merge(&mut self, others: Self) {
+        self.extend(others);
         self.0.sort_by_cached_key(Diagnostic::sort_key);
-    }
-
-    /// Removes repeated findings: an anchor can give several hosts the same part of a file. The first host's stays.
-    pub fn dedup(&mut self) {
         self.0.dedup_by(|one, other| {
             one.rule == other.rule
                 && one.place == other.place

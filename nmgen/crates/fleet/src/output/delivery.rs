@@ -16,6 +16,8 @@ mod to_machine_config;
 mod to_nmstateconfig;
 mod to_policy;
 
+use std::collections::HashSet;
+
 use nmgen_core::check::Purpose;
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::Stage;
@@ -25,8 +27,9 @@ use nmgen_document::error::Error;
 use super::once;
 use super::options::Options;
 use super::rendered::Output;
+use crate::check::running_node;
 use crate::convert::Converted;
-use crate::source::Cluster;
+use crate::source::{Cluster, own_name};
 
 /// The rules of these forms.
 pub(super) fn rules() -> Vec<Rule> {
@@ -89,6 +92,26 @@ impl Delivery {
         }
     }
 
+    /// Reports faults that a document has in this form alone, since the form gives it another purpose.
+    pub(super) fn check(self, hosts: &[Converted], cluster: &Cluster) -> Diagnostics {
+        match self {
+            Self::MachineConfig => {
+                // A second document of a host is a fault by itself (`once`).
+                let mut seen = HashSet::new();
+                let first = hosts.iter().filter(|converted| {
+                    seen.insert((converted.host.role.as_deref(), host_name::node_name(converted)))
+                });
+                running_node::check(first.map(|converted| &converted.host), cluster)
+            }
+            Self::Ignition
+            | Self::Policy
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Kargs
+            | Self::Initrd => Diagnostics::default(),
+        }
+    }
+
     /// The host's own file or object.
     pub(super) fn destination<'h>(
         self,
@@ -106,7 +129,7 @@ impl Delivery {
                 Some((host.host.role.as_deref().or(options.role.as_deref()), name.into()))
             }
             Self::BmhSecret | Self::NmStateConfig | Self::Policy => {
-                let name = host_name::own_name(host).filter(|name| *name != CLUSTER)?;
+                let name = own_name(&host.host).filter(|name| *name != CLUSTER)?;
                 Some((None, name.into()))
             }
         }
@@ -116,12 +139,11 @@ impl Delivery {
         self,
         hosts: &[Converted],
         options: &Options,
-        cluster: &Cluster,
         diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
         match self {
             Self::Ignition => to_ignition::render(hosts, options.ignition_version),
-            Self::MachineConfig => to_machine_config::render(hosts, options, cluster, diagnostics),
+            Self::MachineConfig => to_machine_config::render(hosts, options, diagnostics),
             Self::Policy => to_policy::render(hosts, diagnostics).map(Output::File),
             Self::BmhSecret => to_bmh_secret::render(hosts, options, diagnostics).map(Output::File),
             Self::NmStateConfig => {

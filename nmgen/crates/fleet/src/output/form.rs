@@ -8,11 +8,12 @@ use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
 
 use super::delivery::Delivery;
+use super::one_host::Selection;
 use super::options::Options;
 use super::rendered::Output;
-use super::{file_name, loss, once, one_host, to_hosts};
+use super::{loss, once, one_host, to_hosts};
 use crate::convert::{self, Converted, Outcome};
-use crate::source::Hosts;
+use crate::source::{Hosts, is_usable_name};
 
 /// A form of output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,18 @@ impl Form {
     /// Checks every host, and converts the hosts of this form. If sources have both an early document
     /// and one for the running node, the form's stage decides.
     pub fn convert(self, hosts: Hosts) -> Outcome {
-        convert::convert_at(hosts, self.stage(), self.purpose())
+        self.convert_selected(hosts, Selection::ALL)
+    }
+
+    /// Like [`Self::convert`], for the selected hosts. The others are checked too, but for faults that a document has in
+    /// this form alone.
+    pub fn convert_selected(self, hosts: Hosts, selection: Selection<'_>) -> Outcome {
+        let mut outcome = convert::convert_at(hosts, self.stage(), self.purpose());
+        selection.keep_converted(&mut outcome);
+        if let Self::Delivery(delivery) = self {
+            outcome.diagnostics.merge(delivery.check(&outcome.hosts, &outcome.cluster));
+        }
+        outcome
     }
 
     /// The purpose that the documents are checked for.
@@ -52,38 +64,34 @@ impl Form {
         }
     }
 
-    /// Writes the hosts in this form. Values that it cannot carry are added to the diagnostics; after
-    /// an error the output must not be used.
+    /// The hosts in this form, and the values that it cannot carry. After an error among these, or among the outcome's
+    /// diagnostics, the output must not be used.
     ///
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
-    pub fn render(self, outcome: &mut Outcome) -> Result<Output, Error> {
-        self.render_with(outcome, &Options::default())
-    }
-
-    /// Like [`Self::render`], with options.
-    ///
-    /// # Errors
-    /// When a writer of YAML, JSON or an archive fails.
-    pub fn render_with(self, outcome: &mut Outcome, options: &Options) -> Result<Output, Error> {
-        let (hosts, diagnostics) = (&outcome.hosts, &mut outcome.diagnostics);
-        if !file_name::are_file_names(hosts, diagnostics) {
-            return Ok(Output::Directory(Vec::new()));
+    pub fn render(
+        self,
+        outcome: &Outcome,
+        options: &Options,
+    ) -> Result<(Output, Diagnostics), Error> {
+        let mut diagnostics = Diagnostics::default();
+        // No name leads out of a directory; the check has reported it.
+        let mut names = outcome.hosts.iter().filter_map(|converted| converted.host.name.as_deref());
+        if !names.all(is_usable_name) {
+            return Ok((Output::Directory(Vec::new()), diagnostics));
         }
-        let hosts = &*once::each(hosts, |host| self.destination(host, options), diagnostics);
+        let destination = |host| self.destination(host, options);
+        let hosts = &*once::merge_duplicates(&outcome.hosts, destination, &mut diagnostics);
         if !self.has_map() {
             diagnostics.extend(loss::map(hosts));
         }
         let output = match self {
-            Self::Keyfiles => Ok(Output::Directory(keyfiles(hosts))),
-            Self::Gc => gc(hosts, diagnostics).map(Output::File),
-            Self::Hosts => Ok(Output::Directory(to_hosts::files(hosts))),
-            Self::Delivery(delivery) => {
-                delivery.render(hosts, options, &outcome.cluster, diagnostics)
-            }
+            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
+            Self::Gc => Output::File(gc(hosts, &mut diagnostics)?),
+            Self::Hosts => Output::Directory(to_hosts::files(hosts)),
+            Self::Delivery(delivery) => delivery.render(hosts, options, &mut diagnostics)?,
         };
-        diagnostics.sort();
-        output
+        Ok((output, diagnostics))
     }
 
     /// The host's own file or object; `None` if the form checks this itself.

@@ -20,7 +20,7 @@ rules! {
 pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 
 /// The hosts without repeated ones. Hosts without a destination are all kept.
-pub(super) fn each<'h>(
+pub(super) fn merge_duplicates<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
     diagnostics: &mut Diagnostics,

@@ -37,6 +37,9 @@ pub struct Selection<'a> {
 }
 
 impl Selection<'_> {
+    /// Every host.
+    pub const ALL: Self = Self { hosts: &[], roles: &[], sources: &[] };
+
     fn is_all(&self) -> bool {
         self.hosts.is_empty() && self.roles.is_empty()
     }
@@ -75,7 +78,7 @@ impl Selection<'_> {
     }
 
     /// Keeps the selected hosts after all were checked.
-    pub fn keep_converted(&self, outcome: &mut Outcome) {
+    pub(super) fn keep_converted(&self, outcome: &mut Outcome) {
         if self.is_all() {
             return;
         }

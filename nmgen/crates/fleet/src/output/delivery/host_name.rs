@@ -8,23 +8,15 @@ use nmgen_document::error::Error;
 
 use crate::convert::Converted;
 use crate::output::rendered::Output;
-use crate::source::is_usable_name;
+use crate::source::own_name;
 
 rules! {
     error HOST_NAME_UNKNOWN = "host-name-unknown";
 }
 
-/// The source's name of the host, else the short form of the document's host name.
-pub(super) fn own_name(converted: &Converted) -> Option<&str> {
-    let host = &converted.host;
-    let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
-    let short = || hostname()?.split('.').next().filter(|name| is_usable_name(name));
-    host.name.as_deref().or_else(short)
-}
-
 /// The document's file name; a document without a host is for every node.
 pub(super) fn document_name(converted: &Converted) -> &str {
-    own_name(converted).unwrap_or(CLUSTER)
+    own_name(&converted.host).unwrap_or(CLUSTER)
 }
 
 /// The file's name on the node, which looks for its short host name only.
@@ -42,7 +34,7 @@ pub(super) fn named<'h>(
     let mut found = Vec::new();
     for converted in hosts {
         let place = converted.host.place.clone();
-        match own_name(converted) {
+        match own_name(&converted.host) {
             Some(CLUSTER) => {
                 let message = format!("{CLUSTER}.yml is for no single host: it is not in {target}");
                 diagnostics.push(Diagnostic::new(NOT_IN_TARGET, message, place));

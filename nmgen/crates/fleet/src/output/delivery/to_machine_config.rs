@@ -4,24 +4,20 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use nmgen_core::check::{CLUSTER_STATIC_ADDRESS, facts};
-use nmgen_core::source::Stage;
 use nmgen_core::write::File;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use serde_json::json;
 
 use super::compress::gzip;
-use super::host_name::{document_name, node_name, own_name};
+use super::host_name::{document_name, node_name};
 use super::kubernetes_object::{self, yaml};
 use super::secrets;
 use super::to_ignition::{self, PUBLIC, SECRET};
-use crate::check::bridge;
 use crate::convert::Converted;
 use crate::output::options::Options;
 use crate::output::rendered::Output;
 use crate::parallel::each;
-use crate::source::Cluster;
 
 rules! {
     error ROLE_UNKNOWN = "role-unknown";
@@ -52,12 +48,8 @@ const NAME: &str = "10-br-ex";
 pub(super) fn render(
     hosts: &[Converted],
     options: &Options,
-    cluster: &Cluster,
     diagnostics: &mut Diagnostics,
 ) -> Result<Output, Error> {
-    for converted in hosts {
-        node_document(converted, cluster, diagnostics);
-    }
     let roles = roles(hosts, options.role.as_deref(), diagnostics);
     let mut files = Vec::new();
     for (role, hosts) in &roles {
@@ -72,22 +64,6 @@ pub(super) fn render(
     match files.len() {
         1 => Ok(Output::Named(files.remove(0))),
         _ => Ok(Output::Directory(files)),
-    }
-}
-
-/// Faults that a document has only as the running node's.
-fn node_document(converted: &Converted, cluster: &Cluster, diagnostics: &mut Diagnostics) {
-    let host = &converted.host;
-    // The others were checked as the running node's already.
-    if host.stage != Stage::Node || host.policy.is_some() {
-        diagnostics.extend(bridge::missing(host, cluster));
-    }
-    if own_name(converted).is_none()
-        && let Some((ip, place)) = facts(host).first_address()
-    {
-        let message = format!("every node of the role would get {ip}: the document has no host");
-        let help = "put it into a directory, as <hostname>.yml, or give it hostname.config";
-        diagnostics.add(CLUSTER_STATIC_ADDRESS, place, message, help);
     }
 }
 
