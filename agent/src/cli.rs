@@ -48,7 +48,7 @@ The journal:
 dayone-runbook(7): a node that does not come up; the messages by their
 id, the exit codes, what to collect, the node without the agent.";
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Choose this node's document and put it in force

@@ -101,7 +101,7 @@ fn end_of_name(text: &str) -> Option<usize> {
     None
 }
 
-/// The same for what may be the mark of an anchor or alias at this offset.
+/// The end of the name behind what may be the mark of an anchor or alias, at this offset.
 fn end_of_name_at(text: &str, mark: usize) -> Option<usize> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
     let is_first = mark == 0 || text[..mark].ends_with([' ', '\t', '\n', '\r', '[', '{', ',']);

@@ -137,7 +137,7 @@ struct Reader<'t, 's> {
     lines: Lines,
     /// The number of lines above the text.
     above: u32,
-    /// Of the text, perhaps with spaces in place of tabs.
+    /// Parser of the text, perhaps with spaces in place of tabs.
     parser: Parser<'s, StrInput<'s>>,
     anchors: HashMap<usize, Anchored<'t>>,
     /// Items and entries of unfinished lists and mappings, innermost last: each list is allocated once, in its size.

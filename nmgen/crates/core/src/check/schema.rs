@@ -288,7 +288,7 @@ fn unknown_field(text: &str) -> Option<(&str, Vec<&str>)> {
     Some((field, rest.split('`').skip(1).step_by(2).collect()))
 }
 
-/// The same for "unknown variant", without the numbers that the kernel has for the words.
+/// The word and the expected ones, from serde's "unknown variant", without the numbers that the kernel has for them.
 fn unknown_variant(text: &str) -> Option<(&str, Vec<&str>)> {
     let rest = text.split_once("unknown variant `")?.1;
     let (word, rest) = rest.split_once('`')?;

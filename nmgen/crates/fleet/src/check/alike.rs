@@ -42,7 +42,7 @@ struct Role<'a> {
 type Part = for<'n> fn(&'n Network<'_>) -> &'n Family;
 
 impl Role<'_> {
-    /// Of hosts with static addresses alone.
+    /// Default routes, of hosts with static addresses alone.
     fn default_routes(&mut self, group: &[&Member<'_>], family: Part) {
         let of = |member: &&Member<'_>| {
             let family = family(member.network);
@@ -85,7 +85,7 @@ impl Role<'_> {
         }
     }
 
-    /// Of the addresses in the gateway's network, among hosts with the same gateway.
+    /// Prefix lengths of the addresses in the gateway's network, among hosts with the same gateway.
     fn prefix_lengths(&mut self, group: &[&Member<'_>], family: Part) {
         let mut of_gateway: BTreeMap<IpAddr, Vec<(&Member<'_>, u64, Span)>> = BTreeMap::new();
         for member in group {

@@ -9,7 +9,7 @@ pub struct Options {
     pub role: Option<String>,
     /// The MachineConfigs' names without the role.
     pub name: Option<String>,
-    /// What kernel arguments cannot express is a warning.
+    /// Settings that kernel arguments cannot express are a warning.
     pub allow_loss: bool,
     /// Makes the MachineConfig enable the agent's units.
     pub agent: Option<Agent>,

@@ -11,7 +11,7 @@ use crate::state::{Refusal, State};
 
 /// Attempts for each known refusal until no other one is expected: of two, one is missed once in 16 million times.
 const ATTEMPTS: usize = 24;
-/// Of a group with many faults.
+/// Bound on attempts for a group with many faults.
 const MAX_ATTEMPTS: usize = 240;
 
 /// nmstate's verdict on the conversion of this document.

@@ -144,7 +144,7 @@ const FREE_MAPS: &[&str] = &["external_ids", "other_config"];
 
 struct Collection<'a> {
     answers: &'a HashMap<String, bool>,
-    /// Of the value that is visited.
+    /// Shape of the value that is visited.
     shape: String,
     keys: Vec<Key>,
 }

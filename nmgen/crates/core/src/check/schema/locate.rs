@@ -173,7 +173,7 @@ pub(super) fn is_schema(reason: &str) -> bool {
         "invalid value",
         "invalid length",
     ];
-    /// Of nmstate's own deserializers, and of the standard library's parser of numbers.
+    /// Messages of nmstate's own deserializers, and of the standard library's parser of numbers.
     const OWN: &[&str] = &[
         BOOLEAN,
         "Invalid feature value",

@@ -16,7 +16,7 @@ rules! {
 /// `COMMAND_LINE_SIZE` of x86_64, aarch64 and ppc64le, and coreos-installer's area in an ISO; the kernel cuts
 /// the rest off silently.
 const MAX_BYTES: usize = 2048;
-/// The same of s390x before Linux 5.16.
+/// Longest command line of s390x before Linux 5.16.
 const MAX_BYTES_S390X: usize = 896;
 /// Left for a system's other arguments: on s390x the distribution's are few.
 const OTHERS: usize = 300;
