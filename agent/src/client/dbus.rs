@@ -84,8 +84,8 @@ impl Bus {
         Err(BusError::Closed)
     }
 
-    /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager along,
-    /// and nobody else starts it again.
+    /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager
+    /// along, and nobody else starts it again.
     pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;

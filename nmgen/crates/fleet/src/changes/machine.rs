@@ -1,5 +1,5 @@
-//! Facts that sources give beside a document: role, boot address, names of network cards. Sources differ in giving them, so that one
-//! which only one side has is no difference.
+//! Facts that sources give beside a document: role, boot address, names of network cards. Sources differ in giving them, so that
+//! one which only one side has is no difference.
 
 use std::collections::BTreeMap;
 use std::fmt;
