@@ -197,9 +197,8 @@ fn generate(source: &str, directory: Option<&Path>) -> Result<End, Error> {
 
 fn gc(source: &str) -> Result<End, Error> {
     let (configuration, mut diagnostics) = converted(source)?;
-    let mut losses = Diagnostics::default();
-    let text = output::gc(Some(&configuration), &mut losses)?;
-    diagnostics.merge(losses);
+    diagnostics.merge(output::gc_losses(&configuration));
+    let text = output::gc(Some(&configuration))?;
     report(&diagnostics);
     if diagnostics.has_errors() {
         return Ok(End::InputWrong);

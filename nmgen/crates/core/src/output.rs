@@ -36,15 +36,11 @@ pub fn shown(files: &[File]) -> Vec<u8> {
 }
 
 /// The YAML that `nmstatectl gc` prints and that image pipelines read: a map with one key, `NetworkManager`, and a list of
-/// `[file name, keyfile text]`. Files beside the profiles are lost.
+/// `[file name, keyfile text]`. It cannot carry files beside the profiles ([`gc_losses`]).
 ///
 /// # Errors
 /// When the writer of YAML fails.
-pub fn gc(
-    configuration: Option<&Configuration>,
-    diagnostics: &mut Diagnostics,
-) -> Result<Vec<u8>, Error> {
-    diagnostics.extend(configuration.iter().flat_map(|it| &it.files).map(loss));
+pub fn gc(configuration: Option<&Configuration>) -> Result<Vec<u8>, Error> {
     let profiles = configuration.iter().flat_map(|it| &it.profiles);
     let entries = profiles.map(|profile| {
         Value::Sequence(vec![profile.file_name().into(), profile.keyfile.render().into()])
@@ -54,6 +50,11 @@ pub fn gc(
     serde_yaml::to_string(&map)
         .map(String::into_bytes)
         .map_err(|source| Error::RenderYaml { source })
+}
+
+/// Files that the YAML of `nmstatectl gc` cannot carry.
+pub fn gc_losses(configuration: &Configuration) -> Diagnostics {
+    configuration.files.iter().map(loss).collect()
 }
 
 fn loss(file: &SystemFile) -> Diagnostic {

@@ -129,5 +129,6 @@ fn keyfiles(hosts: &[Converted]) -> Vec<File> {
 
 fn gc(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {
     one_host::verify("gc", hosts, diagnostics);
-    output::gc(hosts.first().map(|host| &host.configuration), diagnostics)
+    diagnostics.extend(hosts.iter().flat_map(|host| output::gc_losses(&host.configuration)));
+    output::gc(hosts.first().map(|host| &host.configuration))
 }
