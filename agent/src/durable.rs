@@ -14,4 +14,5 @@ pub(crate) mod record;
 pub(crate) mod set_aside;
 mod sync_others;
 
+pub(crate) use self::boot::boot_id;
 pub(crate) use self::file::{FileError, read, read_json_or_set_aside, remove, write, write_json};

@@ -24,6 +24,11 @@ impl Paths {
         self.root == Path::new("/")
     }
 
+    /// NetworkManager's saved profiles.
+    pub(crate) fn profiles(&self) -> PathBuf {
+        self.under("/etc/NetworkManager/system-connections")
+    }
+
     /// The agent's settings.
     pub(crate) fn settings(&self) -> PathBuf {
         self.under("/etc/dayone/dayone.toml")

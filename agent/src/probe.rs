@@ -15,7 +15,7 @@ use std::{
 use self::answer::{Answered, NoAnswer};
 use crate::{
     client::netlink::Netlink,
-    model::{Family, Gateway, ProbeResult},
+    model::{Family, Gateway, LinkRef, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
 };
@@ -40,8 +40,9 @@ pub(crate) enum Kind {
     Gateway(Family),
     /// A default gateway of this family; fails at once without a default route.
     GatewayInUse(Family),
-    /// A default gateway of each family with a default route; at least one family.
-    GatewaysInUse,
+    /// A default gateway of each family with a default route through one of these links, or through any where there are none; at
+    /// least one family.
+    GatewaysInUse(Vec<LinkRef>),
     /// Any of the configured name servers or of these.
     Dns { servers: Vec<IpAddr>, name: String },
     /// `host:port`.
@@ -117,9 +118,10 @@ pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     gateways
 }
 
-/// The default gateways in use, independent of the document and of earlier answers.
-pub(crate) fn gateways_in_use() -> Probe {
-    let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse);
+/// The default gateways in use on these links (on any, without links), independent of the document and of earlier answers. A storage
+/// network's gateway proves nothing for br-ex.
+pub(crate) fn gateways_in_use(links: &[LinkRef]) -> Probe {
+    let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse(links.to_vec()));
     Probe { name, kind, policy: Policy::Required }
 }
 
@@ -192,12 +194,12 @@ fn silence(bound: Duration) -> String {
 async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered, NoAnswer> {
     let answer = match kind {
         Kind::NamedGateways(gateways) => return gateway::named(gateways, netlink).await,
-        Kind::Gateway(family) => gateway::any(*family, netlink).await.map_err(|(why, _)| why),
-        Kind::GatewayInUse(family) => match gateway::any(*family, netlink).await {
+        Kind::Gateway(family) => gateway::any(*family, &[], netlink).await.map_err(|(why, _)| why),
+        Kind::GatewayInUse(family) => match gateway::any(*family, &[], netlink).await {
             Err((why, gateway::Silence::Route)) => return Err(NoAnswer::Ever(why)),
             answer => answer.map_err(|(why, _)| why),
         },
-        Kind::GatewaysInUse => gateway::each_family(netlink).await,
+        Kind::GatewaysInUse(links) => gateway::each_family(links, netlink).await,
         Kind::Dns { servers, name } => dns::any(servers, name, paths).await,
         Kind::Tcp(address) => api::connect(address).await,
         Kind::Http(url) => custom::get(url).await,

@@ -29,7 +29,7 @@ use crate::{
     model::ProbeResult,
     network::{NetworkError, real::RealNetwork},
     paths::Paths,
-    settings::{Settings, SettingsError},
+    settings::{Settings, Usable},
     status::{
         Fault, Outcome, Status, StatusFile, Success,
         log::{Tone, console, message_id},
@@ -43,14 +43,24 @@ use crate::{
 pub(crate) struct Run<'a> {
     paths: &'a Paths,
     pub(crate) settings: Settings,
-    /// The fault of settings that cannot be used; `settings` are the defaults then.
-    unusable: Option<SettingsError>,
     pub(crate) status: StatusFile,
     pub(crate) progress: Progress,
     /// Turns true on SIGTERM and SIGINT.
     stop: watch::Receiver<bool>,
     /// Held until the run is dropped.
     _lock: Lock,
+}
+
+/// How far an attempt goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// To the change of the network, as if no attempt had failed before.
+    Forgiving,
+    /// To the change of the network.
+    Whole,
+    /// Up to the network: the same input was refused or given up before, so the attempt asks whether the network that is there
+    /// carries the node by now, and puts no other in its place.
+    ProofAlone,
 }
 
 /// The result of an attempt of a service.
@@ -74,7 +84,7 @@ impl Ended {
 }
 
 impl<'a> Run<'a> {
-    /// Waits for the lock. Settings that cannot be used fail the run later, under the lock.
+    /// Waits for the lock. A setting that cannot be used is a warning: it has its default.
     ///
     /// # Errors
     /// Another run kept the lock, or a signal ended the wait; reported, but not in the status file, which
@@ -82,23 +92,16 @@ impl<'a> Run<'a> {
     pub(crate) async fn begin(
         paths: &'a Paths,
         command: &'static str,
-        settings: Result<Settings, SettingsError>,
         stop: &watch::Receiver<bool>,
     ) -> Result<Self, Error> {
-        let (settings, unusable) = match settings {
-            Ok(settings) => (settings, None),
-            Err(error) => (Settings::default(), Some(error)),
-        };
+        let Usable { settings, faults } = Usable::load(paths);
         let taken = lock::take(paths, command, settings.wait.turn.get(), waits);
         let lock = stoppable(stop, taken).await.inspect_err(refused)?;
         let (status, progress) = status_and_progress(paths);
         let stop = stop.clone();
-        Ok(Self { paths, settings, unusable, status, progress, stop, _lock: lock })
-    }
-
-    /// An error if the settings cannot be used.
-    fn usable(&mut self) -> Result<(), Error> {
-        self.unusable.take().map_or(Ok(()), |error| Err(error.into()))
+        let run = Self { paths, settings, status, progress, stop, _lock: lock };
+        faults.iter().for_each(|fault| run.warn(fault));
+        Ok(run)
     }
 
     fn is_stopped(&self) -> bool {

@@ -1,10 +1,13 @@
 //! `/etc/dayone/dayone.toml`: optional, and every key has a default.
 
+mod usable;
+
 use std::{path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use thiserror::Error;
 
+pub(crate) use self::usable::Usable;
 use crate::paths::Paths;
 
 /// Why the settings cannot be used.
@@ -283,17 +286,24 @@ fn required() -> Policy {
 }
 
 impl Settings {
-    /// The file's settings, or the defaults without a file.
+    /// The file's settings, or the defaults without a file; an error for the first key that cannot be used.
     pub(crate) fn load(paths: &Paths) -> Result<Self, SettingsError> {
+        let Some(text) = Self::read(paths)? else { return Ok(Self::default()) };
+        toml::from_str(&text)
+            .map_err(|e| SettingsError::Parse { path: paths.settings(), source: Box::new(e) })
+    }
+
+    /// The file's text; `None` without a file.
+    fn read(paths: &Paths) -> Result<Option<String>, SettingsError> {
         let path = paths.settings();
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(source) => return Err(SettingsError::Read { path, source }),
-        };
-        let text = String::from_utf8(bytes)
-            .map_err(|source| SettingsError::Encoding { path: path.clone(), source })?;
-        toml::from_str(&text).map_err(|e| SettingsError::Parse { path, source: Box::new(e) })
+        match std::fs::read(&path) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(text) => Ok(Some(text)),
+                Err(source) => Err(SettingsError::Encoding { path, source }),
+            },
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(SettingsError::Read { path, source }),
+        }
     }
 }
 

@@ -61,7 +61,8 @@ fn working_last_good_lets_kubelet_start() -> Result<(), Error> {
         case.restart()?;
         carried(case, ADDRESS, "probe gateway 192.0.2.254 failed", "is in force")?;
         case.restart()?;
-        carried(case, ADDRESS, "failed 1 times and is not tried again", "is in force")
+        // Each boot tries once more: somebody may have mended the network.
+        carried(case, ADDRESS, "probe gateway 192.0.2.254 failed", "is in force")
     })
 }
 
@@ -78,12 +79,12 @@ fn last_good_returns_only_where_it_does_not_answer() -> Result<(), Error> {
         assert!(case.peer().pings(CHANGED, SOON)?, "the day-2 change is gone");
         carried(case, CHANGED, "probe gateway 192.0.2.254 failed", "is in force")?;
 
-        // The last good network does not answer: it is applied again, and the other document stays given up.
+        // The last good network does not answer: it is applied again, after the other document's one attempt of each boot.
         let profile = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
         case.inside()?.sh(&format!("rm {profile}; sync"))?;
         for how in ["was put back", "is in force"] {
             case.restart()?;
-            carried(case, ADDRESS, "failed 1 times and is not tried again", how)?;
+            carried(case, ADDRESS, "probe gateway 192.0.2.254 failed", how)?;
             assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&good));
         }
         Ok(())

@@ -90,7 +90,13 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
 fn impatient_node() -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
-    node(&wrong_gateway()).settings(&settings)
+    // Of a newer version, or a typing error: a warning.
+    let settings = settings + "\n[wire]\nmtu = true\n";
+    node(&wrong_gateway()).settings(&settings).file(
+        "/etc/fstab",
+        "192.0.2.1:/export /srv nfs _netdev 0 0\n",
+        0o644,
+    )
 }
 
 /// A changed document ends the pause, and a reload of systemd's units does not end the attempt.
@@ -101,16 +107,22 @@ fn pause_ends(node: Node) -> Result<(), Error> {
         let inside = case.inside()?;
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 3, "{}", first.text());
+        let said = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+        let is_told = |it: &tests::lab::Entry| it.message().contains("unknown field `wire`");
+        assert!(said.iter().any(is_told), "{said:?}");
         inside.sh("systemctl daemon-reload")?;
-        // The document was given up in the second attempt: this pause has no time limit. It is a pause of the process, so
+        // The document was given up in the second attempt: from now on the network alone is asked. It is a pause of the process, so
         // neither did systemd start the unit again, nor did anything that waits for it fail.
         let paused = "systemctl show --property=StatusText,NRestarts dayone.service \
-                      | grep -e 'next attempt is at a change' -e 'NRestarts=[^0]'";
+                      | grep -e 'network is asked again in 300 s' -e 'NRestarts=[^0]'";
         inside.wait_sh(paused, 2 * SOON)?;
         assert_eq!(property(&inside, "dayone.service", "NRestarts")?, "0");
         assert_eq!(inside.unit("dayone.service")?.active_state, "activating");
         let process = property(&inside, "dayone.service", "MainPID")?;
         assert!(!kubelet_ran(&inside)?);
+        // A network mount waits for the network; people need not.
+        inside.sh("systemctl list-jobs --no-legend | grep 'srv.mount.*waiting'")?;
+        inside.wait_sh("test ! -e /run/nologin", SOON)?;
 
         let mark = tests::dayone::mark(&inside)?;
         inside.write(HOST_FILE, &Document::new().text())?;

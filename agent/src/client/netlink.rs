@@ -110,9 +110,15 @@ impl Events {
         Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Ifaddr, MulticastGroup::Ipv6Ifaddr])
     }
 
-    /// Subscribes to links and routes.
-    pub(crate) fn links_and_routes() -> Result<Self, NetlinkError> {
-        Self::of(&[MulticastGroup::Link, MulticastGroup::Ipv4Route, MulticastGroup::Ipv6Route])
+    /// Subscribes to links, addresses and routes.
+    pub(crate) fn links_addresses_and_routes() -> Result<Self, NetlinkError> {
+        Self::of(&[
+            MulticastGroup::Link,
+            MulticastGroup::Ipv4Ifaddr,
+            MulticastGroup::Ipv6Ifaddr,
+            MulticastGroup::Ipv4Route,
+            MulticastGroup::Ipv6Route,
+        ])
     }
 
     fn of(groups: &[MulticastGroup]) -> Result<Self, NetlinkError> {

@@ -4,6 +4,7 @@ use crate::{
     error::Error,
     paths::Paths,
     run::{
+        Extent,
         bridge::attempt,
         retry::{self, Stop},
         signals::Signals,
@@ -14,7 +15,7 @@ use crate::{
 pub(crate) async fn bridge(paths: &Paths, keep_trying: bool) -> Result<(), Error> {
     if keep_trying {
         let once = async |stop: &Stop, _| attempt(paths, stop, true).await;
-        return retry::repeat(paths, false, &retry::BRIDGE, once).await;
+        return retry::repeat(paths, Extent::Whole, &retry::BRIDGE, once).await;
     }
     attempt(paths, &Signals::listen()?.stop, false).await.result()
 }

@@ -11,6 +11,7 @@ use crate::{
     error::Error,
     paths::Paths,
     run::last_good::removed,
+    settings::Settings,
     status::log::{self, message_id},
 };
 
@@ -18,7 +19,8 @@ use crate::{
 pub(crate) async fn check(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
     let result = match file {
         Some(file) => given(paths, file),
-        None => checked(paths).await,
+        // Strict, where a boot takes the default: somebody reads this.
+        None => checked(paths).await.and_then(|()| Ok(Settings::load(paths).map(drop)?)),
     };
     if let Err(error) = &result
         && log::is_service()

@@ -9,13 +9,13 @@ use crate::{
     network::{Network as _, real::RealNetwork},
     paths::Paths,
     run::last_good::last_good_state,
-    settings::Settings,
+    settings::{Settings, Usable},
     state::{Parsed, State},
 };
 
 /// Prints the part of the document that the current state lacks.
 pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
-    let settings = Settings::load(paths)?;
+    let settings = Usable::load(paths).told();
     let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;
     let Some(document) = chosen.document else {
         return match committed_bridge(paths)? {

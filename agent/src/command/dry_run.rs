@@ -13,14 +13,14 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     run::in_force::Adopted,
-    settings::Settings,
+    settings::Usable,
 };
 
 /// Chooses and checks, and prints the differences: first of the files of `/etc/nmstate` that are due, each against the current
 /// state, then of the document.
 /// `file` takes the place of the node's document.
 pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
-    let settings = Settings::load(paths)?;
+    let settings = Usable::load(paths).told();
     let chosen = match file {
         Some(file) => document::given(paths, file)?,
         None => document::choose(paths, settings.wait.hostname.get(), || {}).await?,

@@ -18,7 +18,7 @@ use crate::{
     error::Error,
     network::NetworkError,
     paths::Paths,
-    settings::Settings,
+    settings::Usable,
 };
 
 /// `dayone plan --json`; `doc/plan.schema.json` describes it.
@@ -34,7 +34,7 @@ struct Report<'a> {
 
 /// Prints the plan.
 pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
-    let settings = Settings::load(paths)?;
+    let settings = Usable::load(paths).told();
     let chosen = document::choose(paths, Duration::ZERO, || {}).await?;
     let document = chosen.document.map(|document| document.path.display().to_string());
     let bound = settings.timeout.snapshot.get();

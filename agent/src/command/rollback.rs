@@ -4,15 +4,13 @@ use crate::{
     error::Error,
     paths::Paths,
     run::{Run, last_good, marks, refused, signals::Signals},
-    settings::Settings,
     status::Success,
 };
 
 /// Applies the last good document as a transaction, reported like `apply`.
 pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
-    let settings = Settings::load(paths).map_err(Error::from).inspect_err(refused)?;
     let stop = Signals::listen()?.stop;
-    let run = Run::begin(paths, "rollback", Ok(settings), &stop).await?;
+    let run = Run::begin(paths, "rollback", &stop).await?;
     match last_good::put_back(&run).await {
         Ok(()) => {
             marks::succeeded(paths, Success::Committed);

@@ -21,7 +21,7 @@ use crate::{
     network::real::RealNetwork,
     paths::Paths,
     run::last_good::last_good_state,
-    settings::Settings,
+    settings::{Settings, Usable},
     status::{StatusFile, log},
 };
 
@@ -34,7 +34,7 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
 
 /// The status as text, and the verdict.
 pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
-    let settings = Settings::load(paths)?;
+    let settings = Usable::load(paths).told();
     let boot = StatusFile::load(paths)?;
     let chosen = document::choose(paths, Duration::ZERO, || {}).await?;
     let record = Record::load(paths);

@@ -137,8 +137,16 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
     if !dir.exists() {
         return Ok(());
     }
-    if automatic::finish(paths, &dir)? {
-        return file::remove(&dir);
+    match automatic::finish(paths, &dir) {
+        Ok(true) => return file::remove(&dir),
+        Ok(false) => {}
+        // The bridge is made anew where it is not there: a damaged account of it holds no boot.
+        Err(error) if error.is_unusable() => {
+            let aside = file::set_aside(&dir)?;
+            tracing::warn!("{}; the commit was moved to {}", chain(&error), aside.display());
+            return Ok(());
+        }
+        Err(error) => return Err(error),
     }
     move_in(&dir, paths.last_good_state())?;
     move_in(&dir, paths.last_good())?;

@@ -8,7 +8,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{self, FileError};
+use super::{
+    boot::boot_id,
+    file::{self, FileError},
+};
 use crate::{document::Document, document::digest::Digest, model::Uplinks, paths::Paths};
 
 /// A committed document.
@@ -36,6 +39,18 @@ pub(crate) struct Failures {
     pub(crate) digest: Digest,
     pub(crate) count: u32,
     pub(crate) last_error: String,
+    /// The boot of the last failure; older versions did not record it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) boot_id: Option<String>,
+    /// Attempts in a row that ended with the agent or the machine.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) cut_off: u32,
+}
+
+/// Whether a number need not be written.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// `record.json`.
@@ -55,6 +70,20 @@ struct Entry<'a> {
     outcome: &'a str,
     error: Option<&'a str>,
 }
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(crate) struct Failed<'a> {
+    /// Failures of the document before.
+    pub(crate) before: u32,
+    pub(crate) outcome: &'a str,
+    pub(crate) error: &'a str,
+    /// The boot of the attempt.
+    pub(crate) boot_id: String,
+}
+
+/// The outcome of an attempt that ended with the agent or the machine.
+pub(crate) const INTERRUPTED: &str = "interrupted";
 
 /// Maximum number of lines of history.
 const HISTORY: usize = 200;
@@ -117,18 +146,32 @@ impl Record {
         self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
     }
 
-    /// Counts a failure of a document that had `before` failures.
+    /// The failures of a document that is not tried again in this boot: `most` of them, or more. Each boot tries once, since somebody may
+    /// have mended the network meanwhile, unless the attempts keep ending with the agent or the machine. 0: never given up.
+    pub(crate) fn given_up(&self, paths: &Paths, digest: &Digest, most: u32) -> Option<&Failures> {
+        let failures = self.failures.as_ref().filter(|f| f.digest == *digest)?;
+        let is_enough = most != 0 && failures.count >= most;
+        let is_tried = failures.boot_id.as_ref().is_none_or(|id| *id == boot_id(paths));
+        (is_enough && (is_tried || failures.cut_off >= most)).then_some(failures)
+    }
+
+    /// Counts a failure of a document.
     pub(crate) fn failed(
         &mut self,
         paths: &Paths,
         digest: &Digest,
         source: &Path,
-        before: u32,
-        outcome: &str,
-        error: &str,
+        failed: Failed<'_>,
     ) -> Result<(), FileError> {
+        let Failed { before, outcome, error, boot_id } = failed;
         let (count, last_error) = (before.saturating_add(1), error.to_owned());
-        self.failures = Some(Failures { digest: digest.clone(), count, last_error });
+        let earlier = self.failures.as_ref().filter(|f| f.digest == *digest);
+        let cut_off = match outcome {
+            INTERRUPTED => earlier.map_or(0, |f| f.cut_off).saturating_add(1),
+            _ => 0,
+        };
+        let (digest_of, boot_id) = (digest.clone(), Some(boot_id));
+        self.failures = Some(Failures { digest: digest_of, count, last_error, boot_id, cut_off });
         file::create_dir(&paths.state_dir())?;
         file::write_json(&paths.record(), self, 0o600)?;
         append(paths, digest, source, outcome, Some(error))
@@ -183,7 +226,7 @@ pub(crate) fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::{Failures, HISTORY, Record, append};
+    use super::{Failed, Failures, HISTORY, Record, append};
     use crate::{document::Document, document::digest::Digest, paths::Paths};
 
     fn document(text: &str) -> Document {
@@ -195,12 +238,54 @@ mod tests {
         }
     }
 
+    fn failures(digest: &Digest, count: u32) -> Failures {
+        let last_error = "why".to_owned();
+        Failures { digest: digest.clone(), count, last_error, boot_id: None, cut_off: 0 }
+    }
+
+    #[test]
+    fn each_boot_tries_once_unless_it_keeps_ending_in_the_attempt()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let boot = |id: &str| {
+            let path = paths.boot_id();
+            std::fs::create_dir_all(path.parent().unwrap_or(&path))?;
+            std::fs::write(path, id)
+        };
+        let (a, mut record) = (document("a"), Record::default());
+        let fail = |record: &mut Record, outcome, boot: &str| {
+            let (before, boot_id) = (record.failures_of(&a.digest), boot.to_owned());
+            let failed = Failed { before, outcome, error: "why", boot_id };
+            record.failed(&paths, &a.digest, &a.path, failed)
+        };
+        boot("first")?;
+        for is_given_up in [false, false, true] {
+            fail(&mut record, "rolled-back", "first")?;
+            assert_eq!(record.given_up(&paths, &a.digest, 3).is_some(), is_given_up);
+        }
+        assert!(record.given_up(&paths, &a.digest, 0).is_none());
+        assert!(record.given_up(&paths, &Digest::of(b"b"), 3).is_none());
+        // The attempt of the next boots ends with the machine: the third time is the last.
+        for (ended, now, is_given_up) in
+            [("first", "second", false), ("second", "third", false), ("third", "fourth", true)]
+        {
+            boot(now)?;
+            assert!(record.given_up(&paths, &a.digest, 3).is_none(), "{now}");
+            fail(&mut record, "interrupted", ended)?;
+            assert_eq!(record.given_up(&paths, &a.digest, 3).is_some(), is_given_up, "{now}");
+        }
+        // The record of an older version says nothing of the boot.
+        record.failures = Some(failures(&a.digest, 3));
+        assert!(record.given_up(&paths, &a.digest, 3).is_some());
+        Ok(())
+    }
+
     #[test]
     fn a_return_keeps_the_failures_of_the_other_document() {
         let (good, bad) = (document("good"), document("bad"));
         let mut record = Record::of(&good, Record::default());
-        let last_error = "why".to_owned();
-        record.failures = Some(Failures { digest: bad.digest.clone(), count: 2, last_error });
+        record.failures = Some(failures(&bad.digest, 2));
         assert_eq!(Record::of(&good, record.clone()).failures_of(&bad.digest), 2);
         // Committing another document resets the count, since a document in force has not failed.
         assert_eq!(Record::of(&document("new"), record.clone()).failures, None);
@@ -213,7 +298,9 @@ mod tests {
         let paths = Paths::new(root.path());
         let (a, mut record) = (document("a"), Record::default());
         for before in 0..3 {
-            record.failed(&paths, &a.digest, &a.path, before, "rolled-back", "why")?;
+            let (outcome, boot_id) = ("rolled-back", String::new());
+            let failed = Failed { before, outcome, error: "why", boot_id };
+            record.failed(&paths, &a.digest, &a.path, failed)?;
         }
         assert_eq!(record.failures_of(&Digest::of(b"a")), 3);
         assert_eq!(record.failures_of(&Digest::of(b"b")), 0);
@@ -245,9 +332,8 @@ mod tests {
 
     #[test]
     fn forgiven_failures_are_gone() {
-        let mut record = Record::default();
-        let last_error = "why".to_owned();
-        record.failures = Some(Failures { digest: Digest::of(b"a"), count: 2, last_error });
+        let failures = Some(failures(&Digest::of(b"a"), 2));
+        let mut record = Record { failures, ..Record::default() };
         record.forgive();
         assert_eq!(record.failures_of(&Digest::of(b"a")), 0);
     }

@@ -1,15 +1,16 @@
-//! Cards with a carrier and default routes: what a pause between two attempts waits for. Kernel
-//! only, no D-Bus.
+//! Cards with a carrier, addresses and default routes: a pause between two attempts ends when one comes. Kernel only, no D-Bus.
 
 use std::{collections::BTreeSet, net::IpAddr};
 
 use crate::client::netlink::{Events, Netlink, NetlinkError};
 
-/// Cards with a carrier, and default routes.
+/// Cards with a carrier, addresses and default routes of one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Connected {
     /// Links of bridges, bonds and the like come and go with an attempt itself.
     cards: BTreeSet<String>,
+    /// Addresses that others may reach, each with its link.
+    addresses: BTreeSet<(String, IpAddr)>,
     routes: BTreeSet<(String, IpAddr)>,
 }
 
@@ -21,17 +22,20 @@ impl Connected {
 
     async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
         let links = netlink.links().await?.into_iter();
+        let addresses = netlink.addresses().await?.into_iter();
+        let usable = addresses.filter(|it| it.is_global() && !it.tentative && !it.duplicate);
         let routes = netlink.default_routes().await?.into_iter();
         Ok(Self {
+            addresses: usable.map(|it| (it.on.link, it.on.ip)).collect(),
             cards: links.filter(|it| it.physical && it.has_carrier).map(|it| it.name).collect(),
             routes: routes.map(|it| (it.link, it.gateway)).collect(),
         })
     }
 
-    /// Returns when there is a card or a default route that is not among these.
+    /// Returns when there is a card, an address or a default route that is not among these.
     pub(crate) async fn has_grown(&self) -> Result<(), NetlinkError> {
         let netlink = Netlink::connect()?;
-        let mut events = Events::links_and_routes()?;
+        let mut events = Events::links_addresses_and_routes()?;
         while !Self::look(&netlink).await?.is_more_than(self) {
             events.changed().await?;
         }
@@ -39,7 +43,9 @@ impl Connected {
     }
 
     fn is_more_than(&self, earlier: &Self) -> bool {
-        !self.cards.is_subset(&earlier.cards) || !self.routes.is_subset(&earlier.routes)
+        !self.cards.is_subset(&earlier.cards)
+            || !self.addresses.is_subset(&earlier.addresses)
+            || !self.routes.is_subset(&earlier.routes)
     }
 }
 
@@ -51,17 +57,26 @@ mod tests {
         let route = |(link, last): &(&str, u8)| ((*link).to_owned(), [192, 0, 2, *last].into());
         Connected {
             cards: cards.iter().map(|card| (*card).to_owned()).collect(),
+            addresses: [("eno1".to_owned(), [192, 0, 2, 10].into())].into(),
             routes: routes.iter().map(route).collect(),
         }
     }
 
     #[test]
-    fn more_is_a_card_or_a_route_that_was_not_there() {
+    fn more_is_a_card_an_address_or_a_route_that_was_not_there() {
         let earlier = connected(&["eno1", "eno2"], &[("eno1", 1)]);
         for (now, is_more) in [
             (earlier.clone(), false),
             (connected(&[], &[]), false),
             (connected(&["eno1"], &[("eno1", 1)]), false),
+            (Connected { addresses: [].into(), ..earlier.clone() }, false),
+            (
+                Connected {
+                    addresses: [("eno2".to_owned(), [192, 0, 2, 10].into())].into(),
+                    ..earlier.clone()
+                },
+                true,
+            ),
             // In place of another one.
             (connected(&["eno3"], &[]), true),
             (connected(&["eno1", "eno2"], &[("eno1", 2)]), true),

@@ -20,9 +20,11 @@ struct Kernel {
 }
 
 impl Kernel {
-    async fn look(netlink: &Netlink) -> Result<Self, NetlinkError> {
+    /// With `tentative` addresses, while the kernel still detects duplicates.
+    async fn look(netlink: &Netlink, tentative: bool) -> Result<Self, NetlinkError> {
         let addresses = netlink.addresses().await?.into_iter();
-        let usable = addresses.filter(|a| a.is_global() && !a.tentative && !a.duplicate);
+        let usable =
+            addresses.filter(|a| a.is_global() && (tentative || !a.tentative) && !a.duplicate);
         let routes = netlink.default_routes().await?.into_iter();
         Ok(Self {
             addresses: usable.map(|a| (a.on.link, Family::of(a.on.ip))).collect(),
@@ -86,8 +88,11 @@ impl Uplinks {
         active: Vec<Active>,
     ) -> Result<Self, NetworkError> {
         let links = links(wants);
-        let kernel = Kernel::look(netlink).await?;
-        let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
+        // An address whose detection of duplicates outlasts the commit is one that a later boot waits for.
+        let kernel = Kernel::look(netlink, true).await?;
+        let declared = Self::declared(wants).families;
+        let is_recorded = |f: &Family| declared.contains(f) || kernel.is_usable(*f, &links);
+        let families = Family::ALL.into_iter().filter(is_recorded).collect();
         // OVS bridges and ports are not links of the kernel.
         let named =
             |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);
@@ -130,7 +135,7 @@ impl Uplinks {
         let start = Instant::now();
         let mut tick = tokio::time::interval(Duration::from_secs(1));
         loop {
-            let lacking = self.lacking(&Kernel::look(netlink).await?);
+            let lacking = self.lacking(&Kernel::look(netlink, false).await?);
             if lacking.is_empty() {
                 return Ok(());
             }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     client::netlink::{Events, Neighbour, Netlink},
-    model::{Family, Gateway, Route},
+    model::{Family, Gateway, LinkRef, Route},
 };
 
 /// Time for the other gateways to answer after the first answer.
@@ -74,10 +74,21 @@ pub(super) enum Silence {
     Route,
 }
 
-/// The gateways in use for this family: one that answers is enough.
-pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (String, Silence)> {
+/// The gateways in use for this family on these links (on any, without links): one that answers is enough.
+pub(super) async fn any(
+    family: Family,
+    links: &[LinkRef],
+    netlink: &Netlink,
+) -> Result<String, (String, Silence)> {
     let silent = |why: String| (why, Silence::Gateway);
-    let routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
+    let mut routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
+    if !links.is_empty() {
+        let known = netlink.links().await.map_err(|e| silent(e.to_string()))?;
+        let is_meant = |route: &Route| {
+            known.iter().any(|it| it.name == route.link && links.iter().any(|link| it.is(link)))
+        };
+        routes.retain(is_meant);
+    }
     let mut of_family = routes.iter().filter(|r| r.family == family).peekable();
     if of_family.peek().is_none() {
         return Err((format!("there is no {family} default route"), Silence::Route));
@@ -86,11 +97,11 @@ pub(super) async fn any(family: Family, netlink: &Netlink) -> Result<String, (St
     futures_util::future::select_ok(asked).await.map(|(detail, _)| detail).map_err(silent)
 }
 
-/// A gateway of each family with a default route; at least one family.
-pub(super) async fn each_family(netlink: &Netlink) -> Answer {
+/// A gateway of each family with a default route through one of these links (through any, without links); at least one family.
+pub(super) async fn each_family(links: &[LinkRef], netlink: &Netlink) -> Answer {
     let mut details = Vec::new();
     for family in Family::ALL {
-        match any(family, netlink).await {
+        match any(family, links, netlink).await {
             Ok(detail) => details.push(detail),
             Err((_, Silence::Route)) => {}
             Err((why, Silence::Gateway)) => return Err(why),

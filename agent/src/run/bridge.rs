@@ -8,7 +8,7 @@ use crate::{
     durable::record::Record,
     error::Error,
     paths::Paths,
-    settings::{OnFailure, Settings},
+    settings::OnFailure,
     status::{Bridge, Fault, StatusFile, Success, log::message_id, phase::Phase},
     transaction::{BridgeChange, Change},
 };
@@ -19,7 +19,7 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
         return Ended::Good;
     }
-    let mut run = match Run::begin(paths, "bridge", Settings::load(paths), stop).await {
+    let run = match Run::begin(paths, "bridge", stop).await {
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
@@ -52,11 +52,7 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         s.hostname = hostname;
         s.bridge = Some(Bridge::default());
     });
-    let result = match run.usable() {
-        Ok(()) => Box::pin(make(&run, replaces_document)).await,
-        Err(error) => Err(error),
-    };
-    let error = match result {
+    let error = match Box::pin(make(&run, replaces_document)).await {
         Ok(success) => {
             marks::bridge_decided(paths);
             run.succeeded(success);

@@ -6,12 +6,14 @@ use nmgen::chain;
 use tokio::sync::watch;
 
 use super::{
-    Ended, Run,
+    Ended, Extent, Run,
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::skip_if_in_force,
     last_good::{last_good_if_readable, removed},
-    marks, peers, recover,
+    marks, peers,
+    proof::is_proved,
+    recover,
     signals::stoppable,
 };
 use crate::{
@@ -19,37 +21,35 @@ use crate::{
         self, Document, check,
         service_files::{self, Found, ServiceFiles},
     },
-    durable::record::{self, Record},
+    durable::{
+        boot_id,
+        record::{self, Failed, Record},
+    },
     error::Error,
     paths::Paths,
-    settings::{OnFailure, Settings},
+    settings::OnFailure,
     state::Parsed,
     status::{Fault, Success, log::message_id, phase::Phase},
     transaction::{Change, DocumentChange, Failure, PhaseError},
 };
 
-/// Tries once; `decides` says whether a failure may let the boot go on, `forgive` forgets earlier failures of the
-/// document.
+/// Tries once; `decides` says whether a failure may let the boot go on.
 ///
 /// The steps are boxed: a single future is too deep for the compiler.
 pub(crate) async fn attempt(
     paths: &Paths,
     stop: &watch::Receiver<bool>,
-    forgive: bool,
+    extent: Extent,
     decides: bool,
 ) -> Ended {
-    let mut run = match Run::begin(paths, "apply", Settings::load(paths), stop).await {
+    let run = match Run::begin(paths, "apply", stop).await {
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
     if decides {
         marks::undecided(paths);
     }
-    let result = match run.usable() {
-        Ok(()) => Box::pin(decide(&run, forgive)).await,
-        Err(error) => Err(error),
-    };
-    let error = match result {
+    let error = match Box::pin(decide(&run, extent)).await {
         Ok(success) => {
             marks::succeeded(paths, success);
             run.succeeded(success);
@@ -61,7 +61,7 @@ pub(crate) async fn attempt(
     let is_in_force = fault_of(&error) == Fault::NotRecorded;
     let standing = match is_in_force {
         true => None,
-        false => Box::pin(fall_back(&run, &error)).await,
+        false => Box::pin(fall_back(&run, &error, extent)).await,
     };
     run.status.update(|s| {
         s.last_good = standing.as_ref().map(ToString::to_string);
@@ -96,11 +96,19 @@ pub(crate) async fn attempt(
 }
 
 /// Puts this node's document in force.
-async fn decide(run: &Run<'_>, forgive: bool) -> Result<Success, Error> {
+async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
     let mut record = recover::online(run).await?;
     let Some(document) = choose(run).await? else {
-        let is_removed = removed(run.paths, &record).is_some();
-        return Ok(if is_removed { Success::Removed } else { Success::Nothing });
+        if removed(run.paths, &record).is_none() {
+            return Ok(Success::Nothing);
+        }
+        // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
+        if let Some(uplinks) = record.committed.as_ref().and_then(|it| it.uplinks.as_ref())
+            && !is_proved(run, uplinks).await?
+        {
+            run.warn("the network of the removed document did not return");
+        }
+        return Ok(Success::Removed);
     };
     marks::chosen(run.paths);
     peers::stand_in(run.paths).await;
@@ -110,7 +118,7 @@ async fn decide(run: &Run<'_>, forgive: bool) -> Result<Success, Error> {
         Some(success) => success,
         None => {
             let (parsed, files) = check(run, &document, &files, &record)?;
-            Box::pin(transact(run, &document, &parsed, &files, forgive, record)).await?;
+            Box::pin(transact(run, &document, &parsed, &files, extent, record)).await?;
             Success::Committed
         }
     };
@@ -136,7 +144,7 @@ async fn choose(run: &Run<'_>) -> Result<Option<Document>, Error> {
     run.status.update(|s| {
         s.hostname = chosen.hostname;
         s.reason = chosen.reason;
-        s.warnings = chosen.warnings;
+        s.warnings.extend(chosen.warnings);
         s.document = chosen.document.as_ref().map(|d| d.path.clone());
         s.digest = chosen.document.as_ref().map(|d| d.digest.to_string());
     });
@@ -164,13 +172,16 @@ async fn transact(
     document: &Document,
     parsed: &Parsed,
     files: &ServiceFiles,
-    forgive: bool,
+    extent: Extent,
     mut record: Record,
 ) -> Result<(), Error> {
-    if forgive {
+    if extent == Extent::Forgiving {
         record.forgive();
     }
-    give_up(&run.settings, &record, document)?;
+    if let Some(it) = record.given_up(run.paths, &document.digest, run.settings.max_attempts) {
+        let (digest, count, last) = (document.digest.clone(), it.count, it.last_error.clone());
+        return Err(Error::GivenUp { digest, count, last });
+    }
     let network = run.connect().await?;
     // Leftovers of an unreadable last good document stay.
     let previous = last_good_if_readable(run.paths, &record);
@@ -183,31 +194,22 @@ async fn transact(
     Ok(result?)
 }
 
-/// Gives a document up after `max-attempts` failures that touched the network.
-fn give_up(settings: &Settings, record: &Record, document: &Document) -> Result<(), Error> {
-    let count = record.failures_of(&document.digest);
-    if settings.max_attempts == 0 || count < settings.max_attempts {
-        return Ok(());
-    }
-    let last = record.failures.as_ref().map(|f| f.last_error.clone()).unwrap_or_default();
-    Err(Error::GivenUp { digest: document.digest.clone(), count, last })
-}
-
 /// Counts a failure of the document. A stop does not count: the machine is shutting down.
 fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
     let (digest, source) = (&document.digest, &*document.path);
     let before = record.failures_of(digest);
-    let noted = match failure {
+    let outcome = match failure {
         Failure::Untouched { .. } | Failure::NotRecorded { .. } => return,
-        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => {
-            record::append(paths, &document.digest, &document.path, "stopped", Some(&why))
-        }
-        Failure::RolledBack { .. } => {
-            record.failed(paths, digest, source, before, "rolled-back", &why)
-        }
-        Failure::RollBackFailed { .. } => {
-            record.failed(paths, digest, source, before, "roll-back-failed", &why)
+        Failure::RolledBack { source, .. } if matches!(**source, PhaseError::Stopped) => None,
+        Failure::RolledBack { .. } => Some("rolled-back"),
+        Failure::RollBackFailed { .. } => Some("roll-back-failed"),
+    };
+    let noted = match outcome {
+        None => record::append(paths, digest, source, "stopped", Some(&why)),
+        Some(outcome) => {
+            let failed = Failed { before, outcome, error: &why, boot_id: boot_id(paths) };
+            record.failed(paths, digest, source, failed)
         }
     };
     if let Err(error) = noted {

@@ -5,7 +5,7 @@ use std::fmt;
 use nmgen::chain;
 
 use super::{
-    Run,
+    Extent, Run,
     last_good::{self, last_good, last_good_state},
 };
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     document::Document,
     durable::{record::Record, set_aside},
     error::{Error, Exit},
-    model::ProbeResult,
+    model::{LinkRef, ProbeResult},
     network::NetworkError,
     probe::{self, Kind, Probe},
     settings::Policy,
@@ -39,7 +39,7 @@ impl fmt::Display for Standing {
 }
 
 /// Falls back after `error`. `None`: no last good document, or a stop signal.
-pub(super) async fn fall_back(run: &Run<'_>, error: &Error) -> Option<Standing> {
+pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> Option<Standing> {
     if run.is_stopped() {
         return None;
     }
@@ -58,7 +58,7 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error) -> Option<Standing> 
             Err(error) => tracing::warn!("{}", chain(&error)),
         }
         // A machine error before the transaction would fail this document too.
-        if error.exit() == Exit::Machine {
+        if error.exit() == Exit::Machine || extent == Extent::ProofAlone {
             return Some(Standing::Lost(format!("{name} gives the node no working network")));
         }
     }
@@ -74,7 +74,9 @@ async fn unanswered(run: &Run<'_>, record: &Record) -> Result<Option<String>, Er
     let wants = last_good_state(run.paths, record)?.map(|state| state.wants()).unwrap_or_default();
     let settings = &run.settings.probe;
     let plan = probe::plan(settings, &wants.gateways, &wants.name_servers, run.paths);
-    let asked = telling(&plan, &run.status.get().probes_before, settings.gateway);
+    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let links = recorded.map(|it| it.links.as_slice()).unwrap_or_default();
+    let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
     let start = run.progress.enter(Phase::LastGood, bound);
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
@@ -106,14 +108,18 @@ async fn put_back(
     applied
 }
 
-/// The probes that decide for the last good document, always with a gateway: its silence before may
-/// be the fault.
-fn telling(plan: &[Probe], before: &[ProbeResult], gateway: Policy) -> Vec<Probe> {
+/// The probes that decide for the last good document, always with the gateways in use on its links: their silence before may be the
+/// fault, and another one than the document's may be a change of day two.
+fn telling(
+    plan: &[Probe],
+    before: &[ProbeResult],
+    gateway: Policy,
+    links: &[LinkRef],
+) -> Vec<Probe> {
     let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
-    let is_gateway =
-        |probe: &Probe| matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_));
-    if gateway != Policy::Off && !asked.iter().any(is_gateway) {
-        asked.push(probe::gateways_in_use());
+    asked.retain(|probe| !matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_)));
+    if gateway != Policy::Off {
+        asked.push(probe::gateways_in_use(links));
     }
     asked
 }
@@ -133,17 +139,18 @@ mod tests {
             milliseconds: 0,
         };
         let before: Vec<_> = before.iter().map(result).collect();
-        telling(&plan, &before, settings.gateway).into_iter().map(|probe| probe.name).collect()
+        let asked = telling(&plan, &before, settings.gateway, &[]);
+        asked.into_iter().map(|probe| probe.name).collect()
     }
 
     #[test]
     fn a_gateway_always_tells_unless_it_is_off() {
         let named = [Gateway { link: None, ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }];
         let settings = Probes::default();
-        assert_eq!(names(&named, &[], &settings), ["gateway 192.0.2.1"]);
+        assert_eq!(names(&named, &[], &settings), ["gateway"]);
         assert_eq!(names(&[], &[("gateway", false)], &settings), ["gateway"]);
         let before = [("IPv4 gateway", true), ("dns", true)];
-        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "dns"]);
+        assert_eq!(names(&[], &before, &settings), ["dns", "gateway"]);
         let off = Probes { gateway: Policy::Off, ..Probes::default() };
         assert!(names(&named, &[], &off).is_empty());
     }

@@ -29,7 +29,7 @@ pub(super) async fn skip_if_in_force(
         };
         return match is_proved(run, &Uplinks::declared(&adopted.wants)).await? {
             true => adopted.record(run, document, files).await.map(Some),
-            false => Ok(None),
+            false => Ok(apply_again(run)),
         };
     }
     if !record.has_service_files(&files.digests()) {
@@ -37,18 +37,29 @@ pub(super) async fn skip_if_in_force(
         return Ok(None);
     }
     if let Some(uplinks) = record.committed.as_ref().and_then(|c| c.uplinks.as_ref()) {
-        return Ok(is_proved(run, uplinks).await?.then_some(Success::Unchanged));
+        return Ok(match is_proved(run, uplinks).await? {
+            true => Some(Success::Unchanged),
+            false => apply_again(run),
+        });
     }
     // The record of an older version has neither uplinks nor files. Nothing is awaited if the document is unreadable.
     let last_good = last_good_if_readable(run.paths, record);
     let wants = last_good.map(|state| state.wants()).unwrap_or_default();
     if !is_proved(run, &Uplinks::declared(&wants)).await? {
-        return Ok(None);
+        return Ok(apply_again(run));
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let uplinks = Uplinks::seen(&netlink, &wants, Vec::new()).await?;
     record.complete(run.paths, uplinks, &files.digests())?;
     Ok(Some(Success::Unchanged))
+}
+
+/// Says that the document is applied again.
+fn apply_again(run: &Run<'_>) -> Option<Success> {
+    run.warn(
+        "the network did not return: applying the document again; changes made since its commit are lost",
+    );
+    None
 }
 
 /// A document in force according to `applied`.

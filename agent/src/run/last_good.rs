@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use super::{Run, recover};
 use crate::{
     document::{Document, check, service_files::ServiceFiles},
-    durable::{self, record::Record},
+    durable::{
+        self,
+        record::{Committed, Record},
+    },
     error::Error,
     paths::Paths,
     state::{Parsed, State},
@@ -82,11 +85,30 @@ pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
 }
 
 /// The missing file of a document in force; the path of `applied` if that is the only evidence. `None`: no document
-/// was ever in force.
+/// was ever in force in this deployment.
+///
+/// OSTree's `/etc` is a deployment's own, and `/var` is shared: a record without `applied` and without one of its profiles is of
+/// another deployment, for whose document this `/etc` has nothing.
 ///
 /// `applied` stays: without it configure-ovs would delete br-ex under the active profiles and
 /// disconnect the node.
 pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
-    let committed = record.committed.as_ref().map(|committed| committed.source.clone());
-    committed.or_else(|| paths.applied().exists().then(|| paths.applied()))
+    let is_applied = paths.applied().exists();
+    let committed = record.committed.as_ref().filter(|it| is_applied || has_profile(paths, it));
+    let source = committed.map(|committed| committed.source.clone());
+    source.or_else(|| is_applied.then(|| paths.applied()))
+}
+
+/// Whether a saved profile is one of the recorded ones. Older records have none; they count as this deployment's.
+fn has_profile(paths: &Paths, committed: &Committed) -> bool {
+    let Some(recorded) = committed.uplinks.as_ref().filter(|it| !it.profiles.is_empty()) else {
+        return true;
+    };
+    let entries = std::fs::read_dir(paths.profiles()).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        let text = durable::read(&path).ok().flatten().unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let uuids = text.lines().filter_map(|line| line.trim().strip_prefix("uuid="));
+        uuids.into_iter().any(|uuid| recorded.profiles.iter().any(|it| it.uuid == uuid.trim()))
+    })
 }

@@ -71,17 +71,13 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
         }
         Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
             tracing::warn!("{lack}");
-            run.warn(
-                "the network did not return: applying the document again; changes made \
-                 since its commit are lost",
-            );
             Ok(false)
         }
     }
 }
 
-/// Waits for addresses, routes and links, and asks the gateways: an interface of Open vSwitch
-/// keeps address and route without its uplink.
+/// Waits for addresses and routes, and asks the gateways on the recorded links: an interface of Open vSwitch keeps address and
+/// route without its uplink. An answer proves a card too: a replaced one, with another MAC address, is not awaited.
 async fn wait(
     run: &Run<'_>,
     expected: &Uplinks,
@@ -90,11 +86,23 @@ async fn wait(
 ) -> Result<(), Lack> {
     let start = Instant::now();
     let say = |text: &str, bound| run.progress.say(text, bound);
-    expected.wait(netlink, bound, &say).await.map_err(Lack::Network)?;
     if run.settings.probe.gateway == Policy::Off {
-        return Ok(());
+        return expected.wait(netlink, bound, &say).await.map_err(Lack::Network);
     }
-    let asked = [probe::gateways_in_use()];
+    let asked = [probe::gateways_in_use(&expected.links)];
+    let above_cards = Uplinks { cards: Vec::new(), ..expected.clone() };
+    let answered = async {
+        let is_there = above_cards.wait(netlink, bound, &|_, _| {}).await.is_ok();
+        if !is_there || !probe::run(&asked, bound, run.paths, netlink).await.iter().all(|it| it.ok)
+        {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        biased;
+        waited = expected.wait(netlink, bound, &say) => waited.map_err(Lack::Network)?,
+        () = answered => return Ok(()),
+    }
     let bound = bound.saturating_sub(start.elapsed()).max(run.settings.timeout.baseline.get());
     say(&format!("waiting for a gateway's answer (up to {:.0} s)", bound.as_secs_f64()), bound);
     let answers = probe::run(&asked, bound, run.paths, netlink).await;

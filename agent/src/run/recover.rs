@@ -7,7 +7,7 @@ use crate::{
     durable::{
         FileError, commit,
         journal::{self, Journal, Kind},
-        record::{self, Record},
+        record::{self, Failed, INTERRUPTED, Record},
         set_aside,
     },
     error::Error,
@@ -108,7 +108,9 @@ fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
     let why = "the agent or the machine stopped during the transaction";
     let mut record = Record::load(paths);
     let before = journal.failures.unwrap_or_else(|| record.failures_of(&journal.digest));
-    record.failed(paths, &journal.digest, &journal.source, before, "interrupted", why)
+    let boot_id = journal.boot_id.clone();
+    let failed = Failed { before, outcome: INTERRUPTED, error: why, boot_id };
+    record.failed(paths, &journal.digest, &journal.source, failed)
 }
 
 pub(crate) fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {

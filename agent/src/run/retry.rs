@@ -6,45 +6,38 @@ use std::{future::Future, time::Duration};
 use nmgen::chain;
 use tokio::sync::watch;
 
-use super::{Ended, pauses, signals::Signals};
+use super::{Ended, Extent, pauses, signals::Signals};
 use crate::{
+    client::dbus::start_unit_out_of_turn,
     document::changes::Inputs,
     error::{Error, Exit},
     network::connected::Connected,
     paths::Paths,
+    status::log,
     transaction::stopped,
 };
 
-/// The lengths of pauses, which double, and what ends one early beside a change of a file.
+/// The lengths of pauses, which double.
 pub(crate) struct Pace {
     first: Duration,
     longest: Duration,
-    /// Whether a card or a default route that comes does.
-    follows_network: bool,
 }
 
 /// For documents.
-pub(crate) const DOCUMENT: Pace = Pace {
-    first: Duration::from_secs(5),
-    longest: Duration::from_secs(300),
-    follows_network: false,
-};
+pub(crate) const DOCUMENT: Pace =
+    Pace { first: Duration::from_secs(5), longest: Duration::from_secs(300) };
 /// For the automatic bridge; configure-ovs.sh pauses 15 minutes.
-pub(crate) const BRIDGE: Pace = Pace {
-    first: Duration::from_secs(15),
-    longest: Duration::from_secs(900),
-    follows_network: true,
-};
+pub(crate) const BRIDGE: Pace =
+    Pace { first: Duration::from_secs(15), longest: Duration::from_secs(900) };
 
 impl Pace {
-    /// The pause after `failures` failures in a row, counted from 1; `None`: until an input
-    /// changes, since the same input fails again.
-    fn pause(&self, error: &Error, failures: u32) -> Option<Duration> {
-        let hopeless = matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input;
-        if hopeless {
-            return None;
+    /// The pause after `failures` failures in a row, counted from 1. After a hopeless one it is the longest at once: the network
+    /// alone may be another by then.
+    fn pause(&self, error: &Error, failures: u32) -> Duration {
+        match is_hopeless(error) {
+            true => self.longest,
+            false => self.doubled(failures.saturating_sub(1)),
         }
-        Some(self.doubled(failures.saturating_sub(1)))
     }
 
     /// The part of a pause in which the network does not end it, after as many pauses in a row that
@@ -59,19 +52,24 @@ impl Pace {
     fn doubled(&self, times: u32) -> Duration {
         (self.first * 2_u32.pow(times.min(8))).min(self.longest)
     }
+}
 
-    /// The pause in words.
-    fn describe(&self, pause: Option<Duration>) -> String {
-        let network =
-            if self.follows_network { ", when a card or a default route comes" } else { "" };
-        let change = format!(
-            "a change below /etc/nmstate or /etc/ovnk or of dayone.toml{network}, or SIGHUP"
-        );
-        match pause {
-            Some(pause) => format!("the next attempt is in {} s, or at {change}", pause.as_secs()),
-            None => format!("the next attempt is at {change}"),
-        }
-    }
+/// Whether the same input fails again.
+fn is_hopeless(error: &Error) -> bool {
+    matches!(error, Error::GivenUp { .. }) || error.exit() == Exit::Input
+}
+
+/// The pause in words.
+fn describe(error: &Error, pause: Duration) -> String {
+    let next = match is_hopeless(error) {
+        true => "the network is asked again",
+        false => "the next attempt is",
+    };
+    format!(
+        "{next} in {} s, at a change below /etc/nmstate or /etc/ovnk or of dayone.toml, when a card, an address or a default \
+         route comes, or at SIGHUP",
+        pause.as_secs()
+    )
 }
 
 /// Turns true on SIGTERM and SIGINT.
@@ -84,7 +82,7 @@ enum Woken {
     Time,
     /// A document or the settings changed.
     Change,
-    /// A card or a default route came.
+    /// A card, an address or a default route came.
     Network,
     /// SIGHUP.
     Asked,
@@ -95,20 +93,19 @@ enum Woken {
 /// Returns when the boot may go on, or when it is stopped during a pause.
 pub(crate) async fn repeat(
     paths: &Paths,
-    retry: bool,
+    mut extent: Extent,
     pace: &Pace,
-    mut once: impl AsyncFnMut(&Stop, bool) -> Ended,
+    mut once: impl AsyncFnMut(&Stop, Extent) -> Ended,
 ) -> Result<(), Error> {
     let mut signals = Signals::listen()?;
-    let mut forgive = retry;
     let mut failures = 0;
     // Pauses in a row that the network has ended.
     let mut ended = 0;
     loop {
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
-        let connected = if pace.follows_network { connected_now().await } else { None };
-        let error = match once(&signals.stop, forgive).await {
+        let connected = connected_now().await;
+        let error = match once(&signals.stop, extent).await {
             Ended::Good | Ended::GoesOn(_) => return Ok(()),
             Ended::Failed(error) => error,
         };
@@ -116,19 +113,34 @@ pub(crate) async fn repeat(
             return Err(error);
         }
         failures += 1;
+        if failures == 1 && log::is_service() {
+            let_people_log_in().await;
+        }
         let bound = pace.pause(&error, failures);
-        pauses(paths, &error, &pace.describe(bound));
+        pauses(paths, &error, &describe(&error, bound));
         let grown = network_has_grown(connected, pace.hold(ended));
         let woken = pause(paths, &inputs, bound, grown, &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
         if woken == Woken::Stopped {
             return Ok(());
         }
-        forgive = woken == Woken::Asked;
+        extent = match woken {
+            Woken::Asked => Extent::Forgiving,
+            Woken::Time if is_hopeless(&error) => Extent::ProofAlone,
+            Woken::Time | Woken::Change | Woken::Network | Woken::Stopped => Extent::Whole,
+        };
         if matches!(woken, Woken::Change | Woken::Asked) {
             failures = 0;
         }
         ended = if woken == Woken::Network { ended + 1 } else { 0 };
+    }
+}
+
+/// Ends the time in which root alone may log in (pam_nologin(8)). With a network mount, systemd-user-sessions.service waits for the
+/// network, and with it each getty: on a node that waits for its network nobody could log in to mend it.
+async fn let_people_log_in() {
+    if let Err(error) = start_unit_out_of_turn("systemd-user-sessions.service").await {
+        tracing::warn!("logins may have to wait for the network: {}", chain(&error));
     }
 }
 
@@ -154,23 +166,17 @@ async fn network_has_grown(before: Option<Connected>, hold: Duration) {
 async fn pause(
     paths: &Paths,
     inputs: &Inputs,
-    bound: Option<Duration>,
+    bound: Duration,
     grown: impl Future<Output = ()>,
     signals: &mut Signals,
 ) -> Result<Woken, Error> {
-    let time = async {
-        match bound {
-            Some(bound) => tokio::time::sleep(bound).await,
-            None => std::future::pending().await,
-        }
-    };
     tokio::select! {
         biased;
         () = stopped(signals.stop.clone()) => Ok(Woken::Stopped),
         () = signals.hangup() => Ok(Woken::Asked),
         changed = inputs.changed(paths) => Ok(changed.map(|()| Woken::Change)?),
         () = grown => Ok(Woken::Network),
-        () = time => Ok(Woken::Time),
+        () = tokio::time::sleep(bound) => Ok(Woken::Time),
     }
 }
 
@@ -182,14 +188,11 @@ mod tests {
     #[test]
     fn pauses_grow() {
         let pauses = |pace: &Pace| -> Vec<u64> {
-            (1..=9)
-                .filter_map(|failures| pace.pause(&Error::NoLastGood, failures))
-                .map(|pause| pause.as_secs())
-                .collect()
+            (1..=9).map(|failures| pace.pause(&Error::NoLastGood, failures).as_secs()).collect()
         };
         assert_eq!(pauses(&DOCUMENT), [5, 10, 20, 40, 80, 160, 300, 300, 300]);
         assert_eq!(pauses(&BRIDGE), [15, 30, 60, 120, 240, 480, 900, 900, 900]);
-        assert_eq!(DOCUMENT.pause(&Error::NoLastGood, u32::MAX), Some(DOCUMENT.longest));
+        assert_eq!(DOCUMENT.pause(&Error::NoLastGood, u32::MAX), DOCUMENT.longest);
     }
 
     #[test]
@@ -200,16 +203,21 @@ mod tests {
         // Never longer than the pause: each of them has ended after a failure.
         for failures in 1..20 {
             let pause = BRIDGE.pause(&Error::NoLastGood, failures);
-            assert!(pause.is_some_and(|pause| BRIDGE.hold(failures - 1) <= pause));
+            assert!(BRIDGE.hold(failures - 1) <= pause);
         }
     }
 
     #[test]
-    fn the_same_input_is_not_tried_again() {
+    fn after_a_hopeless_failure_the_network_is_asked_at_least_every_five_minutes() {
         let digest = Digest::of(b"");
         let given_up = Error::GivenUp { digest, count: 3, last: String::new() };
-        assert_eq!(DOCUMENT.pause(&given_up, 1), None);
         let refused = Error::Check(crate::document::check::CheckError::Refused(Vec::new()));
-        assert_eq!(DOCUMENT.pause(&refused, 1), None);
+        for error in [given_up, refused] {
+            assert_eq!(DOCUMENT.pause(&error, 1).as_secs(), 300);
+            assert!(
+                describe(&error, DOCUMENT.longest)
+                    .starts_with("the network is asked again in 300 s, ")
+            );
+        }
     }
 }

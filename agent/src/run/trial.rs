@@ -8,7 +8,6 @@ use crate::{
     durable::{self, record},
     error::{Error, Exit},
     paths::Paths,
-    settings::Settings,
     status::{
         log::{Tone, console, message_id},
         progress::Progress,
@@ -20,7 +19,7 @@ use crate::{
 /// Carries out the trial that was asked for, or undoes one whose agent was killed.
 pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
     let stop = Signals::listen()?.stop;
-    let mut run = Run::begin(paths, "trial", Settings::load(paths), &stop).await;
+    let mut run = Run::begin(paths, "trial", &stop).await;
     // Read under the lock: another trial may have been asked for meanwhile.
     let asked = asked(paths).inspect_err(refused)?;
     let state = asked.state;
@@ -51,8 +50,6 @@ async fn carry_out(run: &mut Run<'_>, file: &TrialFile) -> Result<(), Error> {
     if file.get().state != State::Asked {
         return Box::pin(undo(run)).await;
     }
-    // The defaults in place of unusable settings are right for an undo alone.
-    run.usable()?;
     Box::pin(apply(run, file)).await
 }
 

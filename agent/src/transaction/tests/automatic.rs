@@ -67,7 +67,9 @@ async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
     assert!(bench.committed());
     let mut record = Record::load(&bench.paths);
     let other = Document { digest: Digest::of(b"other"), ..bench.document() };
-    record.failed(&bench.paths, &other.digest, &other.path, 1, "rolled-back", "why")?;
+    let (outcome, boot_id) = ("rolled-back", String::new());
+    let failed = crate::durable::record::Failed { before: 1, outcome, error: "why", boot_id };
+    record.failed(&bench.paths, &other.digest, &other.path, failed)?;
     bench.bridge = Some(plan());
     bench.replaces_document = true;
     bench.run(&Fake::default(), &mut Probed::default()).await?;

@@ -92,7 +92,8 @@ fn rolled_back() -> Status {
 
 #[test]
 fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
-    let failures = Failures { digest: Digest::of(b""), count: 1, last_error: String::new() };
+    let (digest, last_error) = (Digest::of(b""), String::new());
+    let failures = Failures { digest, count: 1, last_error, boot_id: None, cut_off: 0 };
     let record = Record { committed: None, failures: Some(failures) };
     let text = shown(&report(rolled_back(), false), &worker(), &record);
     assert_eq!(text, ROLLED_BACK);

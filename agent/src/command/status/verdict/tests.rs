@@ -174,7 +174,8 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             good(|it| {
                 pending(it);
                 let (digest, last_error) = (Digest::of(b""), "why".to_owned());
-                it.record.failures = Some(Failures { digest, count: 2, last_error });
+                it.record.failures =
+                    Some(Failures { digest, count: 2, last_error, boot_id: None, cut_off: 0 });
             }),
             "PENDING: FILE; it failed 2 times; the last error: why",
         ),
