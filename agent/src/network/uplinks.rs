@@ -90,9 +90,7 @@ impl Uplinks {
         let links = links(wants);
         // An address whose detection of duplicates outlasts the commit is one that a later boot waits for.
         let kernel = Kernel::look(netlink, true).await?;
-        let declared = Self::declared(wants).families;
-        let is_recorded = |f: &Family| declared.contains(f) || kernel.is_usable(*f, &links);
-        let families = Family::ALL.into_iter().filter(is_recorded).collect();
+        let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
         // OVS bridges and ports are not links of the kernel.
         let named =
             |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);

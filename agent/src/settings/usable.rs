@@ -47,9 +47,9 @@ impl Usable {
         }
         let (table, errors) = DeTable::parse_recoverable(text);
         let mut usable = Self::default();
+        let mut faults = Vec::new();
         let mut tell = |line: usize, why: &str| {
-            let path = path.display();
-            usable.faults.push(format!("{path}:{line}: {why}; the default is used"));
+            faults.push((line, format!("{}:{line}: {why}; the default is used", path.display())));
         };
         let mut broken = BTreeSet::new();
         for error in &errors {
@@ -77,6 +77,8 @@ impl Usable {
                 Err(error) => tell(lines.start, error.message()),
             }
         }
+        faults.sort();
+        usable.faults = faults.into_iter().map(|(_, fault)| fault).collect();
         usable
     }
 }
@@ -208,7 +210,8 @@ mod tests {
         let names: Vec<&str> =
             usable.settings.probe.target.iter().map(|it| it.name.as_str()).collect();
         assert_eq!(names, ["b"]);
-        assert_eq!(usable.faults.len(), 2, "{:?}", usable.faults);
+        let lines: Vec<&str> = usable.faults.iter().filter_map(|it| it.split(':').nth(1)).collect();
+        assert_eq!(lines, ["1", "7"], "{:?}", usable.faults);
     }
 
     #[test]
