@@ -118,8 +118,8 @@ pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
     gateways
 }
 
-/// The default gateways in use on these links (on any, without links), independent of the document and of earlier answers. A storage
-/// network's gateway proves nothing for br-ex.
+/// The default gateways in use on these links (on any, without links), independent of the document and of earlier answers. A
+/// storage network's gateway proves nothing for br-ex.
 pub(crate) fn gateways_in_use(links: &[LinkRef]) -> Probe {
     let (name, kind) = ("gateway".to_owned(), Kind::GatewaysInUse(links.to_vec()));
     Probe { name, kind, policy: Policy::Required }

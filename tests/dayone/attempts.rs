@@ -64,7 +64,8 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
             assert!(again.text().contains("gateway 192.0.2.254"), "{}", again.text());
         }
         given_up(case, &before)?;
-        // A power cut does not reset the count, which is on disk; the boot tries once more, since somebody may have mended the network.
+        // A power cut does not reset the count, which is on disk; the boot tries once more, since somebody may have mended the
+        // network.
         case.cut_power()?;
         case.power_on()?;
         let inside = case.inside()?;

@@ -90,7 +90,7 @@ fn second_run_is_told_whose_turn_it_is() -> Result<(), Error> {
 fn impatient_node() -> Node {
     let settings = HASTE.replace("max-attempts = 0", "max-attempts = 1");
     assert_ne!(settings, HASTE);
-    // Of a newer version, or a typing error: a warning.
+    // A key of a newer version, or a typing error: a warning.
     let settings = settings + "\n[wire]\nmtu = true\n";
     node(&wrong_gateway()).settings(&settings).file(
         "/etc/fstab",

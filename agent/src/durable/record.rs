@@ -146,8 +146,9 @@ impl Record {
         self.failures.as_ref().filter(|f| f.digest == *digest).map_or(0, |f| f.count)
     }
 
-    /// The failures of a document that is not tried again in this boot: `most` of them, or more. Each boot tries once, since somebody may
-    /// have mended the network meanwhile, unless the attempts keep ending with the agent or the machine. 0: never given up.
+    /// The failures of a document that is not tried again in this boot: `most` of them, or more. Each boot tries once, since
+    /// somebody may have mended the network meanwhile, unless the attempts keep ending with the agent or the machine. 0: never
+    /// given up.
     pub(crate) fn given_up(&self, paths: &Paths, digest: &Digest, most: u32) -> Option<&Failures> {
         let failures = self.failures.as_ref().filter(|f| f.digest == *digest)?;
         let is_enough = most != 0 && failures.count >= most;
@@ -167,7 +168,10 @@ impl Record {
         let (count, last_error) = (before.saturating_add(1), error.to_owned());
         let earlier = self.failures.as_ref().filter(|f| f.digest == *digest);
         let cut_off = match outcome {
-            INTERRUPTED => earlier.map_or(0, |f| f.cut_off).saturating_add(1),
+            // A recovery that is cut off itself counts again: the attempt is one.
+            INTERRUPTED => {
+                earlier.map_or(1, |f| f.cut_off.saturating_add((f.count <= before).into()))
+            }
             _ => 0,
         };
         let (digest_of, boot_id) = (digest.clone(), Some(boot_id));
@@ -226,7 +230,7 @@ pub(crate) fn append(
 
 #[cfg(test)]
 mod tests {
-    use super::{Failed, Failures, HISTORY, Record, append};
+    use super::{Failed, Failures, HISTORY, INTERRUPTED, Record, append};
     use crate::{document::Document, document::digest::Digest, paths::Paths};
 
     fn document(text: &str) -> Document {
@@ -272,7 +276,15 @@ mod tests {
         {
             boot(now)?;
             assert!(record.given_up(&paths, &a.digest, 3).is_none(), "{now}");
+            let before = record.clone();
             fail(&mut record, "interrupted", ended)?;
+            let once = record.clone();
+            // The recovery is cut off, and counts the same attempt again.
+            let counted = before.failures_of(&a.digest);
+            let (error, boot_id) = ("why", ended.to_owned());
+            let failed = Failed { before: counted, outcome: INTERRUPTED, error, boot_id };
+            record.failed(&paths, &a.digest, &a.path, failed)?;
+            assert_eq!(record, once);
             assert_eq!(record.given_up(&paths, &a.digest, 3).is_some(), is_given_up, "{now}");
         }
         // The record of an older version says nothing of the boot.

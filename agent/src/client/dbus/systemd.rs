@@ -43,8 +43,8 @@ pub(crate) async fn start_unit(unit: &'static str) -> Result<(), BusError> {
     Ok(())
 }
 
-/// Has systemd start a unit now, whatever the units before it wait for (`ignore-dependencies` of systemctl(1)); a job that waits for
-/// its turn gets it.
+/// Has systemd start a unit now, whatever the units before it wait for (`ignore-dependencies` of systemctl(1)); a job that
+/// waits for its turn gets it.
 pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result<(), BusError> {
     let start = |e| BusError::Start { unit, source: Box::new(e) };
     systemd().await?.start_unit(unit, "ignore-dependencies").await.map_err(start)?;

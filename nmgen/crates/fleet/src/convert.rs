@@ -45,7 +45,7 @@ pub fn check(hosts: &Hosts) -> Diagnostics {
     run(hosts, |_| Purpose::Apply, drop).0
 }
 
-/// The diagnostics of [`convert`], without its configurations.
+/// The diagnostics of [`convert()`], without its configurations.
 pub fn diagnose(hosts: &Hosts) -> Diagnostics {
     run(hosts, |host| purpose(host, Purpose::Offline), drop).0
 }
