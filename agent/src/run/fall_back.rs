@@ -108,8 +108,8 @@ async fn put_back(
     applied
 }
 
-/// The probes that decide for the last good document, always with the gateways in use on its links: their silence before may be the
-/// fault, and another one than the document's may be a change of day two.
+/// The probes that decide for the last good document, always with a gateway, in use on its links if the document names none: its
+/// silence before may be the fault.
 fn telling(
     plan: &[Probe],
     before: &[ProbeResult],
@@ -117,8 +117,9 @@ fn telling(
     links: &[LinkRef],
 ) -> Vec<Probe> {
     let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
-    asked.retain(|probe| !matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_)));
-    if gateway != Policy::Off {
+    let is_gateway =
+        |probe: &Probe| matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_));
+    if gateway != Policy::Off && !asked.iter().any(is_gateway) {
         asked.push(probe::gateways_in_use(links));
     }
     asked
@@ -147,10 +148,10 @@ mod tests {
     fn a_gateway_always_tells_unless_it_is_off() {
         let named = [Gateway { link: None, ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }];
         let settings = Probes::default();
-        assert_eq!(names(&named, &[], &settings), ["gateway"]);
+        assert_eq!(names(&named, &[], &settings), ["gateway 192.0.2.1"]);
         assert_eq!(names(&[], &[("gateway", false)], &settings), ["gateway"]);
         let before = [("IPv4 gateway", true), ("dns", true)];
-        assert_eq!(names(&[], &before, &settings), ["dns", "gateway"]);
+        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "dns"]);
         let off = Probes { gateway: Policy::Off, ..Probes::default() };
         assert!(names(&named, &[], &off).is_empty());
     }
