@@ -109,11 +109,11 @@ pub(crate) fn look_up(
     cards: &Cards,
 ) -> Result<Found, Fault> {
     let (host, diagnostics) = host_file::load(&choice.name, &directory.file(&choice.name))?;
-    let names = match &host.document {
+    let names = match host.document() {
         Some(document) => Names::find(&document.root, cards, &choice.cards),
         None => Names::default(),
     };
-    if let Some(interface) = host.document.as_ref().and_then(|it| open_vswitch(&it.root)) {
+    if let Some(interface) = host.document().and_then(|it| open_vswitch(&it.root)) {
         let (file, interface) = (directory.file(&choice.name), interface.to_owned());
         return Err(Fault::OpenVSwitch { file, interface });
     }

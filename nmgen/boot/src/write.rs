@@ -36,7 +36,7 @@ pub(crate) fn write(
     let file = directory.file(&choice.name);
     expect_cards(&file, &names, line, need, log)?;
     conversion::apply(&mut host, &file, &names)?;
-    let bounds = Bounds::new(line, host.document.as_ref().map(|document| &document.root));
+    let bounds = Bounds::new(line, host.document().map(|document| &document.root));
     let mut configuration = conversion::configuration(&host, diagnostics, log)?;
     let carriers = profiles::carriers(paths, line)?;
     let left_out = root_disk::leave_out(&mut configuration, &carriers, &names);

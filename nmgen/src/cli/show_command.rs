@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Resul
 fn trees(hosts: &Hosts, style: Style) -> String {
     let mut trees = Vec::new();
     for host in &hosts.hosts {
-        if let Some(document) = &host.document {
+        if let Some(document) = host.document() {
             trees.push(show::tree(&show::title(host, document), document, style));
         }
     }

@@ -36,7 +36,7 @@ pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
         Err(Fault::Document(_)) => return Ok(None),
         Err(fault) => return Err(fault),
     };
-    let interfaces = host.document.as_ref().and_then(|document| document.root.get("interfaces"));
+    let interfaces = host.document().and_then(|document| document.root.get("interfaces"));
     let interfaces = interfaces.map(Node::items).unwrap_or_default().iter();
     let up = interfaces.filter(|node| matches!(node.text_at("state"), None | Some("up")));
     Ok(Some(

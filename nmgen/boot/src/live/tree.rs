@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use nmgen_core::source::Host;
+use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::format::counted;
 use nmgen_document::mac::Mac;
@@ -95,7 +95,7 @@ fn one(
     if own.has_errors() {
         return Err(Fault::Document(own));
     }
-    if host.document.is_none() {
+    if host.document().is_none() {
         let profiles = keyfiles::read(directory, &mut names, log)?;
         let ready = Ready { profiles, cards: names.present.clone(), ..Ready::default() };
         return Ok((ready, renamed(&names)));
@@ -155,8 +155,9 @@ fn mine(tree: &Tree, line: &CommandLine, cards: &Cards) -> Result<Vec<Found>, Fa
             }),
         };
         let Some(reason) = reason else { continue };
-        let host = Host { document: host.with_mac_addresses(), ..host.clone() };
-        let names = match &host.document {
+        let network = host.with_mac_addresses().map_or(HostNetwork::Missing, HostNetwork::Written);
+        let host = Host { network, ..host.clone() };
+        let names = match host.document() {
             Some(document) => Names::find(&document.root, cards, &[]),
             None => Names::of(&host.nics, cards),
         };

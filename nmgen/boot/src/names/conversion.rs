@@ -31,7 +31,7 @@ pub(crate) fn check(host: &Host) -> Result<(), Fault> {
 /// # Errors
 /// [`Fault::NameTwice`].
 pub(crate) fn apply(host: &mut Host, file: &Path, names: &Names) -> Result<(), Fault> {
-    let Some(document) = &mut host.document else { return Ok(()) };
+    let Some(document) = host.document_mut() else { return Ok(()) };
     if let Some(twice) = names.twice(&document.root) {
         return Err(Fault::NameTwice { file: file.to_owned(), twice });
     }

@@ -22,7 +22,7 @@ pub struct Checked<'h> {
 pub fn convert(host: &Host, purpose: Purpose) -> Checked<'_> {
     let mut diagnostics = Diagnostics::default();
     let facts = check::facts(host);
-    let Some(document) = &host.document else {
+    let Some(document) = host.document() else {
         return Checked { diagnostics, facts, configuration: Configuration::default() };
     };
     let state = check::document(document, purpose, &mut diagnostics);

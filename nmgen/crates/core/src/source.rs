@@ -8,7 +8,7 @@ pub mod read_file;
 use nmgen_document::diagnostic::Rule;
 pub use nmgen_document::text::Source;
 
-pub use self::host::{Host, Stage};
+pub use self::host::{Host, HostNetwork, Stage};
 pub use self::nic::{MAC_SYNTAX, Nic, SIX_BYTES};
 
 /// Rules about single files and cards.

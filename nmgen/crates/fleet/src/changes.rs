@@ -87,7 +87,7 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
 }
 
 fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Document {
-    let (own, other) = match (&before.document, &after.document) {
+    let (own, other) = match (before.document(), after.document()) {
         (Some(own), Some(other)) => (own, other),
         (None, Some(_)) => return Document::Added,
         (Some(_), None) => return Document::Removed,
@@ -105,6 +105,6 @@ fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Docume
 
 /// True for a document of the running node.
 fn is_written(host: &Host) -> bool {
-    let has_bridge = || host.document.as_ref().is_some_and(|it| derive::has_bridge(&it.root));
+    let has_bridge = || host.document().is_some_and(|it| derive::has_bridge(&it.root));
     host.policy.is_none() && (host.stage == Stage::Node || host.stage == Stage::Any && has_bridge())
 }

@@ -73,7 +73,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         .into_iter()
         .zip(configurations)
         .zip(is_chosen)
-        .filter(|((host, _), is_chosen)| *is_chosen && host.document.is_some())
+        .filter(|((host, _), is_chosen)| *is_chosen && host.document().is_some())
         .map(|((host, configuration), _)| Converted { host, configuration });
     let mut seen = HashSet::new();
     // Two files may describe one host alike; each role may have a document for all its nodes.
@@ -98,7 +98,7 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     let rank =
         move |host: &Host| (host.stage == stage, host.stage == Stage::Any, host.policy.is_none());
     let mut best = HashMap::new();
-    for host in hosts.iter().filter(|host| host.document.is_some()) {
+    for host in hosts.iter().filter(|host| host.document().is_some()) {
         let Some(name) = host.name.clone() else { continue };
         let known = best.entry(name).or_insert(rank(host));
         *known = rank(host).max(*known);

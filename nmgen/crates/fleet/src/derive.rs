@@ -18,7 +18,7 @@ mod wanted;
 use std::collections::{HashMap, HashSet};
 
 use nmgen_core::difference::fields;
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use nmgen_document::format::counted;
 use nmgen_document::{Document, Node};
@@ -51,7 +51,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         hosts.hosts.iter().filter(|host| is_early(host)).filter_map(short).collect();
     let is_written = |host: &mut Host| {
         let document =
-            host.document.as_ref().filter(|_| host.stage == Stage::Node && host.policy.is_none());
+            host.document().filter(|_| host.stage == Stage::Node && host.policy.is_none());
         document.is_some_and(|document| {
             has_bridge(&document.root) || short(host).is_some_and(|name| early.contains(&name))
         })
@@ -60,7 +60,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
     let own: HashMap<&str, &Host> =
         written.iter().rev().filter_map(|own| Some((own.short_name()?, own))).collect();
     let one = |host: &Host| {
-        let early = host.document.as_ref().filter(|_| host.policy.is_none())?;
+        let early = host.document().filter(|_| host.policy.is_none())?;
         let derived = derived(host, early, &hosts.cluster, request);
         Some(derived.and_then(|derived| match host.short_name().and_then(|name| own.get(name)) {
             Some(own) => verify_written(host, &derived, own).map(|()| derived),
@@ -72,8 +72,13 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         for (host, derived) in some.iter_mut().zip(derived) {
             let Some(derived) = derived else { continue };
             match hosts.diagnostics.accept(derived) {
-                Some(derived) => (host.document, host.stage) = (Some(derived), Stage::Node),
-                None => host.is_underived = true,
+                Some(derived) => {
+                    (host.network, host.stage) = (HostNetwork::Written(derived), Stage::Node);
+                }
+                None => {
+                    let network = std::mem::replace(&mut host.network, HostNetwork::Missing);
+                    host.network = network.map(HostNetwork::Underivable);
+                }
             }
         }
     }
@@ -81,7 +86,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         !hosts
             .hosts
             .iter()
-            .any(|host| host.document.is_some() && host.short_name() == own.short_name())
+            .any(|host| host.document().is_some() && host.short_name() == own.short_name())
     };
     let alone: Vec<Host> = written.into_iter().filter(is_alone).collect();
     hosts.hosts.extend(alone);
@@ -93,7 +98,7 @@ pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
     let mut both = hosts.clone();
     let derived = self::hosts(hosts, request);
     let is_new = |host: &Host| {
-        host.stage == Stage::Node && host.document.is_some() && !both.hosts.contains(host)
+        host.stage == Stage::Node && host.document().is_some() && !both.hosts.contains(host)
     };
     let new: Vec<Host> = derived.hosts.into_iter().filter(is_new).collect();
     for host in both.hosts.iter_mut().filter(|host| host.stage == Stage::Any) {
@@ -106,7 +111,7 @@ pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
 }
 
 fn is_early(host: &Host) -> bool {
-    host.stage != Stage::Node && host.document.is_some()
+    host.stage != Stage::Node && host.document().is_some()
 }
 
 fn short(host: &Host) -> Option<String> {
@@ -123,7 +128,7 @@ pub fn has_bridge(root: &Node<'_>) -> bool {
 
 /// Two documents of one host for the running node.
 fn verify_written(host: &Host, derived: &Document<'static>, own: &Host) -> Result<(), Diagnostics> {
-    let Some(written) = &own.document else { return Ok(()) };
+    let Some(written) = own.document() else { return Ok(()) };
     let changes = fields(&normal(&derived.root), &normal(&written.root));
     let Some(first) = changes.first() else { return Ok(()) };
     let others = match changes.len() - 1 {

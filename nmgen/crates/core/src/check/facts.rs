@@ -56,7 +56,7 @@ impl fmt::Display for Address<'_> {
 
 /// Gathers the facts of a host.
 pub fn facts(host: &Host) -> Facts<'_> {
-    let root = host.document.as_ref().map(|document| &document.root);
+    let root = host.document().map(|document| &document.root);
     let mut facts = Facts {
         host,
         addresses: Vec::new(),
@@ -83,7 +83,7 @@ impl<'h> Facts<'h> {
 
     /// The place of a fact, with its line.
     pub fn place(&self, at: At<'_>) -> Place {
-        match (at, &self.host.document) {
+        match (at, self.host.document()) {
             (At::Document(span), Some(document)) => document.place(span),
             (At::Document(_), None) => self.host.place.clone(),
             (At::Source(place), _) => place.clone(),

@@ -21,6 +21,38 @@ pub enum Stage {
     Any,
 }
 
+/// A host's network, as its source has it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HostNetwork {
+    /// The source names the host without a network.
+    Missing,
+    /// The source has one that cannot be read: diagnostics give the reason.
+    Unreadable,
+    /// A document that somebody wrote.
+    Written(Document<'static>),
+    /// A node's state at some moment.
+    Captured(Document<'static>),
+    /// br-ex cannot be derived from this document: diagnostics give the reason.
+    Underivable(Document<'static>),
+}
+
+impl HostNetwork {
+    /// A document of the source; `None` where diagnostics say why it cannot be read.
+    pub fn read(document: Option<Document<'static>>) -> Self {
+        document.map_or(Self::Unreadable, Self::Written)
+    }
+
+    /// The network with its document changed.
+    pub fn map(self, change: impl FnOnce(Document<'static>) -> Self) -> Self {
+        match self {
+            Self::Missing | Self::Unreadable => self,
+            Self::Written(document) | Self::Captured(document) | Self::Underivable(document) => {
+                change(document)
+            }
+        }
+    }
+}
+
 /// A host as one source describes it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Host {
@@ -34,20 +66,14 @@ pub struct Host {
     pub nics: Vec<Nic>,
     /// The place of its declaration.
     pub place: Place,
-    /// `None` if the source names the host without a network.
-    pub document: Option<Document<'static>>,
+    /// Its network, if the source has one.
+    pub network: HostNetwork,
     /// The source describes a machine, not only a document for one.
     pub is_machine: bool,
     /// The name of the policy of kubernetes-nmstate that has the document, which is applied beside the node's own.
     pub policy: Option<String>,
     /// The name of the host's cluster, in sources that may describe several.
     pub cluster: Option<Arc<str>>,
-    /// The document is a node's state at some moment, not one that somebody wrote.
-    pub is_captured: bool,
-    /// br-ex cannot be derived from the document: diagnostics give the reason.
-    pub is_underived: bool,
-    /// The source has a network for it, which cannot be read: diagnostics give the reason.
-    pub is_unread: bool,
 }
 
 impl Host {
@@ -59,13 +85,10 @@ impl Host {
             stage: Stage::Any,
             nics: Vec::new(),
             place,
-            document: None,
+            network: HostNetwork::Missing,
             is_machine: false,
             policy: None,
             cluster: None,
-            is_captured: false,
-            is_underived: false,
-            is_unread: false,
         }
     }
 
@@ -75,13 +98,36 @@ impl Host {
     /// The file's faults as YAML.
     pub fn of_file(name: Option<String>, source: &Source) -> Result<Self, Diagnostics> {
         let document = nmgen_document::parse(source)?.into_owned();
-        Ok(Self { document: Some(document), ..Self::new(name, Place::file(source.name.clone())) })
+        Ok(Self {
+            network: HostNetwork::Written(document),
+            ..Self::new(name, Place::file(source.name.clone()))
+        })
+    }
+
+    /// Its NMState document, whatever it is there for.
+    pub const fn document(&self) -> Option<&Document<'static>> {
+        match &self.network {
+            HostNetwork::Missing | HostNetwork::Unreadable => None,
+            HostNetwork::Written(document)
+            | HostNetwork::Captured(document)
+            | HostNetwork::Underivable(document) => Some(document),
+        }
+    }
+
+    /// Its NMState document, to be changed in place.
+    pub const fn document_mut(&mut self) -> Option<&mut Document<'static>> {
+        match &mut self.network {
+            HostNetwork::Missing | HostNetwork::Unreadable => None,
+            HostNetwork::Written(document)
+            | HostNetwork::Captured(document)
+            | HostNetwork::Underivable(document) => Some(document),
+        }
     }
 
     /// Its NMState document as YAML: the original text, or rendered for a part of another file.
     /// `None` if the source has no network for the host.
     pub fn document_text(&self) -> Option<Cow<'_, str>> {
-        self.document.as_ref().map(Document::text)
+        self.document().map(Document::text)
     }
 
     /// The name up to the first dot, by which a node looks for its document.

@@ -9,7 +9,7 @@ use super::host::Host;
 impl Host {
     /// The document, with the source's MAC addresses added to interfaces without one.
     pub fn with_mac_addresses(&self) -> Option<Document<'static>> {
-        let document = self.document.as_ref()?;
+        let document = self.document()?;
         let mut root = document.root.clone();
         let mut is_changed = false;
         for nic in &self.nics {

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use nmgen_document::text::Span;
 
@@ -22,7 +23,8 @@ rules! {
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     for (role, mut group) in groups(members) {
-        group.retain(|member| member.host.policy.is_none() && !member.host.is_captured);
+        let is_captured = |host: &Host| matches!(host.network, HostNetwork::Captured(_));
+        group.retain(|member| member.host.policy.is_none() && !is_captured(member.host));
         let mut role = Role { role, diagnostics };
         for family in [|it| &it.ipv4, |it| &it.ipv6] as [Part; 2] {
             role.default_routes(&group, family);
@@ -169,7 +171,7 @@ impl Role<'_> {
         all: usize,
         others: &str,
     ) {
-        let Some(document) = &member.host.document else { return };
+        let Some(document) = member.host.document() else { return };
         let role = self.role;
         let message = format!("{text}; {count} of {all} hosts of role {role} have {others}");
         self.diagnostics.push(Diagnostic::new(rule, message, document.place(at)).help(HELP));

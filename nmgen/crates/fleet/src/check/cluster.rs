@@ -1,6 +1,7 @@
 //! The addresses of hosts against those of the cluster.
 
 use nmgen_core::check::is_of_each_host;
+use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
 use super::member::Member;
@@ -18,7 +19,7 @@ pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut D
     let cluster = &sources.cluster;
     for member in members {
         // A node's state at some moment may have an address that moves.
-        if member.host.is_captured {
+        if matches!(member.host.network, HostNetwork::Captured(_)) {
             continue;
         }
         for address in &cluster.virtual_addresses {
@@ -48,7 +49,7 @@ fn on_host(
     help: &str,
     diagnostics: &mut Diagnostics,
 ) {
-    let Some(document) = &member.host.document else { return };
+    let Some(document) = member.host.document() else { return };
     let own = member.network.family(wanted.address).addresses.iter();
     if let Some(found) = own.into_iter().find(|own| own.ip == wanted.address) {
         let (ip, purpose) = (wanted.address, wanted.purpose);
@@ -59,7 +60,7 @@ fn on_host(
 
 /// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it.
 fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagnostics) {
-    let Some(document) = &member.host.document else { return };
+    let Some(document) = member.host.document() else { return };
     let networks = &sources.cluster.machine_networks;
     for (name, family) in member.network.families() {
         let own = || family.addresses.iter().filter(|address| !is_of_each_host(&address.ip));
@@ -95,7 +96,7 @@ fn rendezvous(
     let replicas = sources.replicas.iter().map(|Replicas { count, .. }| *count).sum::<u64>();
     let is_known = |member: &Member<'_>| {
         let family: &Family = member.network.family(wanted.address);
-        member.host.document.is_some() && !family.is_dynamic
+        member.host.document().is_some() && !family.is_dynamic
     };
     let has_it = |member: &Member<'_>| {
         let family = member.network.family(wanted.address);

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use nmgen_core::source::Stage;
+use nmgen_core::source::{HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::spelling;
 
@@ -23,7 +23,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     declared_twice(members, diagnostics);
     let with_document: HashSet<&str> = members
         .iter()
-        .filter(|member| member.host.document.is_some())
+        .filter(|member| member.host.document().is_some())
         .filter_map(Member::name)
         .collect();
     let machines: HashSet<&str> =
@@ -33,7 +33,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     without.truncate(MAX_GUESSES);
     for member in members {
         let Some(name) = member.name() else { continue };
-        let is_without = member.host.document.is_none() && !member.host.is_unread;
+        let is_without = member.host.network == HostNetwork::Missing;
         if is_without && !with_document.contains(name) {
             let message = format!("{name} has no network configuration in these sources");
             diagnostics.push(
@@ -41,7 +41,7 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
                     .help("without one it uses DHCP on every NIC"),
             );
         }
-        if member.host.document.is_some() && !machines.is_empty() && !machines.contains(name) {
+        if member.host.document().is_some() && !machines.is_empty() && !machines.contains(name) {
             let message = format!("this document is for host {name}, which no source declares");
             diagnostics.push(
                 Diagnostic::new(DOCUMENT_WITHOUT_HOST, message, member.host.place.clone()).help(
@@ -65,7 +65,7 @@ fn is_machine(member: &Member<'_>) -> bool {
 /// another file is accepted.
 fn twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let mut first = HashMap::new();
-    for member in members.iter().filter(|member| member.host.document.is_some()) {
+    for member in members.iter().filter(|member| member.host.document().is_some()) {
         if let Some(name) = member.name() {
             let key = (name, member.host.stage, member.host.policy.as_deref());
             compare(key, member, &mut first, name, diagnostics);
@@ -79,7 +79,7 @@ fn declared_twice(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     for member in members.iter().filter(|member| member.host.is_machine) {
         let Some(name) = member.name() else { continue };
         let other = *first.entry((name, &member.host.place.file)).or_insert(member);
-        let has_documents = member.host.document.is_some() && other.host.document.is_some();
+        let has_documents = member.host.document().is_some() && other.host.document().is_some();
         if !std::ptr::eq(other, member) && !has_documents {
             let message = format!("{name} is repeated; first at {}", other.host.place.shown());
             diagnostics.push(Diagnostic::new(HOST_TWICE, message, member.host.place.clone()));
@@ -118,7 +118,7 @@ fn compare<'m, K: Eq + Hash>(
 }
 
 fn has_same_document(one: &Member<'_>, other: &Member<'_>) -> bool {
-    match (&one.host.document, &other.host.document) {
+    match (one.host.document(), other.host.document()) {
         (Some(one), Some(other)) => one.root.means_the_same(&other.root),
         (None, _) | (_, None) => true,
     }

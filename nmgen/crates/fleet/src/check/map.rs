@@ -10,7 +10,7 @@ rules! {
 }
 
 pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
-    let Some(document) = &host.document else { return };
+    let Some(document) = host.document() else { return };
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let map: Vec<(&Nic, &str)> =
         host.nics.iter().filter_map(|nic| Some((nic, nic.name.as_deref()?))).collect();

@@ -14,7 +14,7 @@ pub(crate) struct Compared<'h> {
 impl<'h> Compared<'h> {
     /// Adds to a host's facts those of its network.
     pub(crate) fn new(host: &'h Host, facts: Facts<'h>) -> Self {
-        let network = host.document.as_ref().map(|document| network(&document.root));
+        let network = host.document().map(|document| network(&document.root));
         Self { facts, network: network.unwrap_or_default() }
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn groups<'m, 'h>(members: &'m [Member<'h>]) -> Vec<Group<'m, 'h>> {
         }
     }
     let mut groups: BTreeMap<_, Vec<&Member<'_>>> = BTreeMap::new();
-    for member in members.iter().filter(|member| member.host.document.is_some()) {
+    for member in members.iter().filter(|member| member.host.document().is_some()) {
         let told = || member.name().and_then(|name| known.get(name).copied());
         let own = member.host.role.as_deref().map(|role| (member.host.cluster.as_deref(), role));
         let is_part = member.host.policy.is_some()

@@ -1,7 +1,7 @@
 //! Faults that a document has only as the running node's.
 
 use nmgen_core::check::{CLUSTER_STATIC_ADDRESS, facts};
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, Severity, rules};
 
 use crate::derive::{self, BR_EX};
@@ -43,7 +43,10 @@ fn is_written(host: &Host) -> bool {
 
 /// With a document configure-ovs makes no bridge, and without br-ex OVN-Kubernetes has none to use.
 fn without_bridge(host: &Host, cluster: &Cluster) -> Option<Diagnostic> {
-    let document = host.document.as_ref().filter(|_| !host.is_underived)?;
+    if matches!(host.network, HostNetwork::Underivable(_)) {
+        return None;
+    }
+    let document = host.document()?;
     let (severity, help) = match cluster.plugin {
         Some(Plugin::OvnKubernetes) => (Severity::Error, ""),
         None => (Severity::Warning, "if the cluster's network is OVN-Kubernetes: "),

@@ -27,14 +27,14 @@ const MAX_DEPTH: usize = 12;
 pub(super) fn check(members: &[Member<'_>], cluster: &Cluster, diagnostics: &mut Diagnostics) {
     let mut early: HashMap<&str, (&Host, &Document<'_>)> = HashMap::new();
     for member in members.iter().filter(|member| member.host.stage == Stage::Early) {
-        if let (Some(name), Some(document)) = (member.name(), &member.host.document) {
+        if let (Some(name), Some(document)) = (member.name(), member.host.document()) {
             early.insert(name, (member.host, document));
         }
     }
     let later = members.iter().filter(|member| member.host.stage != Stage::Early);
     let pairs: Vec<_> = later
         .filter_map(|member| {
-            let document = member.host.document.as_ref()?;
+            let document = member.host.document()?;
             Some((*early.get(member.name()?)?, member.host, document))
         })
         .collect();

@@ -9,7 +9,7 @@ rules! {
 }
 
 pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
-    let Some(document) = &host.document else { return };
+    let Some(document) = host.document() else { return };
     for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
         let Some(name) = interface.text_at("name") else { continue };
         let Some(vlan) = interface.get("vlan") else { continue };

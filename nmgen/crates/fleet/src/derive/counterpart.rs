@@ -20,7 +20,7 @@ pub(crate) fn counterpart(
     written: &Document<'_>,
     cluster: &Cluster,
 ) -> Option<Document<'static>> {
-    let document = early.document.as_ref()?;
+    let document = early.document()?;
     let interface = uplink(&written.root, BR_EX)?.to_owned();
     let second = uplink(&written.root, BR_EX1);
     let choice = |name: &str| vec![Choice { host: None, interface: name.to_owned() }];

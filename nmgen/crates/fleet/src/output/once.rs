@@ -47,7 +47,7 @@ pub(super) fn merge_duplicates<'h>(
 }
 
 fn is_same(one: &Converted, other: &Converted) -> bool {
-    let documents = (&one.host.document, &other.host.document);
+    let documents = (one.host.document(), other.host.document());
     let nics = |converted: &Converted| -> Vec<(Option<String>, Mac)> {
         let nics = converted.host.nics.iter();
         nics.map(|nic| (nic.name.clone(), nic.mac_address)).collect()

@@ -11,7 +11,7 @@ pub(super) fn files(hosts: &[Converted]) -> Vec<File> {
         Some(File {
             directories: Vec::new(),
             name: file_name(converted),
-            content: converted.host.document.as_ref()?.text().into_owned().into_bytes(),
+            content: converted.host.document()?.text().into_owned().into_bytes(),
         })
     };
     hosts.iter().filter_map(file).collect()

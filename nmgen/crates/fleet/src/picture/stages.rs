@@ -12,7 +12,7 @@ const NODE: &str = "on the running node";
 
 /// One row a host: its document, or both stages.
 pub(super) fn stages(hosts: &[Host]) -> Vec<Vec<Stack>> {
-    let drawn = || hosts.iter().filter(|host| host.document.is_some());
+    let drawn = || hosts.iter().filter(|host| host.document().is_some());
     let mut early: HashMap<&str, &Host> = HashMap::new();
     let mut later: HashMap<&str, &Host> = HashMap::new();
     for host in drawn().filter(|host| host.policy.is_none()) {
@@ -40,7 +40,7 @@ fn key(host: &Host) -> &str {
 }
 
 fn stack(host: &Host) -> Option<Stack> {
-    let document = host.document.as_ref()?;
+    let document = host.document()?;
     Some(Stack::of(&show::title(host, document), document))
 }
 

@@ -5,7 +5,7 @@
 use nmgen_core::node::is_empty;
 use nmgen_core::source::Nic;
 use nmgen_core::source::read_file;
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place};
 use nmgen_document::error::Error;
@@ -53,7 +53,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
         let document = document.transpose();
         found.loaded.add(document.map(|document| Host {
             place: Place::file(&*file),
-            document,
+            network: HostNetwork::read(document),
             ..host.clone()
         }));
     }

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use nmgen_core::node::CLUSTER;
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::nested::{too_many, unpacked_size};
@@ -139,7 +139,7 @@ impl Found {
         let index = Index::new(&self.secrets);
         for Reference { host, secret: name, place } in &self.references {
             let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
-            host.is_unread = true;
+            host.network = HostNetwork::Unreadable;
             let found = index.find(name);
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
@@ -150,7 +150,7 @@ impl Found {
                         break;
                     }
                     used[index] = true;
-                    (host.document, host.is_unread) = (Some(document.clone()), false);
+                    host.network = HostNetwork::Written(document.clone());
                     continue;
                 }
                 Some((Content::Faulty, _)) => continue,
@@ -232,7 +232,7 @@ fn of_secret(secret: Secret) -> Option<Host> {
     // The installer's name for a host's Secret.
     let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
     let host = Host::new(Some(name), secret.place);
-    Some(Host { stage: Stage::Early, document: Some(document), ..host })
+    Some(Host { stage: Stage::Early, network: HostNetwork::Written(document), ..host })
 }
 
 /// The fault of a host's name, which becomes a directory or file name of the output.
@@ -317,7 +317,7 @@ mod tests {
                 found.references.push(Reference { host, secret, place });
             }
             let Hosts { hosts, diagnostics, .. } = found.into_hosts();
-            let are_there: Vec<bool> = hosts.iter().map(|host| host.document.is_some()).collect();
+            let are_there: Vec<bool> = hosts.iter().map(|host| host.document().is_some()).collect();
             assert_eq!(are_there, expected);
             let told: Vec<&str> = diagnostics.iter().map(|fault| fault.rule.name).collect();
             assert_eq!(told, ["document-size"]);

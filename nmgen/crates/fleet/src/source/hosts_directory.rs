@@ -89,7 +89,7 @@ pub(crate) fn is_usable_name(name: &str) -> bool {
 
 /// The source's name of the host, else the short form of the document's host name.
 pub(crate) fn own_name(host: &Host) -> Option<&str> {
-    let hostname = || host.document.as_ref()?.root.at(&["hostname", "config"])?.text();
+    let hostname = || host.document()?.root.at(&["hostname", "config"])?.text();
     let short = || hostname()?.split('.').next().filter(|name| is_usable_name(name));
     host.name.as_deref().or_else(short)
 }

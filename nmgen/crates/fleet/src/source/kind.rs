@@ -1,6 +1,6 @@
 //! Recognises the kind of a file by its content.
 
-use nmgen_core::source::Host;
+use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::nested::{dialect_fault, parse_stream};
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
@@ -107,7 +107,7 @@ fn state(
         _ => nmgen_document::parse(source)?,
     };
     let host = Host::new(name.map(str::to_owned), place);
-    Ok(Host { document: Some(document.into_owned()), ..host })
+    Ok(Host { network: HostNetwork::Written(document.into_owned()), ..host })
 }
 
 fn unused(source: &Source, kinds: &[String]) -> Diagnostic {

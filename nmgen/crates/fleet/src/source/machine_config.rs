@@ -2,7 +2,7 @@
 //! `/etc/nmstate/openshift/<hostname>.yml` and `cluster.yml`, for the nodes of one role.
 
 use nmgen_core::node::is_empty;
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::{Document, Node};
 
 use super::embedded;
@@ -35,7 +35,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
         found.add(Host {
             role: role.clone(),
             stage: Stage::Node,
-            document: Some(document),
+            network: HostNetwork::Written(document),
             ..Host::new(Some(name.to_owned()), manifest.place(at))
         });
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_core::source::{MAC_SYNTAX, Nic, SIX_BYTES};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use nmgen_document::mac::Mac;
@@ -204,8 +204,11 @@ impl<'a> Manifest<'a> {
     pub(super) fn with_network(&mut self, host: Host, owner: &mut Node<'_>, key: &str) -> Host {
         let document = self.network(owner, key);
         let is_beside = self.beside(owner, key);
-        let is_unread = document.is_none() && (is_beside || owner.get(key).is_some());
-        Host { document, is_unread, ..host }
+        let network = match document {
+            None if !is_beside && owner.get(key).is_none() => HostNetwork::Missing,
+            document => HostNetwork::read(document),
+        };
+        Host { network, ..host }
     }
 
     /// Reports parts of the document beside the key: they are indented too little, and ignored.

@@ -60,7 +60,7 @@ fn is_of_nmc(host: &Host, stem: &str) -> bool {
 }
 
 fn nics(host: &Host) -> Vec<Nic> {
-    let Some(document) = &host.document else { return Vec::new() };
+    let Some(document) = host.document() else { return Vec::new() };
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let cards = interfaces.iter().filter(|node| node.text_at("type") == Some("ethernet"));
     let nic = |node: &Node<'_>| {

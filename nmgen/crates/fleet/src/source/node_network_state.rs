@@ -1,6 +1,6 @@
 //! NodeNetworkState of kubernetes-nmstate: a node's present network, in `status.currentState`.
 
-use nmgen_core::source::Host;
+use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::Node;
 
 use super::found::Found;
@@ -10,6 +10,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let (name, place) = manifest.metadata(root).unzip();
     let Some(status) = manifest.get_mut(root, "status") else { return };
     let place = place.unwrap_or_else(|| manifest.place(status));
-    let host = Host { is_captured: true, ..Host::new(name.map(|name| name.name), place) };
-    found.add(manifest.with_network(host, status, "currentState"));
+    let host = Host::new(name.map(|name| name.name), place);
+    let host = manifest.with_network(host, status, "currentState");
+    found.add(Host { network: host.network.map(HostNetwork::Captured), ..host });
 }

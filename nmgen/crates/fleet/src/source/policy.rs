@@ -1,7 +1,7 @@
 //! NodeNetworkConfigurationPolicy of kubernetes-nmstate: `spec.desiredState`, for the nodes that
 //! `spec.nodeSelector` selects.
 
-use nmgen_core::source::{Host, Stage};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Node;
 
 use super::capture;
@@ -23,7 +23,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     found.add(Host {
         role: role.map(str::to_owned),
         stage: Stage::Node,
-        document,
+        network: HostNetwork::read(document),
         policy: Some(policy.map(|policy| policy.name).unwrap_or_default()),
         ..Host::new(name.map(str::to_owned), place.unwrap_or_else(|| manifest.place(spec)))
     });

@@ -28,7 +28,7 @@ impl Card {
 /// Every card with a profile, including those that the document only refers to.
 pub(super) fn cards(converted: &Converted) -> Vec<Card> {
     let host = &converted.host;
-    let Some(document) = &host.document else { return Vec::new() };
+    let Some(document) = host.document() else { return Vec::new() };
     let profiles = converted.configuration.profiles.iter();
     let is_card = |kind: &str| matches!(kind, "802-3-ethernet" | "ethernet" | "infiniband");
     profiles

@@ -11,7 +11,7 @@ rules! {
 
 /// Reports the first interface of Open vSwitch's: an initramfs has no database and no plugin for it.
 pub(super) fn losses(converted: &Converted) -> Option<Diagnostic> {
-    let document = converted.host.document.as_ref()?;
+    let document = converted.host.document()?;
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let is_one = |node: &Node<'_>| {
         node.text_at("type").is_some_and(|kind| kind.starts_with("ovs-"))

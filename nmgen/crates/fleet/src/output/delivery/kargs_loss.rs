@@ -57,7 +57,7 @@ enum Said {
 /// Reports each value of the document that no argument expresses; with `allowed`, one that a first boot can do without is a
 /// warning.
 pub(super) fn losses(converted: &Converted, allowed: bool) -> Diagnostics {
-    let Some(document) = &converted.host.document else { return Diagnostics::default() };
+    let Some(document) = converted.host.document() else { return Diagnostics::default() };
     let mut found = Diagnostics::default();
     for entry in document.root.entries() {
         let path = Path::default().key(&entry.key);

@@ -13,7 +13,7 @@ rules! {
 
 /// True for a document with a password or a key that nmstate hides in output.
 pub(super) fn has(converted: &Converted) -> bool {
-    let document = converted.host.document.as_ref();
+    let document = converted.host.document();
     let interfaces = document.and_then(|document| document.root.get("interfaces"));
     let has = |node: &Node<'_>| FIELDS.iter().any(|field| node.at(field).is_some());
     interfaces.is_some_and(|interfaces| interfaces.items().iter().any(has))

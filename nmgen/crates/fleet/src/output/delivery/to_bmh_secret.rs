@@ -22,7 +22,7 @@ pub(super) fn render(
     let mut text = String::new();
     for (name, converted) in named("bmh-secret", hosts, diagnostics) {
         let host = &converted.host;
-        let Some(document) = &host.document else { continue };
+        let Some(document) = host.document() else { continue };
         if !kubernetes_object::is_name(name, "the host's name", &host.place, diagnostics) {
             continue;
         }

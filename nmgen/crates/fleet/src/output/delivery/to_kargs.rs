@@ -56,7 +56,7 @@ fn arguments(converted: &Converted) -> Vec<String> {
         let hostname = hostname.filter(|_| index == with_hostname);
         ip(profile, hostname, &mut arguments, &mut routes);
     }
-    let document = converted.host.document.as_ref();
+    let document = converted.host.document();
     let servers = document.and_then(|d| d.root.at(&["dns-resolver", "config", "server"]));
     let servers = servers.map(Node::items).unwrap_or_default().iter().filter_map(Node::text);
     arguments.extend(servers.map(|server| format!("nameserver={server}")));

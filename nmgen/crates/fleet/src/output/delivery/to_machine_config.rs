@@ -90,7 +90,7 @@ fn roles<'h>(
 
 fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Result<Vec<u8>, Error> {
     let documents = each(hosts, |converted| {
-        let document = converted.host.document.as_ref()?;
+        let document = converted.host.document()?;
         let path = format!("{DOCUMENTS}/{}.yml", node_name(converted));
         Some(file(&path, &document.text(), if secrets::has(converted) { SECRET } else { PUBLIC }))
     });

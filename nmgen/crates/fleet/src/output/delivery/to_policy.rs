@@ -21,7 +21,7 @@ pub(super) fn render(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Resu
     let mut text = String::new();
     for (name, converted) in named("policy", hosts, diagnostics) {
         let host = &converted.host;
-        let Some(document) = &host.document else { continue };
+        let Some(document) = host.document() else { continue };
         if !kubernetes_object::is_name(name, "the host's name", &host.place, diagnostics) {
             continue;
         }
