@@ -194,3 +194,16 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
     }
     Ok(())
 }
+
+#[tests::case]
+fn a_document_that_would_wait_for_a_writer_is_refused_at_once() -> io::Result<()> {
+    let root = tree(&[])?;
+    let fifo = root.path().join("fifo.yml");
+    assert!(Command::new("mkfifo").arg(&fifo).status()?.success());
+    let mut agent = Command::new("timeout");
+    agent.arg("10").arg(program::dayone()).arg("--root").arg(root.path());
+    let output = agent.args(["check", "--document"]).arg(&fifo).output()?;
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output).1.contains("it is a FIFO, not a file"), "{output:?}");
+    Ok(())
+}

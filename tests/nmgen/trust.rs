@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -198,4 +200,72 @@ fn a_document_with_a_secret_is_readable_for_root_alone_on_the_node() {
         said.contains("[secrets-for-all]") && said.contains("may read MachineConfigs"),
         "{said}"
     );
+}
+
+#[tests::case]
+fn a_link_out_of_the_directory_is_told_and_not_read() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path();
+    fs::create_dir_all(at.join("hosts")).unwrap();
+    fs::create_dir_all(at.join("nmc")).unwrap();
+    fs::create_dir_all(at.join("tree/host0")).unwrap();
+    fs::write(at.join("outside.yml"), "s3cretmarker: 1\n").unwrap();
+    let environment = Path::new("/proc/self/environ");
+    for (file, to) in [
+        ("hosts/worker-0.yml", Path::new("../outside.yml")),
+        ("hosts/worker-1.yml", environment),
+        ("nmc/worker-0.yaml", environment),
+        ("tree/host0/worker-0.yaml", environment),
+        ("tree/host1", at),
+    ] {
+        symlink(to, at.join(file)).unwrap();
+    }
+    fs::write(at.join("tree/host0/mac_interface.ini"), "52:54:00:00:00:01=eth0\n").unwrap();
+    fs::write(at.join("mac_interface.ini"), "s3cretmarker\n").unwrap();
+    for (source, count) in [("hosts", 2), ("nmc", 1), ("tree", 3)] {
+        for command in ["check", "show"] {
+            let output = Command::new(program::nmgen())
+                .args([command, source])
+                .current_dir(at)
+                .env("CI_TOKEN", "s3cretmarker")
+                .output()
+                .unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{said}");
+            assert_eq!(said.matches("error[link-outside]").count(), count, "{source}: {said}");
+            assert!(!said.contains("s3cret"), "{said}");
+        }
+    }
+}
+
+#[tests::case]
+fn what_would_wait_for_a_writer_is_refused_at_once() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path();
+    fs::create_dir(at.join("hosts")).unwrap();
+    for fifo in ["fifo.yml", "hosts/worker-0.yml"] {
+        let made = Command::new("mkfifo").arg(at.join(fifo)).status().unwrap();
+        assert!(made.success());
+    }
+    let _socket = UnixListener::bind(at.join("socket.yml")).unwrap();
+    for (source, kind) in [
+        ("fifo.yml", "a FIFO"),
+        ("hosts", "a FIFO"),
+        ("socket.yml", "a socket"),
+        ("/dev/zero", "a device"),
+    ] {
+        let output = Command::new("timeout")
+            .arg("10")
+            .arg(program::nmgen())
+            .args(["check", source])
+            .current_dir(at)
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(&format!("it is {kind}, not a file")), "{source}: {said}");
+    }
+    // The shell's pipe is the caller's own.
+    let shell = "\"$NMGEN\" check <(printf 'interfaces: [{name: eth0, type: ethernet}]\\n')";
+    let output = Command::new("bash").args(["-c", shell]).env("NMGEN", program::nmgen()).output();
+    assert_eq!(output.unwrap().status.code(), Some(0));
 }

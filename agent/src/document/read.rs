@@ -1,12 +1,13 @@
 //! Reading documents from disk, within bounds.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, Read},
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
+use nmgen::source::read_file::open;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
@@ -73,7 +74,7 @@ impl Document {
 
 /// A file's bytes, at most one more than a document may have.
 pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    bounded(File::open(path)?)
+    bounded(open(path)?)
 }
 
 fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {

@@ -41,6 +41,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         &nmgen_core::source::rules(),
         hosts_directory::RULES,
         capture::RULES,
+        directory::RULES,
         embedded::RULES,
         encoding::RULES,
         found::RULES,
@@ -83,6 +84,6 @@ pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
 /// [`Error::ReadDirectory`], [`Error::ReadFile`].
 pub fn assisted_tree(path: &str) -> Result<Hosts, Error> {
     let mut found = Found::default();
-    assisted_tree::load(&assisted_tree::hosts(path)?, &mut found)?;
+    assisted_tree::load(path, &assisted_tree::hosts(path)?, &mut found)?;
     Ok(found.loaded)
 }

@@ -4,11 +4,11 @@
 
 use nmgen_core::node::is_empty;
 use nmgen_core::source::Nic;
-use nmgen_core::source::read_file;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place};
 use nmgen_document::error::Error;
+use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_document::text::lines::Lines;
 use nmgen_document::text::{Position, Source, Span};
 
@@ -20,6 +20,10 @@ use crate::source::hosts_directory::HOST_FILE_EMPTY;
 
 const MAPPING: &str = "mac_interface.ini";
 
+fn one_document(_: &[u8]) -> usize {
+    MAX_DOCUMENT_BYTES
+}
+
 /// The directories of hosts in the tree, sorted so that `host10` follows `host9`.
 pub(super) fn hosts(directory: &str) -> Result<Vec<String>, Error> {
     let mut names = directory::names(directory, |path| path.join(MAPPING).is_file())?;
@@ -27,17 +31,17 @@ pub(super) fn hosts(directory: &str) -> Result<Vec<String>, Error> {
     Ok(names.iter().map(|name| directory::join(directory, name)).collect())
 }
 
-pub(super) fn load(hosts: &[String], found: &mut Found) -> Result<(), Error> {
+pub(super) fn load(tree: &str, hosts: &[String], found: &mut Found) -> Result<(), Error> {
     for host in hosts {
-        load_host(host, found)?;
+        load_host(tree, host, found)?;
     }
     Ok(())
 }
 
-fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
+fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
     let diagnostics = &mut found.loaded.diagnostics;
     let mapping = directory::join(path, MAPPING);
-    let source = read_file::document(&mapping, diagnostics)?;
+    let source = directory::read(tree, &mapping, one_document, diagnostics)?;
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
     let host = Host { stage: Stage::Early, nics, ..Host::new(Some(name), Place::file(path)) };
@@ -48,7 +52,7 @@ fn load_host(path: &str, found: &mut Found) -> Result<(), Error> {
     for file_name in documents {
         let file = directory::join(path, &file_name);
         let diagnostics = &mut found.loaded.diagnostics;
-        let source = read_file::document(&file, diagnostics)?;
+        let source = directory::read(tree, &file, one_document, diagnostics)?;
         let document = source.map(|source| document(&source, &host.nics));
         let document = document.transpose();
         found.loaded.add(document.map(|document| Host {

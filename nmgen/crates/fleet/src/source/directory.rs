@@ -2,16 +2,23 @@
 
 use std::path::Path;
 
+use nmgen_core::source::read_file::{self, Limit};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
+use nmgen_document::text::Source;
+
+rules! {
+    error LINK_OUTSIDE = "link-outside";
+}
 
 /// True for the path of a directory; `-` is none.
 pub(super) fn is(path: &str) -> bool {
     path != "-" && Path::new(path).is_dir()
 }
 
-/// The files, sorted, so that the result doesn't depend on the file system's order.
+/// All entries but directories, sorted, so that the result doesn't depend on the file system's order.
 pub(super) fn files(directory: &str) -> Result<Vec<String>, Error> {
-    names(directory, Path::is_file)
+    names(directory, |path| !path.is_dir())
 }
 
 /// The entries that `wanted` accepts, sorted.
@@ -26,6 +33,34 @@ pub(super) fn names(directory: &str, wanted: fn(&Path) -> bool) -> Result<Vec<St
     }
     names.sort_unstable();
     Ok(names)
+}
+
+/// Reads a file below the directory `tree`; `None` if it is unusable, which the diagnostics report. A stranger's link, as a change
+/// to a repository can bring one, shows nothing of the machine that reads it; links inside the tree, as a ConfigMap's volume has
+/// them, are followed.
+pub(super) fn read(
+    tree: &str,
+    file: &str,
+    limit: Limit,
+    diagnostics: &mut Diagnostics,
+) -> Result<Option<Source>, Error> {
+    if leaves(tree, file).map_err(|source| Error::ReadFile { path: file.to_owned(), source })? {
+        diagnostics.push(
+            Diagnostic::new(
+                LINK_OUTSIDE,
+                "this link leads out of the directory",
+                Place::file(file),
+            )
+            .help("put the file itself there, or give the directory that has all of them"),
+        );
+        return Ok(None);
+    }
+    read_file::file(file, limit, diagnostics)
+}
+
+/// True for a path below the directory that leads out of it.
+pub(super) fn leaves(tree: &str, path: &str) -> std::io::Result<bool> {
+    Ok(!Path::new(path).canonicalize()?.starts_with(Path::new(tree).canonicalize()?))
 }
 
 /// The path of a file in a directory, as shown in messages.

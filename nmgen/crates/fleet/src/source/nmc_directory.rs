@@ -6,7 +6,6 @@
 
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::Nic;
-use nmgen_core::source::read_file;
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Place};
@@ -41,7 +40,7 @@ pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<()
             );
             continue;
         }
-        let source = read_file::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = directory::read(path, &file, kind::limit, &mut found.loaded.diagnostics)?;
         let before = found.loaded.hosts.len();
         if let Some(source) = source {
             kind::load(&source, Some(name), found);

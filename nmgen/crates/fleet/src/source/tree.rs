@@ -1,6 +1,5 @@
 //! Recognises the kind of a directory by its files.
 
-use nmgen_core::source::read_file;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 
@@ -16,7 +15,7 @@ rules! {
 pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     let hosts = assisted_tree::hosts(path)?;
     if !hosts.is_empty() {
-        return assisted_tree::load(&hosts, found);
+        return assisted_tree::load(path, &hosts, found);
     }
     skipped(path, &mut found.loaded.diagnostics)?;
     let names = directory::files(path)?;
@@ -31,7 +30,7 @@ fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Err
     let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
     for file_name in names.iter().filter(|name| is_yaml(name)) {
         let file = directory::join(path, file_name);
-        let source = read_file::file(&file, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = directory::read(path, &file, kind::limit, &mut found.loaded.diagnostics)?;
         let Some(source) = source else { continue };
         if kind::is_of_fleet(&source) {
             kind::load(&source, None, found);
@@ -55,7 +54,12 @@ fn is_yaml(name: &str) -> bool {
 fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
     for name in directory::names(path, std::path::Path::is_dir)? {
         let inner = directory::join(path, &name);
-        if !name.starts_with('.') && directory::files(&inner)?.iter().any(|name| is_yaml(name)) {
+        // A link that leads nowhere is no directory.
+        let is_own = || directory::leaves(path, &inner).is_ok_and(|leaves| !leaves);
+        if !name.starts_with('.')
+            && is_own()
+            && directory::files(&inner)?.iter().any(|name| is_yaml(name))
+        {
             let message = "this subdirectory is not read";
             diagnostics.push(
                 Diagnostic::new(DIRECTORY_SKIPPED, message, Place::file(inner))
