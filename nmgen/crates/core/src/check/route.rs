@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use nmgen_document::diagnostic::rules;
+use nmgen_document::diagnostic::{Rule, Severity, rules};
 use nmgen_document::{Node, Path};
 
 use super::address::{Family, is_link_local, is_within};
@@ -233,11 +233,20 @@ fn check_gateway(
     report: &mut Report<'_>,
 ) {
     if addresses.iter().any(|(address, _)| *address == gateway) {
+        let (severity, help) = match Family::of(gateway) {
+            Family::V4 => (
+                Severity::Warning,
+                "such a route leads to no router: give the router's address, or 0.0.0.0 for none",
+            ),
+            Family::V6 => {
+                (Severity::Error, "the kernel refuses such a route: give the address of the router")
+            }
+        };
         report.add(
-            GATEWAY_IS_OWN_ADDRESS,
+            Rule { severity, ..GATEWAY_IS_OWN_ADDRESS },
             &route.path("next-hop-address"),
             format!("the gateway {gateway} is the address of {} itself", interface.name),
-            "the kernel refuses such a route: give the address of the router",
+            help,
         );
         return;
     }
