@@ -59,6 +59,13 @@ pub(crate) struct Probe {
     pub(crate) policy: Policy,
 }
 
+impl Probe {
+    /// Whether this asks whatever gateway the family has.
+    pub(crate) fn is_gateway_of(&self, family: Family) -> bool {
+        self.kind == Kind::Gateway(family)
+    }
+}
+
 /// The probes of a document and the settings.
 pub(crate) fn plan(
     settings: &Probes,

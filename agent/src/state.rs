@@ -6,6 +6,7 @@ mod names;
 mod newer;
 mod replacing;
 mod rules;
+mod types;
 mod wants;
 
 use std::net::IpAddr;
@@ -262,8 +263,21 @@ impl State {
         self
     }
 
-    /// This desired state with the names and addresses of `resolved`, its state when it was put in force.
+    /// Whether nmstate has to find out the type of an interface.
+    pub(crate) fn lacks_types(&self) -> bool {
+        self.0.interfaces.iter().any(types::is_unknown)
+    }
+
+    /// This desired state with the types that interfaces have in `current`, the state before the change: after it a bridge
+    /// may have an interface of its own name.
+    pub(crate) fn with_types_of(mut self, current: &Self) -> Self {
+        types::resolve(&mut self.0, &current.0);
+        self
+    }
+
+    /// This desired state with the names, addresses and types of `resolved`, its state when it was put in force.
     pub(crate) fn with_links_of(mut self, resolved: &Self) -> Self {
+        types::resolve(&mut self.0, &resolved.0);
         names::resolve(&mut self.0, |mac| names::card(&resolved.0, mac));
         copied_macs::as_in(&mut self.0, &resolved.0);
         self

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{
-    ip::{Gateway, OnLink},
+    ip::{Family, Gateway, OnLink},
     link::LinkRef,
 };
 
@@ -41,6 +41,8 @@ pub(crate) struct Wants {
     pub(crate) dynamic: Vec<Dynamic>,
     /// Default gateways that the document names.
     pub(crate) gateways: Vec<Gateway>,
+    /// Families of its default routes that have no gateway, so that nobody can be asked.
+    pub(crate) without_gateway: Vec<Family>,
     /// Name servers that the document names.
     pub(crate) name_servers: Vec<IpAddr>,
     /// Whether it sets the host name.

@@ -7,6 +7,7 @@
 
 mod interface;
 mod routes;
+mod settings;
 mod taps;
 mod value;
 
@@ -29,6 +30,7 @@ pub(super) fn missing(
     // Without current routes and rules the difference has all desired ones, sanitized.
     let mut without_routes = current.clone();
     (without_routes.routes, without_routes.rules) = (Routes::default(), RouteRules::default());
+    settings::hide(&desired, &mut without_routes);
     let mut diff = desired.gen_diff(&without_routes)?;
     diff.description.clear();
     let mut interfaces = Interfaces::new();

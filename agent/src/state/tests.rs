@@ -341,3 +341,27 @@ fn rules_differ_from_the_same_current_ones() -> Result {
     assert!(rules.iter().all(|rule| current.rules.config.iter().flatten().any(|it| it == rule)));
     Ok(())
 }
+
+/// nmstate gives a bridge without ports an interface of its own name.
+#[test]
+fn an_interface_without_a_type_has_the_one_from_before_the_change() -> Result {
+    let before = "interfaces:\n- {name: ovs0, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}]}}\n\
+                  - {name: eno1, type: ethernet, state: up}\n";
+    let after = "interfaces:\n- {name: ovs0, type: ovs-bridge, state: up, bridge: {port: [{name: ovs0}]}}\n\
+                 - {name: ovs0, type: ovs-interface, state: up}\n\
+                 - {name: eno1, type: ethernet, state: up}\n";
+    let document = "interfaces: [{name: ovs0, state: up, bridge: {port: []}}]";
+    let desired = state(document)?;
+    assert!(desired.lacks_types());
+    let resolved = desired.with_types_of(&state(before)?);
+    assert!(!resolved.lacks_types());
+    assert!(resolved.missing_in(&state(after)?)?.is_none());
+    assert!(resolved.missing_in(&state(before)?)?.is_some());
+    // It is the later drift's too.
+    let later = state(document)?.with_links_of(&state(&resolved.to_yaml()?)?);
+    assert!(later.missing_in(&state(after)?)?.is_none());
+    // Where several have the name, or none, nmstate judges.
+    assert!(state(document)?.with_types_of(&state(after)?).lacks_types());
+    assert!(state(document)?.with_types_of(&State::default()).lacks_types());
+    Ok(())
+}

@@ -7,12 +7,13 @@ use nmstate::{
 };
 
 use super::{names, parent};
-use crate::model::{Dynamic, Gateway, LinkRef, Mac, OnLink, Wants};
+use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, Wants};
 
 /// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
     let mut wants = Wants::default();
     let declared: Vec<&str> = state.interfaces.iter().flat_map(names::of).collect();
+    let peers: Vec<&str> = state.interfaces.iter().filter_map(peer).collect();
     for iface in state.interfaces.iter() {
         wants.links.push(iface.name().to_owned());
         if iface.is_up() {
@@ -20,14 +21,13 @@ pub(super) fn of(state: &NetworkState) -> Wants {
         }
     }
     for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
-        if let Some(ip) = route.next_hop_addr.as_deref().and_then(|a| a.parse().ok()) {
-            let link = route.next_hop_iface.as_deref().map(|name| kernel_name(state, name));
-            wants.gateways.push(Gateway { link, ip });
-        }
+        of_default_route(state, route, &mut wants);
     }
     let servers = state.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
     wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
     wants.hostname = state.hostname.is_some();
+    // The document makes these links itself, whatever type it gives them.
+    wants.needed.retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
     wants.needed.dedup();
     wants.ovs = !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
     if wants.makes_links {
@@ -45,6 +45,27 @@ fn is_main_default(route: &RouteEntry) -> bool {
         && route.table_id.is_none_or(|table| MAIN.contains(&table))
         && route.vrf_name.is_none()
         && route.state != Some(RouteState::Absent)
+}
+
+/// A gateway to ask, or nobody: `0.0.0.0` and `::` are NMState's words for no gateway, and the kernel takes an IPv4 gateway that
+/// is an address of its own for none.
+fn of_default_route(state: &NetworkState, route: &RouteEntry, wants: &mut Wants) {
+    let family =
+        if route.destination.as_deref() == Some("::/0") { Family::Ipv6 } else { Family::Ipv4 };
+    let ip = route.next_hop_addr.as_deref().and_then(|ip| ip.parse::<IpAddr>().ok());
+    match ip.filter(|ip| !ip.is_unspecified() && !wants.addresses.iter().any(|own| own.ip == *ip)) {
+        Some(ip) => {
+            let link = route.next_hop_iface.as_deref().map(|name| kernel_name(state, name));
+            wants.gateways.push(Gateway { link, ip });
+        }
+        None => wants.without_gateway.push(family),
+    }
+}
+
+/// The other end of a virtual Ethernet cable.
+fn peer(iface: &Interface) -> Option<&str> {
+    let Interface::Ethernet(cable) = iface else { return None };
+    Some(cable.veth.as_ref().filter(|_| iface.is_up())?.peer.as_str())
 }
 
 /// The kernel name of an interface that the document may call by its profile's name.
@@ -98,7 +119,9 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     let v4_static = v4.filter(|ip| ip.dhcp != Some(true)).and_then(|ip| ip.addresses.as_ref());
     let v6_auto = v6.is_some_and(|ip| ip.dhcp == Some(true) || ip.autoconf == Some(true));
     let v6_static = v6.filter(|_| !v6_auto).and_then(|ip| ip.addresses.as_ref());
-    for address in v4_static.into_iter().chain(v6_static).flatten() {
+    // The kernel makes link-local IPv6 addresses, and nmstate drops those of a document.
+    let is_made = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    for address in v4_static.into_iter().chain(v6_static).flatten().filter(|it| !is_made(it.ip)) {
         let (ip, prefix) = (address.ip, address.prefix_length);
         wants.addresses.push(OnLink { link: name.clone(), ip, prefix });
     }

@@ -46,9 +46,12 @@ impl<N: Network> Transaction<'_, N> {
                     true => Some(self.network.current().await?),
                     false => None,
                 };
-                Ok::<_, PhaseError>(
-                    self.network.resolve_links(parsed.resolve(current.as_ref())?).await?,
-                )
+                let desired = self.network.resolve_links(parsed.resolve(current.as_ref())?).await?;
+                Ok::<_, PhaseError>(match (desired.lacks_types(), current) {
+                    (false, _) => desired,
+                    (true, Some(current)) => desired.with_types_of(&current),
+                    (true, None) => desired.with_types_of(&self.network.current().await?),
+                })
             })
             .await?;
         // After the resolution, since the document's names of links may differ from the kernel's.
@@ -56,8 +59,9 @@ impl<N: Network> Transaction<'_, N> {
         if parsed.needs_current() {
             self.ready(&wants).await?;
         }
-        let plan =
+        let mut plan =
             probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
+        plan.retain(|it| !wants.without_gateway.iter().any(|family| it.is_gateway_of(*family)));
         let way_back = WayBack {
             // The checkpoint outlasts the wait for the confirmation.
             checkpoint_seconds: self.settings.timeout.checkpoint_seconds()

@@ -452,6 +452,15 @@ async fn what_did_not_answer_before_need_not_after() -> Tested {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_default_route_without_a_gateway_is_no_silent_gateway() -> Tested {
+    let mut bench = Bench::new()?;
+    bench.text = DOCUMENT.replace("next-hop-address: 192.0.2.1", "next-hop-address: 0.0.0.0");
+    let network = Fake { deaf_after: vec!["IPv4 gateway", "gateway 0.0.0.0"], ..Fake::default() };
+    bench.run(&network, &mut Probed::default()).await?;
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_space_for_the_journal_nothing_is_touched() -> Tested {
     let bench = Bench::new()?;
     // A file in place of the directory acts like a full or read-only file system, also for root.

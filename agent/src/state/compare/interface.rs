@@ -156,6 +156,15 @@ fn tolerate_addresses(want: &mut Value, have: &mut Value, is_declared: bool) {
     if is_declared {
         want["allow-extra-address"].take();
     }
+    // As often as a document has an address, an interface has it once.
+    if let Some(list) = want["address"].as_array_mut() {
+        let mut seen = Vec::new();
+        list.retain(|address| {
+            let is_new = !seen.contains(&place(address));
+            seen.push(place(address));
+            is_new
+        });
+    }
     let wanted: Option<Vec<_>> =
         want["address"].as_array().map(|list| list.iter().map(place).collect());
     if let (Some(wanted), Some(list)) = (wanted, have["address"].as_array_mut()) {

@@ -350,3 +350,54 @@ fn name_servers_that_the_document_leaves_out_may_be_there() -> Result {
     assert!(holds(&dns(options), &other)?);
     Ok(())
 }
+
+#[test]
+fn an_address_that_is_given_twice_is_there_once() -> Result {
+    let address = "{ip: 192.0.2.10, prefix-length: 24}";
+    let with =
+        |list: &str| card(&format!("ipv4: {{enabled: true, dhcp: false, address: [{list}]}}"));
+    let twice = with(&format!("{address}, {address}"));
+    assert!(holds(&twice, &with(address))?);
+    assert!(!holds(&twice, &with("{ip: 192.0.2.11, prefix-length: 24}"))?);
+    Ok(())
+}
+
+#[test]
+fn a_difference_within_the_settings_of_a_type_is_one() -> Result {
+    for (kind, key, want, have) in [
+        ("vlan", "vlan", "base-iface: eno1, id: 5", "base-iface: eno2, id: 5"),
+        (
+            "vxlan",
+            "vxlan",
+            "base-iface: eno1, id: 5, remote: 192.0.2.9",
+            "base-iface: eno1, id: 5, remote: 192.0.2.8",
+        ),
+        ("mac-vlan", "mac-vlan", "base-iface: eno1, mode: bridge", "base-iface: eno1, mode: vepa"),
+        ("mac-vtap", "mac-vtap", "base-iface: eno1, mode: bridge", "base-iface: eno1, mode: vepa"),
+        ("vrf", "vrf", "port: [eno1], route-table-id: 5", "port: [eno1], route-table-id: 6"),
+        ("ipvlan", "ipvlan", "base-iface: eno1, mode: l2", "base-iface: eno1, mode: l3"),
+        (
+            "macsec",
+            "macsec",
+            "base-iface: eno1, encrypt: true, port: 1, validation: strict, send-sci: true",
+            "base-iface: eno1, encrypt: true, port: 2, validation: strict, send-sci: true",
+        ),
+        (
+            "hsr",
+            "hsr",
+            "port1: eno1, port2: eno2, multicast-spec: 40, protocol: prp",
+            "port1: eno1, port2: eno2, multicast-spec: 41, protocol: prp",
+        ),
+    ] {
+        let with = |settings: &str| {
+            format!(
+                "interfaces:\n- {{name: eno1, type: ethernet, state: up}}\n\
+                 - {{name: eno2, type: ethernet, state: up}}\n\
+                 - {{name: v5, type: {kind}, state: up, {key}: {{{settings}}}}}\n"
+            )
+        };
+        assert!(!holds(&with(want), &with(have))?, "{kind}");
+        assert!(holds(&with(want), &with(want))?, "{kind}");
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Needs of a document, and its promises.
 
 use super::{Result, state};
-use crate::model::{Dynamic, Gateway, LinkRef, Mac, OnLink, Wants};
+use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, Wants};
 
 fn wants(text: &str) -> Result<Wants> {
     Ok(state(text)?.wants())
@@ -29,6 +29,56 @@ fn only_default_routes_of_the_main_table_have_a_gateway_of_the_node() -> Result 
         let text = format!("routes: {{config: [{{{route}, next-hop-interface: eno1}}]}}\n");
         assert_eq!(wants(&text)?.gateways.len(), usize::from(is_gateway), "{route}");
     }
+    Ok(())
+}
+
+#[test]
+fn a_default_route_without_a_gateway_has_nobody_to_ask() -> Result {
+    let card = "interfaces:\n- {name: eno1, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, \
+                address: [{ip: 192.0.2.10, prefix-length: 24}]}}\n";
+    for (destination, gateway, family) in [
+        ("0.0.0.0/0", "0.0.0.0", Family::Ipv4),
+        ("0.0.0.0/0", "192.0.2.10", Family::Ipv4),
+        ("::/0", "::", Family::Ipv6),
+    ] {
+        let wants = wants(&format!(
+            "{card}routes: {{config: [{{destination: '{destination}', next-hop-address: '{gateway}', next-hop-interface: eno1}}]}}"
+        ))?;
+        assert_eq!(
+            (wants.gateways, wants.without_gateway),
+            (Vec::new(), vec![family]),
+            "{gateway}"
+        );
+    }
+    Ok(())
+}
+
+/// Each document that `nmstatectl show` wrote has them; nmstate drops them with a warning.
+#[test]
+fn link_local_addresses_of_a_document_are_not_awaited() -> Result {
+    let address =
+        "address: [{ip: 'fe80::1', prefix-length: 64}, {ip: '2001:db8::10', prefix-length: 64}]";
+    let text = format!(
+        "interfaces: [{{name: eno1, type: ethernet, state: up, ipv6: {{enabled: true, {address}}}}}]"
+    );
+    let awaited: Vec<String> = wants(&text)?.addresses.iter().map(|it| it.ip.to_string()).collect();
+    assert_eq!(awaited, ["2001:db8::10"]);
+    Ok(())
+}
+
+#[test]
+fn the_other_end_of_a_cable_is_made_by_the_document_whatever_its_type() -> Result {
+    for kind in ["ethernet", "veth"] {
+        let text = format!(
+            "interfaces:\n- {{name: veth1, type: veth, state: up, veth: {{peer: veth2}}}}\n\
+             - {{name: veth2, type: {kind}, state: up, veth: {{peer: veth1}}}}\n\
+             - {{name: eno1, type: ethernet, state: up}}\n"
+        );
+        assert_eq!(wants(&text)?.needed, names(&["eno1"]), "{kind}");
+    }
+    let text = "interfaces:\n- {name: veth1, type: veth, state: up, veth: {peer: veth2}}\n\
+                - {name: veth2, type: ethernet, state: up}\n";
+    assert_eq!(wants(text)?.needed, Vec::new());
     Ok(())
 }
 
