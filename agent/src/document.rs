@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod check;
 mod choose;
+mod committed;
 pub(crate) mod digest;
 pub(crate) mod identity;
 mod read;
@@ -12,5 +13,6 @@ pub(crate) mod unmatched;
 
 pub(crate) use self::{
     choose::{Chosen, choose, given},
+    committed::InForce,
     read::{Document, DocumentError},
 };

@@ -42,6 +42,17 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
         assert!(!routes.contains("203.0.113.128/25"), "{routes}");
         assert!(!inside.sh("ip address")?.contains("192.0.2.20"));
+        // One boot under another name, with cluster.yml beside: the host file in force stays this node's.
+        inside.sh("hostname host-192-0-2-10")?;
+        let renamed = attempt(&inside)?;
+        assert_eq!(renamed.exit, 0, "{}", renamed.text());
+        assert!(renamed.text().contains("in force already"), "{}", renamed.text());
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        assert!(status.stdout.starts_with(&format!("IN FORCE: {HOST_FILE}")), "{status}");
+        let text = unwrapped(&status.stdout);
+        assert!(text.contains("this node is named host-192-0-2-10 in this boot"), "{status}");
+        inside.sh("hostname worker-0")?;
         // An empty host file counts as absent: cluster.yml applies.
         inside.sh(&format!(": >{HOST_FILE}"))?;
         case.reboot()?;

@@ -43,8 +43,10 @@ fn given(paths: &Paths, file: &Path) -> Result<(), Error> {
 }
 
 async fn checked(paths: &Paths) -> Result<(), Error> {
-    let chosen = document::choose(paths, std::time::Duration::ZERO, || {}).await?;
     let record = Record::load(paths);
+    let in_force = record.document_in_force(paths);
+    let bound = std::time::Duration::ZERO;
+    let chosen = document::choose(paths, in_force.as_ref(), bound, || {}).await?;
     for warning in &chosen.warnings {
         tracing::warn!("{warning}");
     }

@@ -16,7 +16,10 @@ use crate::{
 /// Prints the part of the document that the current state lacks.
 pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
-    let chosen = document::choose(paths, settings.wait.hostname.get(), || {}).await?;
+    let record = Record::load(paths);
+    let in_force = record.document_in_force(paths);
+    let bound = settings.wait.hostname.get();
+    let chosen = document::choose(paths, in_force.as_ref(), bound, || {}).await?;
     let Some(document) = chosen.document else {
         return match committed_bridge(paths)? {
             Some(plan) => bridge(paths, &settings, &plan).await,
@@ -26,7 +29,7 @@ pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
     let parsed = check::check(&document)?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
-    print_difference(paths, &Record::load(paths), &network, &document, &parsed).await
+    print_difference(paths, &record, &network, &document, &parsed).await
 }
 
 /// Prints the part of the automatic bridge that the node lacks.

@@ -21,9 +21,14 @@ use crate::{
 /// `file` takes the place of the node's document.
 pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
+    let record = Record::load(paths);
+    let in_force = record.document_in_force(paths);
     let chosen = match file {
         Some(file) => document::given(paths, file)?,
-        None => document::choose(paths, settings.wait.hostname.get(), || {}).await?,
+        None => {
+            let bound = settings.wait.hostname.get();
+            document::choose(paths, in_force.as_ref(), bound, || {}).await?
+        }
     };
     for warning in &chosen.warnings {
         tracing::warn!("{warning}");
@@ -31,7 +36,6 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
     let Some(document) = chosen.document else { return print(&format!("{}\n", chosen.reason)) };
     print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
     let files = service_files::read(paths, &chosen.hostname)?;
-    let record = Record::load(paths);
     let in_force = record.in_force(paths, &document.digest)?;
     if in_force && record.has_service_files(&files.digests()) {
         return print("# in force already\n");

@@ -15,6 +15,7 @@ use crate::{
     },
     client::{dbus::Bus, netlink::Netlink},
     document,
+    durable::record::Record,
     error::Error,
     network::NetworkError,
     paths::Paths,
@@ -35,7 +36,8 @@ struct Report<'a> {
 /// Prints the plan.
 pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
-    let chosen = document::choose(paths, Duration::ZERO, || {}).await?;
+    let in_force = Record::load(paths).document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let document = chosen.document.map(|document| document.path.display().to_string());
     let bound = settings.timeout.snapshot.get();
     let inputs = async {

@@ -36,8 +36,9 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
 pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
     let settings = Usable::load(paths).told();
     let boot = StatusFile::load(paths)?;
-    let chosen = document::choose(paths, Duration::ZERO, || {}).await?;
     let record = Record::load(paths);
+    let in_force = record.document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let mut report = Report::new(paths, boot, &chosen, &record)?;
     match drift_now(paths, &settings, &chosen, &record, &mut report).await {
         Ok(subjects) => report.drift = subjects,

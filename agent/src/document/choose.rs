@@ -9,6 +9,7 @@ use std::{
 use nmgen::node::{self, HostName, Identity, Listing, RUNNING, Reason, Selection};
 
 use super::{
+    committed::{InForce, is_of},
     identity,
     read::{Document, DocumentError, bytes},
     select,
@@ -38,10 +39,11 @@ pub(crate) fn given(paths: &Paths, file: &Path) -> Result<Chosen, DocumentError>
     })
 }
 
-/// Chooses the node's document, waiting for a host name for at most `bound` if host files exist;
+/// Chooses the node's document, waiting for a host name for at most `bound` if host files exist and `in_force` is none of them;
 /// calls `waiting` once when the wait starts.
 pub(crate) async fn choose(
     paths: &Paths,
+    in_force: Option<&InForce>,
     bound: Duration,
     waiting: impl FnOnce(),
 ) -> Result<Chosen, DocumentError> {
@@ -49,7 +51,12 @@ pub(crate) async fn choose(
     let mut hostname = identity::current(paths)?;
     let (mut selection, mut identity) = select_for(paths, &hostname, &listing).await;
     let mut waited = String::new();
-    if hostname.is_placeholder() && !is_decided(&selection) && has_host_files(paths, &listing) {
+    let mut kept = kept(paths, in_force, &listing, (&selection, &identity), true).await;
+    if kept.is_none()
+        && hostname.is_placeholder()
+        && !is_decided(&selection)
+        && has_host_files(paths, &listing)
+    {
         waiting();
         let start = Instant::now();
         (hostname, waited) = match wait_for_name(paths, hostname.clone(), bound).await? {
@@ -63,14 +70,24 @@ pub(crate) async fn choose(
         };
         (selection, identity) = select_for(paths, &hostname, &listing).await;
     }
-    let (document, reason) = match &selection.choice {
-        Some(choice) => (Some(Document::read(file(paths, &choice.name))?), select::reason(choice)),
-        None => (None, "no document for this node".to_owned()),
+    if kept.is_none() {
+        kept = self::kept(paths, in_force, &listing, (&selection, &identity), false).await;
+    }
+    let (document, reason) = match (&kept, &selection.choice) {
+        (Some(name), _) => (
+            Some(Document::read(file(paths, name))?),
+            "the host file in force, whatever this node's name is".to_owned(),
+        ),
+        (None, Some(choice)) => {
+            (Some(Document::read(file(paths, &choice.name))?), select::reason(choice))
+        }
+        (None, None) => (None, "no document for this node".to_owned()),
     };
     let is_unmatched = document.is_none() && has_host_files(paths, &listing);
     let unmatched = is_unmatched.then(|| Unmatched::new(&identity, &listing));
     let mut warnings: Vec<String> = selection.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(unmatched.as_ref().map(ToString::to_string));
+    warnings.extend(kept.map(|name| stays(&name, &hostname)));
     let hostname = hostname.as_str().to_owned();
     Ok(Chosen { document, reason: reason + &waited, warnings, hostname, unmatched })
 }
@@ -111,6 +128,44 @@ async fn select_for(
     identity.cards = identity::cards(paths).await;
     identity.dmi = identity::dmi(paths);
     (node::select(RUNNING, &identity, listing, is_empty), identity)
+}
+
+/// The host file in force, where today's identity does not look for it. Unchanged bytes go before every other file; changed ones,
+/// unless only unchanged ones are wanted, before `cluster.yml` and before no document.
+async fn kept(
+    paths: &Paths,
+    in_force: Option<&InForce>,
+    listing: &Listing,
+    (selection, identity): (&Selection, &Identity),
+    unchanged_only: bool,
+) -> Option<String> {
+    let in_force = in_force?;
+    let name = in_force.listed(paths, listing)?;
+    let chosen = selection.choice.as_ref().map(|choice| &*choice.name);
+    if chosen == Some(&name) || is_empty(paths, &name) {
+        return None;
+    }
+    let mut identity = identity.clone();
+    if is_decided(selection) {
+        identity.cards = identity::cards(paths).await;
+        identity.dmi = identity::dmi(paths);
+    }
+    let is_kept = !is_of(&name, &identity)
+        && (in_force.is_unchanged(&file(paths, &name))
+            || (!unchanged_only && !is_decided(selection)));
+    is_kept.then_some(name)
+}
+
+/// The warning about a host file that stays.
+fn stays(name: &str, hostname: &HostName) -> String {
+    let today = match hostname.is_placeholder() {
+        true => "without a name".to_owned(),
+        false => format!("named {}", hostname.as_str()),
+    };
+    format!(
+        "this node is {today} in this boot; {name}.yml is in force and stays its document (to choose anew, remove \
+         /etc/nmstate/openshift/applied and call dayone apply)"
+    )
 }
 
 /// Whether a host file was chosen.

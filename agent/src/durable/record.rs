@@ -12,7 +12,11 @@ use super::{
     boot::boot_id,
     file::{self, FileError},
 };
-use crate::{document::Document, document::digest::Digest, model::Uplinks, paths::Paths};
+use crate::{
+    document::{Document, InForce, digest::Digest},
+    model::Uplinks,
+    paths::Paths,
+};
 
 /// A committed document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -110,6 +114,13 @@ impl Record {
         let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);
         Ok(committed
             && file::read(&paths.applied())?.is_some_and(|bytes| Digest::of(&bytes) == *digest))
+    }
+
+    /// The document in force in this deployment. `None` too if `applied` cannot be read.
+    pub(crate) fn document_in_force(&self, paths: &Paths) -> Option<InForce> {
+        let Committed { source, digest, .. } = self.committed.as_ref()?;
+        let is_in_force = self.in_force(paths, digest).unwrap_or_default();
+        is_in_force.then(|| InForce { source: source.clone(), digest: digest.clone() })
     }
 
     /// The digests already applied. With a record of an older version these are `all` files of

@@ -1,5 +1,7 @@
 //! The automatic br-ex of a node without a document.
 
+use std::time::Duration;
+
 use tokio::sync::watch;
 
 use super::{Ended, Run, fault_of, marks, no_bridge, peers, recover, refused, signals::stoppable};
@@ -88,8 +90,11 @@ enum Owner {
 }
 
 async fn owner(paths: &Paths) -> Result<Owner, Error> {
-    let document = document::choose(paths, std::time::Duration::ZERO, || {}).await?.document;
-    if document.is_none() && Record::load(paths).committed.is_some() {
+    let record = Record::load(paths);
+    let in_force = record.document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
+    let document = chosen.document;
+    if document.is_none() && record.committed.is_some() {
         return Ok(Owner::GoneDocument);
     }
     if paths.in_force().exists() || paths.applied().exists() {
@@ -138,6 +143,7 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Document;
     use std::fs;
 
     #[tokio::test(flavor = "current_thread")]
@@ -158,6 +164,29 @@ mod tests {
         assert!(matches!(owner(&paths).await, Err(Error::DocumentFirst)));
         write("etc/nmstate/openshift/applied", "interfaces: []\n")?;
         assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_document_is_gone_with_its_file_and_not_with_the_nodes_name()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        fs::create_dir_all(paths.documents())?;
+        fs::create_dir_all(paths.state_dir())?;
+        let file = paths.documents().join("worker-0.yml");
+        fs::write(&file, "interfaces: []\n")?;
+        let path = "/etc/nmstate/openshift/worker-0.yml".into();
+        let document = Document { path, ..Document::read(file.clone())? };
+        let record = Record::of(&document, Record::default());
+        fs::write(paths.record(), serde_json::to_vec(&record)?)?;
+        fs::write(paths.applied(), &document.text)?;
+        fs::write(paths.under("/etc/hostname"), "host-192-0-2-10\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        fs::write(&file, "interfaces: [{name: eno1}]\n")?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
+        fs::remove_file(&file)?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::GoneDocument)));
         Ok(())
     }
 }

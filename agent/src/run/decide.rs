@@ -98,7 +98,7 @@ pub(crate) async fn attempt(
 /// Puts this node's document in force.
 async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
     let mut record = recover::online(run).await?;
-    let Some(document) = choose(run).await? else {
+    let Some(document) = choose(run, &record).await? else {
         if removed(run.paths, &record).is_none() {
             return Ok(Success::Nothing);
         }
@@ -128,14 +128,16 @@ async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
 }
 
 /// This node's document, with the reason of the choice.
-async fn choose(run: &Run<'_>) -> Result<Option<Document>, Error> {
+async fn choose(run: &Run<'_>, record: &Record) -> Result<Option<Document>, Error> {
     let bound = run.settings.wait.hostname.get();
     let start = run.progress.enter(Phase::Select, bound);
     let waiting = || {
         let text = format!("waiting for a hostname (up to {} s)", bound.as_secs());
         run.progress.say(&text, bound);
     };
-    let chosen = stoppable(&run.stop, document::choose(run.paths, bound, waiting)).await;
+    let in_force = record.document_in_force(run.paths);
+    let chosen = document::choose(run.paths, in_force.as_ref(), bound, waiting);
+    let chosen = stoppable(&run.stop, chosen).await;
     run.progress.leave(Phase::Select, start, chosen.is_ok());
     let chosen = chosen?;
     for warning in &chosen.warnings {

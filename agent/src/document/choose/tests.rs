@@ -1,9 +1,12 @@
 //! The choice on trees of files.
 
-use std::{fs, time::Duration};
+use std::{fs, path::Path, time::Duration};
 
 use super::{Chosen, choose};
-use crate::{document::read::DocumentError, paths::Paths};
+use crate::{
+    document::{InForce, digest::Digest, read::DocumentError},
+    paths::Paths,
+};
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
 
@@ -11,6 +14,7 @@ type Tested = Result<(), Box<dyn std::error::Error>>;
 type Case<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
 
 const DOCUMENT: &str = "interfaces: [{name: eno1}]\n";
+const OTHER: &str = "interfaces: [{name: eno2}]\n";
 
 /// A node with this host name, and host files with their text.
 fn node(
@@ -28,7 +32,11 @@ fn node(
 }
 
 async fn chosen(paths: &Paths) -> Result<Chosen, DocumentError> {
-    choose(paths, Duration::ZERO, || unreachable!("nothing is worth the wait")).await
+    chosen_with(paths, None).await
+}
+
+async fn chosen_with(paths: &Paths, in_force: Option<&InForce>) -> Result<Chosen, DocumentError> {
+    choose(paths, in_force, Duration::ZERO, || unreachable!("nothing is worth the wait")).await
 }
 
 #[tokio::test]
@@ -101,6 +109,62 @@ async fn a_missing_directory_has_no_documents_and_an_unreadable_one_is_an_error(
     assert!(chosen(&paths).await?.document.is_none());
     fs::write(paths.documents(), "")?;
     assert!(matches!(chosen(&paths).await, Err(DocumentError::List { .. })));
+    Ok(())
+}
+
+/// This file with the text [`DOCUMENT`] is in force.
+fn in_force(file: &str) -> InForce {
+    let source = Path::new("/etc/nmstate/openshift").join(file);
+    InForce { source, digest: Digest::of(DOCUMENT.as_bytes()) }
+}
+
+#[tokio::test]
+async fn a_host_file_in_force_outlasts_a_boot_under_another_name_or_none() -> Tested {
+    let files = [("worker-0.yml", DOCUMENT), ("worker-1.yml", OTHER), ("cluster.yml", OTHER)];
+    for (name, told) in [
+        ("host-192-0-2-10", "this node is named host-192-0-2-10 in this boot"),
+        ("localhost", "this node is without a name in this boot"),
+        ("worker-1", "this node is named worker-1 in this boot"),
+    ] {
+        for without_cluster in [false, true] {
+            let (_root, paths) = node(name, &files[..if without_cluster { 2 } else { 3 }])?;
+            let found = chosen_with(&paths, Some(&in_force("worker-0.yml"))).await?;
+            let document = found.document.ok_or("no document")?;
+            assert_eq!(document.path, paths.documents().join("worker-0.yml"), "{name}");
+            assert_eq!(found.reason, "the host file in force, whatever this node's name is");
+            let warning = found.warnings.concat();
+            assert!(warning.contains(told), "{warning}");
+            assert!(warning.contains("worker-0.yml is in force and stays"), "{warning}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_host_file_in_force_gives_way_to_a_change_that_is_meant() -> Tested {
+    // The committed file, the host name, the changed file and the one that is chosen then.
+    for (committed, name, (changed, text), expected) in [
+        // The right name: any other file by the usual order.
+        ("worker-0.yml", "worker-0", ("worker-0.yml", OTHER), Some("worker-0.yml")),
+        ("cluster.yml", "worker-0", ("worker-0.yml", OTHER), Some("worker-0.yml")),
+        ("52-54-00-00-00-01.yml", "worker-0", ("worker-0.yml", OTHER), Some("worker-0.yml")),
+        ("worker-0.yml", "worker-0", ("worker-0.yml", ""), None),
+        // Another name: new bytes of the file are this machine's, unless the name has a file of its own.
+        ("worker-0.yml", "unknown", ("worker-0.yml", OTHER), Some("worker-0.yml")),
+        ("worker-0.yml", "worker-1", ("worker-0.yml", OTHER), Some("worker-1.yml")),
+        ("worker-0.yml", "unknown", ("worker-0.yml", " "), None),
+    ] {
+        let (_root, paths) = machine(name, &[("worker-1.yml", DOCUMENT), (committed, DOCUMENT)])?;
+        fs::write(paths.documents().join(changed), text)?;
+        let found =
+            chosen_with(&paths, Some(&in_force(committed))).await?.document.map(|it| it.path);
+        let expected = expected.map(|file| paths.documents().join(file));
+        assert_eq!(found, expected, "{committed} {name} {changed}");
+    }
+    // A document from elsewhere, as one of `dayone rollback` in a tree, is none of the node's.
+    let (_root, paths) = node("unknown", &[("worker-0.yml", DOCUMENT)])?;
+    let elsewhere = InForce { source: "/root/worker-0.yml".into(), ..in_force("worker-0.yml") };
+    assert!(chosen_with(&paths, Some(&elsewhere)).await?.document.is_none());
     Ok(())
 }
 
