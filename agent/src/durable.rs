@@ -8,6 +8,7 @@ mod file;
 #[cfg(test)]
 mod golden;
 pub(crate) mod journal;
+pub(crate) mod machine;
 mod omit;
 mod protected;
 pub(crate) mod record;

@@ -74,6 +74,21 @@ impl Paths {
         self.state_dir().join("record.json")
     }
 
+    /// The machine that the state is of.
+    pub(crate) fn machine(&self) -> PathBuf {
+        self.state_dir().join("machine.json")
+    }
+
+    /// The state of another machine.
+    pub(crate) fn other_machine(&self) -> PathBuf {
+        self.state_dir().join("other-machine")
+    }
+
+    /// machine-id(5).
+    pub(crate) fn machine_id(&self) -> PathBuf {
+        self.under("/etc/machine-id")
+    }
+
     /// One JSON object a line: every finished transaction, newest last.
     pub(crate) fn history(&self) -> PathBuf {
         self.state_dir().join("history.jsonl")

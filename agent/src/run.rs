@@ -7,6 +7,7 @@ pub(crate) mod decide;
 mod fall_back;
 pub(crate) mod in_force;
 pub(crate) mod last_good;
+mod machine;
 pub(crate) mod marks;
 mod peers;
 mod proof;
@@ -101,6 +102,7 @@ impl<'a> Run<'a> {
         let stop = stop.clone();
         let run = Self { paths, settings, status, progress, stop, _lock: lock };
         faults.iter().for_each(|fault| run.warn(fault));
+        machine::set_others_aside(&run).await;
         Ok(run)
     }
 
@@ -124,6 +126,7 @@ impl<'a> Run<'a> {
         network: &RealNetwork<'_>,
         change: &Change<'_>,
     ) -> Result<(), Failure> {
+        machine::remember(self.paths).await;
         let mut probed = Probed::default();
         let result = self.transaction(network).run(change, &mut probed).await;
         self.tell_probes(probed);

@@ -6,7 +6,10 @@ use nmgen::chain;
 
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
-    durable::journal::{self, Journal},
+    durable::{
+        journal::{self, Journal},
+        machine,
+    },
     error::Error,
     lock,
     network::bridges,
@@ -31,6 +34,13 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;
+    // The cards, which are not known yet, decide whether the state is of another machine: dayone.service looks at them.
+    if machine::is_doubtful(paths) {
+        tracing::warn!(
+            "/var/lib/dayone may be another machine's: nothing is recovered before its cards are known"
+        );
+        return Ok(());
+    }
     let journal = match open_journal(paths)? {
         Open::Journal(journal) => journal,
         // NetworkManager will read the restored profiles when it starts.

@@ -11,7 +11,7 @@ use super::{
     fault_of,
     in_force::skip_if_in_force,
     last_good::{last_good_if_readable, removed},
-    marks, peers,
+    machine, marks, peers,
     proof::is_proved,
     recover,
     signals::stoppable,
@@ -53,6 +53,9 @@ pub(crate) async fn attempt(
         Ok(success) => {
             marks::succeeded(paths, success);
             run.succeeded(success);
+            if success != Success::Nothing {
+                machine::remember(paths).await;
+            }
             return Ended::Good;
         }
         Err(error) => error,

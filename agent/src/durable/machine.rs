@@ -1,0 +1,227 @@
+//! The machine that the durable state is of: a disk may be another machine's, whose seed image or template it was made from.
+//!
+//! The state of another machine names addresses that this one must not have. It is set aside as a whole, and never obeyed.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::{self, FileError};
+use crate::{
+    document::{digest::Digest, identity},
+    paths::Paths,
+};
+
+/// `machine.json`. Empty fields are unknown. Older versions did not write the file: their state is this machine's.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "kebab-case")]
+pub(crate) struct Machine {
+    /// machine-id(5): that of an installation.
+    machine_id: String,
+    /// The UUID of SMBIOS: that of a mainboard, or of a virtual machine.
+    system_uuid: String,
+    /// Permanent MAC addresses of the network cards.
+    pub(crate) cards: Vec<String>,
+}
+
+impl Machine {
+    /// This machine. The cards are the caller's, who knows when they are all there.
+    pub(crate) fn here(paths: &Paths, cards: Vec<String>) -> Self {
+        let text = |path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
+        let machine_id = text(paths.machine_id());
+        let machine_id = if machine_id == "uninitialized" { String::new() } else { machine_id };
+        Self { machine_id, system_uuid: text(paths.dmi("product_uuid")), cards }
+    }
+
+    /// The machine of the state; `None`: this one, by an older version.
+    pub(crate) fn recorded(paths: &Paths) -> Option<Self> {
+        let read = file::read_json_or_set_aside(&paths.machine());
+        read.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error))).ok().flatten()
+    }
+
+    /// Whether neither the installation nor the mainboard is that of `here`. An unknown one tells nothing; on a machine without
+    /// SMBIOS recorded cards have to tell instead.
+    pub(crate) fn has_other_ids(&self, here: &Self) -> bool {
+        let differ =
+            |a: &str, b: &str| !a.is_empty() && !b.is_empty() && !a.eq_ignore_ascii_case(b);
+        let is_without_smbios = self.system_uuid.is_empty() && here.system_uuid.is_empty();
+        differ(&self.machine_id, &here.machine_id)
+            && (differ(&self.system_uuid, &here.system_uuid)
+                || (is_without_smbios && !self.cards.is_empty()))
+    }
+
+    /// Whether one of the cards is here: with its cards a machine is the same in any case.
+    pub(crate) fn has_card_of(&self, here: &Self) -> bool {
+        self.cards.iter().any(|card| here.cards.contains(card))
+    }
+
+    /// Records this machine as that of the state, durably. Cards that are not known at the moment stay.
+    pub(crate) fn record(self, paths: &Paths) -> Result<(), FileError> {
+        let recorded = Self::recorded(paths);
+        let mut here = self;
+        if here.cards.is_empty() {
+            here.cards = recorded.as_ref().map(|it| it.cards.clone()).unwrap_or_default();
+        }
+        if recorded.as_ref() == Some(&here) {
+            return Ok(());
+        }
+        file::create_dir(&paths.state_dir())?;
+        file::write_json(&paths.machine(), &here, 0o600)
+    }
+}
+
+/// Addresses of the cards of this machine.
+pub(crate) async fn cards(paths: &Paths) -> Vec<String> {
+    identity::cards(paths).await.into_iter().map(|card| card.mac.to_string()).collect()
+}
+
+/// Whether the state names another installation and another mainboard. This machine's cards may still tell that it is the same.
+pub(crate) fn is_doubtful(paths: &Paths) -> bool {
+    Machine::recorded(paths).is_some_and(|it| it.has_other_ids(&Machine::here(paths, Vec::new())))
+}
+
+/// Moves the state of another machine to a directory of its own, and with it `applied`, if that is its document. The file that
+/// names the machine goes last: until then the next start moves the rest.
+pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
+    let aside = paths.other_machine();
+    let named = paths.machine();
+    let name = |path: &std::path::Path| path.file_name().unwrap_or_default().to_owned();
+    if aside.join(name(&named)).exists() {
+        // Left by an earlier machine.
+        file::remove(&aside)?;
+    }
+    file::create_dir(&aside)?;
+    let record = super::record::Record::load(paths);
+    if let Some(committed) = &record.committed
+        && let Some(applied) = file::read(&paths.applied())?
+        && Digest::of(&applied) == committed.digest
+    {
+        file::write(&aside.join("applied"), &applied, file::mode(&paths.applied())?)?;
+        file::remove_durably(&paths.applied())?;
+    }
+    let directory = paths.state_dir();
+    let read = |source| FileError::Read { path: directory.clone(), source };
+    for entry in std::fs::read_dir(&directory).map_err(read)? {
+        let path = entry.map_err(read)?.path();
+        if path != aside && path != named {
+            let to = aside.join(name(&path));
+            file::remove(&to)?;
+            file::rename(&path, &to)?;
+        }
+    }
+    file::rename(&named, &aside.join(name(&named)))?;
+    file::sync_dir(&directory)?;
+    Ok(aside)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{document::Document, durable::record::Record};
+
+    type Tested = Result<(), Box<dyn std::error::Error>>;
+
+    fn machine(machine_id: &str, system_uuid: &str, cards: &[&str]) -> Machine {
+        let cards = cards.iter().map(|&card| card.to_owned()).collect();
+        Machine { machine_id: machine_id.to_owned(), system_uuid: system_uuid.to_owned(), cards }
+    }
+
+    #[test]
+    fn another_machine_has_another_installation_another_mainboard_and_other_cards() {
+        let own = machine("a1", "4C4C4544-0000", &["52:54:00:00:00:01", "52:54:00:00:00:02"]);
+        for (why, here, is_other) in [
+            ("the same", own.clone(), false),
+            ("a clone", machine("b2", "4c4c4544-1111", &["52:54:00:00:00:03"]), true),
+            ("a clone whose cards are not there yet", machine("b2", "4c4c4544-1111", &[]), true),
+            ("a replaced mainboard", machine("a1", "4c4c4544-1111", &["52:54:00:00:00:03"]), false),
+            ("a new installation", machine("b2", "4c4c4544-0000", &["52:54:00:00:00:03"]), false),
+            ("its card", machine("b2", "4c4c4544-1111", &["52:54:00:00:00:02"]), false),
+            ("no machine-id yet", machine("", "4c4c4544-1111", &["52:54:00:00:00:03"]), false),
+            ("no SMBIOS any more", machine("b2", "", &["52:54:00:00:00:03"]), false),
+        ] {
+            let told = own.has_other_ids(&here) && !own.has_card_of(&here);
+            assert_eq!(told, is_other, "{why}");
+        }
+        let without = machine("a1", "", &["52:54:00:00:00:01"]);
+        assert!(without.has_other_ids(&machine("b2", "", &[])), "no SMBIOS on both");
+        assert!(!machine("a1", "", &[]).has_other_ids(&machine("b2", "", &[])), "no evidence");
+    }
+
+    /// The state of a node with a document in force and an open transaction.
+    fn state_of_another(paths: &Paths) -> Tested {
+        let document = Document {
+            path: "/etc/nmstate/openshift/worker-0.yml".into(),
+            text: "x".to_owned(),
+            digest: Digest::of(b"x"),
+            mode: 0o644,
+        };
+        std::fs::create_dir_all(paths.transaction())?;
+        std::fs::create_dir_all(paths.documents())?;
+        std::fs::write(paths.transaction().join("journal.json"), "{}")?;
+        std::fs::write(paths.last_good(), "x")?;
+        std::fs::write(paths.applied(), "x")?;
+        let record = Record::of(&document, Record::default());
+        file::write_json(&paths.record(), &record, 0o600)?;
+        Ok(machine("a1", "uuid-a", &[]).record(paths)?)
+    }
+
+    #[test]
+    fn another_machines_state_is_set_aside_with_its_copy_of_the_document() -> Tested {
+        // The second time, over the first one's remains.
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        for _ in 0..2 {
+            state_of_another(&paths)?;
+            assert!(!is_doubtful(&paths), "a machine without a machine-id tells nothing");
+            std::fs::create_dir_all(paths.dmi(""))?;
+            std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
+            std::fs::write(paths.machine_id(), "b2\n")?;
+            assert!(is_doubtful(&paths));
+            let aside = set_aside(&paths)?;
+            assert_eq!(Record::load(&paths), Record::default());
+            assert!(!paths.applied().exists() && !paths.transaction().exists());
+            assert_eq!(std::fs::read_dir(paths.state_dir())?.count(), 1);
+            for file in ["applied", "record.json", "last-good.yml", "transaction", "machine.json"] {
+                assert!(aside.join(file).exists(), "{file}");
+            }
+            assert!(!is_doubtful(&paths));
+            std::fs::remove_file(paths.machine_id())?;
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_document_of_this_machine_stays_applied_beside_anothers_state() -> Tested {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        state_of_another(&paths)?;
+        std::fs::write(paths.applied(), "y")?;
+        // A set aside that was cut off goes on.
+        std::fs::create_dir_all(paths.other_machine())?;
+        std::fs::write(paths.other_machine().join("history.jsonl"), "")?;
+        let aside = set_aside(&paths)?;
+        assert_eq!(std::fs::read_to_string(paths.applied())?, "y");
+        assert!(aside.join("history.jsonl").exists() && aside.join("record.json").exists());
+        Ok(())
+    }
+
+    #[test]
+    fn cards_that_are_not_known_stay() -> Tested {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        assert_eq!(Machine::recorded(&paths), None);
+        for (here, expected) in [
+            (machine("a1", "u", &["52:54:00:00:00:01"]), "52:54:00:00:00:01"),
+            (machine("a1", "v", &[]), "52:54:00:00:00:01"),
+            (machine("a1", "v", &["52:54:00:00:00:02"]), "52:54:00:00:00:02"),
+        ] {
+            here.clone().record(&paths)?;
+            let recorded = Machine::recorded(&paths).ok_or("no machine")?;
+            assert_eq!(
+                (recorded.cards.join(" "), recorded.system_uuid),
+                (expected.to_owned(), here.system_uuid)
+            );
+        }
+        Ok(())
+    }
+}

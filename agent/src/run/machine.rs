@@ -1,0 +1,57 @@
+//! The machine of the durable state, at the start of a run and after its success.
+
+use std::time::Duration;
+
+use nmgen::chain;
+
+use super::Run;
+use crate::{
+    client::netlink::Netlink,
+    durable::machine::{self, Machine},
+    model::{LinkRef, Mac, Uplinks},
+    paths::Paths,
+};
+
+/// For a card of the recorded machine, where nothing else of it is here.
+const CARDS: Duration = Duration::from_secs(10);
+
+/// Sets the state of another machine aside. Nothing of it holds the boot: it stays where it cannot be moved.
+pub(super) async fn set_others_aside(run: &Run<'_>) {
+    let paths = run.paths;
+    if !machine::is_doubtful(paths) {
+        return;
+    }
+    let recorded = Machine::recorded(paths).unwrap_or_default();
+    let here = Machine::here(paths, machine::cards(paths).await);
+    if recorded.has_card_of(&here) || returns(run, &recorded).await {
+        return;
+    }
+    match machine::set_aside(paths) {
+        Ok(aside) => run.warn(&format!(
+            "the state in /var/lib/dayone is of another machine (other machine-id, SMBIOS UUID and network cards): nothing of it \
+             is used; it was moved to {}",
+            aside.display()
+        )),
+        Err(error) => run.warn(&format!("another machine's state stays: {}", chain(&error))),
+    }
+}
+
+/// Whether one of the recorded cards comes.
+async fn returns(run: &Run<'_>, recorded: &Machine) -> bool {
+    let cards: Vec<LinkRef> =
+        recorded.cards.iter().filter_map(|card| Mac::parse(card)).map(LinkRef::Mac).collect();
+    if cards.is_empty() || !run.paths.is_system() {
+        return false;
+    }
+    let Ok(netlink) = Netlink::connect() else { return false };
+    let say = |text: &str, bound| run.progress.say(text, bound);
+    Uplinks { cards, ..Uplinks::default() }.wait(&netlink, CARDS, &say).await.is_ok()
+}
+
+/// Records this machine as that of the state, before there is one and when its parts change.
+pub(super) async fn remember(paths: &Paths) {
+    let here = Machine::here(paths, machine::cards(paths).await);
+    if let Err(error) = here.record(paths) {
+        tracing::warn!("the machine cannot be recorded: {}", chain(&error));
+    }
+}
