@@ -4,11 +4,15 @@ mod usable;
 
 use std::{path::PathBuf, time::Duration};
 
+use nmgen::source::bounded;
 use serde::Deserialize;
 use thiserror::Error;
 
 pub(crate) use self::usable::Usable;
 use crate::paths::Paths;
+
+/// Larger settings are refused.
+const LIMIT: usize = 1 << 20;
 
 /// Why the settings cannot be used.
 #[derive(Debug, Error)]
@@ -296,7 +300,7 @@ impl Settings {
     /// The file's text; `None` without a file.
     fn read(paths: &Paths) -> Result<Option<String>, SettingsError> {
         let path = paths.settings();
-        match std::fs::read(&path) {
+        match bounded::read(&path, LIMIT) {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(text) => Ok(Some(text)),
                 Err(source) => Err(SettingsError::Encoding { path, source }),

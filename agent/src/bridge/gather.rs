@@ -3,10 +3,10 @@
 use std::{
     collections::BTreeMap,
     fs, io,
-    io::Read as _,
     path::{Path, PathBuf},
 };
 
+use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::inputs::{Files, Inputs, Options};
@@ -34,8 +34,8 @@ pub(crate) enum GatherError {
     Read { path: PathBuf, source: io::Error },
 }
 
-/// An interface's name has 15 bytes; more than this is never one.
-const LIMIT: u64 = 4096;
+/// An interface's name has 15 bytes, and comments may stand behind it.
+const LIMIT: usize = 64 << 10;
 
 /// Reads all inputs.
 pub(crate) async fn gather(
@@ -110,15 +110,11 @@ fn files(paths: &Paths) -> Result<Files, GatherError> {
 
 /// A small file; `None` without one.
 fn content(path: &Path) -> Result<Option<String>, GatherError> {
-    let read = |source| GatherError::Read { path: path.to_owned(), source };
-    let file = match fs::File::open(path) {
-        Ok(file) => file,
-        Err(error) if is_absent(&error) => return Ok(None),
-        Err(source) => return Err(read(source)),
-    };
-    let mut bytes = Vec::new();
-    file.take(LIMIT).read_to_end(&mut bytes).map_err(read)?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    match bounded::read(path, LIMIT) {
+        Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(source) => Err(GatherError::Read { path: path.to_owned(), source }),
+    }
 }
 
 fn exists(path: &Path) -> Result<bool, GatherError> {

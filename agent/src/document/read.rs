@@ -1,13 +1,12 @@
 //! Reading documents from disk, within bounds.
 
 use std::{
-    fs,
-    io::{self, Read},
+    fs, io,
     os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
 };
 
-use nmgen::source::read_file::open;
+use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
@@ -22,13 +21,13 @@ pub(crate) enum DocumentError {
     #[error("cannot read {path}")]
     Read { path: PathBuf, source: io::Error },
     #[error("{path} is larger than {limit} bytes")]
-    TooLarge { path: PathBuf, limit: u64 },
+    TooLarge { path: PathBuf, limit: usize },
     #[error("{path} is not UTF-8")]
     Encoding { path: PathBuf, source: std::string::FromUtf8Error },
 }
 
 /// Larger documents are refused before parsing.
-const LIMIT: u64 = 1 << 20;
+const LIMIT: usize = 1 << 20;
 
 /// A document as read from disk.
 #[derive(Clone, Debug)]
@@ -43,7 +42,7 @@ pub(crate) struct Document {
 impl Document {
     /// Reads `path`.
     pub(crate) fn read(path: PathBuf) -> Result<Self, DocumentError> {
-        let read = |source| DocumentError::Read { path: path.clone(), source };
+        let read = |source| unread(path.clone(), source);
         let bytes = bytes(&path).map_err(read)?;
         let mode = fs::metadata(&path).map_err(read)?.permissions().mode() & 0o777;
         Self::of(path, bytes, mode)
@@ -55,16 +54,13 @@ impl Document {
             return Self::read(path.to_path_buf());
         }
         let path = PathBuf::from("standard input");
-        match bounded(io::stdin().lock()) {
+        match bounded::read_from(io::stdin().lock(), LIMIT) {
             Ok(bytes) => Self::of(path, bytes, 0o600),
-            Err(source) => Err(DocumentError::Read { path, source }),
+            Err(source) => Err(unread(path, source)),
         }
     }
 
     fn of(path: PathBuf, bytes: Vec<u8>, mode: u32) -> Result<Self, DocumentError> {
-        if bytes.len() as u64 > LIMIT {
-            return Err(DocumentError::TooLarge { path, limit: LIMIT });
-        }
         let digest = Digest::of(&bytes);
         let text = String::from_utf8(bytes)
             .map_err(|source| DocumentError::Encoding { path: path.clone(), source })?;
@@ -72,15 +68,16 @@ impl Document {
     }
 }
 
-/// A file's bytes, at most one more than a document may have.
+/// The bytes of a document's file.
 pub(super) fn bytes(path: &Path) -> io::Result<Vec<u8>> {
-    bounded(open(path)?)
+    bounded::read(path, LIMIT)
 }
 
-fn bounded(reader: impl Read) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    reader.take(LIMIT + 1).read_to_end(&mut bytes)?;
-    Ok(bytes)
+fn unread(path: PathBuf, source: io::Error) -> DocumentError {
+    if source.kind() == io::ErrorKind::FileTooLarge {
+        return DocumentError::TooLarge { path, limit: LIMIT };
+    }
+    DocumentError::Read { path, source }
 }
 
 #[cfg(test)]
@@ -94,7 +91,7 @@ mod tests {
     -> Result<(), Box<dyn std::error::Error>> {
         let directory = tempfile::tempdir()?;
         let path = directory.path().join("cluster.yml");
-        let full = "#".repeat(usize::try_from(LIMIT)?);
+        let full = "#".repeat(LIMIT);
         for mode in [0o640, 0o400] {
             std::fs::write(&path, &full)?;
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode))?;

@@ -1,14 +1,16 @@
 //! Small files that others wrote, and files that may be missing. Neither a FIFO in the place of one nor one of any size holds a
 //! boot up.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
+use std::fs;
+use std::io::{self, ErrorKind};
 use std::path::Path;
+
+use nmgen_core::source::bounded;
 
 use crate::fault::Fault;
 
 /// More than any profile has.
-const MAX_BYTES: u64 = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// The content.
 ///
@@ -18,12 +20,7 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     if !path.metadata()?.is_file() {
         return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(ErrorKind::FileTooLarge.into());
-    }
-    Ok(bytes)
+    bounded::read(path, MAX_BYTES)
 }
 
 /// True for an operation on a file that is missing.
@@ -50,20 +47,5 @@ pub(crate) fn remove(path: &Path) -> Result<(), Fault> {
     match unless_missing(fs::remove_file(path)) {
         Ok(_) => Ok(()),
         Err(source) => Err(Fault::Remove { path: path.to_owned(), source }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_of_the_bound_is_read_whole_and_a_larger_one_is_refused() -> io::Result<()> {
-        let file = tempfile::NamedTempFile::new()?;
-        file.as_file().set_len(MAX_BYTES)?;
-        assert_eq!(read(file.path())?.len() as u64, MAX_BYTES);
-        file.as_file().set_len(MAX_BYTES + 1)?;
-        assert_eq!(read(file.path()).map_err(|it| it.kind()), Err(ErrorKind::FileTooLarge));
-        Ok(())
     }
 }

@@ -1,10 +1,10 @@
 //! The arguments that choose a form of output, and their options.
 
-use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use nmgen_core::source::bounded;
 use nmgen_document::error::Error;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_fleet::derive::{self, Choice, Request};
@@ -244,10 +244,6 @@ fn configuration(path: &Path) -> Result<String, Error> {
 }
 
 fn read_bounded(path: &Path, limit: usize) -> Result<Vec<u8>, Error> {
-    let read = || {
-        let mut bytes = Vec::new();
-        fs::File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
-        if bytes.len() <= limit { Ok(bytes) } else { Err(io::ErrorKind::FileTooLarge.into()) }
-    };
-    read().map_err(|source| Error::ReadFile { path: path.display().to_string(), source })
+    bounded::read(path, limit)
+        .map_err(|source| Error::ReadFile { path: path.display().to_string(), source })
 }

@@ -1,5 +1,6 @@
 //! A host, its document and its network cards; one file, read within bounds.
 
+pub mod bounded;
 mod host;
 mod mac_addresses;
 mod nic;

@@ -1,8 +1,6 @@
 //! Reads one file: bounded, and as UTF-8.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::FileTypeExt;
+use std::io::{self, Read};
 use std::path::Path;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Excerpt, Place, rules};
@@ -10,6 +8,8 @@ use nmgen_document::error::Error;
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, document_size, fleet_size};
 use nmgen_document::text::lines::{self, Lines};
 use nmgen_document::text::{Source, Span};
+
+use super::bounded;
 
 rules! {
     error ENCODING = "encoding";
@@ -69,7 +69,7 @@ pub fn file(
 fn bounded_bytes(path: &str, limit: Limit) -> io::Result<(Vec<u8>, usize)> {
     let mut reader: Box<dyn Read> = match path {
         "-" => Box::new(io::stdin().lock()),
-        path => Box::new(open(Path::new(path))?),
+        path => Box::new(bounded::open(Path::new(path))?),
     };
     let mut bytes = Vec::new();
     let mut fill = |bytes: &mut Vec<u8>, limit: usize| {
@@ -83,30 +83,6 @@ fn bounded_bytes(path: &str, limit: Limit) -> io::Result<(Vec<u8>, usize)> {
     let limit = limit(&bytes);
     fill(&mut bytes, limit)?;
     Ok((bytes, limit))
-}
-
-/// Opens a file for reading. One that would wait for a writer, or is a device, is refused at once; a pipe that the caller has open
-/// (`<(command)` of a shell) is none of these.
-///
-/// # Errors
-/// The operating system's; [`ErrorKind::InvalidInput`] names the kind of special file.
-pub fn open(path: &Path) -> io::Result<File> {
-    let is_descriptor = ["/dev/fd", "/proc/self/fd", "/dev/stdin"];
-    if !is_descriptor.iter().any(|descriptors| path.starts_with(descriptors)) {
-        let kind = fs::metadata(path)?.file_type();
-        let special = [
-            (kind.is_fifo(), "a FIFO"),
-            (kind.is_socket(), "a socket"),
-            (kind.is_char_device() || kind.is_block_device(), "a device"),
-        ];
-        if let Some((_, kind)) = special.iter().find(|(is_it, _)| *is_it) {
-            return Err(io::Error::new(
-                ErrorKind::InvalidInput,
-                format!("it is {kind}, not a file"),
-            ));
-        }
-    }
-    File::open(path)
 }
 
 fn decode(name: &str, bytes: Vec<u8>) -> Result<(String, bool), Box<Diagnostic>> {
