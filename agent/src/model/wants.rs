@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use super::{
+    before::Before,
     ip::{Family, Gateway, OnLink},
     link::LinkRef,
 };
@@ -16,6 +17,10 @@ pub(crate) struct Dynamic {
     pub(crate) v4: bool,
     /// DHCPv6 or router advertisements.
     pub(crate) v6: bool,
+    /// Whether the network may give it a default route.
+    pub(crate) takes_gateway: bool,
+    /// Whether the node does without an address here: set by [`Wants::judge_dynamic`].
+    pub(crate) is_optional: bool,
 }
 
 /// Prerequisites and promises together.
@@ -49,4 +54,82 @@ pub(crate) struct Wants {
     pub(crate) hostname: bool,
     /// Whether links appear only during the apply (SR-IOV and other rare types and settings).
     pub(crate) makes_links: bool,
+}
+
+impl Wants {
+    /// Decides where the network need not answer, as nmstate never awaits it: on a card that is no uplink, neither of the network
+    /// before the change nor by the document, and that had no lease. An interface of Open vSwitch is always taken for the uplink.
+    pub(crate) fn judge_dynamic(&mut self, before: &Before) {
+        let judged: Vec<bool> =
+            self.dynamic.iter().map(|it| self.is_optional(it, before)).collect();
+        for (dynamic, is_optional) in self.dynamic.iter_mut().zip(judged) {
+            dynamic.is_optional = is_optional;
+        }
+    }
+
+    fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {
+        let stack = self.stack(&dynamic.link);
+        let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));
+        let carried = before.gateways.iter().any(|it| is_in(it.link.as_ref()))
+            || before.leased.iter().any(|link| is_in(Some(link)));
+        let named = self.gateways.iter().any(|it| is_in(it.link.as_ref()));
+        let leads_elsewhere = !self.gateways.is_empty() || !before.gateways.is_empty();
+        !carried
+            && !named
+            && !self.ovs_interfaces.contains(&dynamic.link)
+            && (!dynamic.takes_gateway || leads_elsewhere)
+    }
+
+    /// The interface and everything below it.
+    fn stack<'a>(&'a self, link: &'a str) -> Vec<&'a str> {
+        let mut stack = vec![link];
+        let mut next = 0;
+        while let Some(upper) = stack.get(next).copied() {
+            for (_, lower) in self.below.iter().filter(|(above, _)| above == upper) {
+                if !stack.contains(&lower.as_str()) {
+                    stack.push(lower);
+                }
+            }
+            next += 1;
+        }
+        stack
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(link: &str) -> Gateway {
+        Gateway { link: Some(link.to_owned()), ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }
+    }
+
+    #[test]
+    fn a_card_that_is_no_uplink_does_without_an_address() {
+        let other = || Before { gateways: vec![named("eno9")], ..Before::default() };
+        let own = || Before { gateways: vec![named("eno2")], ..Before::default() };
+        let leased = || Before { leased: vec!["eno2".to_owned()], ..other() };
+        let below = vec![("bond0".to_owned(), "eno2".to_owned())];
+        let none = || (Before::default(), Vec::new());
+        for (link, takes_gateway, (before, gateways), is_optional) in [
+            // Nothing else may carry the node.
+            ("eno2", true, none(), false),
+            ("eno2", false, none(), true),
+            ("eno2", true, (Before::default(), vec![named("eno1")]), true),
+            ("eno2", true, (Before::default(), vec![named("eno2")]), false),
+            ("eno2", true, (other(), Vec::new()), true),
+            ("eno2", true, (own(), Vec::new()), false),
+            ("bond0", true, (own(), Vec::new()), false),
+            ("eno2", false, (leased(), Vec::new()), false),
+            ("br-ex", true, (other(), Vec::new()), false),
+        ] {
+            let dynamic =
+                Dynamic { link: link.to_owned(), v4: true, takes_gateway, ..Dynamic::default() };
+            let ovs_interfaces = vec!["br-ex".to_owned()];
+            let (dynamic, below) = (vec![dynamic], below.clone());
+            let mut wants = Wants { dynamic, below, gateways, ovs_interfaces, ..Wants::default() };
+            wants.judge_dynamic(&before);
+            assert_eq!(wants.dynamic[0].is_optional, is_optional, "{:?} {before:?}", wants.dynamic);
+        }
+    }
 }

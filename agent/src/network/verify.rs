@@ -11,7 +11,8 @@ use super::{
     wait::{Changes, wait_until},
 };
 use crate::{
-    model::{Address, Route, Wants},
+    client::dbus::DeviceState,
+    model::{Address, Dynamic, Route, Wants},
     state::State,
 };
 
@@ -22,6 +23,14 @@ const AT_LEAST: Duration = Duration::from_millis(500);
 /// Events come in bursts; wait for the end of a burst before the expensive check.
 const BURST: Duration = Duration::from_millis(5);
 
+/// Why verification goes on.
+enum Lacking {
+    /// A part of the document.
+    Part(NetworkError),
+    /// An address on these links, without which the node can do.
+    Optional(Vec<String>),
+}
+
 pub(super) async fn verify(
     net: &Clients<'_>,
     desired: &State,
@@ -31,33 +40,113 @@ pub(super) async fn verify(
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     let mut early = None;
     let mut is_first = true;
-    wait_until(&mut changes, Instant::now() + bound, async || {
+    let mut patience = Patience::of(bound);
+    let seen = wait_until(&mut changes, Instant::now() + bound, async || {
         if !std::mem::take(&mut is_first) {
             tokio::time::sleep(BURST).await;
         }
-        match look(net, desired, wants, &mut early).await {
-            Err(fatal @ NetworkError::Duplicate { .. }) => Err(fatal),
-            seen => {
-                if let Err(lacking) = &seen {
-                    tracing::debug!("{lacking}");
-                }
-                Ok(seen)
+        let lacking = match look(net, desired, wants, &mut early).await {
+            Ok(silent) => match has_carrier(net, &silent).await {
+                Ok(false) => return Ok(Ok(silent)),
+                Ok(true) => return Ok(Err(Lacking::Optional(silent))),
+                Err(error) => error,
+            },
+            Err(fatal @ NetworkError::Duplicate { .. }) => return Err(fatal),
+            Err(lacking) => lacking,
+        };
+        tracing::debug!("{lacking}");
+        let is_old = matches!(lacking, NetworkError::Missing { .. })
+            && patience.is_over(&lacking.to_string(), Instant::now());
+        // NetworkManager may be about to start again.
+        if is_old && matches!(is_under_way(net, wants).await, Ok(false)) {
+            return Err(lacking);
+        }
+        Ok(Err(Lacking::Part(lacking)))
+    });
+    match seen.await? {
+        Ok(silent) | Err(Lacking::Optional(silent)) => {
+            if !silent.is_empty() {
+                tracing::warn!(
+                    "no address came from the network on {}, which is no uplink; going on",
+                    silent.join(", ")
+                );
+            }
+            Ok(())
+        }
+        Err(Lacking::Part(lacking)) => Err(lacking),
+    }
+}
+
+/// How long a difference may stay the same, if nothing is under way that may close it.
+struct Patience {
+    quiet: Duration,
+    since: Option<(String, Instant)>,
+}
+
+impl Patience {
+    /// nmstate looks five times, once a second; a node with a longer bound is slower.
+    fn of(bound: Duration) -> Self {
+        Self { quiet: (bound / 6).max(Duration::from_secs(5)), since: None }
+    }
+
+    /// Whether `lacking` has been the same for long enough. Then it counts anew.
+    fn is_over(&mut self, lacking: &str, now: Instant) -> bool {
+        match &self.since {
+            Some((before, since)) if before == lacking && now < *since + self.quiet => false,
+            Some((before, _)) if before == lacking => {
+                self.since = None;
+                true
+            }
+            Some(_) | None => {
+                self.since = Some((lacking.to_owned(), now));
+                false
             }
         }
-    })
-    .await?
+    }
+}
+
+/// Whether NetworkManager or the kernel still works on the document's interfaces: an activation, the detection of duplicate
+/// addresses, a card that is about to get its carrier.
+async fn is_under_way(net: &Clients<'_>, wants: &Wants) -> Result<bool, NetworkError> {
+    let is_meant = |name: &String| wants.links.contains(name) || wants.bridge_ports.contains(name);
+    let addresses = net.netlink.addresses().await?;
+    let links = net.netlink.links().await?;
+    if addresses.iter().any(|it| it.tentative && !it.duplicate && is_meant(&it.on.link))
+        || links
+            .iter()
+            .any(|it| it.physical && it.is_set_up && !it.has_carrier && is_meant(&it.name))
+    {
+        return Ok(true);
+    }
+    for name in wants.links.iter().chain(&wants.bridge_ports) {
+        if net.bus.device_state(name).await? == DeviceState::UnderWay {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the network may still answer on one of these links.
+async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, NetworkError> {
+    if links.is_empty() {
+        return Ok(false);
+    }
+    let known = net.netlink.links().await?;
+    Ok(known.iter().any(|link| link.has_carrier && links.contains(&link.name)))
 }
 
 /// `early`: nmstate's full state, read while the kernel was still incomplete. NetworkManager then
 /// waits for duplicate address detection (0.2 s), long enough to read that state. Once the kernel
 /// is complete, only its state and Open vSwitch's are read again: the rest of NetworkManager's
 /// state comes from its profiles, which have not changed since.
+///
+/// Returns the optional links that have no address from the network.
 async fn look(
     net: &Clients<'_>,
     desired: &State,
     wants: &Wants,
     early: &mut Option<State>,
-) -> Result<(), NetworkError> {
+) -> Result<Vec<String>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
     {
@@ -77,15 +166,17 @@ async fn look(
         && let Some(current) = early.with_newer(&State::retrieve_kernel().await?, desired)
         && desired.missing_in(&current)?.is_none()
     {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let current = State::retrieve().await?;
-    let waiting = current.without_address(&wants.dynamic);
+    let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
+        wants.dynamic.iter().cloned().partition(|it| it.is_optional);
+    let waiting = current.without_address(&needed);
     if !waiting.is_empty() {
         return Err(NetworkError::NoLease { links: waiting.join(", ") });
     }
     match desired.missing_in(&current)? {
-        None => Ok(()),
+        None => Ok(current.without_address(&optional)),
         Some(diff) => {
             if let Ok(yaml) = diff.to_shown_yaml() {
                 tracing::debug!("the current state lacks:\n{yaml}");
@@ -116,4 +207,26 @@ fn missing_routes(wants: &Wants, routes: &[Route]) -> Vec<String> {
         .filter(|w| !routes.iter().any(|r| r.gateway == w.ip))
         .map(|w| format!("the default route by {}", w.ip))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_that_stays_is_final_long_before_the_bound() {
+        let (start, second) = (Instant::now(), Duration::from_secs(1));
+        let mut patience = Patience::of(60 * second);
+        assert!(!patience.is_over("mtu", start));
+        assert!(!patience.is_over("mtu", start + 9 * second));
+        assert!(patience.is_over("mtu", start + 10 * second));
+        // Where something is under way, it waits once more.
+        assert!(!patience.is_over("mtu", start + 11 * second));
+        // Each change counts anew.
+        assert!(!patience.is_over("dns-resolver", start + 20 * second));
+        assert!(!patience.is_over("dns-resolver", start + 29 * second));
+        assert!(patience.is_over("dns-resolver", start + 30 * second));
+        let mut short = Patience::of(4 * second);
+        assert!(!short.is_over("mtu", start) && !short.is_over("mtu", start + 4 * second));
+    }
 }

@@ -127,6 +127,14 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     }
     let v4_dynamic = v4.is_some_and(|ip| ip.dhcp == Some(true));
     if v4_dynamic || v6_auto {
-        wants.dynamic.push(Dynamic { link: name, v4: v4_dynamic, v6: v6_auto });
+        let v4_gateway = v4_dynamic && v4.is_some_and(|ip| ip.auto_gateway != Some(false));
+        let v6_gateway = v6_auto && v6.is_some_and(|ip| ip.auto_gateway != Some(false));
+        wants.dynamic.push(Dynamic {
+            link: name,
+            v4: v4_dynamic,
+            v6: v6_auto,
+            takes_gateway: v4_gateway || v6_gateway,
+            is_optional: false,
+        });
     }
 }

@@ -55,7 +55,7 @@ impl<N: Network> Transaction<'_, N> {
             })
             .await?;
         // After the resolution, since the document's names of links may differ from the kernel's.
-        let wants = desired.wants();
+        let mut wants = desired.wants();
         if parsed.needs_current() {
             self.ready(&wants).await?;
         }
@@ -71,6 +71,7 @@ impl<N: Network> Transaction<'_, N> {
         };
         let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
         let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
+        wants.judge_dynamic(&before);
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());

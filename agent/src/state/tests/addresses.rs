@@ -28,8 +28,8 @@ fn one_address_of_a_dynamic_family_is_enough() -> Result {
         (&both, dual, false),
     ] {
         let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {addresses}}}]");
-        let dynamic =
-            |link: &str| Dynamic { link: link.to_owned(), v4: families.0, v6: families.1 };
+        let (v4, v6) = families;
+        let dynamic = |link: &str| Dynamic { link: link.to_owned(), v4, v6, ..Dynamic::default() };
         let without = state(&text)?.without_address(&[dynamic("eno1")]);
         let expected: &[&str] = if waits { &["eno1"] } else { &[] };
         assert_eq!(without, expected, "{addresses} with {families:?}");

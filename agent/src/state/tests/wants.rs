@@ -1,7 +1,7 @@
 //! Needs of a document, and its promises.
 
 use super::{Result, state};
-use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, Wants};
+use crate::model::{Family, Gateway, LinkRef, Mac, OnLink, Wants};
 
 fn wants(text: &str) -> Result<Wants> {
     Ok(state(text)?.wants())
@@ -124,14 +124,35 @@ fn addresses_are_static_or_from_the_network() -> Result {
         let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {ip}}}]");
         let wants = wants(&text)?;
         assert_eq!(wants.addresses.len(), addresses, "{ip}");
-        let dynamic = dynamic.map(|(v4, v6)| Dynamic { link: "eno1".to_owned(), v4, v6 });
-        assert_eq!(wants.dynamic.first(), dynamic.as_ref(), "{ip}");
+        let found = wants.dynamic.first().map(|it| (it.v4, it.v6));
+        assert_eq!(found, dynamic, "{ip}");
     }
     let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {}}}]", v4(""));
     let ip = "192.0.2.10".parse()?;
     let expected = OnLink { link: "eno1".to_owned(), ip, prefix: 24 };
     assert_eq!(expected.to_string(), "192.0.2.10/24 on eno1");
     assert_eq!(wants(&text)?.addresses, [expected]);
+    Ok(())
+}
+
+#[test]
+fn the_network_may_give_a_default_route_unless_the_document_refuses_it() -> Result {
+    let dual = |v4: &str, v6: &str| {
+        format!(
+            "ipv4: {{enabled: true, dhcp: true{v4}}}, ipv6: {{enabled: true, autoconf: true, dhcp: true{v6}}}"
+        )
+    };
+    let no = ", auto-gateway: false";
+    for (ip, takes_gateway) in [
+        (dual("", ""), true),
+        (dual(no, ""), true),
+        (dual("", no), true),
+        (dual(no, no), false),
+        (format!("ipv4: {{enabled: true, dhcp: true{no}}}"), false),
+    ] {
+        let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {ip}}}]");
+        assert_eq!(wants(&text)?.dynamic[0].takes_gateway, takes_gateway, "{ip}");
+    }
     Ok(())
 }
 
