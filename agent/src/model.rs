@@ -7,6 +7,7 @@ pub(crate) mod connection;
 mod ip;
 mod link;
 mod mac;
+mod name_server;
 mod probe;
 mod profile;
 mod uplinks;
@@ -18,6 +19,7 @@ pub(crate) use self::{
     ip::{Address, Family, Gateway, OnLink, Route, Scope},
     link::{Lacp, Layer, Link, LinkRef},
     mac::Mac,
+    name_server::NameServer,
     probe::ProbeResult,
     profile::{Active, Profile, ProfileRef},
     uplinks::Uplinks,

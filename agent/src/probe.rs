@@ -7,15 +7,12 @@ mod dns;
 mod gateway;
 mod icmp;
 
-use std::{
-    net::IpAddr,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use self::answer::{Answered, NoAnswer};
 use crate::{
     client::netlink::Netlink,
-    model::{Family, Gateway, LinkRef, ProbeResult},
+    model::{Family, Gateway, LinkRef, NameServer, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
 };
@@ -43,8 +40,8 @@ pub(crate) enum Kind {
     /// A default gateway of each family with a default route through one of these links, or through any where there are none; at
     /// least one family.
     GatewaysInUse(Vec<LinkRef>),
-    /// Any of the configured name servers or of these.
-    Dns { servers: Vec<IpAddr>, name: String },
+    /// Any of the configured name servers or of these. Without one it waits for NetworkManager's, if they are `awaited`.
+    Dns { servers: Vec<NameServer>, name: String, awaited: bool },
     /// `host:port`.
     Tcp(String),
     /// A URL.
@@ -70,7 +67,7 @@ impl Probe {
 pub(crate) fn plan(
     settings: &Probes,
     gateways: &[Gateway],
-    servers: &[IpAddr],
+    servers: &[NameServer],
     paths: &Paths,
 ) -> Vec<Probe> {
     let mut plan = Vec::new();
@@ -90,7 +87,8 @@ pub(crate) fn plan(
             }
         }
     }
-    let dns = Kind::Dns { servers: servers.to_vec(), name: settings.dns_name.clone() };
+    let name = settings.dns_name.clone();
+    let dns = Kind::Dns { servers: servers.to_vec(), name, awaited: true };
     plan.push(Probe { name: "dns".to_owned(), kind: dns, policy: settings.dns });
     if let Some(address) = settings.api_address.clone().or_else(|| api::address(paths)) {
         let kind = Kind::Tcp(address);
@@ -115,7 +113,15 @@ pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
     let compared = plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore && !is_gateway(p));
     let in_use =
         Family::ALL.map(|family| Probe { kind: Kind::GatewayInUse(family), ..gateway(family) });
-    compared.cloned().chain(in_use).collect()
+    compared.cloned().map(at_once).chain(in_use).collect()
+}
+
+/// A network that has no name server is not about to get one before it is changed.
+fn at_once(mut probe: Probe) -> Probe {
+    if let Kind::Dns { awaited, .. } = &mut probe.kind {
+        *awaited = false;
+    }
+    probe
 }
 
 /// The gateways that answered before the change, independent of the document.
@@ -207,7 +213,13 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
             answer => answer.map_err(|(why, _)| why),
         },
         Kind::GatewaysInUse(links) => gateway::each_family(links, netlink).await,
-        Kind::Dns { servers, name } => dns::any(servers, name, paths).await,
+        Kind::Dns { servers, name, awaited } => {
+            let servers = dns::all(servers, paths);
+            if servers.is_empty() && !awaited {
+                return Err(NoAnswer::Ever(dns::NONE.to_owned()));
+            }
+            dns::any(&servers, name, netlink).await
+        }
         Kind::Tcp(address) => api::connect(address).await,
         Kind::Http(url) => custom::get(url).await,
     };
@@ -233,6 +245,34 @@ mod tests {
         assert_eq!(plan.iter().filter(|p| p.policy == Policy::Required).count(), 1);
         assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::Ipv4)));
         assert!(baseline(&plan).iter().all(|p| p.policy == Policy::IfItWorkedBefore));
+    }
+
+    #[test]
+    fn name_servers_are_awaited_after_the_change_alone() {
+        let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
+        let awaits = |probes: &[Probe]| -> Vec<bool> {
+            let kinds = probes.iter().map(|probe| &probe.kind);
+            kinds
+                .filter_map(
+                    |it| if let Kind::Dns { awaited, .. } = it { Some(*awaited) } else { None },
+                )
+                .collect()
+        };
+        assert_eq!((awaits(&plan), awaits(&baseline(&plan))), (vec![true], vec![false]));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_name_server_before_the_change_nothing_waits() {
+        let Ok(netlink) = crate::client::netlink::Netlink::connect() else { return };
+        let (bound, paths) = (std::time::Duration::from_secs(5), Paths::new("/nowhere"));
+        for (awaited, at_once) in [(false, true), (true, false)] {
+            let kind = Kind::Dns { servers: Vec::new(), name: ".".to_owned(), awaited };
+            let dns = Probe { name: "dns".to_owned(), kind, policy: Policy::Required };
+            let start = tokio::time::Instant::now();
+            let answers = super::run(&[dns], bound, &paths, &netlink).await;
+            assert_eq!(answers[0].detail, super::dns::NONE);
+            assert_eq!(start.elapsed() < bound / 2, at_once, "{:?}", start.elapsed());
+        }
     }
 
     #[test]

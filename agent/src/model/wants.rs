@@ -1,11 +1,10 @@
 //! Prerequisites and promises of a desired state.
 
-use std::net::IpAddr;
-
 use super::{
     before::Before,
     ip::{Family, Gateway, OnLink},
     link::LinkRef,
+    name_server::NameServer,
 };
 
 /// An interface whose addresses come from the network.
@@ -49,7 +48,7 @@ pub(crate) struct Wants {
     /// Families of its default routes that have no gateway, so that nobody can be asked.
     pub(crate) without_gateway: Vec<Family>,
     /// Name servers that the document names.
-    pub(crate) name_servers: Vec<IpAddr>,
+    pub(crate) name_servers: Vec<NameServer>,
     /// Whether it sets the host name.
     pub(crate) hostname: bool,
     /// Whether links appear only during the apply (SR-IOV and other rare types and settings).

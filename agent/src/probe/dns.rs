@@ -1,7 +1,7 @@
 //! DNS queries to all name servers: UDP, and TCP after a truncated or missing answer.
 
 use std::{
-    net::{IpAddr, SocketAddr},
+    net::{IpAddr, SocketAddr, SocketAddrV6},
     time::Duration,
 };
 
@@ -12,7 +12,11 @@ use tokio::{
 };
 
 use super::answer::Answer;
-use crate::paths::Paths;
+use crate::{
+    client::netlink::Netlink,
+    model::{Link, NameServer},
+    paths::Paths,
+};
 
 /// Bound of one attempt by either transport.
 const BOUND: Duration = Duration::from_secs(1);
@@ -20,20 +24,46 @@ const BOUND: Duration = Duration::from_secs(1);
 /// Delay before a datagram without an answer is sent again.
 const AGAIN: Duration = Duration::from_millis(200);
 
-/// Asks the document's servers and those in `resolv.conf` at once.
-pub(super) async fn any(servers: &[IpAddr], name: &str, paths: &Paths) -> Answer {
+/// The reason where there is nobody to ask.
+pub(super) const NONE: &str = "no name server is configured";
+
+/// The document's servers and those in `resolv.conf`.
+pub(super) fn all(servers: &[NameServer], paths: &Paths) -> Vec<NameServer> {
     let mut all = servers.to_vec();
     all.extend(in_use(&std::fs::read_to_string(paths.resolv_conf()).unwrap_or_default()));
     all.sort_unstable();
     all.dedup();
-    if all.is_empty() {
-        return Err("no name server is configured".to_owned());
+    all
+}
+
+/// Asks these servers at once.
+pub(super) async fn any(servers: &[NameServer], name: &str, netlink: &Netlink) -> Answer {
+    if servers.is_empty() {
+        return Err(NONE.to_owned());
     }
-    let asked = all.into_iter().map(|server| Box::pin(ask(SocketAddr::new(server, 53), name)));
+    let links = match servers.iter().any(|server| server.scope.is_some()) {
+        true => netlink.links().await.map_err(|e| e.to_string())?,
+        false => Vec::new(),
+    };
+    let asked = servers.iter().map(|server| {
+        let links = &links;
+        Box::pin(async move { ask(address(server, links)?, name).await })
+    });
     futures_util::future::select_ok(asked).await.map(|(detail, _)| detail)
 }
 
-fn in_use(resolv_conf: &str) -> impl Iterator<Item = IpAddr> {
+/// The server's socket address; a scope is one of `links`, or the number of one.
+fn address(server: &NameServer, links: &[Link]) -> Result<SocketAddr, String> {
+    let (IpAddr::V6(ip), Some(scope)) = (server.ip, &server.scope) else {
+        return Ok(SocketAddr::new(server.ip, 53));
+    };
+    let index = links.iter().find(|link| link.name == *scope).map(|link| link.index);
+    let index = index.or_else(|| scope.parse().ok());
+    let index = index.ok_or_else(|| format!("{server}: there is no interface {scope}"))?;
+    Ok(SocketAddrV6::new(ip, 53, 0, index).into())
+}
+
+fn in_use(resolv_conf: &str) -> impl Iterator<Item = NameServer> {
     resolv_conf
         .lines()
         .filter_map(|line| line.trim().strip_prefix("nameserver"))
@@ -123,7 +153,8 @@ async fn tcp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepts, in_use, query};
+    use super::{accepts, address, in_use, query};
+    use crate::model::Link;
 
     #[test]
     fn a_query_is_no_answer_and_an_answer_is() -> Result<(), simple_dns::SimpleDnsError> {
@@ -141,8 +172,19 @@ mod tests {
 
     #[test]
     fn resolv_conf() {
-        let text =
-            "# x\nsearch example.org\nnameserver 192.0.2.1\nnameserver 2001:db8::1\nnameserver x\n";
-        assert_eq!(in_use(text).count(), 2);
+        let text = "# x\nsearch example.org\nnameserver 192.0.2.1\nnameserver 2001:db8::1\nnameserver x\n\
+                    nameserver fe80::1%eno1\n";
+        let servers: Vec<String> = in_use(text).map(|server| server.to_string()).collect();
+        assert_eq!(servers, ["192.0.2.1", "2001:db8::1", "fe80::1%eno1"]);
+    }
+
+    #[test]
+    fn a_link_local_server_is_asked_on_its_interface() {
+        let links = [Link { name: "eno1".to_owned(), index: 7, ..Link::default() }];
+        let of = |text: &str| address(&text.parse().expect("an address"), &links);
+        assert_eq!(of("192.0.2.1"), Ok("192.0.2.1:53".parse().expect("an address")));
+        assert_eq!(of("fe80::1%eno1"), Ok("[fe80::1%7]:53".parse().expect("an address")));
+        assert_eq!(of("fe80::1%3"), Ok("[fe80::1%3]:53".parse().expect("an address")));
+        assert!(of("fe80::1%eno9").is_err());
     }
 }

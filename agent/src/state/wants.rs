@@ -24,7 +24,7 @@ pub(super) fn of(state: &NetworkState) -> Wants {
         of_default_route(state, route, &mut wants);
     }
     let servers = state.dns.iter().filter_map(|d| d.config.as_ref()?.server.as_ref());
-    wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse::<IpAddr>().ok()));
+    wants.name_servers.extend(servers.flatten().filter_map(|s| s.parse().ok()));
     wants.hostname = state.hostname.is_some();
     // The document makes these links itself, whatever type it gives them.
     wants.needed.retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
