@@ -5,7 +5,7 @@ use super::{
     names::{self, BridgeNames},
     plan::{PlannedProfile, Removal, Role},
 };
-use crate::model::Profile;
+use crate::model::{Bridge, Profile};
 
 /// Profiles and bridges that are in the way of `planned`.
 pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
@@ -20,16 +20,22 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
             && (names::is_automatic(profile.id()) || is_of_other_bridge(inputs, profile))
     };
     // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one
-    // that has a port of somebody else.
-    let bridge_goes = |name: &str, profile: Option<&str>| {
-        names::ALL.iter().any(|names| names.bridge == name) && !profile.is_some_and(is_planned)
+    // that has a port of somebody else. One that is not active, as at each boot, is made anew if somebody has set how it
+    // forwards: configure-ovs.sh makes it anew in any case.
+    let is_active = |uuid: &str| inputs.active.iter().any(|it| it.uuid == uuid);
+    let is_used = |bridge: &Bridge| {
+        let uuid = bridge.profile().filter(|uuid| is_planned(uuid));
+        uuid.is_some_and(|uuid| is_active(uuid) || !bridge.is_altered())
+    };
+    let bridge_goes = |bridge: &Bridge| {
+        names::ALL.iter().any(|names| names.bridge == bridge.name) && !is_used(bridge)
     };
     Removal {
         profiles: inputs.profiles.iter().filter(goes).map(Profile::reference).collect(),
         bridges: inputs
             .bridges
             .iter()
-            .filter(|bridge| bridge_goes(&bridge.name, bridge.profile()))
+            .filter(|bridge| bridge_goes(bridge))
             .map(|bridge| bridge.name.clone())
             .collect(),
     }

@@ -61,6 +61,28 @@ impl Bridge {
         in_map(&self.row, "other_config", "hwaddr")
     }
 
+    /// Whether somebody has set how it forwards (`ovs-vsctl set-fail-mode`, `set-controller`, …), which no automatic bridge's profile
+    /// does and NetworkManager does not set back.
+    pub(crate) fn is_altered(&self) -> bool {
+        let is_unset = |value: &Value| match value {
+            Value::String(text) => text.is_empty(),
+            Value::Bool(is_on) => !is_on,
+            // `["set", […]]`, `["map", […]]`.
+            Value::Array(pair) => pair.get(1).and_then(Value::as_array).is_some_and(Vec::is_empty),
+            Value::Null | Value::Number(_) | Value::Object(_) => false,
+        };
+        let has_only_hwaddr = |value: &Value| {
+            let pairs = value.get(1).and_then(Value::as_array);
+            pairs.is_none_or(|it| it.iter().all(|pair| pair.get(0) == Some(&"hwaddr".into())))
+        };
+        let is_ours = |(column, value): (&String, &Value)| match column.as_str() {
+            "name" | "datapath_type" | "external_ids" => true,
+            "other_config" => has_only_hwaddr(value),
+            _ => is_unset(value),
+        };
+        !self.row.iter().all(is_ours) || self.parts.iter().any(|part| part.column == "controller")
+    }
+
     /// UUIDs of the profiles of its interfaces.
     pub(crate) fn interface_profiles(&self) -> impl Iterator<Item = &str> {
         self.interface_rows().filter_map(profile)
@@ -172,5 +194,40 @@ impl Bridge {
     pub(crate) fn with(mut self, column: &str, value: Value) -> Self {
         self.row.insert(column.to_owned(), value);
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bridge_is_altered_by_what_no_profile_sets() {
+        let bridge = || {
+            Bridge::example("br-ex", Some("u"), &[])
+                .with("datapath_type", json!("netdev"))
+                .with("fail_mode", json!(["set", []]))
+                .with("protocols", json!(["set", []]))
+                .with("flood_vlans", json!(["set", []]))
+                .with("stp_enable", json!(false))
+                .with("other_config", json!(["map", [["hwaddr", "52:54:00:00:00:01"]]]))
+        };
+        assert!(!bridge().is_altered());
+        assert!(!bridge().with("other_config", json!(["map", []])).is_altered());
+        for (column, value) in [
+            ("fail_mode", json!("secure")),
+            ("protocols", json!("OpenFlow13")),
+            ("protocols", json!(["set", ["OpenFlow10", "OpenFlow13"]])),
+            ("flood_vlans", json!(7)),
+            ("stp_enable", json!(true)),
+            ("other_config", json!(["map", [["hwaddr", "x"], ["disable-in-band", "true"]]])),
+        ] {
+            assert!(bridge().with(column, value.clone()).is_altered(), "{column} {value}");
+        }
+        let part = |column: &str| Part { column: column.to_owned(), row: Row::new() };
+        let with = |column: &str| Bridge { parts: vec![part(column)], ..bridge() };
+        assert!(with("controller").is_altered());
+        // Reports on the traffic do not change it.
+        assert!(!with("netflow").is_altered());
     }
 }

@@ -101,6 +101,19 @@ fn a_bridge_that_only_ovsdb_kept_is_used_again_or_goes() {
     assert_eq!(others.planned().remove.bridges, ["br-ex1"]);
 }
 
+/// A tool has left `fail_mode=secure`, with which the bridge forwards nothing.
+#[test]
+fn a_bridge_that_somebody_has_set_up_goes_unless_it_is_in_use() {
+    let altered = |mut inputs: Inputs| {
+        let bridge = inputs.bridges.pop().expect("a bridge");
+        inputs.bridges.push(bridge.with("fail_mode", serde_json::json!("secure")));
+        inputs.planned().remove.bridges
+    };
+    let kept = node(dhcp("eno1")).bridge("br-ex", &uuid("br-ex"), "eno1");
+    assert_eq!(altered(kept), ["br-ex"]);
+    assert_eq!(altered(bridged(dhcp("eno1"), uuid)), Vec::<String>::new());
+}
+
 #[test]
 fn of_several_profiles_the_one_that_would_start_is_planned_with() {
     let with = |id: &str, priority: i32, used: u64| {
