@@ -25,6 +25,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 pub use self::arguments::command;
+use nmgen_document::format::printable_lines;
+
 use self::arguments::{Arguments, Command, NmstatectlArguments};
 use self::done::Done;
 pub use self::streams::Streams;
@@ -90,7 +92,7 @@ fn usage(error: &clap::Error, streams: &mut Streams<'_>) -> ExitCode {
     let text = error.render().to_string();
     // clap chooses the stream: help and version go to standard output, errors to standard error.
     if error.use_stderr() {
-        streams.message(&text);
+        streams.message(&printable_lines(&text));
         return ExitCode::from(2);
     }
     match streams.text(&text) {

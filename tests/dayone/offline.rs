@@ -207,3 +207,52 @@ fn a_document_that_would_wait_for_a_writer_is_refused_at_once() -> io::Result<()
     assert!(text(&output).1.contains("it is a FIFO, not a file"), "{output:?}");
     Ok(())
 }
+
+/// Characters that control what shows them.
+const CONTROLS: &str = "\u{1b}[2J\u{7f}\u{9b}31m\u{61c}\u{200e}\u{2028}\u{202e}\u{2069}";
+
+/// `TEXT` where a document may have text that a command shows, and a secret beside it.
+const SHOWN: [&str; 8] = [
+    "interfaces: [{name: TEXT, type: ethernet, 802.1x: {private-key-password: 83517246}}]",
+    "interfaces: [{name: eth0, TEXT: 1, 802.1x: {password: 83517246}}]",
+    "TEXT: 1\ninterfaces: [{name: v0, type: ipsec, libreswan: {right: 192.0.2.1, psk: 83517246}}]",
+    "interfaces: [{name: m0, type: macsec, macsec: {mka-cak: 83517246, mka-ckn: TEXT, TEXT: 1}}]",
+    "interfaces: [{name: eth0, type: TEXT, 802.1x: {password: {a: 83517246}}}]",
+    "interfaces: [{name: eth0, type: ethernet, mtu: TEXT, 802.1x: {password: [83517246]}}]",
+    "hostname: {config: TEXT}\ninterfaces: [{name: eth0, 802.1x: {password: 83517246 ]}}",
+    "capture: {TEXT: TEXT}\ndesiredState: {interfaces: [{name: eth0, 802.1x: {password: 83517246}}]}",
+];
+
+#[tests::case]
+fn what_is_shown_has_no_secret_and_controls_no_terminal() -> io::Result<()> {
+    let root = tree(&[])?;
+    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
+    let escaped: String = CONTROLS.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+    for document in SHOWN {
+        fs::write(&file, document.replace("TEXT", &format!("\"a{escaped}\"")))?;
+        fs::write(root.path().join("etc/nmstate/openshift/a\u{1b}[31m\u{202e}.yml"), "")?;
+        let path = file.to_string_lossy();
+        // The run itself fails for want of a bus, and its account is the status.
+        for arguments in [
+            &["check"][..],
+            &["check", "--document", &path],
+            &["apply", "--dry-run"],
+            &["apply"],
+            &["diff"],
+            &["status"],
+            &["status", "--json"],
+        ] {
+            let output = dayone(root.path()).args(arguments).output()?;
+            let account = fs::read(root.path().join("run/dayone/status.json")).unwrap_or_default();
+            for shown in [&output.stdout, &output.stderr, &account] {
+                let shown = String::from_utf8_lossy(shown);
+                let is_control = |c: char| {
+                    CONTROLS.contains(c) && !c.is_ascii_graphic() || c.is_control() && c != '\n'
+                };
+                let is_bad = shown.contains(is_control) || shown.contains("83517246");
+                assert!(!is_bad, "{arguments:?} {document}: {shown:?}");
+            }
+        }
+    }
+    Ok(())
+}

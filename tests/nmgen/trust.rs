@@ -269,3 +269,127 @@ fn what_would_wait_for_a_writer_is_refused_at_once() {
     let output = Command::new("bash").args(["-c", shell]).env("NMGEN", program::nmgen()).output();
     assert_eq!(output.unwrap().status.code(), Some(0));
 }
+
+/// Characters of each kind that controls what shows it, as a document's text and as a file's name.
+const CONTROLS: &[char] = &[
+    '\u{1}', '\u{7}', '\u{8}', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{90}', '\u{9b}', '\u{9d}',
+    '\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}',
+    '\u{2069}',
+];
+
+/// `TEXT` is in each place of a document that an output may show.
+const SHOWN: &[&str] = &[
+    "interfaces: [{name: TEXT, type: ethernet}]",
+    "interfaces: [{name: eth0, type: TEXT}]",
+    "interfaces: [{name: eth0, TEXT: 1}]",
+    "TEXT: 1",
+    "interfaces: [{name: eth0, state: TEXT}]",
+    "interfaces: [{name: eth0, mac-address: TEXT, mtu: TEXT}]",
+    "interfaces: [{name: eth0, profile-name: TEXT, description: TEXT}]",
+    "interfaces: [{name: eth0, alt-names: [{name: TEXT}]}]",
+    "interfaces: [{name: eth0, ipv4: {enabled: true, dhcp: false, address: [{ip: TEXT, prefix-length: 24}]}}]",
+    "interfaces: [{name: b0, type: bond, link-aggregation: {mode: TEXT, port: [TEXT]}}]",
+    "interfaces: [{name: b0, type: bond, link-aggregation: {mode: active-backup, port: [TEXT]}}]",
+    "interfaces: [{name: v0, type: vlan, vlan: {id: 5, base-iface: TEXT}}]",
+    "interfaces: [{name: v0, type: vlan, vlan: {id: TEXT, base-iface: eth0}}]",
+    "interfaces: [{name: b0, type: ovs-bridge, bridge: {port: [{name: TEXT}]}, ovs-db: {external_ids: {TEXT: TEXT}}}]",
+    "routes: {config: [{destination: TEXT, next-hop-interface: TEXT, next-hop-address: TEXT}]}",
+    "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: TEXT}]}",
+    "route-rules: {config: [{iif: TEXT, route-table: 5}]}",
+    "dns-resolver: {config: {server: [TEXT], search: [TEXT], options: [TEXT]}}",
+    "hostname: {config: TEXT}",
+    "interfaces: [{name: eth0, 802.1x: {identity: TEXT, eap-methods: [TEXT]}}]",
+    "capture: {TEXT: TEXT}\ndesiredState: {}",
+    "apiVersion: v1\nkind: TEXT\nmetadata: {name: TEXT}",
+    "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: TEXT, namespace: TEXT}\nspec: {config: {TEXT: 1}, interfaces: [{name: TEXT, macAddress: TEXT}]}",
+    "{{ TEXT }}",
+];
+
+/// The first line of what a program writes that controls who reads it.
+fn controlling(shown: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(shown);
+    let is_one = |c: char| CONTROLS.contains(&c) || c.is_control() && c != '\t';
+    let line = text.split('\n').find(|line| line.contains(is_one));
+    line.map(|line| line.escape_debug().to_string())
+}
+
+#[tests::case]
+fn no_output_has_a_character_that_controls_what_shows_it() {
+    let place = tempfile::tempdir().unwrap();
+    let at = place.path();
+    let commands: &[&[&str]] = &[
+        &["check"],
+        &["check", "--format", "json"],
+        &["check", "--format", "sarif"],
+        &["check", "--format", "github"],
+        &["show"],
+        &["show", "--format", "svg"],
+        &["show", "--br-ex"],
+        &["diff", "none.yml"],
+        &["diff", "--format", "json", "none.yml"],
+        &["generate", "--to", "kargs"],
+    ];
+    fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
+    let mut faults = Vec::new();
+    let all: String = CONTROLS.iter().collect();
+    for (number, document) in SHOWN.iter().enumerate() {
+        // As escapes, all at once, and as themselves, one after the other: YAML refuses some.
+        let quoted: String = all.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
+        let one = CONTROLS[number % CONTROLS.len()];
+        for text in [format!("\"a{quoted}b\""), format!("a{one}b"), "\"a\u{202e}b\"".to_owned()] {
+            // The first is named like the characters too.
+            let name = if number == 0 { format!("a{all}.yml") } else { "a.yml".to_owned() };
+            fs::write(at.join(&name), document.replace("TEXT", &text)).unwrap();
+            for command in commands {
+                let output = run(at, &[command, &[&*name][..]].concat());
+                for shown in [&output.stderr, &output.stdout] {
+                    if let Some(line) = controlling(shown) {
+                        faults.push(format!("{command:?} {document}: {line}"));
+                    }
+                }
+            }
+        }
+        let text = document.replace("TEXT", &format!("\"a{quoted}b\""));
+        let said = Machine::with_card().host("cluster", &text).boot();
+        for shown in [&said.console, &said.kernel] {
+            let line = controlling(shown.as_bytes());
+            faults.extend(line.map(|line| format!("boot {document}: {line}")));
+        }
+    }
+    // Names of files that cannot be read, and of a directory's.
+    fs::create_dir(at.join("hosts")).unwrap();
+    for extension in ["yml", "yaml"] {
+        fs::write(at.join(format!("hosts/a{all}.{extension}")), "interfaces: []\n").unwrap();
+    }
+    let missing = format!("{all}.yml");
+    for source in [&*missing, "hosts"] {
+        for command in commands {
+            let output = run(at, &[command, &[source][..]].concat());
+            for shown in [&output.stderr, &output.stdout] {
+                let line = controlling(shown);
+                faults.extend(line.map(|line| format!("{command:?} {source:?}: {line}")));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
+#[tests::case]
+fn a_name_with_a_control_of_direction_is_an_error() {
+    let place = tempfile::tempdir().unwrap();
+    for (document, rule) in [
+        (
+            "interfaces: [{name: \"e\u{202e}0hte\", type: dummy, state: up}]",
+            "interface-name-characters",
+        ),
+        (
+            "interfaces: [{name: eth0, type: dummy, state: up, profile-name: \"a\u{2066}b\"}]",
+            "profile-name-unsafe",
+        ),
+    ] {
+        fs::write(place.path().join("a.yml"), document).unwrap();
+        let output = run(place.path(), &["check", "a.yml"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains(&format!("error[{rule}]")), "{said}");
+    }
+}

@@ -5,7 +5,7 @@ use std::{io::IsTerminal as _, time::Duration};
 use nmgen::{Reading, diagnostic::Style, source::Source};
 use serde::Serialize;
 
-use super::output::print;
+use super::output::print_page;
 use crate::{
     bridge::{
         gather::gather,
@@ -63,12 +63,12 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
     };
     let plan = planner::plan(&inputs, uplink)?;
     let report = Report { schema: 1, document, awaited, plan: &plan };
-    print(&if json { as_json(&report)? } else { as_text(&report) })
+    print_page(&if json { as_json(&report)? } else { as_text(&report) })
 }
 
 fn as_json(report: &Report<'_>) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(report).map_err(|e| Error::Output(e.into()))?;
-    Ok(text + "\n")
+    Ok(nmgen::printable_json(&text) + "\n")
 }
 
 /// The document, and everything else as comments above it.

@@ -11,7 +11,7 @@ use nmgen::chain;
 use self::report::{Report, Seen};
 use super::{
     diff::{bridge_drift, committed_bridge, drift},
-    output::print,
+    output::print_page,
 };
 use crate::{
     document::{self, Chosen},
@@ -28,7 +28,7 @@ use crate::{
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let (text, verdict) = text(paths, json).await?;
-    print(&text)?;
+    print_page(&text)?;
     verdict
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<()
     let text = if json {
         let text = serde_json::to_string_pretty(&report)
             .map_err(|source| FileError::Encode { path: paths.status(), source })?;
-        text + "\n"
+        nmgen::printable_json(&text) + "\n"
     } else {
         page::page(&verdict, &seen, log::is_coloured(&std::io::stdout()))
     };

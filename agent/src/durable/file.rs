@@ -261,10 +261,9 @@ pub(crate) fn write_json<T: serde::Serialize>(
 }
 
 fn encode<T: serde::Serialize>(path: &Path, value: &T) -> Result<Vec<u8>, FileError> {
-    let mut bytes = serde_json::to_vec_pretty(value)
+    let text = serde_json::to_string_pretty(value)
         .map_err(|source| FileError::Encode { path: path.to_path_buf(), source })?;
-    bytes.push(b'\n');
-    Ok(bytes)
+    Ok((nmgen::printable_json(&text) + "\n").into_bytes())
 }
 
 #[cfg(test)]

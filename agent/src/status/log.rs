@@ -6,7 +6,8 @@ use std::{
 };
 
 use tracing_subscriber::{
-    Layer as _, filter::LevelFilter, layer::SubscriberExt as _, util::SubscriberInitExt as _,
+    Layer as _, field::MakeExt as _, filter::LevelFilter, fmt::format, layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
 };
 
 /// One id per outcome, for `journalctl MESSAGE_ID=…` and catalog entries.
@@ -99,7 +100,15 @@ pub(crate) fn start() {
             tracing_subscriber::registry().with(journal).init();
         }
         None => {
+            let shown = format::debug_fn(|writer, field, value| {
+                let value = nmgen::printable(&format!("{value:?}"));
+                match field.name() {
+                    "message" => write!(writer, "{value}"),
+                    name => write!(writer, "{name}={value}"),
+                }
+            });
             let plain = tracing_subscriber::fmt::layer()
+                .fmt_fields(shown.delimited(" "))
                 .with_writer(std::io::stderr)
                 .with_ansi(is_coloured(&std::io::stderr()))
                 .with_target(false)
@@ -140,12 +149,19 @@ fn summary(tone: Tone, lines: &[String], colour: bool) -> String {
         (true, Tone::Bad) => ("\x1b[1;31m", "\x1b[0m"),
         (true, Tone::Plain) | (false, _) => ("", ""),
     };
-    lines.iter().map(|line| format!("{start}dayone:{end} {line}\n")).collect()
+    lines.iter().map(|line| format!("{start}dayone:{end} {}\n", nmgen::printable(line))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Tone, summary};
+
+    #[test]
+    fn a_name_controls_no_console() {
+        let line = "an interface \u{1b}[2J\u{9b}31m\u{202e}\nREADY=1".to_owned();
+        let shown = summary(Tone::Plain, &[line], false);
+        assert_eq!(shown, "dayone: an interface \u{fffd}[2J\u{fffd}31m\u{fffd}\u{fffd}READY=1\n");
+    }
 
     #[test]
     fn colour_only_where_asked() {

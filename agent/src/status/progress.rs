@@ -63,8 +63,9 @@ impl Progress {
             return;
         }
         let extend = u32::try_from((bound + MARGIN).as_micros()).unwrap_or(u32::MAX);
+        let text = nmgen::printable(text);
         let states = [
-            sd_notify::NotifyState::Status(text),
+            sd_notify::NotifyState::Status(&text),
             sd_notify::NotifyState::ExtendTimeoutUsec(extend),
         ];
         if let Err(error) = sd_notify::notify(&states) {
@@ -75,7 +76,8 @@ impl Progress {
     /// The boot may go on.
     pub(crate) fn ready(&self, text: &str) {
         if self.notify {
-            let states = [sd_notify::NotifyState::Status(text), sd_notify::NotifyState::Ready];
+            let text = nmgen::printable(text);
+            let states = [sd_notify::NotifyState::Status(&text), sd_notify::NotifyState::Ready];
             if let Err(error) = sd_notify::notify(&states) {
                 tracing::warn!(error = %error, "systemd could not be told READY");
             }

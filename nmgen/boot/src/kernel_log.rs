@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 
-use nmgen_document::format::cut;
+use nmgen_document::format::{cut, is_control};
 
 use crate::root::Paths;
 
@@ -58,8 +58,8 @@ impl Log {
 
 /// Escapes a control character as in a string literal.
 fn plain(character: char) -> impl Iterator<Item = char> {
-    let escaped = character.is_control().then(|| character.escape_default());
-    let itself = (!character.is_control()).then_some(character);
+    let escaped = is_control(character).then(|| character.escape_default());
+    let itself = (!is_control(character)).then_some(character);
     escaped.into_iter().flatten().chain(itself)
 }
 

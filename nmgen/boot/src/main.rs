@@ -13,7 +13,7 @@ use nmgen_core::source::{Host, read_file};
 use nmgen_core::{convert, output, write};
 use nmgen_document::diagnostic::{Diagnostics, Style, render_report};
 use nmgen_document::error::Error;
-use nmgen_document::format::chain;
+use nmgen_document::format::{chain, printable};
 
 const HELP: &str = "\
 Turns an NMState document into safe NetworkManager connection profiles.
@@ -211,7 +211,7 @@ fn check(source: &str) -> Result<End, Error> {
     let (_, diagnostics) = converted(source)?;
     report(&diagnostics);
     if diagnostics.is_empty() {
-        tell(&format!("1 host in {source}, no errors\n"));
+        tell(&format!("1 host in {}, no errors\n", printable(source)));
     }
     Ok(if diagnostics.has_errors() { End::InputWrong } else { End::Done })
 }

@@ -1,6 +1,7 @@
 //! Findings as annotations of GitHub Actions, from the documentation of its workflow commands.
 
 use nmgen_document::diagnostic::{Diagnostic, Severity};
+use nmgen_document::format::printable;
 
 /// One `::error file=…,line=…,col=…,title=…::message` a finding.
 pub(super) fn annotations(diagnostics: &[Diagnostic]) -> String {
@@ -25,7 +26,7 @@ fn annotation(diagnostic: &Diagnostic) -> String {
     let help = diagnostic.help.as_ref().map_or(String::new(), |help| format!("\nhelp: {help}"));
     format!(
         "::{kind} file={}{position},title={}::{}\n",
-        property(&place.file),
+        property(&printable(&place.file)),
         property(diagnostic.rule.name),
         data(&format!("{}{help}", diagnostic.message)),
     )

@@ -1,6 +1,7 @@
 //! Findings as SARIF 2.1.0 (OASIS), for code scanning.
 
 use nmgen_document::diagnostic::{Diagnostic, Rule, Severity};
+use nmgen_document::format::printable_json;
 use serde_json::{Value, json};
 
 /// One run with every rule that has a finding; `error` is the failure that ended it. Ends in a line break.
@@ -30,7 +31,7 @@ pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
             "results": results,
         }],
     });
-    format!("{log:#}\n")
+    printable_json(&format!("{log:#}\n"))
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
 use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
 use nmgen_document::error::Error;
-use nmgen_document::format::chain;
+use nmgen_document::format::{chain, printable_lines};
 
 /// Where a command writes.
 pub struct Streams<'s> {
@@ -60,7 +60,7 @@ impl<'s> Streams<'s> {
 
     /// Writes a line about a success to standard error.
     pub(super) fn note(&mut self, text: &str) {
-        self.message(&format!("{text}\n"));
+        self.message(&printable_lines(&format!("{text}\n")));
     }
 
     /// Writes to standard error. If that is closed, there is no place left to report it.

@@ -28,16 +28,14 @@ fn entry(key: &str, value: &str) -> String {
 /// Lines of at most `width` characters; a longer word has a line of its own. Control characters, which a
 /// name in a document may have, do not reach the terminal.
 fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let visible = |c: char| if c.is_control() && !c.is_whitespace() { '?' } else { c };
-    let text: String = text.chars().map(visible).collect();
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().map(nmgen::printable) {
         match lines.last_mut() {
             Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
                 line.push(' ');
-                line.push_str(word);
+                line.push_str(&word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.push(word),
         }
     }
     lines

@@ -3,6 +3,7 @@
 pub mod label;
 
 use nmgen_document::diagnostic::Style;
+use nmgen_document::format::printable;
 use nmgen_document::{Document, Node};
 
 use crate::source::Host;
@@ -96,7 +97,7 @@ impl<'a> Drawing<'a> {
                 Some(index) => self.interface(index, &inner, is_last, depth + 1),
                 None => {
                     let branch = if is_last { "└─ " } else { "├─ " };
-                    let text = format!("{}  (not in this document)", child.name);
+                    let text = format!("{}  (not in this document)", printable(child.name));
                     self.line(&format!("{inner}{branch}"), &text);
                 }
             }

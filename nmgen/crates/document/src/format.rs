@@ -1,6 +1,8 @@
-//! Small formatting helpers. Knows no other module.
+//! Small formatting helpers, and text of others as it is shown. Knows no other module.
 
-/// An error with its causes, in one line.
+use std::fmt::Write;
+
+/// An error with its causes, in one line, as it is shown.
 pub fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -12,7 +14,7 @@ pub fn chain(error: &dyn std::error::Error) -> String {
         }
         source = cause.source();
     }
-    text
+    printable(&text.trim_end().replace('\n', " "))
 }
 
 /// `1 profile`, `2 profiles`.
@@ -21,9 +23,38 @@ pub fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
-/// Replaces control characters, so that a document cannot control a terminal.
+/// True for a character that controls what shows it: the control characters of C0 and C1, the separators of lines and paragraphs,
+/// which end a line in some viewers, and the controls of direction (Unicode, Bidi_Control), which show a text as another one.
+pub fn is_control(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+/// Text of others as every output shows it: no document, and no file's name, controls a terminal, a console or a log.
 pub fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    text.chars().map(|c| if is_control(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// [`printable`] for text of several lines, with tabs.
+pub fn printable_lines(text: &str) -> String {
+    let shown = |c| if is_control(c) && !matches!(c, '\n' | '\t') { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// JSON with the same values, in which each such character is escaped.
+pub fn printable_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for character in json.chars() {
+        match is_control(character) && character != '\n' {
+            // All of them are below U+10000. Writing to a string does not fail.
+            true => drop(write!(text, "\\u{:04x}", u32::from(character))),
+            false => text.push(character),
+        }
+    }
+    text
 }
 
 /// The longest prefix of at most `bytes` bytes, in whole characters.

@@ -3,6 +3,7 @@
 use nmgen_core::difference::Inline;
 use nmgen_core::source::Stage;
 use nmgen_document::Node;
+use nmgen_document::format::printable_json;
 use nmgen_fleet::changes::{Change, Document, HostChange};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,10 +11,8 @@ use serde_json::{Value, json};
 /// One object with the changes in the order of the hosts. Ends in a line break.
 pub(super) fn json(changes: &[HostChange]) -> String {
     let changes: Vec<Value> = changes.iter().map(one).collect();
-    format!(
-        "{:#}\n",
-        json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "changes": changes })
-    )
+    let all = json!({ "schema": 1, "version": env!("CARGO_PKG_VERSION"), "changes": changes });
+    printable_json(&format!("{all:#}\n"))
 }
 
 fn one(changed: &HostChange) -> Value {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use nmgen_core::source::Stage;
-use nmgen_document::format::counted;
+use nmgen_document::format::{counted, printable};
 use nmgen_fleet::changes::{Change, Document, HostChange};
 
 /// A change of more hosts than this is shown once.
@@ -72,7 +72,7 @@ fn lines(changed: &HostChange) -> Vec<String> {
                 Document::Removed => vec!["- its network configuration".to_owned()],
                 Document::Fields(fields) => fields.iter().map(ToString::to_string).collect(),
             };
-            facts.chain(fields).collect()
+            facts.chain(fields).map(|line| printable(&line)).collect()
         }
     }
 }
@@ -92,5 +92,5 @@ fn title(changed: &HostChange) -> String {
             let _ = write!(title, ", {part}");
         }
     }
-    title
+    printable(&title)
 }

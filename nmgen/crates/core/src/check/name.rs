@@ -1,6 +1,7 @@
 //! Names: of interfaces, profiles and hosts.
 
 use nmgen_document::diagnostic::rules;
+use nmgen_document::format::is_control;
 
 use super::subject::{Interface, Report, Subject};
 
@@ -78,7 +79,7 @@ pub fn name_problem(name: &str) -> Option<&'static str> {
         return Some("'%' stands for a number that the kernel chooses");
     }
     name.chars()
-        .any(|c| c.is_whitespace() || c.is_control())
+        .any(|c| c.is_whitespace() || is_control(c))
         .then_some("white space and control characters are not allowed")
 }
 
@@ -108,7 +109,7 @@ pub fn is_safe_profile_id(id: &str) -> bool {
         && !id.starts_with('.')
         && !id.ends_with('~')
         && id.trim() == id
-        && !id.chars().any(|c| c == '/' || c == '\\' || c.is_control())
+        && !id.chars().any(|c| c == '/' || c == '\\' || is_control(c))
 }
 
 fn hostname(subject: &Subject<'_>, report: &mut Report<'_>) {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::finding::Diagnostic;
 use super::rule::Severity;
-use crate::format::{self, counted};
+use crate::format::{counted, printable, printable_lines};
 use crate::text::place::Place;
 
 /// With or without colours.
@@ -118,7 +118,8 @@ pub fn render(diagnostic: &Diagnostic, style: Style) -> String {
             line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
         let width = excerpt.marked.len().min(line.chars().count().saturating_sub(column)).max(1);
         let carets = "^".repeat(width);
-        let line = printable(&line);
+        // Tabs stay, so that the carets below align.
+        let line = printable_lines(&line);
         let _ = writeln!(
             text,
             "{space}{blue}-->{reset} {file}:{}:{}{}",
@@ -153,9 +154,4 @@ fn shown(line: &str, column: usize) -> (String, usize) {
     let from = column.saturating_sub(MAX_LINE / 2).min(characters.len().saturating_sub(MAX_LINE));
     let to = (from + MAX_LINE).min(characters.len());
     (characters[from..to].iter().collect(), column - from)
-}
-
-/// Tabs stay, so that the carets below align.
-fn printable(text: &str) -> String {
-    text.split('\t').map(format::printable).collect::<Vec<_>>().join("\t")
 }

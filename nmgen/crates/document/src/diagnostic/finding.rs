@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::rule::{Rule, Severity};
+use crate::format::printable;
 use crate::text::Position;
 use crate::text::place::{Excerpt, Place};
 
@@ -22,16 +23,16 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A finding without a remedy; secrets of the place's text are hidden.
+    /// A finding without a remedy, as it is shown; secrets of the place's text are hidden.
     pub fn new(rule: Rule, message: impl Into<String>, place: Place) -> Self {
-        let message = place.secrets.hidden(message.into());
+        let message = printable(&place.secrets.hidden(message.into()));
         Self { rule, message, help: None, place, host: None }
     }
 
     /// Adds the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(self.place.secrets.hidden(help.into()));
+        self.help = Some(printable(&self.place.secrets.hidden(help.into())));
         self
     }
 
@@ -46,7 +47,7 @@ impl Diagnostic {
             Some(at) => format!(":{}:{}", at.start.line, at.start.column),
             None => String::new(),
         };
-        format!("{}{place}: {} [{}]", self.place.file, self.message, self.rule.name)
+        format!("{}{place}: {} [{}]", printable(&self.place.file), self.message, self.rule.name)
     }
 
     /// Sorts by file, line and column.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::finding::Diagnostic;
+use crate::format::printable_json;
 
 /// The number to raise when a field changes its meaning or goes.
 const SCHEMA: u32 = 1;
@@ -16,7 +17,7 @@ pub fn to_json(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
         "error": error,
         "findings": findings,
     });
-    format!("{value:#}\n")
+    printable_json(&format!("{value:#}\n"))
 }
 
 fn one(diagnostic: &Diagnostic) -> Value {

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks};
 
 use super::{Position, Span, lines};
+use crate::format::printable;
 
 /// The words in a secret's place.
 pub const HIDDEN: &str = "<hidden>";
@@ -122,11 +123,11 @@ fn is_telling(value: &str) -> bool {
     value.len() >= SHORTEST && !FIELDS.as_flattened().iter().any(is_name)
 }
 
-/// A message about a text, such as a parser's error, without the text's secrets.
+/// A message about a text, such as a parser's error, as it is shown and without the text's secrets.
 pub fn without_secrets(text: &str, message: String) -> String {
     let secrets = Secrets::default();
     secrets.on_line(text, 1);
-    secrets.hidden(message)
+    printable(&secrets.hidden(message))
 }
 
 /// A key, which may be glued to its value: `psk:1234`.

@@ -1,5 +1,6 @@
 //! The picture as SVG: in the reader's colours, light or dark; on paper light.
 
+use nmgen_document::format::printable;
 use svg::Document;
 use svg::node::element::{Group, Path, Rectangle, Style, Text, Title};
 
@@ -158,5 +159,5 @@ fn text(class: &str, content: &str, x: f64, y: f64) -> Text {
 
 /// Without the two characters that control no terminal and that XML has not; the library escapes the rest.
 fn xml(text: &str) -> String {
-    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
+    printable(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
