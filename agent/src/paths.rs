@@ -199,7 +199,12 @@ impl Paths {
         self.under("/etc/cno/mtu-migration")
     }
 
-    /// Mark of configure-ovs.sh: it has run in this boot.
+    /// This boot has cleared the address of OVN's southbound database.
+    pub(crate) fn ovn_remote_forgotten(&self) -> PathBuf {
+        self.under("/run/dayone/ovn-remote-forgotten")
+    }
+
+    /// Mark of configure-ovs.sh: it has run in this boot. On two-node clusters its unit is skipped then.
     pub(crate) fn ovs_config_executed(&self) -> PathBuf {
         self.under("/run/ovs-config-executed")
     }

@@ -56,7 +56,7 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
     });
     let error = match Box::pin(make(&run, replaces_document)).await {
         Ok(success) => {
-            marks::bridge_decided(paths);
+            marks::bridge_made(paths);
             run.succeeded(success);
             return Ended::Good;
         }
@@ -65,7 +65,7 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
     run.failed(&error);
     let goes_on = run.settings.on_failure == OnFailure::Continue && !run.is_stopped();
     let text = if decides && fault_of(&error) == Fault::NotRecorded {
-        marks::bridge_decided(paths);
+        marks::bridge_made(paths);
         "br-ex is in force; the boot goes on: the next boot records it"
     } else if decides && goes_on {
         marks::without_bridge(paths);

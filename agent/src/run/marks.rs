@@ -7,6 +7,10 @@
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
+//! | `ovn-remote-forgotten` | OVN's remote is cleared | end of boot | the next run, which leaves the remote alone |
+//!
+//! `/run/ovs-config-executed` is configure-ovs.sh's own mark, and its unit may have it as a condition. It appears when the network
+//! that takes configure-ovs's place is there, so that a failure leaves br-ex to that script.
 
 use std::path::Path;
 
@@ -63,7 +67,18 @@ pub(crate) fn is_boot_held(paths: &Paths) -> bool {
     is_undecided(paths) || paths.bridge_undecided().exists()
 }
 
-/// br-ex is there, or another's affair: the boot may go on.
+/// This boot's runs leave OVN's remote alone from now on.
+pub(super) fn ovn_remote_forgotten(paths: &Paths) {
+    set(&paths.ovn_remote_forgotten());
+}
+
+/// The automatic br-ex is there: the boot may go on.
+pub(crate) fn bridge_made(paths: &Paths) {
+    set(&paths.ovs_config_executed());
+    bridge_decided(paths);
+}
+
+/// br-ex is a document's affair: the boot may go on.
 pub(crate) fn bridge_decided(paths: &Paths) {
     clear(&paths.bridge_undecided());
 }
@@ -86,6 +101,7 @@ pub(crate) fn succeeded(paths: &Paths, success: Success) {
         Success::Removed => {
             clear(&paths.chosen());
             set(&paths.in_force());
+            set(&paths.ovs_config_executed());
         }
         Success::Committed | Success::Unchanged | Success::Adopted => put_in_force(paths),
     }
@@ -108,6 +124,7 @@ pub(crate) fn without_document(paths: &Paths) {
 fn put_in_force(paths: &Paths) {
     set(&paths.chosen());
     set(&paths.in_force());
+    set(&paths.ovs_config_executed());
 }
 
 fn set(mark: &Path) {
@@ -193,12 +210,14 @@ mod tests {
     #[test]
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
         type End = fn(&Paths);
-        let cases: [(&str, End, [bool; 3]); 5] = [
-            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false]),
-            ("committed", |p| succeeded(p, Success::Committed), [false, true, true]),
-            ("last good", in_force, [false, true, true]),
-            ("continue", without_document, [false, true, false]),
-            ("failed", |_| {}, [true, true, false]),
+        // undecided, chosen, in-force, configure-ovs.sh's own
+        let cases: [(&str, End, [bool; 4]); 6] = [
+            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false]),
+            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, true]),
+            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true]),
+            ("last good", in_force, [false, true, true, true]),
+            ("continue", without_document, [false, true, false, false]),
+            ("failed", |_| {}, [true, true, false, false]),
         ];
         for (name, end, expected) in cases {
             let root = tempfile::tempdir()?;
@@ -206,7 +225,8 @@ mod tests {
             undecided(&paths);
             chosen(&paths);
             end(&paths);
-            let marks = [paths.undecided(), paths.chosen(), paths.in_force()];
+            let marks =
+                [paths.undecided(), paths.chosen(), paths.in_force(), paths.ovs_config_executed()];
             assert_eq!(marks.map(|mark| mark.exists()), expected, "{name}");
         }
         Ok(())

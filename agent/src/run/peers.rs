@@ -21,7 +21,9 @@ pub(super) async fn stand_in(paths: &Paths) {
         tracing::warn!("{}", chain(&error));
     }
     // Once per boot, before it goes on: later the address belongs to the running cluster.
-    if marks::is_boot_held(paths) && !paths.ovs_config_executed().exists() {
+    let is_forgotten =
+        paths.ovn_remote_forgotten().exists() || paths.ovs_config_executed().exists();
+    if marks::is_boot_held(paths) && !is_forgotten {
         match tokio::time::timeout(OVSDB, forget_ovn_remote(paths)).await {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::info!(
@@ -41,10 +43,7 @@ async fn forget_ovn_remote(paths: &Paths) -> Result<(), OvsdbError> {
     if ovsdb.forget_ovn_remote().await? {
         tracing::info!("cleared the address of OVN's southbound database");
     }
-    // Other programs and the next call take this file as proof that configure-ovs.sh has run.
-    if let Err(error) = durable::write(&paths.ovs_config_executed(), b"", 0o644) {
-        tracing::warn!("{}", chain(&error));
-    }
+    marks::ovn_remote_forgotten(paths);
     Ok(())
 }
 

@@ -5,8 +5,8 @@ use std::net::Ipv4Addr;
 use tests::{
     configure_ovs_profiles,
     dayone::{
-        ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
-        automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
+        ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SKIP_RERUN, SOON, USERSPACE,
+        agent, automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
         patch_port, volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
@@ -193,7 +193,11 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
         "on-failure = \"continue\"\n{USERSPACE}[timeout]\nprobe = 1\n\
          [[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n"
     );
-    let node = field(DAY_ONE).file("/etc/dayone/dayone.toml", &settings, 0o644);
+    let node = field(DAY_ONE).file("/etc/dayone/dayone.toml", &settings, 0o644).file(
+        SKIP_RERUN.0,
+        SKIP_RERUN.1,
+        0o644,
+    );
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

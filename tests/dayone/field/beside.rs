@@ -2,8 +2,8 @@
 
 use tests::{
     dayone::{
-        APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, agent, br_ex_works, finished,
-        outcome, patch_port,
+        APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SKIP_RERUN, SOON, agent, br_ex_works,
+        finished, outcome, patch_port,
     },
     lab::{Case, Error, Lab, Nic, Node, Peer, Release},
 };
@@ -69,7 +69,10 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
     let lab = Lab::open()?;
     let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
     let settings = format!("on-failure = \"continue\"\n{HASTE}");
-    let node = node(Release::V4_20).file(HOST_FILE, &bad, 0o644).settings(&settings);
+    let node = node(Release::V4_20)
+        .file(HOST_FILE, &bad, 0o644)
+        .file(SKIP_RERUN.0, SKIP_RERUN.1, 0o644)
+        .settings(&settings);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
