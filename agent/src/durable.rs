@@ -10,6 +10,7 @@ mod golden;
 pub(crate) mod journal;
 pub(crate) mod machine;
 mod omit;
+mod place;
 mod protected;
 pub(crate) mod record;
 pub(crate) mod set_aside;

@@ -59,6 +59,21 @@ impl Paths {
         self.state_dir().join("transaction")
     }
 
+    /// The agent's state of this boot.
+    pub(crate) fn runtime_dir(&self) -> PathBuf {
+        self.under("/run/dayone")
+    }
+
+    /// The open transaction of an automatic bridge, where the disk is full or read-only.
+    pub(crate) fn volatile_transaction(&self) -> PathBuf {
+        self.runtime_dir().join("transaction")
+    }
+
+    /// The decided commit of such a bridge.
+    pub(crate) fn volatile_committed(&self) -> PathBuf {
+        self.runtime_dir().join("committed")
+    }
+
     /// The journal of a failed roll back while the last good document is applied.
     pub(crate) fn set_aside(&self) -> PathBuf {
         self.state_dir().join("transaction.failed")

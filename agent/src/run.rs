@@ -137,6 +137,7 @@ impl<'a> Run<'a> {
         self.status.update(|s| {
             s.probes_before = probed.before;
             s.probes_after = probed.after;
+            s.warnings.extend(probed.warnings);
         });
     }
 

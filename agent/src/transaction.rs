@@ -36,11 +36,12 @@ pub(crate) struct Transaction<'a, N> {
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// Results of the probes, for the status.
+/// Results of the probes, and warnings, for the status.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Probed {
     pub(crate) before: Vec<ProbeResult>,
     pub(crate) after: Vec<ProbeResult>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A change of the node's network.

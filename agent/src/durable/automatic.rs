@@ -50,21 +50,21 @@ pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
         let record = Record { committed: None, ..Record::load(paths) };
         file::write_json(&paths.record(), &record, 0o600)?;
     }
-    let is_this_boot = staged.boot_id == boot_id(paths);
-    match &staged.plan.hint {
-        Hint::Keep => {}
-        Hint::Write(link) => {
-            write(&paths.hint(), format!("{link}\n").as_bytes(), 0o644)?;
-        }
-        Hint::Remove => file::remove_durably(&paths.hint())?,
-    }
-    if is_this_boot {
+    // The marks of this boot first: they are in `/run`, which can be written.
+    if staged.boot_id == boot_id(paths) {
         // configure-ovs.sh rolls everything back unless this file exists.
         write(&paths.boot_done(), b"", 0o644)?;
         let path = paths.bridge();
         let plan = serde_json::to_vec_pretty(&staged.plan)
             .map_err(|source| FileError::Encode { path: path.clone(), source })?;
         write(&path, &plan, 0o600)?;
+    }
+    match &staged.plan.hint {
+        Hint::Keep => {}
+        Hint::Write(link) => {
+            write(&paths.hint(), format!("{link}\n").as_bytes(), 0o644)?;
+        }
+        Hint::Remove => file::remove_durably(&paths.hint())?,
     }
     Ok(true)
 }

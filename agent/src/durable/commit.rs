@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::{
     automatic,
     file::{self, FileError, Staged},
+    place::Place,
     record::{self, Record},
     sync_others::sync_others,
 };
@@ -117,8 +118,9 @@ impl Commit {
 
     /// The decision: from here on the change is in force, and so its profiles are durable before.
     pub(crate) fn decide(&self, paths: &Paths) -> Result<(), FileError> {
-        sync_others(paths)?;
-        file::rename(&paths.transaction(), &paths.committed())
+        let place = Place::of_open(paths);
+        sync_others(paths).or_else(|error| if_volatile(place, error))?;
+        file::rename(&place.transaction(paths), &place.committed(paths))
     }
 
     /// Moves all files into place. A failure is left to the next start.
@@ -133,11 +135,20 @@ impl Commit {
 /// Finishes a decided commit, if there is one. May be interrupted anywhere and repeated: the record
 /// goes last, since it makes the rest valid.
 pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
-    let dir = paths.committed();
+    Place::ALL.into_iter().try_for_each(|place| finish_in(place, paths))
+}
+
+/// Whether a decided commit is not finished.
+pub(crate) fn is_unfinished(paths: &Paths) -> bool {
+    Place::ALL.into_iter().any(|place| place.committed(paths).exists())
+}
+
+fn finish_in(place: Place, paths: &Paths) -> Result<(), FileError> {
+    let dir = place.committed(paths);
     if !dir.exists() {
         return Ok(());
     }
-    match automatic::finish(paths, &dir) {
+    match automatic::finish(paths, &dir).or_else(|error| if_volatile(place, error).map(|()| true)) {
         Ok(true) => return file::remove(&dir),
         Ok(false) => {}
         // The bridge is made anew where it is not there: a damaged account of it holds no boot.
@@ -162,6 +173,15 @@ pub(crate) fn finish(paths: &Paths) -> Result<(), FileError> {
         note(paths);
     }
     file::remove(&dir)
+}
+
+/// A fault of a commit in `/run`, which was made there since the disk has faults: a warning.
+fn if_volatile(place: Place, error: FileError) -> Result<(), FileError> {
+    if place == Place::Durable || error.is_unusable() {
+        return Err(error);
+    }
+    tracing::warn!("{}", chain(&error));
+    Ok(())
 }
 
 /// The staged path of a file.

@@ -15,6 +15,7 @@ use super::{
     copies,
     file::{self, FileError},
     omit,
+    place::Place,
     protected::Scope,
     record::Record,
     sync_others::sync_others,
@@ -126,24 +127,61 @@ const DONE: &str = "done";
 /// Removes directories that were no transaction yet, or none any more, when a run ended: they hold
 /// copies of profiles.
 pub(crate) fn sweep(paths: &Paths) -> Result<(), FileError> {
-    let (open, committed) = (paths.transaction(), paths.committed());
-    let left = [open.with_extension(NEW), open.with_extension(DONE), committed.with_extension(NEW)];
-    left.iter().try_for_each(|directory| file::remove(directory))
+    Place::ALL.into_iter().try_for_each(|place| {
+        let (open, committed) = (place.transaction(paths), place.committed(paths));
+        let left =
+            [open.with_extension(NEW), open.with_extension(DONE), committed.with_extension(NEW)];
+        left.iter().try_for_each(|directory| file::remove(directory))
+    })
 }
 
 /// Copies the files that the texts speak of, has the commit staged in the new directory, and opens
-/// the transaction.
+/// the transaction on the disk.
 pub(crate) fn open(
     paths: &Paths,
     journal: &Journal,
     texts: &[&str],
     stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
 ) -> Result<Commit, FileError> {
-    let place = paths.transaction();
+    open_in(Place::Durable, paths, journal, texts, stage)
+}
+
+/// As [`open`], but in `/run` where the disk cannot be written: for a change that a reboot undoes. Returns the disk's fault too.
+pub(crate) fn open_anywhere(
+    paths: &Paths,
+    journal: &Journal,
+    texts: &[&str],
+    stage: impl Fn(&Path) -> Result<Commit, FileError>,
+) -> Result<(Commit, Option<FileError>), FileError> {
+    match open_in(Place::Durable, paths, journal, texts, &stage) {
+        Ok(commit) => Ok((commit, None)),
+        // Opened, but not known to be durable: its roll back needs it.
+        Err(fault) if Place::Durable.transaction(paths).exists() => Err(fault),
+        Err(fault) => {
+            // Its remains may fill the disk; the next run's sweep tries again.
+            if let Err(error) = file::remove(&Place::Durable.transaction(paths).with_extension(NEW))
+            {
+                tracing::warn!("{}", chain(&error));
+            }
+            let commit = open_in(Place::Volatile, paths, journal, texts, stage)?;
+            Ok((commit, Some(fault)))
+        }
+    }
+}
+
+fn open_in(
+    place: Place,
+    paths: &Paths,
+    journal: &Journal,
+    texts: &[&str],
+    stage: impl FnOnce(&Path) -> Result<Commit, FileError>,
+) -> Result<Commit, FileError> {
+    let directory = place.directory(paths);
+    let place = place.transaction(paths);
     let is_renamed = !omit::is_omitted("journal-rename");
     let new = if is_renamed { place.with_extension(NEW) } else { place.clone() };
     file::remove(&new)?;
-    file::create_dir(&paths.state_dir())?;
+    file::create_dir(&directory)?;
     file::create_new_dir(&new)?;
     let scope = Scope::new(texts, journal.before.hostname.is_some());
     copies::save(paths, &new.join("files"), &scope)?;
@@ -162,13 +200,14 @@ pub(crate) fn read(paths: &Paths) -> Result<Option<Journal>, FileError> {
     struct Layout {
         version: u32,
     }
-    let path = paths.transaction().join("journal.json");
+    let open = Place::of_open(paths).transaction(paths);
+    let path = open.join("journal.json");
     // Read the version first: another version's journal has other fields.
     let Some(Layout { version }) = file::read_json(&path)? else { return Ok(None) };
     if version != VERSION {
         return Err(FileError::Version { path, found: version, known: VERSION });
     }
-    copies::check(&paths.transaction().join("files"))?;
+    copies::check(&open.join("files"))?;
     file::read_json(&path)
 }
 
@@ -178,14 +217,15 @@ pub(crate) fn abandon(paths: &Paths) -> Result<(), FileError> {
     if let Err(error) = restore_files(paths, false) {
         tracing::warn!("{}; profiles stay as they are", chain(&error));
     }
-    let aside = file::set_aside(&paths.transaction())?;
+    let aside = file::set_aside(&Place::of_open(paths).transaction(paths))?;
     tracing::warn!("the unfinished transaction was moved to {}", aside.display());
     Ok(())
 }
 
 /// Restores the copied files. `true` if any was changed.
 pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, FileError> {
-    let touched = copies::restore(paths, &paths.transaction().join("files"), same_boot)?;
+    let open = Place::of_open(paths).transaction(paths);
+    let touched = copies::restore(paths, &open.join("files"), same_boot)?;
     for path in &touched {
         tracing::info!(path = %path.display(), "restored");
     }
@@ -195,7 +235,7 @@ pub(crate) fn restore_files(paths: &Paths, same_boot: bool) -> Result<bool, File
 /// Closes the transaction, once the old files are durable.
 pub(crate) fn close(paths: &Paths) -> Result<(), FileError> {
     sync_others(paths)?;
-    let place = paths.transaction();
+    let place = Place::of_open(paths).transaction(paths);
     let done = place.with_extension(DONE);
     file::remove(&done)?;
     file::rename(&place, &done)?;

@@ -48,7 +48,7 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     note(run.paths, journal);
     let network = run.connect().await?;
     let same_boot = journal.is_of_this_boot(run.paths);
-    let probed = Probed { before: journal.probes.clone(), after: Vec::new() };
+    let probed = Probed { before: journal.probes.clone(), ..Probed::default() };
     run.transaction(&network)
         .roll_back(&journal.before, &journal.bridges, &probed, same_boot)
         .await
@@ -70,7 +70,7 @@ pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
     if let Err(error) = journal::sweep(paths) {
         tracing::warn!("a finished transaction's copies are left: {}", chain(&error));
     }
-    if paths.committed().exists() {
+    if commit::is_unfinished(paths) {
         commit::finish(paths)?;
         set_aside::forget(paths)?;
     }

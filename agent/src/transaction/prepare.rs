@@ -2,6 +2,8 @@
 
 use std::{future::Future, path::Path};
 
+use nmgen::chain;
+
 use super::{
     BridgeChange, DocumentChange, Probed, Transaction,
     bounds::{GRACE, LONG},
@@ -116,7 +118,7 @@ impl<N: Network> Transaction<'_, N> {
         let checkpoint_seconds = self.settings.timeout.checkpoint_seconds();
         let way_back = WayBack { checkpoint_seconds, reapply: false };
         let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
-        let commit = self
+        let (commit, fault) = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
                 let (bridges, picture) = (wants.bridges.clone(), &profiles.document);
@@ -124,9 +126,19 @@ impl<N: Network> Transaction<'_, N> {
                 let stage = |new: &Path| {
                     commit::stage_bridge(self.paths, new, profiles, *replaces_document)
                 };
-                Ok(journal::open(self.paths, &journal, &[picture.as_str()], stage)?)
+                let texts = [picture.as_str()];
+                if *replaces_document {
+                    // Profiles in /etc go with the document: a power cut must not leave half of them.
+                    return Ok((journal::open(self.paths, &journal, &texts, stage)?, None));
+                }
+                Ok(journal::open_anywhere(self.paths, &journal, &texts, stage)?)
             })
             .await?;
+        if let Some(fault) = fault {
+            let warning = format!("{}; the journal is in /run", chain(&fault));
+            tracing::warn!("{warning}");
+            probed.warnings.push(warning);
+        }
         Ok(Prepared { desired, wants, before, leftovers, plan, commit })
     }
 
@@ -162,10 +174,7 @@ impl<N: Network> Transaction<'_, N> {
     }
 
     /// Opens the journal.
-    async fn journal(
-        &self,
-        open: impl Future<Output = Result<Commit, PhaseError>>,
-    ) -> Phased<Commit> {
+    async fn journal<T>(&self, open: impl Future<Output = Result<T, PhaseError>>) -> Phased<T> {
         self.phase(Phase::Journal, self.settings.timeout.snapshot.get(), open).await
     }
 }

@@ -4,7 +4,7 @@ use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark,
         SOON, USERSPACE, attempt, bridge_outcome, configure_ovs, kubelet_ran, picture,
-        remove_bridge, settle, volatile_profiles, with_bridge, with_program,
+        remove_bridge, settle, unwrapped, volatile_profiles, with_bridge, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -55,8 +55,20 @@ fn killed_in_each_phase() -> Result<(), Error> {
             assert_eq!(picture(&inside)?, before, "{phase}");
             assert!(!kubelet_ran(&inside)?, "{phase}");
         }
+        // A full disk: the journal is in /run, a killed run is undone by it, and br-ex is made all the same.
+        inside.sh("mount -t tmpfs -o size=32k tmpfs /var/lib/dayone; \
+             dd if=/dev/zero of=/var/lib/dayone/full bs=32k count=2 2>/dev/null || :")?;
+        hold(&inside, "apply-profiles")?;
+        assert!(inside.read("/run/dayone/transaction/journal.json")?.is_some());
+        killed_and_undone(&inside, "apply-profiles")?;
+        assert_eq!(picture(&inside)?, before);
         let last = start(&inside)?;
         assert_eq!(bridge_outcome(&inside, Some(&last))?.exit, 0);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        let text = unwrapped(&status.stdout);
+        assert!(text.contains("; the journal is in /run"), "{status}");
+        inside.sh("umount /var/lib/dayone")?;
         works(case)
     })
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     document::{Chosen, digest::Digest, service_files},
-    durable::record::Record,
+    durable::{commit, record::Record},
     error::Error,
     paths::Paths,
     run::last_good::removed,
@@ -63,7 +63,7 @@ impl Report {
         let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
         let mut boot = boot.unwrap_or_else(|| before_any_run(chosen));
         let not_recorded =
-            boot.outcome == Outcome::Failed(Fault::Untouched) && paths.committed().exists();
+            boot.outcome == Outcome::Failed(Fault::Untouched) && commit::is_unfinished(paths);
         if not_recorded {
             boot.outcome = Outcome::Failed(Fault::NotRecorded);
         }

@@ -1,9 +1,12 @@
 //! The automatic bridge as the change.
 
 use super::*;
-use crate::bridge::{
-    plan::{Hint, Removal},
-    uplink::{Reason, Uplink},
+use crate::{
+    bridge::{
+        plan::{Hint, Removal},
+        uplink::{Reason, Uplink},
+    },
+    durable::commit,
 };
 
 const CHANGE: [Step; 8] = [
@@ -91,5 +94,57 @@ async fn a_bridge_asks_for_no_more_than_the_network_had() -> Tested {
     let lost = Fake { deaf_after: vec!["IPv4 gateway"], ..Fake::default() };
     let result = bench()?.run(&lost, &mut Probed::default()).await;
     assert!(matches!(result, Err(Failure::RolledBack { .. })), "{result:?}");
+    Ok(())
+}
+
+/// A full or read-only `/var`: a file in place of each directory acts like one, also for root.
+fn without_var(bench: &Bench) -> Result<(), std::io::Error> {
+    std::fs::create_dir_all(bench.paths.under("/var/lib"))?;
+    std::fs::create_dir_all(bench.paths.runtime_dir())?;
+    std::fs::write(bench.paths.state_dir(), "")?;
+    std::fs::write(bench.paths.under("/var/lib/ovnk"), "")
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_space_a_bridge_is_made_all_the_same() -> Tested {
+    let bench = bench()?;
+    without_var(&bench)?;
+    let mut probed = Probed::default();
+    bench.run(&Fake::default(), &mut probed).await?;
+    assert!(bench.paths.boot_done().exists() && bench.paths.bridge().exists());
+    assert!(!bench.journal_is_open() && !commit::is_unfinished(&bench.paths));
+    assert_eq!(probed.warnings.len(), 1);
+    assert!(probed.warnings[0].ends_with("the journal is in /run"), "{}", probed.warnings[0]);
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_space_a_bridge_goes_back_as_on_a_good_disk() -> Tested {
+    let bench = bench()?;
+    without_var(&bench)?;
+    let fails = (Step::VerifyProfiles, How::Fails);
+    let network = Fake::with(&[fails]);
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::RolledBack { .. })), "{result:?}");
+    assert!(!bench.journal_is_open() && !bench.paths.volatile_transaction().exists());
+    assert_eq!(bench.profile()?, "old");
+    // Nothing goes back, so that the journal stays for the next run.
+    let network = Fake::with(&[fails, (Step::Restored, How::Fails)]);
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::RollBackFailed { .. })), "{result:?}");
+    assert!(bench.journal_is_open() && bench.paths.volatile_transaction().exists());
+    Ok(())
+}
+
+/// Profiles of a document in `/etc` would be lost with the power.
+#[tokio::test(start_paused = true)]
+async fn without_space_a_documents_bridge_stays() -> Tested {
+    let mut bench = bench()?;
+    bench.replaces_document = true;
+    without_var(&bench)?;
+    let network = Fake::default();
+    let result = bench.run(&network, &mut Probed::default()).await;
+    assert!(matches!(result, Err(Failure::Untouched { phase: Phase::Journal, .. })), "{result:?}");
+    assert!(!network.did(Step::Checkpoint));
     Ok(())
 }
