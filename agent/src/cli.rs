@@ -35,7 +35,7 @@ Units:
   dayone-bridge.service      br-ex on a node without a document
   dayone-recover.service     undoes an open transaction early in boot
   dayone-wait.service        kubelet requires it
-  dayone-pending.path        checks a changed document
+  dayone-pending.path        checks a changed document and settings
   dayone-trial.service       a trial; systemctl stop ends it
 
 Variables:

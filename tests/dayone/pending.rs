@@ -54,6 +54,19 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
         let check = inside.run(&["dayone", "check"])?;
         assert_eq!(check.status.code(), Some(2), "{check}");
+        // Settings are looked at as they are written.
+        inside.write(HOST_FILE, &changed.text())?;
+        inside.wait_unit("dayone-pending.service", "inactive", SOON)?;
+        let start = mark(&inside)?;
+        inside.write("/etc/dayone/dayone.toml", "max-attempts = 5\non-failur = \"continue\"\n")?;
+        let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;
+        assert!(told.message().contains("on-failur"), "{}", told.message());
+        let check = inside.run(&["dayone", "check"])?;
+        assert_eq!(check.status.code(), Some(2), "{check}");
+        assert!(check.stderr.contains("/etc/dayone/dayone.toml"), "{check}");
+        inside.sh("rm /etc/dayone/dayone.toml")?;
+        inside.write(HOST_FILE, &wrong)?;
+        inside.wait_unit("dayone-pending.service", "failed", SOON)?;
         // Nothing was applied.
         assert_eq!(picture(&inside)?, before);
         assert!(case.peer().pings(ADDRESS, SOON)?);
