@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use tests::{
     dayone::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
-        agent, attempt, day_one_dhcp, outcome, settle, worker,
+        agent, attempt, day_one_dhcp, outcome, settle, unwrapped, worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
@@ -141,6 +141,19 @@ fn dual_stack_from_cluster_yml() -> Result<(), Error> {
         let inside = in_force(case, &[ADDRESS.into(), ADDRESS6.into()], CLUSTER, &text)?;
         assert!(inside.sh("ip -6 route show default")?.contains("via 2001:db8::1 dev br-ex"));
         inside.sh("timeout 3 bash -c ': </dev/tcp/2001:db8:1::10/6443'")?;
+        // Day two takes a family away: told, and neither activated nor applied again.
+        inside.sh(
+            "nmcli connection modify br-ex-if ipv6.method disabled ipv6.addresses '' ipv6.gateway '' ipv6.routes '' && \
+             nmcli device reapply br-ex",
+        )?;
+        inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 2\n")?;
+        let second = attempt(&inside)?;
+        assert_eq!(second.exit, 0, "{}", second.text());
+        assert!(second.text().contains("in force already"), "{}", second.text());
+        let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
+        assert!(status.contains("the other family works, but"), "{status}");
+        assert!(!inside.sh("ip address show dev br-ex")?.contains("2001:db8::10"));
+        assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
 }

@@ -106,6 +106,16 @@ impl Uplinks {
         Ok(Self { families, links, cards, profiles })
     }
 
+    /// The families that are usable at the moment.
+    pub(crate) async fn usable_families(
+        &self,
+        netlink: &Netlink,
+    ) -> Result<Vec<Family>, NetworkError> {
+        let kernel = Kernel::look(netlink, false).await?;
+        let is_usable = |family: &Family| kernel.is_usable(*family, &self.links);
+        Ok(self.families.iter().copied().filter(is_usable).collect())
+    }
+
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {
         let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.links));
         let mut lacks: Vec<String> =

@@ -10,7 +10,7 @@ use super::{
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::skip_if_in_force,
-    last_good::{last_good_if_readable, removed},
+    last_good::{previous, removed},
     machine, marks, peers,
     proof::is_proved,
     recover,
@@ -188,8 +188,8 @@ async fn transact(
         return Err(Error::GivenUp { digest, count, last });
     }
     let network = run.connect().await?;
-    // Leftovers of an unreadable last good document stay.
-    let previous = last_good_if_readable(run.paths, &record);
+    // Leftovers of an unreadable document stay.
+    let previous = previous(run.paths, &record);
     let previous = previous.as_ref();
     let change = DocumentChange { document, parsed, service_files: files, previous };
     let result = run.transact(&network, &Change::Document(change)).await;

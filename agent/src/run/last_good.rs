@@ -56,6 +56,28 @@ pub(super) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<St
     })
 }
 
+/// The state of the document in force so far, whose leftovers a change removes: that of `applied`, which another tool or another
+/// deployment may have written, and of the last good document where both are the same. `None`, with a warning, if it is unreadable.
+pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
+    let warned = |error: &dyn std::error::Error| tracing::warn!("{}", nmgen::chain(error));
+    let applied = durable::read(&paths.applied()).inspect_err(|error| warned(error)).ok().flatten();
+    let last_good =
+        durable::read(&paths.last_good()).inspect_err(|error| warned(error)).ok().flatten();
+    match applied.filter(|applied| !applied.is_empty()) {
+        Some(applied) if Some(&applied) != last_good.as_ref() => {
+            let parsed = Parsed::new(&String::from_utf8_lossy(&applied));
+            // A policy's captures were resolved against a state that is gone.
+            let resolved = parsed.and_then(|it| match it.needs_current() {
+                true => Ok(None),
+                false => it.resolve(None).map(Some),
+            });
+            let state = resolved.inspect_err(|error| warned(error)).ok().flatten();
+            state.or_else(|| last_good_if_readable(paths, record))
+        }
+        _ => last_good_if_readable(paths, record),
+    }
+}
+
 /// Applies the last good document as a transaction.
 pub(super) async fn apply(
     run: &Run<'_>,
@@ -111,4 +133,44 @@ fn has_profile(paths: &Paths, committed: &Committed) -> bool {
         let uuids = text.lines().filter_map(|line| line.trim().strip_prefix("uuid="));
         uuids.into_iter().any(|uuid| recorded.profiles.iter().any(|it| it.uuid == uuid.trim()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{durable::commit, model::Uplinks};
+
+    const A: &str = "interfaces: [{name: eno1, type: ethernet}, {name: eno2, type: ethernet}]\n";
+    const B: &str = "interfaces: [{name: eno1, type: ethernet}]\n";
+    const POLICY: &str =
+        "capture: {card: interfaces.name == \"eno1\"}\ndesired:\n  interfaces: []\n";
+
+    /// In `/etc` the profiles and `applied` of an earlier deployment, in `/var` the commit of a later one.
+    #[test]
+    fn the_previous_document_is_the_applied_one() -> Result<(), Box<dyn std::error::Error>> {
+        for (applied, has_eno2) in [
+            (Some(A), true),
+            (Some(B), false),
+            (Some(""), false),
+            (Some(POLICY), false),
+            (Some("interfaces: {"), false),
+            (None, false),
+        ] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            let file = paths.documents().join("worker-0.yml");
+            std::fs::write(&file, B)?;
+            let document = Document::read(file)?;
+            commit::adopt(&paths, &document, B, Uplinks::default(), &[])?;
+            match applied {
+                Some(text) => std::fs::write(paths.applied(), text)?,
+                None => std::fs::remove_file(paths.applied())?,
+            }
+            let state = previous(&paths, &Record::load(&paths)).ok_or("no state")?.to_yaml()?;
+            assert!(state.contains("eno1"), "{applied:?}: {state}");
+            assert_eq!(state.contains("eno2"), has_eno2, "{applied:?}: {state}");
+        }
+        Ok(())
+    }
 }

@@ -29,6 +29,8 @@ enum Lack {
     Profiles(Vec<String>),
     /// An answer of a gateway, and nothing else.
     Answer(String),
+    /// A family, beside another one whose gateway answers; all profiles are there.
+    Family(NetworkError),
 }
 
 impl fmt::Display for Lack {
@@ -40,6 +42,7 @@ impl fmt::Display for Lack {
                 write!(f, "no gateway answers, and profiles are gone or not up: {devices}")
             }
             Self::Answer(why) => write!(f, "no gateway answers: {why}"),
+            Self::Family(error) => write!(f, "the other family works, but: {}", chain(error)),
         }
     }
 }
@@ -65,7 +68,8 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
             Ok(true)
         }
         // A gateway that is down is no fault of this node's network.
-        Err(lack @ Lack::Answer(_)) => {
+        // Neither is a family that the network gives no more, or that day two has taken away: the same profiles would not bring it.
+        Err(lack @ (Lack::Answer(_) | Lack::Family(_))) => {
             run.warn(&format!("{lack}; the document's profiles are there"));
             Ok(true)
         }
@@ -136,15 +140,35 @@ async fn repair(
             Err(lack)
         }
     };
-    let Err(Lack::Answer(why)) = repaired else { return repaired };
-    match network.lost(&expected.profiles).await {
-        Ok(lost) if lost.is_empty() => Err(Lack::Answer(why)),
-        Ok(lost) => Err(Lack::Profiles(lost)),
-        Err(error) => {
+    let Err(lack) = repaired else { return Ok(()) };
+    match (lack, network.lost(&expected.profiles).await) {
+        (Lack::Network(error), Ok(lost)) if lost.is_empty() => {
+            match has_a_family(run, expected, netlink).await {
+                true => Err(Lack::Family(error)),
+                false => Err(Lack::Network(error)),
+            }
+        }
+        (Lack::Answer(_), Ok(lost)) if !lost.is_empty() => Err(Lack::Profiles(lost)),
+        (lack, Ok(_)) => Err(lack),
+        (lack, Err(error)) => {
             tracing::warn!("{}", chain(&error));
-            Err(Lack::Answer(why))
+            Err(lack)
         }
     }
+}
+
+/// Whether one of several families is there, and the gateways on the recorded links answer.
+async fn has_a_family(run: &Run<'_>, expected: &Uplinks, netlink: &Netlink) -> bool {
+    let usable = expected.usable_families(netlink).await.unwrap_or_else(|error| {
+        tracing::warn!("{}", chain(&error));
+        Vec::new()
+    });
+    if usable.is_empty() || run.settings.probe.gateway == Policy::Off {
+        return !usable.is_empty();
+    }
+    let asked = [probe::gateways_in_use(&expected.links)];
+    let bound = run.settings.timeout.baseline.get();
+    probe::run(&asked, bound, run.paths, netlink).await.iter().all(|answer| answer.ok)
 }
 
 /// Runs a phase that a signal stops; the caller judges its failure.
