@@ -4,6 +4,7 @@ mod compare;
 mod copied_macs;
 mod names;
 mod newer;
+mod refusal;
 mod replacing;
 mod rules;
 mod types;
@@ -17,6 +18,7 @@ use nmstate::{
 use thiserror::Error;
 
 pub(crate) use self::copied_macs::Macs;
+use self::refusal::Refusal;
 use crate::model::{Dynamic, Mac, Wants};
 
 /// A failed operation of nmstate.
@@ -27,13 +29,13 @@ pub(crate) enum StateError {
     #[error("the document is not a network policy: {0}")]
     ReadPolicy(String),
     #[error("the policy cannot be resolved against the current state")]
-    Resolve { source: Box<nmstate::NmstateError> },
+    Resolve { source: Refusal },
     #[error("the current state cannot be retrieved")]
-    Retrieve { source: Box<nmstate::NmstateError> },
+    Retrieve { source: Refusal },
     #[error("nmstate could not apply the document")]
-    Apply { source: Box<nmstate::NmstateError> },
+    Apply { source: Refusal },
     #[error("desired and current state cannot be compared")]
-    Compare { source: Box<nmstate::NmstateError> },
+    Compare { source: Refusal },
     #[error("a state cannot be written as YAML")]
     Encode { source: serde_yaml::Error },
 }
@@ -90,7 +92,7 @@ impl Parsed {
                 policy.current = Some(current.map(|s| s.0.clone()).unwrap_or_default());
                 NetworkState::try_from(policy)
                     .map(State)
-                    .map_err(|e| StateError::Resolve { source: Box::new(e) })
+                    .map_err(|e| StateError::Resolve { source: e.into() })
             }
         }
     }
@@ -135,7 +137,7 @@ impl State {
         let mut state = NetworkState::new();
         // Hidden secrets cannot be compared.
         state.set_include_secrets(true);
-        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: Box::new(e) })?;
+        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: e.into() })?;
         Ok(Self(state))
     }
 
@@ -145,14 +147,14 @@ impl State {
         let mut desired = self.0.clone();
         rules::store_always(&mut desired);
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
-        desired.apply_async().await.map_err(|e| StateError::Apply { source: Box::new(e) })
+        desired.apply_async().await.map_err(|e| StateError::Apply { source: e.into() })
     }
 
     /// The current state of the kernel and Open vSwitch, without NetworkManager.
     pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
         state.set_kernel_only(true);
-        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: Box::new(e) })?;
+        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: e.into() })?;
         Ok(Self(state))
     }
 
@@ -178,7 +180,7 @@ impl State {
     /// nmstate's own verification: additions of other programs are no difference.
     pub(crate) fn missing_in(&self, current: &Self) -> Result<Option<Self>, StateError> {
         let diff = compare::missing(&self.0, &current.0)
-            .map_err(|e| StateError::Compare { source: Box::new(e) })?;
+            .map_err(|e| StateError::Compare { source: e.into() })?;
         Ok((!diff.is_empty()).then_some(Self(diff)))
     }
 
