@@ -7,7 +7,8 @@ use clap::{Parser, Subcommand};
 /// Applies a node's network as one transaction, early in boot: check, checkpoint, apply, verify,
 /// probe, commit; or roll back everything.
 ///
-/// Exit codes: 0 done, or nothing to do; 1 failure on this machine; 2 wrong document or wrong call;
+/// Exit codes: 0 done, or nothing to do; 1 failure on this machine; 2 wrong document or wrong call,
+/// or not root;
 /// 3 applied, did not hold, rolled back (`status`: not in force); 4 the roll back failed.
 #[derive(Debug, Parser)]
 #[command(name = "dayone", version, max_term_width = 80, after_long_help = PLACES)]
@@ -130,10 +131,11 @@ pub(crate) enum Command {
     Wait,
     /// Show the chosen document, the reason, the result of the run, and drift
     ///
-    /// The first line is the verdict, then come the reason, what to do next, and the details. Exits with 0
-    /// when this node's document is in force, or it has none; with 3 if it is not in force, has drifted or
-    /// waits for the next boot, even if the last good configuration carries the node, and while a run is at
-    /// work, was interrupted or has failed.
+    /// The first line is the verdict, then come the reason, what to do next, and the details. Asks whether
+    /// Open vSwitch and NetworkManager run and a gateway answers. Exits with 0 when this node's document is
+    /// in force, or it has none; with 3 if kubelet waits, if the document is not in force, has drifted or
+    /// waits for the next boot, even if the last good configuration carries the node, while a run is at
+    /// work, was interrupted or has failed, and if no gateway answers or a unit of the agent is disabled.
     Status {
         /// Print one JSON object
         #[arg(long)]
@@ -163,4 +165,25 @@ pub(crate) enum Command {
     Diff,
     /// Put the last good configuration back in force
     Rollback,
+}
+
+impl Command {
+    /// Whether it may change the network, so that its run belongs into the journal.
+    pub(crate) fn changes_network(&self) -> bool {
+        match self {
+            Self::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
+            Self::Bridge { .. } | Self::Recover | Self::Trial | Self::Rollback => true,
+            Self::Confirm
+            | Self::Wait
+            | Self::Status { .. }
+            | Self::Check { .. }
+            | Self::Plan { .. }
+            | Self::Diff => false,
+        }
+    }
+
+    /// Whether it reads or writes what root alone may.
+    pub(crate) fn needs_root(&self) -> bool {
+        !matches!(self, Self::Check { document: Some(_) })
+    }
 }

@@ -75,6 +75,14 @@ pub(crate) enum Error {
     TrialStays(#[source] Box<Self>),
     #[error("nothing was changed")]
     Start(#[source] BusError),
+    #[error("{down}: {start} ({why})")]
+    Down { down: String, why: String, start: String },
+    #[error("the document is in force, and no gateway answers: {why}")]
+    Silent { why: String },
+    #[error(
+        "needs root: documents, profiles and the state of the agent are readable for root alone"
+    )]
+    NeedsRoot,
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
 }
@@ -122,8 +130,11 @@ impl Error {
             | Self::Output(_)
             | Self::DocumentFirst
             | Self::Start(_)
+            | Self::Down { .. }
+            | Self::Silent { .. }
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
+            | Self::NeedsRoot
             | Self::Check(_) => Exit::Input,
             Self::Plan(error) if error.is_in_files() => Exit::Input,
             Self::Plan(_) => Exit::Machine,

@@ -49,13 +49,14 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code as u8);
         }
     };
-    status::log::start();
+    status::log::start(cli.command.changes_network());
     match carry_out(&cli) {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
             // Commands that change the network report to the journal and the console themselves; a
             // service that only checks writes nothing to the console.
             let is_told = match cli.command {
+                _ if matches!(error, Error::NeedsRoot) => false,
                 Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
                 Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
                 Command::Check { .. } => status::log::is_service(),
@@ -103,6 +104,9 @@ fn carry_out(cli: &Cli) -> Result<(), Error> {
 
 async fn dispatch(cli: &Cli) -> Result<(), Error> {
     let paths = Paths::new(&cli.root);
+    if paths.is_system() && cli.command.needs_root() && !nix::unistd::geteuid().is_root() {
+        return Err(Error::NeedsRoot);
+    }
     match &cli.command {
         Command::Apply { dry_run: true, document, .. } => {
             command::dry_run(&paths, document.as_deref()).await

@@ -179,6 +179,11 @@ impl Paths {
         self.under("/run/openvswitch/db.sock")
     }
 
+    /// The process of ovs-vswitchd; the file goes with its orderly end alone.
+    pub(crate) fn ovs_vswitchd_pid(&self) -> PathBuf {
+        self.under("/run/openvswitch/ovs-vswitchd.pid")
+    }
+
     /// The kernel's host name; poll reports a change.
     pub(crate) fn kernel_hostname(&self) -> PathBuf {
         self.under("/proc/sys/kernel/hostname")

@@ -15,7 +15,7 @@ pub(crate) mod recover;
 pub(crate) mod retry;
 pub(crate) mod signals;
 pub(crate) mod trial;
-mod units;
+pub(crate) mod units;
 
 use std::{path::Path, time::Duration};
 
@@ -163,6 +163,11 @@ impl<'a> Run<'a> {
             (Success::Committed, false) => {
                 (message_id::COMMITTED, Tone::Good, "the network is in force")
             }
+            (Success::Unchanged, false) if s.is_repaired() => (
+                message_id::UNCHANGED,
+                Tone::Good,
+                "in force already, its profiles were activated again",
+            ),
             (Success::Unchanged, false) => {
                 (message_id::UNCHANGED, Tone::Good, "in force already, nothing to do")
             }
@@ -259,7 +264,7 @@ fn status_and_progress(paths: &Paths) -> (StatusFile, Progress) {
 
 /// Reports the holder of the lock.
 pub(crate) fn waits(text: &str) {
-    Progress::new(|_, _| {}).say(text, Duration::ZERO);
+    Progress::new(|_, _| {}).notify(text, Duration::ZERO);
     tracing::warn!("{text}");
     console(Tone::Plain, &[text.to_owned()]);
 }
@@ -295,7 +300,7 @@ fn pauses(paths: &Paths, error: &Error, next: &str) {
         status.update(|s| *s = Status { next: Some(next.to_owned()), ..earlier });
         status.write();
     }
-    Progress::new(|_, _| {}).say(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
+    Progress::new(|_, _| {}).notify(&format!("{next}; failed: {}", chain(error)), Duration::ZERO);
     tracing::info!("{next}");
     console(Tone::Plain, &[next.to_owned()]);
 }

@@ -146,6 +146,13 @@ pub(crate) struct Status {
     pub(crate) finished: Option<u64>,
 }
 
+impl Status {
+    /// Whether the network came back because its profiles were activated.
+    pub(crate) fn is_repaired(&self) -> bool {
+        self.phases.iter().any(|done| done.phase == Phase::Activate && done.ok)
+    }
+}
+
 /// Milliseconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now()

@@ -6,7 +6,7 @@ use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON,
         configure_ovs, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle, start,
-        with_program,
+        unwrapped, with_program,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     program,
@@ -145,8 +145,9 @@ fn killed_between_the_decision_and_the_record() -> Result<(), Error> {
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(!kubelet_ran(&inside)?);
         let status = inside.run(&["dayone", "status"])?;
-        assert!(status.stdout.starts_with(&format!("RUNNING: {HOST_FILE}\n")), "{status}");
-        assert!(status.stdout.contains("recording; by dayone apply (process "), "{status}");
+        assert!(status.stdout.starts_with("WAITING: kubelet does not start\n"), "{status}");
+        let reason = format!("RUNNING: {HOST_FILE}; recording; by dayone apply (process ");
+        assert!(unwrapped(&status.stdout).contains(&reason), "{status}");
         let new = picture(&inside)?;
         assert_ne!(new, before);
         kill(&inside, &killed)?;

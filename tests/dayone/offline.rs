@@ -3,6 +3,10 @@
 use std::{
     fs,
     io::{self, Write as _},
+    os::unix::{
+        fs::{PermissionsExt as _, symlink},
+        process::CommandExt as _,
+    },
     path::Path,
     process::{Command, Output, Stdio},
 };
@@ -33,9 +37,21 @@ fn text(output: &Output) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-/// A tree with a host name and documents of these names.
+/// The links of `systemctl enable`.
+const ENABLED: [&str; 3] = [
+    "multi-user.target.wants/dayone.service",
+    "kubelet.service.requires/dayone-wait.service",
+    "NetworkManager.service.wants/dayone-recover.service",
+];
+
+/// A tree with a host name, documents of these names, and the agent enabled.
 fn tree(names: &[&str]) -> io::Result<tempfile::TempDir> {
     let root = tempfile::tempdir()?;
+    for link in ENABLED {
+        let link = root.path().join("etc/systemd/system").join(link);
+        link.parent().map_or(Ok(()), fs::create_dir_all)?;
+        symlink("/usr/lib/systemd/system/a.service", link)?;
+    }
     let documents = root.path().join("etc/nmstate/openshift");
     fs::create_dir_all(&documents)?;
     fs::write(root.path().join("etc/hostname"), "worker-7\n")?;
@@ -161,6 +177,8 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
     // In force by the record and by `applied`: this boot's run says otherwise.
     fs::write(state.join("record.json"), record.to_string())?;
     fs::copy(&file, file.with_file_name("applied"))?;
+    let schema = fs::read(program::root().join("agent/doc/status.schema.json"))?;
+    let schema: serde_json::Value = serde_json::from_slice(&schema)?;
     let failed = "NOT IN FORCE: ";
     for (outcome, is_recorded, verdict, line) in [
         ("rolled-back", true, failed, "in force: no; it was committed before the failure"),
@@ -191,6 +209,28 @@ fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
             (&json["outcome"], &json["not-recorded"]),
             (&outcome.into(), &(!is_recorded).into())
         );
+        assert_eq!(json["verdict"].as_str(), verdict.strip_suffix(": "), "{json}");
+        let fields = json.as_object().into_iter().flat_map(|it| it.keys());
+        for field in fields {
+            assert!(schema["properties"].get(field).is_some(), "{field} is not documented");
+        }
+        for field in ["verdict", "verdict-reason"] {
+            let words = schema["properties"][field]["enum"].as_array();
+            assert!(words.is_some_and(|it| it.contains(&json[field])), "{field} in {json}");
+        }
+
+        for mark in ["undecided", "bridge-undecided"] {
+            fs::write(run.join(mark), "")?;
+            let output = dayone(root.path()).arg("status").output()?;
+            let (page, _) = text(&output);
+            assert_eq!(output.status.code(), Some(3), "{outcome} {page}");
+            assert!(page.starts_with("WAITING: kubelet does not start\n"), "{outcome}: {page}");
+            let output = dayone(root.path()).args(["status", "--json"]).output()?;
+            let json: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+            assert_eq!((&json["verdict"], &json["held"]), (&"WAITING".into(), &true.into()));
+            assert!(json["verdict-reason"].is_string(), "{json}");
+            fs::remove_file(run.join(mark))?;
+        }
     }
     Ok(())
 }
@@ -254,5 +294,121 @@ fn what_is_shown_has_no_secret_and_controls_no_terminal() -> io::Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+/// A node whose document is in force, in a tree.
+fn in_force() -> io::Result<tempfile::TempDir> {
+    let root = tree(&["worker-7"])?;
+    let before = dayone(root.path()).args(["status", "--json"]).output()?;
+    let before: serde_json::Value = serde_json::from_slice(&before.stdout)?;
+    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
+    let record = serde_json::json!({
+        "committed": {"digest": before["digest"], "source": file, "at": 0},
+    });
+    let (run, state) = (root.path().join("run/dayone"), root.path().join("var/lib/dayone"));
+    fs::create_dir_all(&run)?;
+    fs::create_dir_all(&state)?;
+    fs::write(state.join("record.json"), record.to_string())?;
+    fs::write(run.join("status.json"), r#"{"schema": 1, "outcome": "unchanged"}"#)?;
+    fs::copy(&file, file.with_file_name("applied"))?;
+    Ok(root)
+}
+
+#[tests::case]
+fn status_says_what_the_next_boot_does_not_do() -> io::Result<()> {
+    let root = in_force()?;
+    let says = |line: &str, words: &str| -> io::Result<()> {
+        let output = dayone(root.path()).arg("status").output()?;
+        let (page, _) = text(&output);
+        assert_eq!(output.status.code(), Some(3), "{page}");
+        assert!(page.starts_with(line), "{page}");
+        assert!(unwrapped(&page).contains(words), "{words} in {page}");
+        Ok(())
+    };
+    let units = root.path().join("etc/systemd/system");
+    for (link, words) in [
+        (ENABLED[1], "dayone-wait.service is disabled: the next boot starts kubelet before"),
+        (ENABLED[2], "dayone-recover.service is disabled: the next boot undoes no interrupted"),
+    ] {
+        fs::remove_file(units.join(link))?;
+        says("IN FORCE: ", words)?;
+        symlink("/usr/lib/systemd/system/a.service", units.join(link))?;
+    }
+    symlink("/dev/null", units.join("dayone-wait.service"))?;
+    says("IN FORCE: ", "dayone-wait.service is masked: the next boot does not start kubelet")?;
+    fs::remove_file(units.join("dayone-wait.service"))?;
+    symlink("/dev/null", units.join("dayone.service"))?;
+    says("IN FORCE: ", "dayone.service is masked: the next boot neither applies nor proves")?;
+
+    // A document that comes meanwhile.
+    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
+    let changed = Document::new().text() + "# another one\n";
+    fs::write(&file, &changed)?;
+    says("PENDING: ", "it changed after this boot's run; dayone.service is masked: ")?;
+    fs::remove_file(units.join("dayone.service"))?;
+    says("PENDING: ", "it changed after this boot's run; the next boot applies it")?;
+    fs::write(&file, changed.replace("prefix-length: 24", "prefix-length: 240"))?;
+    says("REFUSED: ", "the next boot will refuse it: ")?;
+    says("REFUSED: ", "worker-7.yml:28:22: prefix length 240")?;
+    Ok(())
+}
+
+/// A command that only root may call says so, instead of differences that come from what it may not read.
+#[tests::case]
+fn without_root_nothing_is_guessed() -> io::Result<()> {
+    let place = tempfile::tempdir()?;
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755))?;
+    let program = place.path().join("dayone");
+    fs::copy(program::dayone(), &program)?;
+    let is_root = nix::unistd::geteuid().is_root();
+    let dayone = |arguments: &[&str]| {
+        let mut dayone = Command::new(&program);
+        if is_root {
+            dayone.uid(65534).gid(65534);
+        }
+        dayone.args(arguments).current_dir("/").output()
+    };
+    for arguments in [
+        &["status"][..],
+        &["status", "--json"],
+        &["diff"],
+        &["check"],
+        &["apply"],
+        &["apply", "--dry-run"],
+        &["apply", "--trial", "60", "/dev/null"],
+        &["bridge"],
+        &["rollback"],
+        &["recover"],
+        &["confirm"],
+        &["plan"],
+        &["wait"],
+    ] {
+        let output = dayone(arguments)?;
+        let (page, error) = text(&output);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {page}{error}");
+        assert!(error.contains("FAILED: needs root"), "{arguments:?}: {error}");
+        assert_eq!((page.as_str(), error.lines().count()), ("", 1), "{arguments:?}: {page}{error}");
+    }
+    let file = place.path().join("a.yml");
+    fs::write(&file, Document::new().text())?;
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644))?;
+    let output = dayone(&["check", "--document", &file.to_string_lossy()])?;
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    Ok(())
+}
+
+/// script(1) is a terminal.
+#[tests::case]
+fn a_terminal_gets_no_line_of_a_library() -> io::Result<()> {
+    let root = in_force()?;
+    let command =
+        format!("{} --root {} status", program::dayone().display(), root.path().display());
+    let mut terminal = Command::new("script");
+    terminal.args(["--quiet", "--return", "--command", &command, "/dev/null"]);
+    let output = terminal.env("TERM", "linux").stdin(Stdio::null()).output()?;
+    let (page, _) = text(&output);
+    assert_eq!(output.status.code(), Some(0), "{page}");
+    assert!(page.starts_with("\x1b[1;32mIN FORCE: "), "{page}");
     Ok(())
 }

@@ -54,6 +54,8 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
         let check = inside.run(&["dayone", "check"])?;
         assert_eq!(check.status.code(), Some(2), "{check}");
+        let status = inside.run(&["dayone", "status"])?;
+        assert!(status.stdout.starts_with(&format!("REFUSED: {HOST_FILE}\n")), "{status}");
         // Settings are looked at as they are written.
         inside.write(HOST_FILE, &changed.text())?;
         inside.wait_unit("dayone-pending.service", "inactive", SOON)?;

@@ -3,8 +3,11 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{ADDRESS, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, worker},
-    lab::{Error, Lab, Peer},
+    dayone::{
+        ADDRESS, DAY_ONE, Document, HOST_FILE, SOON, attempt, mark, outcome, stop_open_vswitch,
+        unwrapped, worker,
+    },
+    lab::{Case, Error, Fault, Inside, Lab, Peer},
 };
 
 const VIP: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
@@ -12,7 +15,10 @@ const VIP: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 #[tests::case]
 fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
+    let node = worker()
+        .keyfile("eno1", DAY_ONE)
+        .file(HOST_FILE, &Document::new().text(), 0o644)
+        .settings("[wait]\nnetwork = 2\n[timeout]\nbaseline = 1\nverify = 10\n");
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
@@ -35,6 +41,9 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
 
+        the_gateway_is_asked(case)?;
+        let inside = case.inside()?;
+
         inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
@@ -44,6 +53,73 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!(json["in-force"], true, "{json}");
         assert!(json["drift"][0].as_str().is_some_and(|it| it.starts_with("br-ex")), "{json}");
-        Ok(())
+        services_that_are_down_are_named(&inside)
     })
+}
+
+/// The page of `dayone status`, which has exit code 3, in one line.
+fn page(inside: &Inside) -> Result<String, Error> {
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    assert!(!status.to_string().contains("Bug: "), "{status}");
+    Ok(unwrapped(&status.stdout))
+}
+
+/// Runs a command that has to fail on this machine, soon and with these words.
+fn fails(inside: &Inside, command: &str, words: &str) -> Result<(), Error> {
+    let output = inside.run(&["dayone", command])?;
+    assert_eq!(output.status.code(), Some(1), "{output}");
+    assert!(output.stderr.contains(words), "{words} in {output}");
+    assert!(!output.stderr.contains("Bug: "), "{output}");
+    Ok(())
+}
+
+fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
+    for fault in [Fault::IgnoreNeighbours, Fault::DropPing] {
+        case.peer_mut().fault(fault, true)?;
+    }
+    let inside = case.inside()?;
+    // The peer's own last requests are answers too.
+    let silent = "ip neighbour flush dev br-ex; dayone status | grep --quiet 'no gateway answers'";
+    inside.wait_sh(silent, 3 * SOON)?;
+    let text = page(&inside)?;
+    let told = format!("IN FORCE: {HOST_FILE}; no gateway answers ");
+    assert!(text.starts_with(&told), "{text}");
+    assert!(text.contains("default routes: 192.0.2.1 on br-ex; "), "{text}");
+    // A boot goes on with a silent gateway; a run by hand is no success, and is in the journal.
+    let start = mark(&inside)?;
+    fails(&inside, "apply", "the document is in force, and no gateway answers: ")?;
+    inside.wait_journal(&[start.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
+        it.message().contains("in force already")
+    })?;
+    for fault in [Fault::IgnoreNeighbours, Fault::DropPing] {
+        case.peer_mut().fault(fault, false)?;
+    }
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
+}
+
+fn services_that_are_down_are_named(inside: &Inside) -> Result<(), Error> {
+    inside.sh(
+        "systemctl mask --runtime NetworkManager.service; systemctl stop NetworkManager.service",
+    )?;
+    let text = page(inside)?;
+    let start =
+        "Next: `systemctl unmask NetworkManager.service; systemctl start NetworkManager.service`";
+    for words in [format!("COMMITTED: {HOST_FILE}; NetworkManager is down"), start.to_owned()] {
+        assert!(text.contains(&words), "{words} in {text}");
+    }
+    fails(inside, "diff", "NetworkManager is down: `systemctl unmask")?;
+    inside.sh("systemctl unmask --runtime NetworkManager.service")?;
+    stop_open_vswitch(inside)?;
+    let text = page(inside)?;
+    let start = "Next: `systemctl start openvswitch";
+    for words in [format!("COMMITTED: {HOST_FILE}; Open vSwitch is down"), start.to_owned()] {
+        assert!(text.contains(&words), "{words} in {text}");
+    }
+    for command in ["apply", "rollback", "diff"] {
+        fails(inside, command, "Open vSwitch is down: `systemctl start openvswitch")?;
+    }
+    Ok(())
 }

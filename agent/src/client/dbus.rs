@@ -66,6 +66,14 @@ const UNAVAILABLE: u32 = 20;
 const DISCONNECTED: u32 = 30;
 
 impl Bus {
+    /// Whether NetworkManager owns its name. The question starts nothing.
+    pub(crate) async fn has_network_manager(&self) -> Result<bool, BusError> {
+        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
+        let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
+        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
+        dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))
+    }
+
     /// Returns when NetworkManager owns its name.
     pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
@@ -87,10 +95,7 @@ impl Bus {
     /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager
     /// along, and nobody else starts it again.
     pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
-        let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
-        let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
-        let name = zbus::names::BusName::try_from(NM).map_err(|e| watch(e.into()))?;
-        if !dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))?
+        if !self.has_network_manager().await?
             && let Err(error) = start_unit(UNIT).await
         {
             tracing::info!("{}", nmgen::chain(&error));

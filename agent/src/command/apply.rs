@@ -1,14 +1,21 @@
 //! `dayone apply`.
 
+use std::time::Duration;
+
+use super::{gateway, services};
 use crate::{
+    document,
+    durable::record::Record,
     error::Error,
     paths::Paths,
     run::{
         Extent,
         decide::attempt,
+        refused,
         retry::{self, Stop},
         signals::Signals,
     },
+    settings::Usable,
 };
 
 /// Tries once, or until the boot may go on. Only a success of a single attempt decides the boot: after a failure
@@ -19,5 +26,32 @@ pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Resu
         let once = async |stop: &Stop, extent| attempt(paths, stop, extent, true).await;
         return retry::repeat(paths, extent, &retry::DOCUMENT, once).await;
     }
-    attempt(paths, &Signals::listen()?.stop, extent, false).await.result()
+    let stop = Signals::listen()?.stop;
+    let needs_ovs = needs_ovs(paths).await;
+    if needs_ovs == Some(true) {
+        services::open_vswitch(paths).await?;
+    }
+    attempt(paths, &stop, extent, false).await.result()?;
+    match needs_ovs {
+        Some(_) => works(paths).await.inspect_err(refused),
+        None => Ok(()),
+    }
+}
+
+/// Whether this node's document needs Open vSwitch; `None`: it has none, or none that can be read.
+async fn needs_ovs(paths: &Paths) -> Option<bool> {
+    let in_force = Record::load(paths).document_in_force(paths);
+    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await.ok()?;
+    chosen.document.as_ref().map(services::needs_ovs)
+}
+
+/// An error if the network in force is dead. A boot goes on with a silent gateway, since a reboot mends none; somebody at a
+/// terminal asked for a network that works.
+async fn works(paths: &Paths) -> Result<(), Error> {
+    services::required(paths, false).await?;
+    let settings = Usable::load(paths).settings;
+    match gateway::silent(paths, &settings, &Record::load(paths), None).await {
+        Some(why) if paths.is_system() => Err(Error::Silent { why }),
+        Some(_) | None => Ok(()),
+    }
 }

@@ -1,6 +1,6 @@
 //! `dayone diff`: desired against current.
 
-use super::output::print;
+use super::{output::print, services};
 use crate::{
     bridge::plan::BridgePlan,
     document::{self, Document, check},
@@ -27,6 +27,7 @@ pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
         };
     };
     let parsed = check::check(&document)?;
+    services::required(paths, services::needs_ovs(&document)).await?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
     print_difference(paths, &record, &network, &document, &parsed).await
@@ -34,6 +35,7 @@ pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
 
 /// Prints the part of the automatic bridge that the node lacks.
 async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<(), Error> {
+    services::required(paths, true).await?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     print(&format!("# br-ex on {}: {}\n", plan.uplink.link, plan.uplink))?;
     let (lacking, yaml) = bridge_drift(&network, plan).await?;

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{
     diff::{print_difference, print_missing, resolved},
     output::print,
+    services,
 };
 use crate::{
     document::{self, check, service_files},
@@ -41,6 +42,7 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
         return print("# in force already\n");
     }
     let parsed = check::check(&document)?;
+    services::required(paths, services::needs_ovs(&document)).await?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     if !in_force && Adopted::find(paths, &record, &document)?.is_some() {
         print(

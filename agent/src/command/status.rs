@@ -1,17 +1,26 @@
 //! `dayone status`: the result of the last run, and the current drift.
 
+mod next_boot;
 mod page;
 mod report;
 mod verdict;
+mod word;
 
 use std::time::Duration;
 
 use nmgen::chain;
 
-use self::report::{Report, Seen};
+use serde::Serialize;
+
+use self::{
+    report::{Report, Seen},
+    word::{Code, Word},
+};
 use super::{
     diff::{bridge_drift, committed_bridge, drift},
+    gateway,
     output::print_page,
+    services,
 };
 use crate::{
     document::{self, Chosen},
@@ -40,21 +49,54 @@ pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<()
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let mut report = Report::new(paths, boot, &chosen, &record)?;
-    match drift_now(paths, &settings, &chosen, &record, &mut report).await {
-        Ok(subjects) => report.drift = subjects,
-        Err(error) => report.drift_unknown = Some(chain(&error)),
+    if paths.is_system() {
+        report.down = down(&chosen, &report, paths).await;
+    }
+    match (&report.down, report.removed.is_some()) {
+        (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
+        (Some(_) | None, _) => {
+            match drift_now(paths, &settings, &chosen, &record, &mut report).await {
+                Ok(subjects) => report.drift = subjects,
+                Err(error) => report.drift_unknown = Some(chain(&error)),
+            }
+        }
+    }
+    if paths.is_system() && report.in_force && report.down.is_none() {
+        report.silent = gateway::silent(paths, &settings, &record, report.bridge()).await;
     }
     let at_work = lock::at_work(paths).map(|holder| holder.to_string());
     let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work };
     let verdict = verdict::verdict(&seen);
     let text = if json {
-        let text = serde_json::to_string_pretty(&report)
+        let printed =
+            Printed { report: &report, verdict: verdict.word, verdict_reason: verdict.code };
+        let text = serde_json::to_string_pretty(&printed)
             .map_err(|source| FileError::Encode { path: paths.status(), source })?;
         nmgen::printable_json(&text) + "\n"
     } else {
         page::page(&verdict, &seen, log::is_coloured(&std::io::stdout()))
     };
     Ok((text, verdict.result()))
+}
+
+/// The output of `--json`: the report, and its verdict in fixed words.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Printed<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    verdict: Word,
+    verdict_reason: Option<Code>,
+}
+
+/// The service whose absence explains everything else; a node without a document or bridge needs none.
+async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<services::Down> {
+    let is_automatic = report.boot.bridge.is_some();
+    match &chosen.document {
+        Some(document) => services::down(paths, services::needs_ovs(document)).await,
+        None if is_automatic => services::down(paths, true).await,
+        None => None,
+    }
 }
 
 /// The parts that the current state lacks of a document in force, or of the automatic bridge, which is in force if

@@ -39,7 +39,7 @@ pub(crate) fn undecided_at_boot(paths: &Paths) {
 
 /// Whether this boot starts dayone.service: a unit wants it, or dayone-wait.service, which wants it, and
 /// it is not masked.
-pub(super) fn is_agent_enabled(paths: &Paths) -> bool {
+pub(crate) fn is_agent_enabled(paths: &Paths) -> bool {
     let is_enabled = |unit: &&str| units::is_enabled(paths, unit);
     !units::is_masked(paths, AGENT) && [AGENT, "dayone-wait.service"].iter().any(is_enabled)
 }

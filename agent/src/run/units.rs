@@ -12,7 +12,7 @@ const WANTED: [&str; 3] = [".wants", ".requires", ".upholds"];
 
 /// Whether another unit wants `unit`, by a link in any directory that systemd reads. A directory that cannot be read
 /// counts as one with the link.
-pub(super) fn is_enabled(paths: &Paths, unit: &str) -> bool {
+pub(crate) fn is_enabled(paths: &Paths, unit: &str) -> bool {
     paths.unit_directories().iter().any(|directory| match is_linked(directory, unit) {
         Ok(is_linked) => is_linked,
         Err(error) if error.kind() == io::ErrorKind::NotFound => false,
@@ -34,7 +34,12 @@ fn is_linked(directory: &Path, unit: &str) -> io::Result<bool> {
     Ok(false)
 }
 
-pub(super) fn is_masked(paths: &Paths, unit: &str) -> bool {
+/// Whether systemd finds a file of this name.
+pub(crate) fn is_installed(paths: &Paths, unit: &str) -> bool {
+    paths.unit_directories().iter().any(|directory| directory.join(unit).exists())
+}
+
+pub(crate) fn is_masked(paths: &Paths, unit: &str) -> bool {
     let is_null = |link: &PathBuf| link.read_link().is_ok_and(|it| it == Path::new("/dev/null"));
     paths.masks(unit).iter().any(is_null)
 }

@@ -77,8 +77,9 @@ pub(crate) fn is_coloured(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
-/// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info.
-pub(crate) fn start() {
+/// Starts logging; `DAYONE_LOG` (error, warn, info, debug, trace) sets the level, default info. A command that may change the
+/// network writes to the journal also when somebody calls it at a terminal.
+pub(crate) fn start(changes_network: bool) {
     let level = std::env::var("DAYONE_LOG").ok().and_then(|l| l.parse().ok());
     let level = level.unwrap_or(LevelFilter::INFO);
     let ours = tracing_subscriber::filter::Targets::new()
@@ -89,34 +90,38 @@ pub(crate) fn start() {
             LevelFilter::ERROR
         })
         .with_target("dayone", level)
-        .with_target("nmstate", if level > LevelFilter::INFO { level } else { LevelFilter::WARN });
-    let journal = if is_service() { tracing_journald::layer().ok() } else { None };
-    match journal {
-        Some(journal) => {
-            let journal = journal
-                .with_field_prefix(None)
-                .with_syslog_identifier("dayone".to_owned())
-                .with_filter(ours);
-            tracing_subscriber::registry().with(journal).init();
-        }
-        None => {
-            let shown = format::debug_fn(|writer, field, value| {
-                let value = nmgen::printable(&format!("{value:?}"));
-                match field.name() {
-                    "message" => write!(writer, "{value}"),
-                    name => write!(writer, "{name}={value}"),
-                }
-            });
-            let plain = tracing_subscriber::fmt::layer()
-                .fmt_fields(shown.delimited(" "))
-                .with_writer(std::io::stderr)
-                .with_ansi(is_coloured(&std::io::stderr()))
-                .with_target(false)
-                .without_time()
-                .with_filter(ours);
-            tracing_subscriber::registry().with(plain).init();
-        }
-    }
+        .with_target("nmstate", if level > LevelFilter::INFO { level } else { LevelFilter::WARN })
+        // The debug form of an error, beside the error that nmstate returns.
+        .with_target(
+            "nmstate::nm::nm_dbus::error",
+            if level > LevelFilter::INFO { level } else { LevelFilter::ERROR },
+        );
+    let is_journal = is_service() || changes_network;
+    let journal = if is_journal { tracing_journald::layer().ok() } else { None };
+    let is_plain = !is_service() || journal.is_none();
+    let journal = journal.map(|journal| {
+        journal
+            .with_field_prefix(None)
+            .with_syslog_identifier("dayone".to_owned())
+            .with_filter(ours.clone())
+    });
+    let plain = is_plain.then(|| {
+        let shown = format::debug_fn(|writer, field, value| {
+            let value = nmgen::printable(&format!("{value:?}"));
+            match field.name() {
+                "message" => write!(writer, "{value}"),
+                name => write!(writer, "{name}={value}"),
+            }
+        });
+        // Colours need a feature of the library, which says so on the terminal.
+        tracing_subscriber::fmt::layer()
+            .fmt_fields(shown.delimited(" "))
+            .with_writer(std::io::stderr)
+            .with_target(false)
+            .without_time()
+            .with_filter(ours)
+    });
+    tracing_subscriber::registry().with(journal).with(plain).init();
 }
 
 /// Severity of a console line.

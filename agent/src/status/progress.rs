@@ -7,7 +7,10 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::phase::Phase;
+use super::{
+    log::{self, Tone, console},
+    phase::Phase,
+};
 
 /// A finished phase.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -26,6 +29,8 @@ type OnPhase = Box<dyn Fn(Phase, &[Done])>;
 pub(crate) struct Progress {
     done: RefCell<Vec<Done>>,
     notify: bool,
+    /// The wait that a run by hand has told.
+    awaited: RefCell<String>,
     on_phase: OnPhase,
 }
 
@@ -33,18 +38,21 @@ impl Progress {
     /// Reports to systemd, if it listens, and to `on_phase`.
     pub(crate) fn new(on_phase: impl Fn(Phase, &[Done]) + 'static) -> Self {
         let notify = std::env::var_os("NOTIFY_SOCKET").is_some();
-        Self { done: RefCell::default(), notify, on_phase: Box::new(on_phase) }
+        let awaited = RefCell::default();
+        Self { done: RefCell::default(), notify, awaited, on_phase: Box::new(on_phase) }
     }
 
     /// Discards progress.
     #[cfg(test)]
     pub(crate) fn silent() -> Self {
-        Self { done: RefCell::default(), notify: false, on_phase: Box::new(|_, _| {}) }
+        let awaited = RefCell::new("everything".to_owned());
+        let on_phase = Box::new(|_, _: &_| {});
+        Self { done: RefCell::default(), notify: false, awaited, on_phase }
     }
 
     /// A phase begins; it takes at most `bound`.
     pub(crate) fn enter(&self, phase: Phase, bound: Duration) -> Instant {
-        self.say(&phase.to_string(), bound);
+        self.notify(&phase.to_string(), bound);
         tracing::debug!(dayone_phase = %phase, "begins");
         (self.on_phase)(phase, &self.done.borrow());
         Instant::now()
@@ -57,8 +65,20 @@ impl Progress {
         self.done.borrow_mut().push(Done { phase, ok, milliseconds });
     }
 
-    /// Sets the status line of `systemctl status`; the next report follows within `bound`.
+    /// A wait that takes at most `bound`: for systemd, and once on the terminal of a run by hand.
     pub(crate) fn say(&self, text: &str, bound: Duration) {
+        self.notify(text, bound);
+        let what = text.split(" (").next().unwrap_or_default();
+        // Most waits are over before their first second.
+        let has_waited = !text.contains("(0 s of ");
+        if has_waited && !log::is_service() && *self.awaited.borrow() != what {
+            what.clone_into(&mut self.awaited.borrow_mut());
+            console(Tone::Plain, &[text.to_owned()]);
+        }
+    }
+
+    /// Sets the status line of `systemctl status`; the next report follows within `bound`.
+    pub(crate) fn notify(&self, text: &str, bound: Duration) {
         if !self.notify {
             return;
         }

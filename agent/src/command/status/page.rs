@@ -87,7 +87,7 @@ fn document(page: &mut String, seen: &Seen<'_>, reason: &str) {
 /// This boot's run.
 fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
     let boot = &seen.report.boot;
-    *page += &entry("this boot", outcome(boot.outcome));
+    *page += &entry("this boot", outcome(boot));
     if !boot.phases.is_empty() {
         *page += &paint.words(&entry("phases", &timeline(&boot.phases)));
     }
@@ -111,6 +111,18 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
     if let Some(digest) = &report.pending {
         *page += &entry("pending", &digest.to_string());
     }
+    if let Some(why) = &report.refused {
+        *page += &entry("refused", why);
+    }
+    for part in &report.saved {
+        *page += &entry("saved", part);
+    }
+    for unit in &report.units {
+        *page += &entry("next boot", unit);
+    }
+    if let Some(why) = &report.silent {
+        *page += &entry("gateway", why);
+    }
     if let Some(tried) = &report.trial {
         *page += &entry("trial", &trial(tried));
     }
@@ -130,6 +142,7 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
         (true, _, _) if report.boot.outcome == Outcome::Open(Open::Running) => {
             "committed; the run of this boot has no end".to_owned()
         }
+        (true, _, _) if report.held => "committed; the boot waits for its network".to_owned(),
         (true, Some(why), _) => format!("committed; drift unknown: {why}"),
         (true, None, false) => format!("drifted: {}", report.drift.join(", ")),
         (true, None, true) if seen.chosen.document.is_none() && !is_automatic => {

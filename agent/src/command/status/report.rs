@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::next_boot;
 use crate::{
+    command::services::Down,
     document::{Chosen, digest::Digest, service_files},
     durable::{commit, record::Record},
     error::Error,
     paths::Paths,
-    run::last_good::removed,
+    run::{last_good::removed, marks},
     status::{
         Bridge, Fault, Outcome, SCHEMA, Status,
         trial::{State, Trial},
@@ -17,7 +19,7 @@ use crate::{
 };
 
 /// The output of `--json`: the status file of this boot, and the current state.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) struct Report {
     #[serde(flatten)]
@@ -36,6 +38,18 @@ pub(super) struct Report {
     pub(super) drift_unknown: Option<String>,
     /// The last trial in this boot.
     pub(super) trial: Option<Tried>,
+    /// Whether a mark holds the boot: kubelet does not start.
+    pub(super) held: bool,
+    /// A service that is down, without which the network of the document is not there.
+    pub(super) down: Option<Down>,
+    /// Why no gateway answers now.
+    pub(super) silent: Option<String>,
+    /// Why the next boot will refuse a pending document.
+    pub(super) refused: Option<String>,
+    /// The parts of the document that the saved profiles lack: the next activation takes them away.
+    pub(super) saved: Vec<String>,
+    /// Units of the agent that the next boot does not start, with the effect.
+    pub(super) units: Vec<String>,
 }
 
 impl Report {
@@ -68,8 +82,15 @@ impl Report {
             boot.outcome = Outcome::Failed(Fault::NotRecorded);
         }
         let trial = Trial::load(paths)?.map(Tried::now);
-        let (drift, drift_unknown) = (Vec::new(), None);
-        Ok(Self { boot, in_force, not_recorded, pending, removed, drift, drift_unknown, trial })
+        let held = marks::is_boot_held(paths);
+        let units = next_boot::lacking(paths, chosen, boot.bridge.is_some());
+        let refused = match &chosen.document {
+            Some(document) if pending.is_some() => next_boot::refusal(paths, chosen, document),
+            Some(_) | None => None,
+        };
+        let known =
+            Self { boot, in_force, not_recorded, pending, removed, trial, held, ..Self::default() };
+        Ok(Self { units, refused, ..known })
     }
 
     /// The automatic bridge, once its uplink is chosen.

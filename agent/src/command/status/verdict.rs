@@ -1,9 +1,14 @@
-//! The verdict of `dayone status`: one decision, from which come the first lines of the page and the exit code.
+//! The verdict of `dayone status`: one decision, from which come the first lines of the page, the words for programs and
+//! the exit code.
 
-use super::report::{Report, Seen, Tried};
+use super::{
+    report::{Report, Seen, Tried},
+    word::{Code, Word},
+};
 use crate::{
+    command::services::Service,
     error::{Error, Exit},
-    status::{Fault, Open, Outcome, Status, Success, trial::State},
+    status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::State},
 };
 
 /// How good the verdict is.
@@ -19,6 +24,8 @@ pub(super) enum Tone {
 /// The verdict; an empty `next` asks for nothing.
 #[derive(Debug)]
 pub(super) struct Verdict {
+    pub(super) word: Word,
+    pub(super) code: Option<Code>,
     pub(super) tone: Tone,
     pub(super) line: String,
     pub(super) reason: String,
@@ -27,12 +34,14 @@ pub(super) struct Verdict {
 
 impl Verdict {
     fn new(
+        (word, code): (Word, impl Into<Option<Code>>),
         tone: Tone,
-        line: impl Into<String>,
+        about: impl AsRef<str>,
         reason: impl Into<String>,
         next: impl Into<String>,
     ) -> Self {
-        Self { tone, line: line.into(), reason: reason.into(), next: next.into() }
+        let line = format!("{}: {}", word.text(), about.as_ref());
+        Self { word, code: code.into(), tone, line, reason: reason.into(), next: next.into() }
     }
 
     /// An error unless this node's network is in force, or it needs none.
@@ -47,11 +56,14 @@ impl Verdict {
 }
 
 /// The outcome of this boot's run, in words.
-pub(super) fn outcome(outcome: Outcome) -> &'static str {
-    match outcome {
+pub(super) fn outcome(boot: &Status) -> &'static str {
+    match boot.outcome {
         Outcome::Open(Open::NotRun) => "no run yet",
         Outcome::Open(Open::Running) => "not finished",
         Outcome::Succeeded(Success::Committed) => "applied and committed",
+        Outcome::Succeeded(Success::Unchanged) if boot.is_repaired() => {
+            "in force already, its profiles were activated again"
+        }
         Outcome::Succeeded(Success::Unchanged) => "in force already, nothing done",
         Outcome::Succeeded(Success::Adopted) => "in force by another tool, recorded",
         Outcome::Succeeded(Success::Nothing) => "nothing to do",
@@ -66,9 +78,47 @@ pub(super) fn outcome(outcome: Outcome) -> &'static str {
     }
 }
 
-/// The verdict on what was seen. The first question that has an answer decides: a run that is open or failed
-/// comes before the record, which knows nothing of it.
+/// The verdict on what was seen. The first question is whether the boot is held; a service that is down is named before
+/// everything that follows from it.
 pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
+    let report = seen.report;
+    let mut it = of_run_and_record(seen);
+    let lacks_service = !matches!(it.word, Word::NoDocument | Word::Removed | Word::Trial);
+    if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
+        it.code = Some(code_of_service(down.service));
+        if it.word != Word::Committed {
+            it.reason = format!("{down}; {}", it.reason);
+        }
+        it.next = match (it.word, report.held) {
+            (Word::Committed, false) => down.start.clone(),
+            (_, true) => format!("{}; the service goes on by itself", down.start),
+            (_, false) => format!("{}, then `dayone apply`", down.start),
+        };
+    }
+    if report.held { waiting(seen, it) } else { it }
+}
+
+/// A boot that is held, whatever the record says.
+fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
+    let is_decided = matches!(it.tone, Tone::Notice | Tone::Bad);
+    let reason = match is_decided {
+        true => format!("{}; {}", it.line, it.reason),
+        false => "no run of this boot has decided yet".to_owned(),
+    };
+    let code = it.code.filter(|_| is_decided).unwrap_or(match seen.at_work {
+        Some(_) => Code::AtWork,
+        None => Code::NotRun,
+    });
+    let next = match it.next.is_empty() {
+        true => "`systemctl status dayone.service dayone-bridge.service`".to_owned(),
+        false => it.next,
+    };
+    Verdict::new((Word::Waiting, code), Tone::Bad, "kubelet does not start", reason, next)
+}
+
+/// The first question that has an answer decides: a run that is open or failed comes before the record, which knows
+/// nothing of it.
+fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
     let Seen { report, chosen, record, .. } = seen;
     let boot = &report.boot;
     let subject = subject(seen);
@@ -80,31 +130,46 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
     }
     if let Some(path) = &report.removed {
         return Verdict::new(
+            (Word::Removed, Code::DocumentGone),
             Tone::Bad,
-            format!("REMOVED: {} is gone; its network stays", path.display()),
+            format!("{} is gone; its network stays", path.display()),
             &chosen.reason,
             "write the document again, or a new one, then `dayone apply`",
         );
     }
-    if boot.outcome == Outcome::Open(Open::NotRun) && !report.in_force {
+    if boot.outcome == Outcome::Open(Open::NotRun) && (report.held || !report.in_force) {
         return Verdict::new(
+            (Word::NotRun, Code::NotRun),
             Tone::Notice,
-            format!("NOT RUN: {subject} is not in force"),
+            format!("{subject} is not in force"),
             "dayone has not run in this boot",
             "`systemctl status dayone.service` shows what it waits for, or that it is disabled; \
              `dayone apply` puts the document in force now",
         );
     }
+    if let (Some(_), Some(why)) = (&report.pending, &report.refused) {
+        return Verdict::new(
+            (Word::Refused, Code::DocumentRefused),
+            Tone::Bad,
+            &subject,
+            format!("the next boot will refuse it: {why}"),
+            "correct the document; `dayone check` tells whether it is right",
+        );
+    }
     if let Some(digest) = &report.pending {
         // A later run, of the automatic bridge, has replaced the account of the failure.
         let failures = record.failures.as_ref().filter(|it| it.digest == *digest);
-        let reason = match failures {
-            Some(it) => format!("it failed {} times; the last error: {}", it.count, it.last_error),
-            None => "it changed after this boot's run; the next boot applies it".to_owned(),
+        let reason = match (failures, report.units.first()) {
+            (Some(it), _) => {
+                format!("it failed {} times; the last error: {}", it.count, it.last_error)
+            }
+            (None, Some(disabled)) => format!("it changed after this boot's run; {disabled}"),
+            (None, None) => "it changed after this boot's run; the next boot applies it".to_owned(),
         };
         return Verdict::new(
+            (Word::Pending, Code::DocumentChanged),
             Tone::Notice,
-            format!("PENDING: {subject}"),
+            &subject,
             reason,
             "`dayone check` checks it, `dayone apply --dry-run` shows what it changes, `dayone \
              apply` puts it in force now",
@@ -114,30 +179,68 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
         return failed(boot, &subject);
     }
     if let Some(why) = &report.drift_unknown {
+        let (about, reason) = match &report.down {
+            Some(down) => {
+                (format!("{subject}; {down}"), format!("{}; differences cannot be told", down.why))
+            }
+            None => (format!("{subject}; drift unknown"), why.clone()),
+        };
+        let next = "`systemctl status NetworkManager.service`";
         return Verdict::new(
+            (Word::Committed, Code::Unreadable),
             Tone::Notice,
-            format!("COMMITTED: {subject}; drift unknown"),
-            why,
-            "`systemctl status NetworkManager.service`",
+            about,
+            reason,
+            next,
         );
     }
-    if !report.drift.is_empty() {
+    if !report.drift.is_empty() || !report.saved.is_empty() {
         return drifted(report, &subject);
     }
+    in_force(seen, &subject)
+}
+
+/// A network that has everything of the document: what of now, and of the next boot, waits for somebody.
+fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
+    let Seen { report, chosen, .. } = seen;
+    let boot = &report.boot;
+    let of_boot = outcome(boot);
+    if let Some(why) = &report.silent {
+        return Verdict::new(
+            (Word::InForce, Code::GatewaySilent),
+            Tone::Notice,
+            format!("{subject}; no gateway answers"),
+            format!("{why}; {of_boot}"),
+            "look at the cable, the switch and the gateway: this node has everything that the \
+             document asks for",
+        );
+    }
+    if !report.units.is_empty() {
+        return Verdict::new(
+            (Word::InForce, Code::Disabled),
+            Tone::Notice,
+            format!("{subject}; disabled"),
+            report.units.join("; "),
+            "`systemctl unmask` and `systemctl enable` with these units; see dayone-runbook(7)",
+        );
+    }
     let in_force = |why: &str| {
-        let reason = format!("{}; {why}", outcome(boot.outcome));
-        Verdict::new(Tone::Good, format!("IN FORCE: {subject}"), reason, "")
+        let reason = format!("{of_boot}; {why}");
+        Verdict::new((Word::InForce, None), Tone::Good, subject, reason, "")
     };
     match (&chosen.document, &chosen.unmatched) {
         (Some(_), _) => in_force(&chosen.reason),
         (None, _) if report.bridge().is_some() => in_force(&boot.reason),
         (None, Some(unmatched)) => Verdict::new(
+            (Word::NoDocument, Code::OtherNodesDocuments),
             Tone::Hint,
-            format!("NO DOCUMENT: files of other nodes only ({})", unmatched.files.len()),
+            format!("files of other nodes only ({})", unmatched.files.len()),
             unmatched.to_string(),
             "if one is meant for this node, give it one of these names, then `dayone apply`",
         ),
-        (None, None) => Verdict::new(Tone::Good, "NO DOCUMENT: nothing to do", &chosen.reason, ""),
+        (None, None) => {
+            Verdict::new((Word::NoDocument, None), Tone::Good, "nothing to do", &chosen.reason, "")
+        }
     }
 }
 
@@ -155,37 +258,40 @@ fn subject(seen: &Seen<'_>) -> String {
 fn on_trial(open: &Tried, is_at_work: bool) -> Verdict {
     let document = open.trial.document.display();
     let phase = open.trial.phase.map_or_else(|| "it begins".to_owned(), |it| it.to_string());
+    let trial = |tone, about: String, reason: &str, next: &str| -> Verdict {
+        Verdict::new((Word::Trial, Code::OnTrial), tone, about, reason, next)
+    };
     match (open.trial.state, is_at_work) {
-        (State::Applying | State::Waiting, false) => Verdict::new(
+        (State::Applying | State::Waiting, false) => trial(
             Tone::Bad,
-            format!("TRIAL: {document} is interrupted"),
+            format!("{document} is interrupted"),
             "its agent was killed; dayone-trial.service starts again by itself and undoes it",
             "`dayone apply` undoes it where dayone-trial.service is stopped",
         ),
-        (State::Waiting, true) => Verdict::new(
+        (State::Waiting, true) => trial(
             Tone::Notice,
-            format!("TRIAL: {document}; {} s left", open.left.unwrap_or_default()),
+            format!("{document}; {} s left", open.left.unwrap_or_default()),
             "it is applied, and the old network returns by itself unless it is confirmed",
             "`dayone confirm` keeps it until the next boot, `systemctl stop dayone-trial.service` \
              ends it now",
         ),
-        (State::Confirmed, _) => Verdict::new(
+        (State::Confirmed, _) => trial(
             Tone::Notice,
-            format!("TRIAL: {document} stays until the next boot"),
+            format!("{document} stays until the next boot"),
             "it is confirmed, and is not this node's document",
             "to keep it for good, make it this node's document; `dayone apply` ends it now",
         ),
-        (State::RollBackFailed, _) => Verdict::new(
+        (State::RollBackFailed, _) => trial(
             Tone::Bad,
-            format!("TRIAL: {document} is over, the old network is not back"),
-            open.trial.reason.clone().unwrap_or_default(),
+            format!("{document} is over, the old network is not back"),
+            open.trial.reason.as_deref().unwrap_or_default(),
             "dayone-trial.service tries it again by itself, and so does `dayone apply`; see \
              dayone-runbook(7)",
         ),
-        (State::Asked | State::Applying | State::Undone | State::Failed, _) => Verdict::new(
+        (State::Asked | State::Applying | State::Undone | State::Failed, _) => trial(
             Tone::Notice,
-            format!("TRIAL: {document} is being applied"),
-            phase,
+            format!("{document} is being applied"),
+            &phase,
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
     }
@@ -193,17 +299,20 @@ fn on_trial(open: &Tried, is_at_work: bool) -> Verdict {
 
 /// A run without an end: at work, or killed.
 fn running(seen: &Seen<'_>, subject: &str) -> Verdict {
-    let phase = seen.report.boot.phase.map_or_else(|| "it began".to_owned(), |it| it.to_string());
+    let phase =
+        seen.report.boot.phase.map_or_else(|| "it began".to_owned(), |it: Phase| it.to_string());
     match &seen.at_work {
         Some(holder) => Verdict::new(
+            (Word::Running, Code::AtWork),
             Tone::Notice,
-            format!("RUNNING: {subject}"),
+            subject,
             format!("{phase}; by {holder}"),
             "wait for its end; `journalctl --boot --follow --identifier=dayone` shows each phase",
         ),
         None => Verdict::new(
+            (Word::Interrupted, Code::Interrupted),
             Tone::Bad,
-            format!("INTERRUPTED: {subject}"),
+            subject,
             format!("the run ended without an account, the last phase: {phase}"),
             "dayone.service starts again by itself and undoes what is left; `dayone apply` does it \
              where the service is stopped",
@@ -216,24 +325,36 @@ fn drifted(report: &Report, subject: &str) -> Verdict {
         None => "`dayone diff` shows the difference, `dayone rollback` puts the document's back",
         Some(_) => "`dayone diff` shows the difference, `dayone bridge` makes br-ex anew",
     };
-    let reason = format!("the current state lacks parts of it: {}", report.drift.join(", "));
-    Verdict::new(Tone::Notice, format!("DRIFTED: {subject}"), reason, next)
+    let now = (!report.drift.is_empty())
+        .then(|| format!("the current state lacks parts of it: {}", report.drift.join(", ")));
+    let then = (!report.saved.is_empty()).then(|| {
+        format!("the next activation of the saved profiles changes it: {}", report.saved.join(", "))
+    });
+    let code = if now.is_some() { Code::NetworkDiffers } else { Code::SavedProfileDiffers };
+    let reason = now.into_iter().chain(then).collect::<Vec<_>>().join("; ");
+    Verdict::new((Word::Drifted, code), Tone::Notice, subject, reason, next)
 }
 
 /// A failed run, whatever the record says of an earlier one, and a document that is not committed.
 fn failed(boot: &Status, subject: &str) -> Verdict {
-    let words = outcome(boot.outcome);
+    let words = outcome(boot);
     let reason = match &boot.error {
         Some(error) if boot.outcome == Outcome::Failed(Fault::NotRecorded) => error.clone(),
         Some(error) => format!("{words}: {error}"),
         None => format!("it is not committed; this boot: {words}"),
     };
-    let carried =
-        if boot.last_good_in_force { "; the last good network carries the node" } else { "" };
-    let mut line = format!("NOT IN FORCE: {subject}{carried}");
+    let (word, about) = match (boot.outcome, boot.last_good_in_force) {
+        (Outcome::Failed(Fault::NotRecorded), _) => {
+            (Word::NotRecorded, format!("{subject} is in force"))
+        }
+        (_, true) => (
+            Word::FellBack,
+            format!("{subject} is not in force; the last good network carries the node"),
+        ),
+        (_, false) => (Word::NotInForce, subject.to_owned()),
+    };
     let what = match (boot.outcome, &boot.bridge) {
         (Outcome::Failed(Fault::NotRecorded), _) => {
-            line = format!("NOT RECORDED: {subject} is in force");
             "repair what the reason names; the next boot writes the record before NetworkManager \
              starts, `dayone apply` writes it now"
         }
@@ -259,7 +380,29 @@ fn failed(boot: &Status, subject: &str) -> Verdict {
         }
     };
     let next = boot.next.as_ref().map_or(what.to_owned(), |next| format!("{what}; {next}"));
-    Verdict::new(Tone::Bad, line, reason, next)
+    Verdict::new((word, code_of(boot)), Tone::Bad, about, reason, next)
+}
+
+fn code_of_service(service: Service) -> Code {
+    match service {
+        Service::OpenVswitch => Code::OpenVswitchDown,
+        Service::NetworkManager => Code::NetworkManagerDown,
+        Service::Bus => Code::BusDown,
+    }
+}
+
+fn code_of(boot: &Status) -> Code {
+    match boot.outcome {
+        Outcome::Failed(Fault::NotRecorded) => Code::NotRecorded,
+        Outcome::Failed(Fault::RolledBack) => Code::RolledBack,
+        Outcome::Failed(Fault::RollBackFailed) => Code::RollBackFailed,
+        Outcome::Failed(Fault::GivenUp) => Code::GivenUp,
+        Outcome::Failed(Fault::Untouched) if boot.exit == Some(Exit::Input as u8) => {
+            Code::DocumentRefused
+        }
+        Outcome::Failed(Fault::Untouched) => Code::Failed,
+        Outcome::Open(_) | Outcome::Succeeded(_) => Code::NotRun,
+    }
 }
 
 #[cfg(test)]

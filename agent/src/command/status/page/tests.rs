@@ -34,9 +34,7 @@ fn worker() -> Chosen {
 }
 
 fn report(boot: Status, in_force: bool) -> Report {
-    let (drift, drift_unknown, trial, not_recorded) = (Vec::new(), None, None, false);
-    let (pending, removed) = (None, None);
-    Report { boot, in_force, not_recorded, pending, removed, drift, drift_unknown, trial }
+    Report { boot, in_force, ..Report::default() }
 }
 
 fn shown(report: &Report, chosen: &Chosen, record: &Record) -> String {

@@ -2,7 +2,13 @@
 
 use super::verdict;
 use crate::{
-    command::status::report::{Report, Seen, Tried},
+    command::{
+        services::{Down, Service},
+        status::{
+            report::{Report, Seen, Tried},
+            word::{Code, Word},
+        },
+    },
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
     status::{
@@ -35,16 +41,7 @@ struct Node {
 
 fn node(outcome: Outcome, change: impl FnOnce(&mut Node)) -> Node {
     let boot = Status { outcome, reason: "the uplink of the hint".to_owned(), ..Status::default() };
-    let report = Report {
-        boot,
-        in_force: true,
-        not_recorded: false,
-        pending: None,
-        removed: None,
-        drift: Vec::new(),
-        drift_unknown: None,
-        trial: None,
-    };
+    let report = Report { boot, in_force: true, ..Report::default() };
     let mut node = Node { report, chosen: this_nodes(), record: Record::default(), at_work: None };
     change(&mut node);
     node
@@ -92,9 +89,110 @@ fn pending(it: &mut Node) {
     it.report.pending = Some(Digest::of(b""));
 }
 
+fn held(it: &mut Node) {
+    it.report.held = true;
+}
+
+fn down(service: Service) -> impl FnOnce(&mut Node) {
+    move |it| {
+        let start = "`systemctl start it` starts it".to_owned();
+        it.report.down = Some(Down { service, why: "why".to_owned(), start });
+        it.report.drift_unknown = Some("it is down".to_owned());
+    }
+}
+
+/// The verdict in a node, for programs: its word and its reason; and what to do.
+fn judged(Node { report, chosen, record, at_work }: &Node) -> (Word, Option<Code>, String) {
+    let at_work = at_work.clone();
+    let it = verdict(&Seen { report, chosen, record, at_work });
+    (it.word, it.code, it.next)
+}
+
+#[test]
+fn a_boot_that_is_held_is_told_first_whatever_the_record_says() {
+    let running = || Outcome::Open(Open::Running);
+    for (node, code, reason) in [
+        (good(held), Code::NotRun, "no run of this boot has decided yet"),
+        (good(|it| (held(it), at_work(it)).1), Code::AtWork, "no run of this boot has decided yet"),
+        (
+            node(Outcome::Open(Open::NotRun), held),
+            Code::NotRun,
+            "NOT RUN: FILE is not in force; dayone has not run in this boot",
+        ),
+        (
+            node(running(), |it| (held(it), at_work(it)).1),
+            Code::AtWork,
+            "RUNNING: FILE; it began; by dayone apply (process 1)",
+        ),
+        (
+            node(running(), held),
+            Code::Interrupted,
+            "INTERRUPTED: FILE; the run ended without an account, the last phase: it began",
+        ),
+        (
+            failed(Fault::GivenUp, |it| (held(it), it.report.in_force = true).1),
+            Code::GivenUp,
+            "NOT IN FORCE: FILE; failed too often, not tried again: why",
+        ),
+        (
+            failed(Fault::RolledBack, |it| (bridge(it), held(it)).1),
+            Code::RolledBack,
+            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
+        ),
+        (
+            good(|it| (without_document(it), held(it)).1),
+            Code::NotRun,
+            "no run of this boot has decided yet",
+        ),
+        (
+            failed(Fault::Untouched, |it| (down(Service::OpenVswitch)(it), held(it)).1),
+            Code::OpenVswitchDown,
+            "NOT IN FORCE: FILE; Open vSwitch is down; failed, nothing was changed: why",
+        ),
+    ] {
+        let text = format!("WAITING: kubelet does not start; {reason}");
+        let (told, exit) = told(&node);
+        assert_eq!((told, exit), (text, 3));
+        let (word, reason, next) = judged(&node);
+        assert_eq!((word, reason), (Word::Waiting, Some(code)));
+        assert!(!next.is_empty());
+    }
+}
+
+#[test]
+fn a_service_that_is_down_is_named_first_with_what_starts_it() {
+    let start = "`systemctl start it` starts it";
+    for (node, word, code, text, next) in [
+        (
+            good(down(Service::OpenVswitch)),
+            Word::Committed,
+            Code::OpenVswitchDown,
+            "COMMITTED: FILE; Open vSwitch is down; why; differences cannot be told",
+            start.to_owned(),
+        ),
+        (
+            good(down(Service::NetworkManager)),
+            Word::Committed,
+            Code::NetworkManagerDown,
+            "COMMITTED: FILE; NetworkManager is down; why; differences cannot be told",
+            start.to_owned(),
+        ),
+        (
+            failed(Fault::RolledBack, down(Service::Bus)),
+            Word::NotInForce,
+            Code::BusDown,
+            "NOT IN FORCE: FILE; the system bus is down; failed and rolled back: why",
+            format!("{start}, then `dayone apply`"),
+        ),
+    ] {
+        assert_eq!(told(&node), (text.to_owned(), 3));
+        assert_eq!(judged(&node), (word, Some(code), next));
+    }
+}
+
 /// Line and reason of a verdict, with FILE for the document, and the exit code.
-fn told(Node { report, chosen, record, at_work }: Node) -> (String, u8) {
-    let (report, chosen, record) = (&report, &chosen, &record);
+fn told(Node { report, chosen, record, at_work }: &Node) -> (String, u8) {
+    let at_work = at_work.clone();
     let verdict = verdict(&Seen { report, chosen, record, at_work });
     let text = format!("{}; {}", verdict.line, verdict.reason).replace(FILE, "FILE");
     let result = verdict.result();
@@ -116,7 +214,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
         ),
         (
             failed(Fault::RolledBack, |it| it.report.boot.last_good_in_force = true),
-            "NOT IN FORCE: FILE; the last good network carries the node; failed and rolled back: why",
+            "FELL BACK: FILE is not in force; the last good network carries the node; failed and rolled back: why",
         ),
         (
             failed(Fault::GivenUp, |_| {}),
@@ -180,6 +278,32 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "PENDING: FILE; it failed 2 times; the last error: why",
         ),
         (
+            good(|it| {
+                pending(it);
+                it.report.refused = Some("worker-0.yml:4:32: VLAN id".to_owned());
+            }),
+            "REFUSED: FILE; the next boot will refuse it: worker-0.yml:4:32: VLAN id",
+        ),
+        (
+            good(|it| {
+                pending(it);
+                it.report.units = vec!["dayone.service is masked".to_owned()];
+            }),
+            "PENDING: FILE; it changed after this boot's run; dayone.service is masked",
+        ),
+        (
+            good(|it| it.report.units = vec!["dayone.service is masked".to_owned()]),
+            "IN FORCE: FILE; disabled; dayone.service is masked",
+        ),
+        (
+            good(|it| it.report.silent = Some("192.0.2.1 is silent".to_owned())),
+            "IN FORCE: FILE; no gateway answers; 192.0.2.1 is silent; in force already, nothing done",
+        ),
+        (
+            good(|it| it.report.saved = vec!["br-ex".to_owned()]),
+            "DRIFTED: FILE; the next activation of the saved profiles changes it: br-ex",
+        ),
+        (
             good(|it| it.report.drift_unknown = Some("no bus".to_owned())),
             "COMMITTED: FILE; drift unknown; no bus",
         ),
@@ -215,7 +339,7 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "TRIAL: new.yml stays until the next boot; it is confirmed, and is not this node's document",
         ),
     ] {
-        assert_eq!(told(node), (text.to_owned(), 3));
+        assert_eq!(told(&node), (text.to_owned(), 3));
     }
 }
 
@@ -248,7 +372,7 @@ fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
         (good(trial(State::Undone)), unchanged),
         (good(trial(State::Failed)), unchanged),
     ] {
-        assert_eq!(told(node), (text.to_owned(), 0));
+        assert_eq!(told(&node), (text.to_owned(), 0));
     }
 }
 

@@ -1,0 +1,132 @@
+//! The services without which the network of a document is neither read nor made, asked before anything that depends on them.
+
+use std::{fmt, time::Duration};
+
+use nmgen::chain;
+
+use crate::{
+    client::{dbus::Bus, ovsdb::Ovsdb},
+    document::Document,
+    error::Error,
+    paths::Paths,
+    run::{refused, units},
+    state::Parsed,
+};
+
+/// The bound of a question. A service that is there answers within milliseconds.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// A service that does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Service {
+    /// Its database or its daemon.
+    OpenVswitch,
+    NetworkManager,
+    Bus,
+}
+
+/// A service that is down, and how it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Down {
+    pub(super) service: Service,
+    /// The evidence.
+    pub(super) why: String,
+    /// The command, in words.
+    pub(super) start: String,
+}
+
+impl fmt::Display for Down {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.service {
+            Service::OpenVswitch => "Open vSwitch",
+            Service::NetworkManager => "NetworkManager",
+            Service::Bus => "the system bus",
+        };
+        write!(f, "{name} is down")
+    }
+}
+
+impl serde::Serialize for Down {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.to_string())
+    }
+}
+
+impl Down {
+    fn new(paths: &Paths, service: Service, why: String) -> Self {
+        let names: &[&str] = match service {
+            Service::OpenVswitch => &["openvswitch.service", "openvswitch-switch.service"],
+            Service::NetworkManager => &["NetworkManager.service"],
+            Service::Bus => &["dbus-broker.service", "dbus.service"],
+        };
+        let unit = names.iter().find(|it| units::is_installed(paths, it)).unwrap_or(&names[0]);
+        let unmask = if units::is_masked(paths, unit) {
+            format!("systemctl unmask {unit}; ")
+        } else {
+            String::new()
+        };
+        let start = format!("`{unmask}systemctl start {unit}` starts it");
+        Self { service, why, start }
+    }
+
+    /// As the end of a command.
+    fn error(self) -> Error {
+        Error::Down { down: self.to_string(), why: self.why, start: self.start }
+    }
+}
+
+/// The first of the services that is down; Open vSwitch is asked where the network needs it.
+pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
+    let late = || format!("no answer within {} s", ANSWER.as_secs());
+    let down = |service, why| Some(Down::new(paths, service, why));
+    if needs_ovs {
+        let asked = tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await;
+        if let Some(why) = asked.unwrap_or_else(|_| Some(late())) {
+            return down(Service::OpenVswitch, why);
+        }
+    }
+    let manager = async { Bus::connect().await?.has_network_manager().await };
+    match tokio::time::timeout(ANSWER, manager).await {
+        Ok(Ok(true)) => None,
+        Ok(Ok(false)) => {
+            down(Service::NetworkManager, "it does not own its name on the bus".to_owned())
+        }
+        Ok(Err(error)) => down(Service::Bus, chain(&error)),
+        Err(_) => down(Service::Bus, late()),
+    }
+}
+
+/// An error if a service is down that a command of somebody at a terminal needs: it would wait for it, and fail later with a
+/// reason that is further from the cause.
+pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error> {
+    match down(paths, needs_ovs).await.filter(|_| paths.is_system()) {
+        Some(down) => Err(down.error()),
+        None => Ok(()),
+    }
+}
+
+/// Like `required`, for Open vSwitch alone: a run starts NetworkManager by itself.
+pub(super) async fn open_vswitch(paths: &Paths) -> Result<(), Error> {
+    let why = without_open_vswitch(paths).await.filter(|_| paths.is_system());
+    why.map_or(Ok(()), |why| {
+        let error = Down::new(paths, Service::OpenVswitch, why).error();
+        refused(&error);
+        Err(error)
+    })
+}
+
+/// Why Open vSwitch is down: nobody serves its database, or the daemon that moves packets is gone.
+async fn without_open_vswitch(paths: &Paths) -> Option<String> {
+    if let Err(error) = Ovsdb::connect(&paths.ovsdb_socket()).await {
+        return Some(chain(&error));
+    }
+    let file = paths.ovs_vswitchd_pid();
+    let process = std::fs::read_to_string(&file).unwrap_or_default();
+    let is_alive = !process.trim().is_empty() && paths.under("/proc").join(process.trim()).exists();
+    (!is_alive).then(|| format!("ovs-vswitchd does not run: {} names no process", file.display()))
+}
+
+/// Whether the document's network needs Open vSwitch.
+pub(super) fn needs_ovs(document: &Document) -> bool {
+    Parsed::new(&document.text).is_ok_and(|parsed| parsed.first_wants().ovs)
+}

@@ -1,0 +1,60 @@
+//! The next boot: units that it does not start, and a document that it refuses.
+
+use nmgen::chain;
+
+use crate::{
+    document::{Chosen, Document, check, service_files},
+    error::Error,
+    paths::Paths,
+    run::{marks, units},
+};
+
+/// Units of the agent that the next boot does not start, with the effect: those of a document, or of the automatic bridge.
+pub(super) fn lacking(paths: &Paths, chosen: &Chosen, is_bridge: bool) -> Vec<String> {
+    let is_there = |unit: &str| units::is_enabled(paths, unit) && !units::is_masked(paths, unit);
+    let recover = (
+        "dayone-recover.service",
+        "undoes no interrupted transaction before NetworkManager starts",
+    );
+    let mut lacking = Vec::new();
+    let mut note = |unit: &str, effect: &str| {
+        let state = if units::is_masked(paths, unit) { "masked" } else { "disabled" };
+        lacking.push(format!("{unit} is {state}: the next boot {effect}"));
+    };
+    if chosen.document.is_some() {
+        if !marks::is_agent_enabled(paths) {
+            note(
+                "dayone.service",
+                "neither applies nor proves the document, and leaves it to other tools",
+            );
+        } else if units::is_masked(paths, "dayone-wait.service") {
+            note("dayone-wait.service", "does not start kubelet, which requires it");
+        } else if !is_there("dayone-wait.service") {
+            note("dayone-wait.service", "starts kubelet before its network is proved");
+        }
+    } else if is_bridge {
+        if !is_there("dayone-bridge.service") {
+            note("dayone-bridge.service", "leaves br-ex to configure-ovs");
+        }
+    } else {
+        return lacking;
+    }
+    if !is_there(recover.0) {
+        note(recover.0, recover.1);
+    }
+    lacking
+}
+
+/// The refusal of a pending document, as `dayone check` words it.
+pub(super) fn refusal(paths: &Paths, chosen: &Chosen, document: &Document) -> Option<String> {
+    let checked = || -> Result<(), Error> {
+        check::check(document)?;
+        service_files::read(paths, &chosen.hostname)?.due(&[])?;
+        Ok(())
+    };
+    match checked() {
+        Ok(()) => None,
+        Err(Error::Check(error)) => Some(chain(&error)),
+        Err(error) => Some(chain(&error)),
+    }
+}
