@@ -3,6 +3,7 @@
 
 mod document;
 pub(crate) mod error;
+pub(crate) mod families;
 pub(crate) mod gather;
 pub(crate) mod inputs;
 mod losses;

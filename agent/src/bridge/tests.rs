@@ -3,6 +3,7 @@
 mod again;
 mod choosing;
 mod comparison;
+mod families;
 mod kinds;
 mod making;
 mod nmcli;

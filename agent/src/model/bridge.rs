@@ -61,8 +61,8 @@ impl Bridge {
         in_map(&self.row, "other_config", "hwaddr")
     }
 
-    /// Whether somebody has set how it forwards (`ovs-vsctl set-fail-mode`, `set-controller`, …), which no automatic bridge's profile
-    /// does and NetworkManager does not set back.
+    /// Whether somebody has set how it forwards (`ovs-vsctl set-fail-mode`, `set-controller`, …), which no automatic
+    /// bridge's profile does and NetworkManager does not set back.
     pub(crate) fn is_altered(&self) -> bool {
         let is_unset = |value: &Value| match value {
             Value::String(text) => text.is_empty(),

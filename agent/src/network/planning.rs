@@ -13,6 +13,7 @@ use super::{
 use crate::{
     bridge::{
         error::BridgeError,
+        families,
         gather::gather,
         plan::BridgePlan,
         planner::plan,
@@ -21,6 +22,9 @@ use crate::{
     client::dbus::DeviceState,
     settings::Settings,
 };
+
+/// How long the other family is waited for: an answer to DHCP takes up to 3 s where the server looks for duplicates first.
+const OTHER_FAMILY: Duration = Duration::from_secs(5);
 
 /// Reports go to systemd this often.
 const TICK: Duration = Duration::from_secs(1);
@@ -34,6 +38,7 @@ pub(super) async fn planned(
     readiness::network_manager_and_ovsdb(net, say).await?;
     let deadline = Instant::now() + settings.wait.uplink.get();
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(TICK);
+    let mut until = None;
     let planned = wait_until(&mut changes, deadline, async || {
         let is_left = Instant::now() < deadline;
         let patience = if is_left { Patience::Left } else { Patience::Over };
@@ -42,7 +47,19 @@ pub(super) async fn planned(
         if matches!(choice, Err(BridgeError::NoDefaultRoute)) {
             cards::set_up_unavailable(net).await?;
         }
-        let awaited = match choice? {
+        let choice = choice?;
+        if let Choice::Decided(uplink) = &choice
+            && let Some(family) = families::awaited(&inputs, uplink)
+        {
+            let until = *until.get_or_insert_with(|| deadline.min(Instant::now() + OTHER_FAMILY));
+            let rest = until.saturating_duration_since(Instant::now());
+            if !rest.is_zero() {
+                let awaited = format!("an {family} address of {}", uplink.link);
+                say(&format!("waiting for {awaited}"), rest);
+                return Ok(Err(awaited));
+            }
+        }
+        let awaited = match choice {
             Choice::Wait(awaited) => awaited.to_string(),
             Choice::Decided(uplink)
                 if is_left

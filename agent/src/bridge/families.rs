@@ -1,0 +1,37 @@
+//! Families that come from the network, each at its own time: NetworkManager says "activated" when one of them is there.
+
+use super::{inputs::Inputs, uplink::Uplink};
+use crate::model::{Address, Family, Profile, Scope};
+
+/// The family that the uplink may get in a moment, beside the one that it has. Planned without its address, br-ex would do
+/// without it for good. IPv4 may answer wherever it is asked for; IPv6, which most profiles ask for, only after a router has spoken.
+pub(crate) fn awaited(inputs: &Inputs, uplink: &Uplink) -> Option<Family> {
+    if uplink.below.is_some() {
+        return None;
+    }
+    let is_its =
+        |it: &&crate::model::Active| it.device == uplink.link && !it.kind.starts_with("ovs-");
+    let profile = inputs.active.iter().find(is_its).and_then(|it| inputs.profile(&it.uuid))?;
+    let on = || {
+        inputs.addresses.iter().filter(|it| it.on.link == uplink.link && it.scope != Scope::Link)
+    };
+    let is_of = |address: &&Address, family| Family::of(address.on.ip) == family;
+    let has = |family| on().any(|it| is_of(&it, family) && !it.tentative);
+    let has_spoken = on().any(|it| is_of(&it, Family::Ipv6))
+        || inputs
+            .default_routes
+            .iter()
+            .any(|it| it.link == uplink.link && it.family == Family::Ipv6);
+    Family::ALL.into_iter().find(|family| {
+        let may_come = match family {
+            Family::Ipv4 => has(Family::Ipv6),
+            Family::Ipv6 => has(Family::Ipv4) && has_spoken,
+        };
+        may_come && !has(*family) && is_dynamic(profile, *family)
+    })
+}
+
+fn is_dynamic(profile: &Profile, family: Family) -> bool {
+    let section = if family == Family::Ipv4 { "ipv4" } else { "ipv6" };
+    matches!(profile.settings.text(section, "method"), Some("auto" | "dhcp"))
+}
