@@ -50,6 +50,8 @@ pub(crate) enum NetlinkError {
     AllMulticast { link: String, source: rtnetlink::Error },
     #[error("cannot set the MTU {mtu} of {link}")]
     SetMtu { link: String, mtu: u32, source: rtnetlink::Error },
+    #[error("cannot set the MAC address of {link}")]
+    SetMac { link: String, source: rtnetlink::Error },
     #[error("cannot set {link} up")]
     SetUp { link: String, source: rtnetlink::Error },
     #[error("cannot remove {link}")]

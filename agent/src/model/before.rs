@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     bridge::Bridge,
     ip::{Gateway, OnLink},
+    mac::Mac,
     profile::Active,
 };
 
@@ -31,6 +32,9 @@ pub(crate) struct Before {
     pub(crate) activated: Vec<String>,
     /// MTU of each link with an active profile.
     pub(crate) mtus: BTreeMap<String, u32>,
+    /// MAC address of each virtual link with an active profile, which no hardware gives back.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) macs: BTreeMap<String, Mac>,
     /// Checkpoints of other programs.
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// Timeout of the transaction's own checkpoints, which identifies them.

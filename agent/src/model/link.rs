@@ -60,6 +60,11 @@ impl Link {
         }
     }
 
+    /// Whether a program has made it, and its MAC address with it.
+    pub(crate) fn is_made(&self) -> bool {
+        self.layer == Layer::Ethernet && self.permanent_mac.is_none() && !self.physical
+    }
+
     /// The MTU; a link that tells none has that of Ethernet, as in configure-ovs.sh.
     pub(crate) fn mtu(&self) -> u32 {
         self.mtu.unwrap_or(1500)

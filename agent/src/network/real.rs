@@ -136,8 +136,11 @@ impl Network for RealNetwork<'_> {
         // Temporary IPv6 addresses change by themselves.
         let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
         let has_profile = |link: &Link| active.iter().any(|it| it.device == link.name);
-        let with_profile = links.into_iter().filter(has_profile);
-        let mtus = with_profile.filter_map(|link| Some((link.name, link.mtu?))).collect();
+        let with_profile: Vec<Link> = links.into_iter().filter(has_profile).collect();
+        let macs = with_profile.iter().filter(|link| link.is_made());
+        let macs = macs.filter_map(|link| Some((link.name.clone(), link.mac.clone()?))).collect();
+        let mtus =
+            with_profile.into_iter().filter_map(|link| Some((link.name, link.mtu?))).collect();
         let mut leased: Vec<String> = leases.map(|a| a.on.link).collect();
         leased.dedup();
         Ok(Before {
@@ -150,6 +153,7 @@ impl Network for RealNetwork<'_> {
             active,
             activated,
             mtus,
+            macs,
             checkpoints,
             checkpoint_seconds: way_back.checkpoint_seconds,
             bridges,

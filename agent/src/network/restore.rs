@@ -11,7 +11,7 @@ use crate::{
         netlink::{Events, KeptAddress},
         ovsdb::Ovsdb,
     },
-    model::{Active, Before, Link},
+    model::{Active, Before, Link, Mac},
 };
 
 /// Rolls back the checkpoints of the transaction; false if there was none.
@@ -160,6 +160,7 @@ pub(super) async fn restored(
     let mut signals = net.bus.signals().await.ok();
     // Activate inactive profiles once, even if the proof is already complete.
     let mut has_activated = false;
+    let mut tried = Vec::new();
     loop {
         if let Err(error) = foreign::put_back(net, foreign).await {
             tracing::debug!("{error}");
@@ -170,7 +171,9 @@ pub(super) async fn restored(
                 tracing::debug!("{error}");
                 Progress::default()
             });
-        if missing.is_empty() && !is_under_way && (inactive.is_empty() || has_activated) {
+        let macs = other_macs(before, &net.netlink.links().await?, &tried);
+        let is_idle = !is_under_way && (inactive.is_empty() || has_activated);
+        if missing.is_empty() && is_idle && macs.is_empty() {
             return Ok(());
         }
         let signal = async {
@@ -193,6 +196,10 @@ pub(super) async fn restored(
                 false => Err(NetworkError::NotRestored { missing: missing.join(", ") }),
             };
         }
+        if is_quiet && (has_activated || inactive.is_empty()) {
+            set_macs(net, &macs).await;
+            tried.extend(macs.into_iter().map(|(link, _)| link.name));
+        }
         if is_quiet && !inactive.is_empty() {
             has_activated = true;
             activate(net, &inactive).await;
@@ -211,6 +218,30 @@ async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError
         }
     }
     Ok(())
+}
+
+/// Sets the earlier MAC addresses, each link's once: NetworkManager makes a bond or an internal interface of Open vSwitch anew with a
+/// random one, and the next attempt would plan with it. A refusal is told: the address is no part of the proof.
+async fn set_macs(net: &Clients<'_>, other: &[(Link, Mac)]) {
+    for (link, mac) in other {
+        tracing::warn!(
+            "{} has another MAC address since the undone change; setting {mac}",
+            link.name
+        );
+        if let Err(error) = net.netlink.set_mac(link, mac).await {
+            tracing::warn!("{}", chain(&error));
+        }
+    }
+}
+
+/// Links with another MAC address than before, which they have in the answer, but for those that were `tried`.
+fn other_macs(before: &Before, links: &[Link], tried: &[String]) -> Vec<(Link, Mac)> {
+    let other = |link: &Link| {
+        let mac = before.macs.get(&link.name)?;
+        let is_other = link.is_made() && link.mac.as_ref().is_some_and(|it| it != mac);
+        (is_other && !tried.contains(&link.name)).then(|| (link.clone(), mac.clone()))
+    };
+    links.iter().filter_map(other).collect()
 }
 
 /// Links with another MTU than before, which they have in the answer.
@@ -246,4 +277,35 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
     let mtus = other_mtus(before, &links);
     let mtus = mtus.iter().map(|(link, mtu)| format!("the MTU {mtu} of {}", link.name));
     Ok(lost.chain(gateways).chain(leases).chain(mtus).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(name: &str, mac: &str, is_card: bool) -> Link {
+        let permanent_mac = Mac::parse(mac).filter(|_| is_card);
+        Link {
+            name: name.to_owned(),
+            mac: Mac::parse(mac),
+            physical: is_card,
+            permanent_mac,
+            ..Link::default()
+        }
+    }
+
+    /// NetworkManager makes the bond anew, with a random address that its ports take.
+    #[test]
+    fn the_address_of_a_bond_that_was_made_anew_is_set_back_once() {
+        let (own, random) = ("52:54:00:00:00:01", "6a:c9:60:11:22:33");
+        let mac = Mac::parse(own).expect("an address");
+        let macs = [("bond0".to_owned(), mac.clone())].into();
+        let before = Before { macs, ..Before::default() };
+        let bond = link("bond0", random, false);
+        let now = [link("eno1", random, true), bond.clone(), link("eno2", own, true)];
+        assert_eq!(other_macs(&before, &now, &[]), [(bond, mac)]);
+        assert_eq!(other_macs(&before, &now, &["bond0".to_owned()]), []);
+        assert_eq!(other_macs(&before, &[link("bond0", own, false)], &[]), []);
+        assert_eq!(other_macs(&before, &[], &[]), []);
+    }
 }

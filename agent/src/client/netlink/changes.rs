@@ -3,7 +3,7 @@
 use rtnetlink::LinkUnspec;
 
 use super::{Netlink, NetlinkError};
-use crate::model::Link;
+use crate::model::{Link, Mac};
 
 impl Netlink {
     /// Has the card pass all multicast packets to the kernel.
@@ -25,6 +25,14 @@ impl Netlink {
         let change = LinkUnspec::new_with_index(link.index).mtu(mtu).build();
         let set = self.handle.link().set(change).execute().await;
         set.map_err(|source| NetlinkError::SetMtu { link: link.name.clone(), mtu, source })
+    }
+
+    /// Sets the MAC address of a link; a bond gives it to its ports.
+    pub(crate) async fn set_mac(&self, link: &Link, mac: &Mac) -> Result<(), NetlinkError> {
+        let change =
+            LinkUnspec::new_with_index(link.index).address(mac.as_bytes().to_vec()).build();
+        let set = self.handle.link().set(change).execute().await;
+        set.map_err(|source| NetlinkError::SetMac { link: link.name.clone(), source })
     }
 
     /// Sets a link up.
