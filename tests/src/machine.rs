@@ -29,6 +29,9 @@ multi-connect=3
 
 [ipv4]
 method=auto
+
+[user]
+org.freedesktop.NetworkManager.origin=nm-initrd-generator
 ";
 
 /// The tree.
@@ -170,6 +173,13 @@ impl Machine {
             Some((name, fs::read_to_string(entry.path()).ok()?))
         };
         entries.filter_map(|entry| read(entry.ok()?)).collect()
+    }
+
+    /// The initramfs's profiles but for the default one, which stays where the document leads nowhere.
+    pub fn early(&self) -> Vec<String> {
+        let mut names = self.profiles(EARLY);
+        names.retain(|name| name != "default_connection");
+        names
     }
 
     /// The names of profiles in a directory, without the extension, sorted.

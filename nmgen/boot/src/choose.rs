@@ -9,7 +9,7 @@ pub(crate) mod need;
 use std::path::Path;
 use std::time::Instant;
 
-use nmgen_core::node::Identity;
+use nmgen_core::node::{Card, Identity, Reason};
 use nmgen_core::source::Host;
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
@@ -28,6 +28,7 @@ use crate::wait::quiet::Quiet;
 
 /// The rest is left out, so that the message stays one line.
 const MAX_ADDRESSES: usize = 8;
+const MAX_NEAR: usize = 4;
 
 /// This machine's document, and its names on this machine.
 pub(crate) struct Found {
@@ -35,6 +36,8 @@ pub(crate) struct Found {
     pub(crate) host: Host,
     pub(crate) names: Names,
     pub(crate) diagnostics: Diagnostics,
+    /// The machine's physical network cards, the document's and others.
+    pub(crate) cards: Vec<Card>,
 }
 
 /// Chooses the document and waits for its cards, until the timeout. If the initramfs needs no
@@ -63,26 +66,33 @@ pub(crate) fn seek(
         let certain = chooser.certain(&cards)?;
         let quiet = quiet.until(&cards.names, now).min(deadline);
         // A later card could have an address that a document names.
+        // A driver that only the running system has brings no card.
+        let are_settled = cards.are_settled() || (need == Need::Persist && cards.are_announced());
         let waits_for_quiet =
-            cards.are_settled() && !cards.is_static && chooser.knows_addresses() && now < quiet;
+            are_settled && !cards.is_static && chooser.knows_addresses() && now < quiet;
         // Tries weaker matches only once no more cards are expected.
-        let is_settled = is_over || (cards.are_settled() && !waits_for_quiet);
+        let is_settled = is_over || (are_settled && !waits_for_quiet);
         chooser.warnings().iter().for_each(|warning| log.say(Level::Warning, warning));
         let choice = match certain {
             None if is_settled => chooser.fallback(&cards)?,
             choice => choice,
         };
+        // Without a card nobody knows that no host's document is this machine's.
+        let is_guess = |choice: &Choice| {
+            let has_hosts = directory.hosts().next().is_some();
+            choice.reason == Reason::Cluster && cards.list.is_empty() && has_hosts
+        };
+        let choice = choice.filter(|choice| need == Need::Network || !is_guess(choice));
         let wanted = match choice {
             None if is_settled => {
-                log.say(Level::Info, &nothing(directory, &cards));
+                log.say(Level::Info, &nothing(directory, &cards, &chooser.near(&cards)?));
                 return Ok(None);
             }
             None => "network cards".to_owned(),
             Some(choice) => {
                 let found = look_up(directory, choice, &cards)?;
                 // udev's idle moment is enough: no later card changes a document that was chosen.
-                let has_names =
-                    need == Need::Persist && cards.are_settled() && !found.names.present.is_empty();
+                let has_names = need == Need::Persist && cards.are_announced();
                 if found.names.missing.is_empty() || is_over || has_names {
                     return Ok(Some(found));
                 }
@@ -117,7 +127,7 @@ pub(crate) fn look_up(
         let (file, interface) = (directory.file(&choice.name), interface.to_owned());
         return Err(Fault::OpenVSwitch { file, interface });
     }
-    Ok(Found { choice, host, names, diagnostics })
+    Ok(Found { choice, host, names, diagnostics, cards: cards.all.clone() })
 }
 
 /// The first interface of Open vSwitch's, which the initramfs has no database and no plugin for.
@@ -144,7 +154,7 @@ pub(crate) fn expect_cards(
         return Ok(());
     }
     let (seconds, missing) = (line.timeout.as_secs(), listed(&names.missing));
-    if names.present.is_empty() {
+    if names.present.is_empty() && need == Need::Network {
         return Err(Fault::NoCard { file: file.to_owned(), seconds, cards: missing });
     }
     let them = if names.missing.len() == 1 { "it" } else { "them" };
@@ -159,13 +169,19 @@ pub(crate) fn expect_cards(
 }
 
 /// The message when no document matches: with the directory, the MAC addresses and ignored files.
-fn nothing(directory: &HostsDirectory, cards: &Cards) -> String {
+fn nothing(directory: &HostsDirectory, cards: &Cards, near: &[String]) -> String {
     let mut text =
         format!("no document in {} matches this machine: nothing to do", directory.path.display());
     let macs: Vec<String> =
         cards.list.iter().take(MAX_ADDRESSES).map(|card| card.mac.to_string()).collect();
     if !macs.is_empty() {
         text.push_str(&format!(" (its MAC addresses: {})", macs.join(", ")));
+    }
+    if !near.is_empty() {
+        let more = near.len().saturating_sub(MAX_NEAR);
+        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        let near = near.iter().take(MAX_NEAR).cloned().collect::<Vec<_>>().join(", ");
+        text.push_str(&format!("; {near}{more}, but no interface that is up has its address"));
     }
     if let Some((name, more)) = directory.listing.ignored.split_first() {
         let more =

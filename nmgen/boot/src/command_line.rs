@@ -25,6 +25,17 @@ const DHCP_MAX: u32 = i32::MAX.cast_unsigned();
 const NETWORK_ROOTS: [&str; 10] =
     ["iscsi:", "nbd:", "nfs:", "nfs4:", "cifs:", "nvmf", "fcoe", "dhcp", "/dev/nfs", "/dev/nbd"];
 
+/// By which the running system's profiles match the cards that a document gives by address. NMState's words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Identifier {
+    /// Without the argument: the name, and the permanent address besides.
+    Both,
+    /// `name`: an exchanged card in the same place has the same network.
+    Name,
+    /// `mac-address`: the card has its network under any name.
+    MacAddress,
+}
+
 /// The arguments that nmgen reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandLine {
@@ -36,9 +47,8 @@ pub(crate) struct CommandLine {
     pub(crate) timeout: Duration,
     /// `rd.net.timeout.dhcp=` times `rd.net.dhcp.retry=`, as nm-initrd-generator has it.
     pub(crate) dhcp_timeout: Option<u32>,
-    /// `nmgen.identifier=mac-address`, NMState's word: the running system's profiles match cards by their
-    /// address alone.
-    pub(crate) by_mac: bool,
+    /// `nmgen.identifier=`.
+    pub(crate) identifier: Identifier,
     /// `nmgen=off`.
     pub(crate) is_off: bool,
     /// `nmgen.persist`: whether the running system gets profiles.
@@ -49,6 +59,10 @@ pub(crate) struct CommandLine {
     pub(crate) is_first_boot: bool,
     /// The root disk is reached over the network, after the pivot too.
     pub(crate) has_network_root: bool,
+    /// `coreos.live.rootfs_url=`: the initramfs loads a live root over the network, and has it whole at the pivot.
+    pub(crate) has_live_root: bool,
+    /// `coreos.no_persist_ip`: coreos-teardown-initramfs copies nothing to the running system.
+    pub(crate) keeps_no_network: bool,
     /// `fcoe=`: a card carries a disk, whatever its addresses are.
     pub(crate) has_fcoe: bool,
     /// `ipv6.disable=1`.
@@ -87,12 +101,14 @@ impl CommandLine {
             directory: None,
             timeout: DEFAULT_TIMEOUT,
             dhcp_timeout: None,
-            by_mac: false,
+            identifier: Identifier::Both,
             is_off: false,
             persist: None,
             needs_network: false,
             is_first_boot: false,
             has_network_root: false,
+            has_live_root: false,
+            keeps_no_network: false,
             has_fcoe: false,
             has_no_ipv6: false,
             faults: Vec::new(),
@@ -107,9 +123,11 @@ impl CommandLine {
                 "nmgen.dir" => parsed.directory = given(),
                 "nmgen.persist" => parsed.persist = Some(is_true(value)),
                 "nmgen.identifier" => match value {
-                    "mac-address" | "name" | "" => parsed.by_mac = value == "mac-address",
+                    "" => parsed.identifier = Identifier::Both,
+                    "name" => parsed.identifier = Identifier::Name,
+                    "mac-address" => parsed.identifier = Identifier::MacAddress,
                     _ => parsed.faults.push(format!(
-                        "nmgen.identifier={value} is neither name nor mac-address; using name"
+                        "nmgen.identifier={value} is neither name nor mac-address; using both"
                     )),
                 },
                 "nmgen.timeout" => match value.parse().map(Duration::from_secs) {
@@ -129,7 +147,10 @@ impl CommandLine {
                     parsed.has_network_root |= NETWORK_ROOTS.iter().any(|it| value.starts_with(it));
                 }
                 "fcoe" => parsed.has_fcoe |= !value.is_empty(),
-                "rd.iscsi.firmware" => parsed.has_network_root |= is_true(value),
+                "coreos.live.rootfs_url" => parsed.has_live_root |= !value.is_empty(),
+                "coreos.no_persist_ip" => parsed.keeps_no_network = is_true(value),
+                // The former name: dracut.cmdline(7), deprecated.
+                "rd.iscsi.firmware" | "iscsi_firmware" => parsed.has_network_root |= is_true(value),
                 // rd.nvmf.nonbft and the like switch a source off.
                 _ if name.starts_with("rd.nvmf.") && !name.starts_with("rd.nvmf.no") => {
                     parsed.has_network_root = true;
@@ -249,6 +270,7 @@ mod tests {
             ("root=nfs4:192.0.2.1:/srv", true),
             ("rd.iscsi.firmware", true),
             ("rd.iscsi.firmware=0", false),
+            ("iscsi_firmware", true),
             ("rd.nvmf.discover=tcp,192.0.2.1", true),
             ("rd.nvmf.nonbft netroot=live:https://example.org/rootfs.img", false),
         ] {

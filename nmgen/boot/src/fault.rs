@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics};
 use nmgen_document::error::Error;
+use nmgen_document::mac::Mac;
 use nmgen_document::size::MAX_HOSTS;
 
 /// One variant for each operation.
@@ -36,13 +37,19 @@ pub(crate) enum Fault {
         files[0].display(), reasons[0], files[1].display(), reasons[1]
     )]
     Ambiguous { files: [PathBuf; 2], reasons: [String; 2] },
+    #[error(
+        "{address} is in {} and {}, of which one may be for this machine: cluster.yml is not taken; choose one with nmgen.host=",
+        files[0].display(), files[1].display()
+    )]
+    Disqualified { address: String, files: [PathBuf; 2] },
     #[error("{}", told(.0))]
     Document(Diagnostics),
     #[error(
-        "{}: {} and {} would both be {} on this machine",
-        file.display(), twice.first, twice.second, twice.name
+        "{}: {} and {} would both be {} on this machine{}",
+        file.display(), twice.first, twice.second, twice.name,
+        twice.mac.map(|mac| format!(": both have the MAC address {mac}")).unwrap_or_default()
     )]
-    NameTwice { file: PathBuf, twice: Twice },
+    NameTwice { file: PathBuf, twice: Box<Twice> },
     #[error(
         "{}: {interface} is Open vSwitch's, which no initramfs has; the document is for the running system",
         file.display()
@@ -75,6 +82,7 @@ impl Fault {
             | Self::NoDirectory { .. }
             | Self::UnknownHost { .. }
             | Self::Ambiguous { .. }
+            | Self::Disqualified { .. }
             | Self::Document(_)
             | Self::OpenVSwitch { .. }
             | Self::NameTwice { .. } => true,
@@ -99,6 +107,8 @@ pub(crate) struct Twice {
     pub(crate) first: String,
     pub(crate) second: String,
     pub(crate) name: String,
+    /// The address that both have in the document.
+    pub(crate) mac: Option<Mac>,
 }
 
 /// The first error, and the number of others.

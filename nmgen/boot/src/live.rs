@@ -110,8 +110,8 @@ fn from_directory(
     let configuration = conversion::configuration(&host, found.diagnostics, log)?;
     let mut ready = Ready::of(configuration, &names);
     ready.told = format!(
-        "this machine is {} ({}): {} from {}{}",
-        found.choice.name,
+        "{} ({}): {} from {}{}",
+        found.choice.told(),
         shown(&found.choice.reason),
         counted(ready.profiles.len(), "profile"),
         file.display(),

@@ -70,7 +70,7 @@ impl Names {
                     None => {}
                 },
                 None if cards.has(&name) => {
-                    names.present.extend(cards.list.iter().find(|card| card.name == name).cloned());
+                    names.present.extend(cards.named(&name).cloned());
                 }
                 // It comes after NetworkManager has made it.
                 None if virtual_functions::is_one(root, &name) => {}
@@ -161,17 +161,20 @@ impl Names {
 
     /// The first two interfaces of the document that would get the same name.
     pub(crate) fn twice(&self, root: &Node<'_>) -> Option<Twice> {
-        let mut seen: BTreeMap<&str, &str> = BTreeMap::new();
+        let mut seen: BTreeMap<&str, (&str, Option<Mac>)> = BTreeMap::new();
         let in_kernel = |node: &&Node<'_>| {
             !matches!(node.text_at("type"), Some("ovs-bridge" | "ipsec"))
                 && node.text_at("state") != Some("absent")
         };
-        for name in interfaces(root).filter(in_kernel).filter_map(|node| node.text_at("name")) {
+        for node in interfaces(root).filter(in_kernel) {
+            let Some(name) = node.text_at("name") else { continue };
+            let mac = node.mac_at("mac-address");
             let here = self.renamed.get(name).map_or(name, String::as_str);
-            match seen.insert(here, name) {
-                Some(first) if first != name => {
+            match seen.insert(here, (name, mac)) {
+                Some((first, other)) if first != name => {
                     let (first, second) = (first.to_owned(), name.to_owned());
-                    return Some(Twice { first, second, name: here.to_owned() });
+                    let mac = mac.filter(|mac| other == Some(*mac));
+                    return Some(Twice { first, second, name: here.to_owned(), mac });
                 }
                 Some(_) | None => {}
             }

@@ -4,21 +4,24 @@
 //! `/etc` (nms-keyfile-storage.c), so each boot would undo the running system's changes. So profiles
 //! go to `/etc`, once, and none stays in `/run`.
 
+pub(crate) mod digests;
 mod keep;
 mod own;
 pub(crate) mod release;
+mod survivors;
 mod sysroot;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nmgen_core::node::{Card, HostName};
 use nmgen_core::write::{self, File};
 use nmgen_document::format::{chain, counted};
 
+use self::digests::{DIGESTS, Digests};
 use self::keep::keep;
-use self::own::Given;
 use self::release::Release;
 use self::sysroot::Sysroot;
 use crate::choose::listing::HostsDirectory;
@@ -27,12 +30,13 @@ use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::files::{self, unless_missing};
 use crate::kernel_log::{Level, Log};
-use crate::root::{ETC_PROFILES, PERSISTED, Paths, RUN_PROFILES, STAGE};
+use crate::root::{EARLY_HOST_NAME, ETC_PROFILES, PERSISTED, Paths, STAGE};
 use crate::wait::cards::{Cards, line};
 use crate::write::components::components;
+use crate::write::given::{Given, is_alike, is_same_uuid, is_wanted};
 use crate::write::mark::Mark;
 use crate::write::others::Other;
-use crate::write::profiles::{forget, staged};
+use crate::write::profiles::{copy, early_names, forget, staged, without_profile};
 
 const LINKS: &str = "/etc/systemd/network";
 const HOST_NAME: &str = "/etc/hostname";
@@ -62,17 +66,29 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
         return Ok(());
     }
     let profiles = staged(paths)?;
-    let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.list;
-    let (kept, done) = match System::look(paths) {
-        Ok(system) => hand_over(paths, &system, &line, &profiles, &cards, log)
-            .unwrap_or_else(|fault| (Vec::new(), Err(fault))),
-        Err(fault) => (contents(profiles.iter())?, Err(fault)),
+    let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?.all;
+    let others = survivors::all(paths)?;
+    let (Handed { kept, is_given }, done) = match System::look(paths) {
+        Ok(system) => hand_over(paths, &system, &line, &profiles, &others, &cards, log)
+            .unwrap_or_else(|fault| (Handed::default(), Err(fault))),
+        Err(fault) => {
+            let kept = contents(profiles.iter())?;
+            let is_given = kept.iter().map(|file| file.name.clone()).collect();
+            (Handed { kept, is_given }, Err(fault))
+        }
     };
     // The full profiles, not those with the initramfs's bounds.
     if let Err(fault) = keep(paths, &kept) {
         log.say(Level::Error, &chain(&fault));
     }
-    forget(paths)?;
+    // Where the running system gets no profile of the document's, what gave way to it is as before.
+    let is_given = |it: &&Other| {
+        it.path.file_name().is_some_and(|it| is_given.contains(&*it.to_string_lossy()))
+    };
+    let given: Vec<&Other> = profiles.iter().filter(is_given).collect();
+    let back = survivors::wanted(&others, &given, &cards);
+    let back: BTreeSet<&Path> = back.iter().map(|it| it.path.as_path()).collect();
+    forget(paths, |other| back.contains(other.path.as_path()))?;
     match done {
         Err(fault) if is_read_only(&fault) => {
             let text = "the root file system is read-only: the profiles last for this boot";
@@ -83,12 +99,24 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     }
 }
 
+/// The outcome of a hand-over.
+#[derive(Default)]
+struct Handed {
+    /// Profiles that last for this boot only.
+    kept: Vec<File>,
+    /// The file names of nmgen's profiles that the running system has at the end.
+    is_given: BTreeSet<String>,
+}
+
 /// The running system before the pivot, and its own profiles.
 struct System {
     root: Sysroot,
     own: Vec<Other>,
     /// The mark of an earlier boot.
     mark: Option<Mark>,
+    digests: Digests,
+    /// The paths of profiles that are as nmgen wrote them, at an earlier boot.
+    unedited: BTreeSet<PathBuf>,
 }
 
 impl System {
@@ -96,8 +124,20 @@ impl System {
         let root = Sysroot::open(paths)?;
         let own = own::list(&root)?;
         let mark = root.place(PERSISTED).and_then(|place| Mark::read(&place));
+        let digests = root.place(DIGESTS).map(|place| Digests::read(&place)).unwrap_or_default();
+        let directory = root.directory(ETC_PROFILES)?;
+        let is_unedited = |own: &&Other| {
+            let name = own.path.file_name().unwrap_or_default().to_string_lossy();
+            own.path.parent() == Some(&directory)
+                && files::read(&own.path).is_ok_and(|content| digests.has(&name, &content))
+        };
+        let unedited = own.iter().filter(is_unedited).map(|own| own.path.clone()).collect();
         // A place that cannot hold a mark holds none; to write one fails later, with a line.
-        Ok(Self { root, own, mark: mark.unwrap_or_default() })
+        Ok(Self { root, own, mark: mark.unwrap_or_default(), digests, unedited })
+    }
+
+    fn is_unedited(&self, own: &Other) -> bool {
+        self.unedited.contains(&own.path)
     }
 
     /// The reason why the running system gets no profile at all.
@@ -105,41 +145,84 @@ impl System {
         &self,
         line: &CommandLine,
         profiles: &[Other],
+        others: &[Other],
+        cards: &[Card],
         now: &Mark,
     ) -> Option<(Level, String)> {
-        if let Some(mark) = &self.mark {
-            return Some(earlier(mark, now));
-        }
         let told = |text| (Level::Info, text);
-        // One of nmgen's, after the mark was removed, is no network of the system's own.
-        let is_others = |own: &&Other| !profiles.iter().any(|it| own::is_same_uuid(it, own));
+        if let Some(mark) = &self.mark {
+            let is_refused = line.persist == Some(false) || !self.lost_its_cards(profiles, cards);
+            return is_refused.then(|| earlier(mark, now));
+        }
         match line.persist {
             Some(true) => None,
             Some(false) => {
                 Some(told("nmgen.persist=0: the running system gets no profile".to_owned()))
             }
-            None if line.is_first_boot => None,
-            None => self.own.iter().find(is_others).map(|own| {
+            None => self.own_network(profiles, others).map(|own| {
                 told(format!(
-                    "the running system has its own network ({}), and this is no first boot: it gets no \
-                     profile without nmgen.persist=1",
+                    "the running system has its own network ({}): it gets no profile without \
+                     nmgen.persist=1",
                     own.name()
                 ))
             }),
         }
     }
 
+    /// The first profile of a network of the running system's own, not one that nmgen gave it, now or before a power cut.
+    fn own_network(&self, profiles: &[Other], others: &[Other]) -> Option<&Other> {
+        self.own.iter().find(|own| {
+            let is_network = !own.keyfile.sections.is_empty()
+                && own.interface() != Some("lo")
+                && (!own.is_of_any_card()
+                    || is_wanted(own)
+                    || own.keyfile.section("match").is_some())
+                && !own::is_ignored(own);
+            is_network && !self.is_given(own, profiles, others)
+        })
+    }
+
+    /// True for a profile of a hand-over: nmgen's, or one of the initramfs's (`others`).
+    fn is_given(&self, own: &Other, profiles: &[Other], others: &[Other]) -> bool {
+        let is_one_of_others =
+            |it: &Other| it.path.file_name() == own.path.file_name() && it.keyfile == own.keyfile;
+        self.is_unedited(own)
+            || own.is_generated()
+            || profiles.iter().any(|it| is_same_uuid(it, own))
+            || others.iter().any(is_one_of_others)
+    }
+
+    /// True when profiles that nmgen gave an earlier machine are for cards that this one lacks, and it has others without a
+    /// profile: a card was replaced, or the disk is in another machine.
+    fn lost_its_cards(&self, profiles: &[Other], cards: &[Card]) -> bool {
+        let is_stale = |own: &Other| self.is_unedited(own) && is_stale(own, cards);
+        let has_none = |profile: &Other| {
+            let given = Given::of(profile, cards);
+            let is_its = |own: &&Other| {
+                (is_same_uuid(profile, own) || given.is_for_same(own)) && !is_stale(own)
+            };
+            given.card.is_some() && !self.own.iter().any(|own| is_its(&own))
+        };
+        self.own.iter().any(is_stale) && profiles.iter().any(has_none)
+    }
+
     /// The profiles that it lacks, in whole components: a part would be no network, or take its own one's
-    /// place.
+    /// place. Those that are as nmgen wrote them are written anew where they differ, unless the system has edited a member of
+    /// their component; one for a card that is gone in any case.
     fn lacks<'p>(&self, profiles: &'p [Other], cards: &[Card], log: &Log) -> Vec<&'p Other> {
         let component = components(profiles.iter().map(|profile| &profile.keyfile));
-        let mut has_own = Vec::new();
+        let (mut has_own, mut is_edited) = (Vec::new(), Vec::new());
         for (profile, component) in profiles.iter().zip(&component) {
-            let given = given(profile, cards);
+            let given = Given::of(profile, cards);
+            if self.there(profile).is_some_and(|own| !self.is_unedited(own)) {
+                is_edited.push(*component);
+            }
             // A profile with this uuid is this profile, which the system may have edited.
             let is_other = |own: &&Other| {
                 let is_same_file = profile.path.file_name() == own.path.file_name();
-                !own::is_same_uuid(profile, own) && (is_same_file || given.is_for_same(own))
+                !is_same_uuid(profile, own)
+                    && !self.is_unedited(own)
+                    && (is_same_file || given.is_for_same(own))
             };
             let Some(own) = self.own.iter().find(is_other) else { continue };
             has_own.push(*component);
@@ -152,9 +235,46 @@ impl System {
             }
         }
         let all = profiles.iter().zip(component);
-        let is_there = |profile: &Other| self.own.iter().any(|own| own::is_same_uuid(profile, own));
-        let lacking = all.filter(|(it, component)| !has_own.contains(component) && !is_there(it));
-        lacking.map(|(profile, _)| profile).collect()
+        let is_lacking = |(profile, component): &(&Other, usize)| {
+            !has_own.contains(component)
+                && self.there(profile).is_none_or(|own| {
+                    self.is_unedited(own)
+                        && own.keyfile != profile.keyfile
+                        && (!is_edited.contains(component) || is_stale(own, cards))
+                })
+        };
+        all.filter(is_lacking).map(|(profile, _)| profile).collect()
+    }
+
+    /// The system's profile with this one's uuid.
+    fn there(&self, profile: &Other) -> Option<&Other> {
+        self.own.iter().find(|own| is_same_uuid(profile, own))
+    }
+
+    /// Profiles as nmgen wrote them that this boot's document has no more: connected with those that it has, or left without
+    /// their cards.
+    fn remains(&self, profiles: &[Other], lacking: &[&Other], cards: &[Card]) -> Vec<&Other> {
+        let there = |it: &&Other| self.there(it).is_some_and(|own| self.is_unedited(own));
+        let mut given: Vec<&Other> = profiles.iter().filter(there).collect();
+        given.extend(lacking);
+        let own: Vec<&Other> = self.own.iter().filter(|own| self.is_unedited(own)).collect();
+        let component = components(own.iter().map(|own| &own.keyfile));
+        let stale: Vec<usize> = own
+            .iter()
+            .zip(&component)
+            .filter(|(own, _)| is_stale(own, cards))
+            .map(|(_, component)| *component)
+            .collect();
+        let is_remain = |(own, component): &(&Other, usize)| {
+            let is_connected = |it: &&Other| {
+                let pair = components([&it.keyfile, &own.keyfile]);
+                pair[0] == pair[1] || Given::of(it, cards).is_for_same(own)
+            };
+            let is_stale = !lacking.is_empty() && stale.contains(component);
+            !profiles.iter().any(|it| is_same_uuid(it, own))
+                && (is_stale || given.iter().any(is_connected))
+        };
+        own.into_iter().zip(component).filter(is_remain).map(|(own, _)| own).collect()
     }
 
     /// Interfaces whose profiles the running system does not get, and their release.
@@ -166,11 +286,27 @@ impl System {
         log: &Log,
     ) -> Vec<Release> {
         let is_known = |profile: &Other| {
-            let takes_over =
-                |own: &Other| own::is_same_uuid(profile, own) && own::is_alike(profile, own);
-            self.own.iter().any(takes_over)
+            let mac = Given::of(profile, cards).mac();
+            let fits = |own: &Other| own.mac().is_none() || mac.is_none() || own.mac() == mac;
+            let takes_over = |own: &Other| is_same_uuid(profile, own) && is_alike(profile, own);
+            self.own.iter().any(|own| {
+                if takes_over(own) && !fits(own) {
+                    let text = format!(
+                        "{}: the profile is for another card than {}, which has no network in the running \
+                         system",
+                        own.path.display(),
+                        profile.name()
+                    );
+                    log.say(Level::Warning, &text);
+                }
+                takes_over(own) && fits(own)
+            })
         };
-        let unknown: Vec<&Other> = rest.iter().filter(|it| !is_known(it)).copied().collect();
+        let known: Vec<bool> = rest.iter().map(|it| is_known(it)).collect();
+        let known = |profile: &Other| {
+            rest.iter().zip(&known).any(|(it, known)| *known && it.path == profile.path)
+        };
+        let unknown: Vec<&Other> = rest.iter().filter(|it| !known(it)).copied().collect();
         // A port without its controller is no device of its profile any more.
         let has_lost = |profile: &Other| {
             let controller = profile.controller();
@@ -178,14 +314,14 @@ impl System {
                 && unknown.iter().any(|it| [it.interface(), it.uuid()].contains(&controller))
         };
         let mut releases = Vec::new();
-        for profile in rest.iter().filter(|it| !is_known(it) || has_lost(it)) {
-            let given = given(profile, cards);
+        for profile in rest.iter().filter(|it| !known(it) || has_lost(it)) {
+            let given = Given::of(profile, cards);
             let Some(interface) = given.interface().map(str::to_owned) else { continue };
             if !line.has_network_root && !line.has_fcoe {
                 releases.push(Release::Down { interface });
                 continue;
             }
-            let is_its = |own: &&Other| given.is_for_same(own) && own::is_alike(profile, own);
+            let is_its = |own: &&Other| given.is_for_same(own) && is_alike(profile, own);
             match self.own.iter().filter(is_its).find_map(Other::uuid) {
                 Some(uuid) => releases.push(Release::Adopt { interface, uuid: uuid.to_owned() }),
                 None => {
@@ -199,6 +335,11 @@ impl System {
         }
         releases
     }
+}
+
+/// True for a profile of a card that this machine lacks.
+fn is_stale(own: &Other, cards: &[Card]) -> bool {
+    own.is_of_card() && own.mac().is_some_and(|mac| !cards.iter().any(|card| card.mac == mac))
 }
 
 /// The line about profiles of an earlier boot; a warning if they were not meant for this machine and
@@ -233,25 +374,18 @@ fn without_document(paths: &Paths, line: &CommandLine, log: &Log) {
     log.say(Level::Warning, &text);
 }
 
-fn given<'p>(profile: &'p Other, cards: &'p [Card]) -> Given<'p> {
-    let is_its = |card: &&Card| match profile.interface() {
-        Some(interface) => card.name == interface,
-        None => profile.mac() == Some(card.mac),
-    };
-    Given { profile, card: cards.iter().find(is_its) }
-}
-
-/// Writes what the running system lacks. Returns the profiles that could not be written, with the fault.
+/// Writes what the running system lacks, and reports the profiles that could not be written, with the fault.
 fn hand_over(
     paths: &Paths,
     system: &System,
     line: &CommandLine,
     profiles: &[Other],
+    others: &[Other],
     cards: &[Card],
     log: &Log,
-) -> Result<(Vec<File>, Result<(), Fault>), Fault> {
+) -> Result<(Handed, Result<(), Fault>), Fault> {
     let mark = Mark::staged(paths)?;
-    let refused = system.refuses(line, profiles, &mark);
+    let refused = system.refuses(line, profiles, others, cards, &mark);
     let lacking = match &refused {
         Some((level, reason)) => {
             log.say(*level, reason);
@@ -259,25 +393,44 @@ fn hand_over(
         }
         None => system.lacks(profiles, cards, log),
     };
+    if system.mark.is_some() && refused.is_none() {
+        let text = "profiles of an earlier hand-over are for cards that this machine lacks: those that nobody has edited are \
+                    written anew";
+        log.say(Level::Warning, text);
+    }
     let is_lacking = |profile: &&Other| lacking.iter().any(|it| it.path == profile.path);
     let rest: Vec<&Other> = profiles.iter().filter(|it| !is_lacking(it)).collect();
-    if refused.is_none() && !rest.is_empty() {
-        let names: Vec<String> = rest.iter().map(|profile| profile.name()).collect();
-        let text = format!("the running system has its own network for {}", names.join(", "));
+    let is_known = |it: &&&Other| system.there(it).is_some_and(|own| system.is_unedited(own));
+    let own: Vec<String> = rest.iter().filter(|it| !is_known(it)).map(|it| it.name()).collect();
+    if refused.is_none() && !own.is_empty() {
+        let text = format!("the running system has its own network for {}", own.join(", "));
         log.say(Level::Info, &text);
     }
     // Without a profile of nmgen's in this boot, an interface is others'.
-    let early = paths.under(RUN_PROFILES);
-    let is_early = |it: &&&Other| it.path.file_name().is_some_and(|name| early.join(name).exists());
+    let early = early_names(paths)?;
+    let is_early = |it: &&&Other| {
+        let name = it.path.file_name().unwrap_or_default().to_string_lossy();
+        early.iter().any(|it| *it == name)
+    };
     let active: Vec<&Other> = rest.iter().filter(is_early).copied().collect();
     let releases = system.releases(line, &active, cards, log);
     if let Err(fault) = release::record(paths, &releases) {
         log.say(Level::Warning, &chain(&fault));
     }
+    let name = |profile: &Other| {
+        profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let there = rest.iter().filter(|it| system.there(it).is_some());
+    let mut is_given: BTreeSet<String> = there.map(|it| name(it)).collect();
     if refused.is_some() {
-        return Ok((Vec::new(), Ok(())));
+        if line.persist == Some(false) {
+            forget_host_name(paths)?;
+        }
+        return Ok((Handed { kept: Vec::new(), is_given }, Ok(())));
     }
-    let files = contents(lacking.into_iter())?;
+    is_given.extend(lacking.iter().map(|it| name(it)));
+    let remains = system.remains(profiles, &lacking, cards);
+    let files = contents(lacking.iter().copied())?;
     let directory = system.root.place(ETC_PROFILES)?;
     let written =
         parents(&directory).and_then(|()| write::write(&directory, &files).map_err(Fault::Machine));
@@ -287,18 +440,28 @@ fn hand_over(
             files::read(&directory.join(&file.name)).is_ok_and(|content| content == file.content)
         };
         let kept = files.into_iter().filter(|file| !is_there(file)).collect();
-        return Ok((kept, written));
+        return Ok((Handed { kept, is_given }, written));
     }
     if !files.is_empty() {
         let text = format!("the running system got {}", counted(files.len(), "profile"));
         log.say(Level::Info, &text);
     }
+    for own in remains {
+        match files::remove(&own.path) {
+            Ok(()) => {
+                let text = format!("{} of an earlier hand-over is removed", own.path.display());
+                log.say(Level::Info, &text);
+            }
+            Err(fault) => log.say(Level::Warning, &chain(&fault)),
+        }
+    }
     // The network is there: the rest is no reason to lose it.
     for done in [
+        give_others(paths, system, line, profiles, others, cards, log),
         host_name(paths, &system.root),
         link_files(paths, &system.root),
         readable(&paths.under(LABELS_FILE), LABELS.into()),
-        system.root.place(PERSISTED).and_then(|place| readable(&place, mark.text().into_bytes())),
+        give_mark(system, profiles, &mark),
     ] {
         done.unwrap_or_else(|fault| log.say(Level::Warning, &chain(&fault)));
     }
@@ -307,7 +470,69 @@ fn hand_over(
                     the document, or kernel arguments";
         log.say(Level::Warning, text);
     }
-    Ok((Vec::new(), Ok(())))
+    Ok((Handed { kept: Vec::new(), is_given }, Ok(())))
+}
+
+/// Hands the initramfs's other profiles over where coreos-teardown-initramfs would have done so, and says which cards have none.
+fn give_others(
+    paths: &Paths,
+    system: &System,
+    line: &CommandLine,
+    profiles: &[Other],
+    others: &[Other],
+    cards: &[Card],
+    log: &Log,
+) -> Result<(), Fault> {
+    let is_given = |own: &Other| system.is_given(own, profiles, others);
+    if !survivors::are_copied(paths, line)
+        || !survivors::has_no_network(&system.root, &system.own, is_given)
+    {
+        return Ok(());
+    }
+    let given: Vec<&Other> = profiles.iter().collect();
+    let wanted = survivors::wanted(others, &given, cards);
+    let files = wanted.iter().map(|it| copy(it)).collect::<Result<Vec<File>, Fault>>()?;
+    if !files.is_empty() {
+        let directory = system.root.place(ETC_PROFILES)?;
+        parents(&directory)?;
+        write::write(&directory, &files).map_err(Fault::Machine)?;
+        let names: Vec<String> = wanted.iter().map(|it| it.name()).collect();
+        let text = format!(
+            "the running system got the initramfs's other profiles too: {}",
+            names.join(", ")
+        );
+        log.say(Level::Info, &text);
+    }
+    let before: Vec<&Other> = others.iter().filter(|it| !it.is_plain_default()).collect();
+    let after: Vec<&Other> = given.into_iter().chain(wanted).collect();
+    let without = without_profile(cards, &before, &after);
+    let without: Vec<&str> = without.map(|card| card.name.as_str()).collect();
+    if !without.is_empty() {
+        let text = format!("the running system has no profile for {}", without.join(", "));
+        log.say(Level::Warning, &text);
+    }
+    Ok(())
+}
+
+/// Writes the mark, after the digests of nmgen's profiles in the running system that are as this boot's first step staged them.
+fn give_mark(system: &System, profiles: &[Other], mark: &Mark) -> Result<(), Fault> {
+    let directory = system.root.place(ETC_PROFILES)?;
+    let mut digests = system.digests.clone();
+    for file in contents(profiles.iter())? {
+        if files::read(&directory.join(&file.name)).is_ok_and(|content| content == file.content) {
+            digests.add(&file);
+        }
+    }
+    readable(&system.root.place(DIGESTS)?, digests.text().into_bytes())?;
+    readable(&system.root.place(PERSISTED)?, mark.text().into_bytes())
+}
+
+/// Keeps coreos-teardown-initramfs from handing the document's host name over.
+fn forget_host_name(paths: &Paths) -> Result<(), Fault> {
+    let name = content(&paths.under(STAGE).join(HOST_NAME.trim_start_matches('/')))?;
+    let early = paths.under(EARLY_HOST_NAME);
+    // Another one is from `ip=`.
+    if name.is_some() && content(&early)? == name { files::remove(&early) } else { Ok(()) }
 }
 
 /// True when a disk is unlocked over the network: crypttab(5).
@@ -370,13 +595,7 @@ fn links(stage: &Path) -> Result<Vec<(String, Vec<u8>)>, Fault> {
 }
 
 fn contents<'p>(profiles: impl Iterator<Item = &'p Other>) -> Result<Vec<File>, Fault> {
-    let read = |profile: &Other| {
-        let path = profile.path.clone();
-        let content = files::read(&path).map_err(|source| Fault::ReadFile { path, source })?;
-        let name = profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        Ok(File { directories: Vec::new(), name, content })
-    };
-    profiles.map(read).collect()
+    profiles.map(copy).collect()
 }
 
 /// The content of a file; `None` if it is missing.

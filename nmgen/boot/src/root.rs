@@ -11,6 +11,9 @@ pub(crate) const ETC_PROFILES: &str = "/etc/NetworkManager/system-connections";
 /// Settings of the initramfs's NetworkManager. dracut's own are in `15-carrier-timeout.conf`; the
 /// file whose name sorts last wins (NetworkManager.conf(5)).
 pub(crate) const RUN_SETTINGS: &str = "/run/NetworkManager/conf.d/20-nmgen.conf";
+/// dracut sets the host name from it when the network is up; coreos-teardown-initramfs copies it to
+/// the running system.
+pub(crate) const EARLY_HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
 /// The mark in the running system that it has received its profiles.
 pub(crate) const PERSISTED: &str = "/etc/nmgen/persisted";
 

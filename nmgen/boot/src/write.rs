@@ -3,16 +3,24 @@
 pub(crate) mod components;
 mod detection;
 mod early;
+pub(crate) mod given;
 pub(crate) mod mark;
+mod name_servers;
+pub(crate) mod operators;
 pub(crate) mod others;
 pub(crate) mod profiles;
 pub(crate) mod root_disk;
 
+use std::path::Path;
+
+use nmgen_core::node::Card;
+use nmgen_core::profile::{Configuration, Profile};
 use nmgen_document::format::{chain, counted};
 
 use self::early::Bounds;
 use self::mark::Mark;
 use self::others::Other;
+use self::profiles::{Machine, listed};
 use crate::choose::chooser::shown;
 use crate::choose::listing::HostsDirectory;
 use crate::choose::need::Need;
@@ -20,8 +28,8 @@ use crate::choose::{Found, expect_cards, host_file};
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::kernel_log::{Level, Log};
-use crate::names::{conversion, renamed};
-use crate::root::Paths;
+use crate::names::{Names, conversion, renamed};
+use crate::root::{Paths, RUN_PROFILES};
 
 /// Converts the document with the machine's names, and writes the profiles.
 pub(crate) fn write(
@@ -32,39 +40,32 @@ pub(crate) fn write(
     need: Need,
     log: &Log,
 ) -> Result<(), Fault> {
-    let Found { choice, mut host, names, diagnostics } = found;
+    let Found { choice, mut host, mut names, diagnostics, cards } = found;
     let file = directory.file(&choice.name);
     expect_cards(&file, &names, line, need, log)?;
     conversion::apply(&mut host, &file, &names)?;
     let bounds = Bounds::new(line, host.document().map(|document| &document.root));
     let mut configuration = conversion::configuration(&host, diagnostics, log)?;
-    let carriers = profiles::carriers(paths, line)?;
-    let left_out = root_disk::leave_out(&mut configuration, &carriers, &names);
-    if !left_out.is_empty() {
-        let text = format!(
-            "the root disk is on the network: {} of {} left out, as {} carries it",
-            left_out.join(", "),
-            file.display(),
-            carriers.iter().map(Other::name).collect::<Vec<_>>().join(", ")
-        );
-        log.say(Level::Warning, &text);
-    }
+    profiles::forget(paths, |_| true)?;
+    let others = listed(paths.under(RUN_PROFILES))?;
+    let is_left_out = give_way(&mut configuration, &mut names, &others, line, &file, log);
     let (count, reason) = (configuration.profiles.len(), shown(&choice.reason));
     if configuration.profiles.is_empty() {
-        let more = if left_out.is_empty() { "" } else { " besides" };
+        let more = if is_left_out { " besides" } else { "" };
         let text = format!("{} configures no network{more} ({reason})", file.display());
         log.say(Level::Info, &text);
         return Ok(());
     }
     let text = host_file::bytes(&file)?;
+    let machine = Machine { names: &names, cards: &cards, others };
     let displaced = match need {
-        Need::Network => profiles::write(paths, &configuration, &names, &bounds, line, log)?,
+        Need::Network => profiles::write(paths, &configuration, machine, &bounds, line, log)?,
         Need::Persist => {
             profiles::stage_only(paths, &configuration, &names, line)?;
             Vec::new()
         }
     };
-    if let Err(fault) = Mark::of(paths, &choice.name, &text, &names.present).stage(paths) {
+    if let Err(fault) = Mark::of(paths, &choice.name, &text, &cards).stage(paths) {
         // The network is there: the mark's fields are no reason to lose it.
         log.say(Level::Warning, &chain(&fault));
     }
@@ -73,8 +74,8 @@ pub(crate) fn write(
         Need::Persist => ", for the running system only",
     };
     let text = format!(
-        "this machine is {} ({reason}): {} from {}{purpose}{}",
-        choice.name,
+        "{} ({reason}): {} from {}{purpose}{}",
+        choice.told(),
         counted(count, "profile"),
         file.display(),
         renamed(&names)
@@ -84,4 +85,48 @@ pub(crate) fn write(
         log.say(Level::Info, &format!("{} gives way to it", path.display()));
     }
     Ok(())
+}
+
+/// Leaves the document's components out that the root disk or a person's profiles are for, each with a warning. True if there is
+/// one.
+fn give_way(
+    configuration: &mut Configuration,
+    names: &mut Names,
+    others: &[Other],
+    line: &CommandLine,
+    file: &Path,
+    log: &Log,
+) -> bool {
+    let ids = |profiles: &[Profile]| {
+        let ids: Vec<&str> = profiles.iter().map(|profile| profile.id.as_str()).collect();
+        ids.join(", ")
+    };
+    let is_carrier = |other: &&Other| {
+        root_disk::is_carried_by(other, line) && !operators::is_ours(other, configuration)
+    };
+    let carriers: Vec<&Other> = others.iter().filter(is_carrier).collect();
+    let mut left_out = root_disk::leave_out(configuration, &carriers, names);
+    if !left_out.is_empty() {
+        let text = format!(
+            "the root disk is on the network: {} of {} left out, as {} carries it",
+            ids(&left_out),
+            file.display(),
+            carriers.iter().map(|it| it.name()).collect::<Vec<_>>().join(", ")
+        );
+        log.say(Level::Warning, &text);
+    }
+    let (others_own, reasons) = operators::leave_out(configuration, others, &names.present);
+    if !others_own.is_empty() {
+        let text = format!(
+            "{} of {} left out: somebody gave this initramfs profiles for the same ({})",
+            ids(&others_own),
+            file.display(),
+            reasons.into_iter().collect::<Vec<_>>().join(", ")
+        );
+        log.say(Level::Warning, &text);
+    }
+    left_out.extend(others_own);
+    let is_its = |card: &Card| left_out.iter().any(|it| operators::as_other(it).covers(card));
+    names.present.retain(|card| !is_its(card));
+    !left_out.is_empty()
 }

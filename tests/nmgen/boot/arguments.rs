@@ -1,6 +1,6 @@
 //! Arguments of the kernel command line, from all of its files.
 
-use tests::machine::{EARLY, Machine};
+use tests::machine::Machine;
 
 use super::marked;
 
@@ -15,7 +15,7 @@ fn named(line: &str) -> Machine {
 /// The virtual interface of the chosen document.
 fn chosen(machine: &Machine) -> Vec<String> {
     assert_eq!(machine.boot().code, Some(0));
-    machine.profiles(EARLY)
+    machine.early()
 }
 
 #[tests::case]

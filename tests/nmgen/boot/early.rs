@@ -49,7 +49,7 @@ fn booted(document: &str, line: &str) -> Machine {
 fn addresses_from_the_network_are_not_waited_for_for_ever() {
     for (others, line, expected) in [
         ("", "", "90"),
-        ("- name: ens4\n", "", "45"),
+        ("- name: ens4\n", "", "90"),
         ("", "rd.net.timeout.dhcp=7", "7"),
         ("", "rd.net.timeout.dhcp=infinity rd.net.dhcp.retry=2", "2147483647"),
     ] {
@@ -153,15 +153,16 @@ fn no_one_elses_profile_takes_our_cards() {
         machine = machine.file(&format!("{EARLY}/{name}.nmconnection"), &text);
     }
     // nmgen's profile under another name, as from `nmgen gc` through coreos-installer.
-    let same = "[connection]\nid=same\nuuid=eb167dc3-77c6-5e5b-94a7-7ca659590917\ntype=vlan\n";
-    machine = machine.file(&format!("{EARLY}/same.nmconnection"), same);
+    let same = booted(STATIC, "").read(&format!("{STAGED}/ens3.nmconnection"));
+    machine = machine.file(&format!("{EARLY}/same.nmconnection"), &same);
     assert_eq!(machine.boot().code, Some(0));
     assert_eq!(machine.profiles(EARLY), ["bootif2", "ens3", "ip-ens9"]);
     assert_eq!(get(&profile(&machine, "ens3"), "ipv4", "method"), Some("manual"));
     assert_eq!(
         machine.read("run/NetworkManager/conf.d/20-nmgen.conf"),
         "# Written by nmgen boot, for the initramfs only.\n[.config]\nenable=env:initrd\n\n\
-         [device-nmgen]\nmatch-device=except:interface-name:=ens3;\ncarrier-wait-timeout=0\n"
+         [device-nmgen]\nmatch-device=except:interface-name:=ens3;except:interface-name:=ens9;\
+         except:mac:52:54:00:00:00:02;\ncarrier-wait-timeout=0\n"
     );
 }
 
@@ -210,7 +211,7 @@ fn a_second_run_leaves_nothing_of_the_first() {
     assert_eq!(machine.boot().code, Some(0));
     machine.write("etc/nmgen/worker-0.yml", "interfaces:\n- {name: dummy0, type: dummy}\n");
     assert_eq!(machine.boot().code, Some(0));
-    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+    assert_eq!(machine.early(), ["dummy0"]);
     assert_eq!(machine.profiles(STAGED), ["dummy0"]);
 }
 

@@ -33,9 +33,5 @@ fn a_file_named_after_a_port_is_found() {
     let machine =
         Machine::new().card("ibp3s0", PRESENT).host(&DOCUMENTED.replace(':', "-"), &marked("ours"));
     let said = machine.boot();
-    assert_eq!(
-        (said.code, machine.profiles(EARLY)),
-        (Some(0), vec!["ours".to_owned()]),
-        "{said:?}"
-    );
+    assert_eq!((said.code, machine.early()), (Some(0), vec!["ours".to_owned()]), "{said:?}");
 }

@@ -52,8 +52,9 @@ fn all_take_theirs(source: &Path, cases: &[Case]) {
         let expected = expected.files(&format!("out/{host}"));
         let (count, plural) = (expected.len(), if expected.len() == 1 { "" } else { "s" });
         assert!(count > 0, "{source:?}: {host}");
+        let name = if *host == "cluster" { "one of the cluster" } else { host };
         let line = format!(
-            "nmgen: this machine is {host} ({reason}): {count} profile{plural} from \
+            "nmgen: this machine is {name} ({reason}): {count} profile{plural} from \
              /etc/nmgen/{host}.yml\n{GIVES_WAY}"
         );
         assert_eq!((said.code, &said.console), (Some(0), &line), "{source:?}: {host}");

@@ -44,6 +44,15 @@ fn it_names_host_document_and_machine() {
     let sum = String::from_utf8(sum).unwrap();
     assert_eq!(fields[1], format!("document=sha256:{}", sum.split(' ').next().unwrap()));
     assert_eq!(fields[2], "machine=system UUID 4c4c4544-0032-3510-8058-b6c04f564c32");
+    assert_eq!(fields[3], "addresses=52:54:00:00:00:01");
+    // sha256sum --check, in the running system.
+    let sum = Command::new("sha256sum")
+        .arg(machine.path(&format!("{RUNNING}/ens3.nmconnection")))
+        .output();
+    let sum = String::from_utf8(sum.unwrap().stdout).unwrap();
+    let digest = sum.split(' ').next().unwrap();
+    let path = "/etc/NetworkManager/system-connections/ens3.nmconnection";
+    assert_eq!(machine.read("sysroot/etc/nmgen/persisted.sha256"), format!("{digest}  {path}\n"));
     assert_eq!(later(&machine), "nmgen: the running system got its profiles at an earlier boot\n");
 }
 
@@ -52,13 +61,30 @@ fn another_machine_document_or_host_is_a_warning() {
     let earlier = "nmgen: the running system got its profiles at an earlier boot";
     let remedy = "; remove /etc/nmgen/persisted to have missing ones written again\n";
 
-    let machine = marked().file(UUID, "11111111-0032-3510-8058-b6c04f564c32\n");
+    // A new board with the old card is the same machine; so is a new card in the old one.
+    let board = "11111111-0032-3510-8058-b6c04f564c32\n";
+    let card = |machine: Machine| machine.card("ens3", "52:54:00:00:00:09");
+    let document = DOCUMENT.replace(":01}", ":09}");
+    let again = format!("{earlier} from another text of worker-0.yml{remedy}");
+    assert_eq!(later(&marked().file(UUID, board)), format!("{earlier}\n"));
+    // Its profile has been edited, and nobody undoes that.
+    let profile = format!("{RUNNING}/ens3.nmconnection");
+    let edited = |machine: Machine| {
+        let text = machine.read(&profile);
+        machine.file(&profile, &format!("{text}# mine\n"))
+    };
+    let lost = format!(
+        "nmgen: /{profile}: the profile is for another card than ens3, which has no network in the running system\n"
+    );
+    let machine = card(edited(marked())).host("worker-0", &document);
+    assert_eq!(later(&machine), format!("{again}{lost}"));
+    let machine = card(edited(marked())).host("worker-0", &document).file(UUID, board);
     let said = later(&machine);
     assert_eq!(
         said,
         format!(
             "{earlier} on another machine (system UUID 4c4c4544-0032-3510-8058-b6c04f564c32; this one \
-             has system UUID 11111111-0032-3510-8058-b6c04f564c32){remedy}"
+             has system UUID 11111111-0032-3510-8058-b6c04f564c32){remedy}{lost}"
         )
     );
 

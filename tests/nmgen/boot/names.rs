@@ -237,14 +237,14 @@ routes:
         .host("52-54-00", document);
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["ens3"]);
+    assert_eq!(machine.early(), ["ens3"]);
     let profile = machine.read(&format!("{STAGED}/ens3.nmconnection"));
     assert!(profile.contains("interface-name=ens3\n"), "{profile}");
     assert!(profile.contains("route0=198.51.100.0/24,192.0.2.1"), "{profile}");
     // A card with the document's name is a match.
     machine.plug("eth0", "52:54:00:12:34:57");
     assert_eq!(machine.boot().code, Some(0));
-    assert_eq!(machine.profiles(EARLY), ["eth0"]);
+    assert_eq!(machine.early(), ["eth0"]);
 }
 
 /// The address of a missing card, under a name that another card has on this machine.

@@ -19,7 +19,8 @@ const MARK: &str = "sysroot/etc/nmgen/persisted";
 /// Profiles for this boot, and how they get to NetworkManager.
 const KEPT: &str = "run/nmgen-profiles";
 const PLACES: &str = "run/tmpfiles.d/nmgen-profiles.conf";
-const FIRST_BOOT: &str = "nmgen.timeout=0 ignition.firstboot\n";
+/// A component goes to a system with a network of its own only on request.
+const ASKED: &str = "nmgen.timeout=0 ignition.firstboot nmgen.persist=1\n";
 
 fn booted() -> Machine {
     let machine = Machine::with_card().host("worker-0", DOCUMENT);
@@ -156,7 +157,7 @@ fn what_it_has_already_is_its_own() {
     ];
     for (existing, profiles, console) in cases {
         let machine = booted()
-            .command_line(FIRST_BOOT)
+            .command_line(ASKED)
             .file("sysroot/etc/hostname", "chosen-by-ignition\n")
             .file("sysroot/etc/systemd/network/70-ens3.link", "[Match]\n");
         own(&machine, "other", &existing);

@@ -60,7 +60,7 @@ fn released(machine: &Machine) -> Vec<&'static str> {
 
 #[tests::case]
 fn a_card_with_a_profile_of_its_own_is_released_and_all_that_is_connected() {
-    let machine = booted("rd.neednet=1 ignition.firstboot");
+    let machine = booted("rd.neednet=1 ignition.firstboot nmgen.persist=1");
     own(&machine, "own", &format!("uuid={OWN_UUID}\ntype=ethernet\ninterface-name=ens3\n"));
     assert_eq!(released(&machine), ["ens3", "ens3.100"]);
     assert_eq!(machine.profiles(RUNNING), ["ens4", "own"]);

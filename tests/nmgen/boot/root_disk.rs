@@ -24,6 +24,9 @@ autoconnect-priority=-200
 
 [ethernet]
 mac-address=52:54:00:00:00:01
+
+[user]
+org.freedesktop.NetworkManager.origin=nm-initrd-generator
 ";
 const IBFT_VLAN: &str = "\
 [connection]
@@ -35,6 +38,9 @@ autoconnect-priority=-200
 [vlan]
 id=7
 parent=52:54:00:00:00:01
+
+[user]
+org.freedesktop.NetworkManager.origin=nm-initrd-generator
 ";
 const ARGUMENT: &str = "\
 [connection]
@@ -42,6 +48,9 @@ id=ens3
 uuid=7b2c9d34-5e0f-4f4e-a2a5-6f9d2b1c8e7a
 type=ethernet
 interface-name=ens3
+
+[user]
+org.freedesktop.NetworkManager.origin=nm-initrd-generator
 ";
 
 fn machine(line: &str) -> Machine {
@@ -59,7 +68,7 @@ fn has_kept(machine: &Machine, name: &str, text: &str) {
     assert_eq!(machine.read(&path), text);
     let mut expected = [name, "ens4"];
     expected.sort_unstable();
-    assert_eq!(machine.profiles(EARLY), expected);
+    assert_eq!(machine.early(), expected);
     assert_eq!(machine.profiles(STAGED), ["ens4"]);
     let warning = said.kernel.lines().find(|line| line.contains("root disk")).unwrap();
     assert!(
@@ -107,7 +116,7 @@ fn the_command_lines_card_is_never_touched_when_the_root_disk_is_on_the_network(
     let machine = machine("").card("nbft0", "52:54:00:00:00:09");
     let machine = machine.file(&format!("{EARLY}/nbft0.nmconnection"), &nbft);
     assert_eq!(machine.boot().code, Some(0));
-    assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100", "ens4", "nbft0"]);
+    assert_eq!(machine.early(), ["ens3", "ens3.100", "ens4", "nbft0"]);
 }
 
 /// Otherwise the document replaces `ip=`, as ever; each profile that goes is a line.
@@ -128,7 +137,8 @@ fn each_displaced_profile_is_a_line() {
 fn a_bond_of_the_command_line_goes_whole() {
     let profile = |name: &str, more: &str| {
         let text = format!(
-            "[connection]\nid={name}\nuuid={name}-uuid\ntype=ethernet\ninterface-name={name}\n{more}"
+            "[connection]\nid={name}\nuuid={name}-uuid\ntype=ethernet\ninterface-name={name}\n{more}[user]\n\
+             org.freedesktop.NetworkManager.origin=nm-initrd-generator\n"
         );
         (format!("{EARLY}/{name}.nmconnection"), text)
     };
@@ -142,5 +152,5 @@ fn a_bond_of_the_command_line_goes_whole() {
         machine = machine.file(&path, &text);
     }
     assert_eq!(machine.boot().code, Some(0));
-    assert_eq!(machine.profiles(EARLY), ["ens3", "ens3.100", "ens4", "ens8"]);
+    assert_eq!(machine.early(), ["ens3", "ens3.100", "ens4", "ens8"]);
 }

@@ -24,7 +24,9 @@ fn machine(state: &str) -> Machine {
         .iter()
         .enumerate()
         .map(|(n, own)| (format!("worker-{n}"), fleet(&format!("host{n}"), own, state)));
-    hosts.fold(Machine::new().card("usb0", BMC), |machine, (name, text)| machine.host(&name, &text))
+    hosts.fold(Machine::new().card("usb0", BMC).on_bus("usb0", "usb"), |machine, (name, text)| {
+        machine.host(&name, &text)
+    })
 }
 
 #[tests::case]
@@ -53,7 +55,7 @@ fn a_machine_that_has_no_other_address_takes_the_fallback() {
         let machine = machine(state).host("cluster", &marked("all"));
         let said = machine.boot();
         assert_eq!(said.code, Some(0), "{said:?}");
-        assert_eq!(machine.profiles(EARLY), ["all"], "{said:?}");
+        assert_eq!(machine.early(), ["all"], "{said:?}");
         assert_eq!(said.kernel.matches("<4>").count(), usize::from(state == "up"), "{said:?}");
     }
 }

@@ -86,7 +86,7 @@ fn a_card_that_comes_late_is_waited_for() {
          from /etc/nmgen/worker-0.yml; eth0 is ens3; eth1 is ens4\n\
          nmgen: /run/NetworkManager/system-connections/default_connection.nmconnection gives way to it\n"
     );
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
 /// udevd writes its entry of a device before the rename and again after it; the event with the new name ends the wait.
@@ -103,7 +103,7 @@ fn a_card_that_is_being_renamed_is_waited_for() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
 /// The kernel's own events, in a separate network namespace: a new device there ends the wait.
@@ -128,7 +128,7 @@ fn the_kernel_says_that_a_card_came() {
     }
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
 #[tests::case]
@@ -144,7 +144,7 @@ fn cards_that_the_document_does_not_need_are_not_waited_for() {
     let start = Instant::now();
     assert_eq!(machine.boot().code, Some(0));
     assert!(start.elapsed() < SOON);
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
 #[tests::case]
@@ -170,7 +170,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
     assert!(said.console.starts_with("nmgen: waiting for network cards\n"), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 
     // Without the cards the document for all machines applies.
     let machine = self::machine(LONG).host("cluster", CLUSTER);
@@ -179,7 +179,7 @@ fn what_a_later_card_could_change_is_decided_when_udevd_is_done() {
     let (said, took) = boot_while(&machine, || settle(&machine, 2));
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+    assert_eq!(machine.early(), ["dummy0"]);
 }
 
 /// A document for a maker's cards names no address, so udevd alone says whether one may come.
@@ -199,7 +199,7 @@ fn a_document_for_a_prefix_waits_for_udevd_too() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+    assert_eq!(machine.early(), ["dummy0"]);
 }
 
 /// Documents are read once, not for each card: a file removed meanwhile would be an error.
@@ -217,7 +217,7 @@ fn the_directory_is_read_once() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+    assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
 }
 
 #[tests::case]
@@ -232,7 +232,7 @@ fn a_machine_without_any_card_waits_for_one() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens3", "ens4"]);
+    assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
 #[tests::case]
@@ -339,7 +339,7 @@ fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+    assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
     // Nothing is waited for where no document is for an address.
     let machine = Machine::with_card().command_line(LONG).host("cluster", CLUSTER);
     machine.write("run/udev/control", "");
@@ -347,7 +347,7 @@ fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {
     machine.write("run/udev/data/n2", "I:1\n");
     let said = machine.boot();
     assert!(!said.console.contains("waiting"), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["dummy0"]);
+    assert_eq!(machine.early(), ["dummy0"]);
 }
 
 /// A BMC's network interface, which every machine of its kind has.
@@ -370,7 +370,7 @@ fn a_usb_card_with_a_local_address_is_no_card() {
     });
     assert_eq!(said.code, Some(0), "{said:?}");
     assert!(took < SOON, "{took:?}");
-    assert_eq!(machine.profiles(EARLY), ["bond0", "ens4", "ens5"]);
+    assert_eq!(machine.early(), ["bond0", "ens4", "ens5"]);
 }
 
 /// Azure's rule for the virtual function below netvsc, before the kernel has joined them.
@@ -390,7 +390,7 @@ fn a_card_that_networkmanager_leaves_alone_is_none() {
     }
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["eth0"]);
+    assert_eq!(machine.early(), ["eth0"]);
 }
 
 /// s390x: the cards of one OSA port have one address.
@@ -408,5 +408,5 @@ fn cards_that_share_a_port_are_told_by_their_names() {
         .host("worker-0", &format!("interfaces:\n{}{}", card("enc700"), card("enc600")));
     let said = machine.boot();
     assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(machine.profiles(EARLY), ["enc600", "enc700"]);
+    assert_eq!(machine.early(), ["enc600", "enc700"]);
 }

@@ -19,6 +19,7 @@ interfaces:
   ipv4: {enabled: true, address: [{ip: 198.51.100.10, prefix-length: 24}]}
 ";
 const FIRST_BOOT: &str = "nmgen.timeout=0 rd.neednet=1 ignition.firstboot\n";
+const ASKED: &str = "nmgen.timeout=0 rd.neednet=1 ignition.firstboot nmgen.persist=1\n";
 const ALL: [&str; 4] = ["bond0", "ens3", "ens4", "ens5"];
 
 fn machine(line: &str) -> Machine {
@@ -64,7 +65,7 @@ fn a_bond_is_not_given_without_its_ports() {
         "type=bond\ninterface-name=bond0\n",
         "type=vlan\ninterface-name=bond0.7\n[vlan]\nparent=bond0\nid=7\n",
     ] {
-        let (names, said) = given(FIRST_BOOT, &[(OWN, profile(keys))]);
+        let (names, said) = given(ASKED, &[(OWN, profile(keys))]);
         assert_eq!(names, ["ens5"], "{keys}");
         assert!(said.contains("has its own network for bond0, ens3, ens4\n"), "{said}");
     }
@@ -81,18 +82,18 @@ fn a_bond_is_not_given_without_its_ports() {
         ("etc/sysconfig/network-scripts/ifcfg-uplink", "HWADDR=52:54:00:00:00:01\n".to_owned()),
         ("etc/sysconfig/network-scripts/ifcfg-ens3", "ONBOOT=yes\n".to_owned()),
     ] {
-        assert_eq!(given(FIRST_BOOT, &[(path, text)]).0, ["ens5"], "{path}");
+        assert_eq!(given(ASKED, &[(path, text)]).0, ["ens5"], "{path}");
     }
     // nmgen's profiles may know their cards by address alone.
     let own = [(OWN, profile("type=ethernet\ninterface-name=ens5\n"))];
-    let line = format!("{} nmgen.identifier=mac-address\n", FIRST_BOOT.trim_end());
+    let line = format!("{} nmgen.identifier=mac-address\n", ASKED.trim_end());
     assert_eq!(given(&line, &own).0, ["bond0", "ens3", "ens4"]);
 }
 
 #[tests::case]
 fn a_profile_for_any_card_is_for_every_one() {
     let own = [(OWN, profile("type=ethernet\n[ipv4]\nmethod=auto\n"))];
-    assert_eq!(given(FIRST_BOOT, &own).0, [""; 0]);
+    assert_eq!(given(ASKED, &own).0, [""; 0]);
     // But for a default that gives way to each other profile, and files that NetworkManager passes over.
     for (path, text) in [
         (OWN, profile("type=ethernet\nautoconnect-priority=-100\n")),
@@ -104,19 +105,35 @@ fn a_profile_for_any_card_is_for_every_one() {
         ("etc/sysconfig/network-scripts/ifcfg-ens3.rpmsave", "DEVICE=ens3\n".to_owned()),
         ("etc/sysconfig/network-scripts/readme-ifcfg-rh.txt", "DEVICE=ens3\n".to_owned()),
     ] {
-        assert_eq!(given(FIRST_BOOT, &[(path, text.clone())]).0, ALL, "{path} {text}");
+        assert_eq!(given(ASKED, &[(path, text.clone())]).0, ALL, "{path} {text}");
     }
 }
 
-/// A node that has run for long, and gets an initramfs with nmgen.
+/// A node that has run for long, and gets an initramfs with nmgen; and a first boot whose Ignition config brings a network: a
+/// second default route beside its own may cut the machine off.
 #[tests::case]
-fn a_later_boot_gives_a_configured_system_nothing_unless_it_is_asked_for() {
+fn a_configured_system_gets_nothing_unless_it_is_asked_for() {
     let other = [(OWN, profile("type=ethernet\ninterface-name=ens9\n"))];
     let (names, said) = given("nmgen.timeout=0 rd.neednet=1\n", &other);
     assert_eq!(names, [""; 0]);
-    assert!(said.contains("its own network (ens9), and this is no first boot"), "{said}");
+    let refused = "its own network (ens9): it gets no profile without nmgen.persist=1";
+    assert!(said.contains(refused), "{said}");
+    let (names, said) = given(FIRST_BOOT, &other);
+    assert_eq!(names, [""; 0]);
+    assert!(said.contains(refused), "{said}");
     assert_eq!(given("nmgen.timeout=0 rd.neednet=1 nmgen.persist=1\n", &other).0, ALL);
-    assert_eq!(given(FIRST_BOOT, &other).0, ALL);
+    assert_eq!(given(ASKED, &other).0, ALL);
+    // No network: an image's default, what NetworkManager ignores or the initramfs gave, and the loopback device.
+    for text in [
+        profile("type=ethernet\nautoconnect-priority=-100\n"),
+        profile("type=loopback\ninterface-name=lo\n"),
+        profile(
+            "type=ethernet\ninterface-name=ens9\n[user]\norg.freedesktop.NetworkManager.origin=nm-initrd-generator\n",
+        ),
+        "# nothing\n".to_owned(),
+    ] {
+        assert_eq!(given(FIRST_BOOT, &[(OWN, text.clone())]).0, ALL, "{text}");
+    }
     assert_eq!(given("nmgen.timeout=0 rd.neednet=1\n", &[]).0, ALL);
     assert_eq!(
         given("nmgen.timeout=0 rd.neednet=1 ignition.firstboot nmgen.persist=0\n", &[]).0,

@@ -1,5 +1,7 @@
 //! Chooses this machine's document: gathers the input of [`node`](nmgen_core::node)'s decision.
 
+use std::path::PathBuf;
+
 use nmgen_core::node::{self, Candidate, Card, INITRAMFS, Identity, Reason, Tier};
 use nmgen_document::mac::{Mac, MacPrefix};
 
@@ -18,6 +20,21 @@ pub(crate) struct Choice {
     /// The cards that the file is named after; cards of the document without a MAC address stand for
     /// them.
     pub(crate) cards: Vec<Card>,
+}
+
+impl Choice {
+    /// The beginning of the line for the log.
+    pub(crate) fn told(&self) -> String {
+        match self.reason {
+            Reason::Cluster => "this machine is one of the cluster".to_owned(),
+            Reason::KernelArgument
+            | Reason::MacAddress { .. }
+            | Reason::MacPrefix { .. }
+            | Reason::Dmi { .. }
+            | Reason::ShortHostName(_)
+            | Reason::FullHostName(_) => format!("this machine is {}", self.name),
+        }
+    }
 }
 
 /// The reason as text for the log.
@@ -45,8 +62,10 @@ pub(crate) struct Chooser<'d> {
     identity: Identity,
     /// Read once the first card is there.
     mentions: Option<Mentions<'d>>,
-    /// Addresses that several documents name, and the warnings that are not told yet.
-    shared: Vec<Mac>,
+    /// Cards whose address several documents name, with two of them.
+    shared: Vec<(Card, [PathBuf; 2])>,
+    /// All warnings, and those that are not told yet.
+    told: Vec<String>,
     warnings: Vec<String>,
 }
 
@@ -56,7 +75,15 @@ impl<'d> Chooser<'d> {
         host: Option<String>,
         identity: Identity,
     ) -> Self {
-        Self { directory, host, identity, mentions: None, shared: Vec::new(), warnings: Vec::new() }
+        Self {
+            directory,
+            host,
+            identity,
+            mentions: None,
+            shared: Vec::new(),
+            told: Vec::new(),
+            warnings: Vec::new(),
+        }
     }
 
     /// The document that no later card can change; `None` if there is none yet.
@@ -91,9 +118,19 @@ impl<'d> Chooser<'d> {
     /// See [`Self::certain`].
     pub(crate) fn fallback(&self, cards: &Cards) -> Result<Option<Choice>, Fault> {
         for tier in INITRAMFS.iter().filter(|tier| **tier != Tier::MacAddress) {
-            if let Some(choice) = self.only(self.matching(*tier, cards), cards)? {
-                return Ok(Some(choice));
-            }
+            let Some(choice) = self.only(self.matching(*tier, cards), cards)? else { continue };
+            // One of two documents may be this machine's: another's network is no way out.
+            let is_own =
+                |card: &Card| cards.list.contains(card) && !cards.is_of_every_machine(card);
+            return match self.shared.iter().find(|(card, _)| is_own(card)) {
+                Some((card, files)) if choice.reason == Reason::Cluster => {
+                    Err(Fault::Disqualified {
+                        address: format!("{} ({})", card.mac, card.name),
+                        files: files.clone(),
+                    })
+                }
+                _ => Ok(Some(choice)),
+            };
         }
         Ok(None)
     }
@@ -135,20 +172,34 @@ impl<'d> Chooser<'d> {
     /// identifies none of them, whichever cards come first.
     fn of_card(&mut self, card: &Card, by_name: &[Candidate]) -> Result<Vec<Candidate>, Fault> {
         let reason = Reason::MacAddress { mac: card.mac, card: card.name.clone() };
-        let named = by_name.iter().filter(|candidate| candidate.reason == reason).cloned();
+        let named = by_name.iter().filter(|candidate| candidate.reason == reason);
+        let mut names: Vec<(String, bool)> = Vec::new();
+        for candidate in named {
+            let addresses = addresses(&self.directory.file(&candidate.name))?;
+            names.push((candidate.name.clone(), addresses.is_some()));
+        }
+        for name in self.mentioning(card.mac)? {
+            match addresses(&self.directory.file(name))? {
+                Some(all) if !all.contains(&card.mac) => {}
+                // An unreadable one may be meant for any card.
+                addresses => names.push((name.to_owned(), addresses.is_some())),
+            }
+        }
+        let readable = names.iter().find(|(_, is_readable)| *is_readable).map(|it| it.0.clone());
+        if let Some(readable) = readable {
+            for (name, _) in names.extract_if(.., |(_, is_readable)| !*is_readable) {
+                let [broken, other] =
+                    [&name, &readable].map(|it| self.directory.file(it).display().to_string());
+                let warning = format!(
+                    "{broken} cannot be read; {other} has the MAC address {} and counts",
+                    card.mac
+                );
+                self.warn(warning);
+            }
+        }
         let mut found = Vec::new();
         let mut first: Option<(String, Vec<u8>)> = None;
-        let mut mentioning = self.mentioning(card.mac)?.into_iter();
-        let mut named = named.map(|candidate| candidate.name);
-        loop {
-            let name = match named.next() {
-                Some(name) => name,
-                None => match mentioning.next() {
-                    Some(name) if self.is_for(name, card)? => name.to_owned(),
-                    Some(_) => continue,
-                    None => return Ok(found),
-                },
-            };
+        for (name, _) in names {
             let document = self.directory.document(&name).to_owned();
             let text = bytes(&self.directory.file(&document))?;
             if node::is_empty(&text) {
@@ -158,22 +209,48 @@ impl<'d> Chooser<'d> {
                 None => first = Some((document, text)),
                 Some((_, known)) if *known == text => {}
                 Some((other, _)) => {
-                    if self.shared.contains(&card.mac) {
-                        return Ok(Vec::new());
-                    }
-                    let [one, two] =
-                        [other, &document].map(|it| self.directory.file(it).display().to_string());
+                    let files = [other, &document].map(|it| self.directory.file(it));
+                    let [one, two] = [&files[0], &files[1]].map(|it| it.display().to_string());
                     let warning = format!(
                         "{} ({}) identifies no machine: {one} and {two} have this MAC address",
                         card.mac, card.name
                     );
-                    self.shared.push(card.mac);
-                    self.warnings.push(warning);
+                    if !self.shared.iter().any(|(shared, _)| shared.mac == card.mac) {
+                        self.shared.push((card.clone(), files));
+                    }
+                    self.warn(warning);
                     return Ok(Vec::new());
                 }
             }
             found.push(Candidate { name, reason: reason.clone() });
         }
+        Ok(found)
+    }
+
+    /// Keeps a warning, once.
+    fn warn(&mut self, warning: String) {
+        if !self.told.contains(&warning) {
+            self.told.push(warning.clone());
+            self.warnings.push(warning);
+        }
+    }
+
+    /// The documents that mention an address of these cards, and those that are no text in UTF-8: none of them matches, and one
+    /// may be meant.
+    ///
+    /// # Errors
+    /// A document that is read again cannot be read.
+    pub(crate) fn near(&mut self, cards: &Cards) -> Result<Vec<String>, Fault> {
+        let mut near = Vec::new();
+        for card in &cards.list {
+            for name in self.mentioning(card.mac)? {
+                near.push(format!("{name}.yml mentions {}", card.mac));
+            }
+        }
+        near.dedup();
+        let foreign = self.mentions.as_ref().map(Mentions::foreign).unwrap_or_default();
+        near.extend(foreign.iter().map(|name| format!("{name}.yml is not UTF-8")));
+        Ok(near)
     }
 
     /// True when a document is for the machine with some address: a later card may have it.
@@ -187,12 +264,6 @@ impl<'d> Chooser<'d> {
     /// The warnings that were not told yet.
     pub(crate) fn warnings(&mut self) -> Vec<String> {
         std::mem::take(&mut self.warnings)
-    }
-
-    /// True when the document has the card's address; an unreadable one may be meant for any card.
-    fn is_for(&self, name: &str, card: &Card) -> Result<bool, Fault> {
-        let addresses = addresses(&self.directory.file(name))?;
-        Ok(addresses.is_none_or(|all| all.contains(&card.mac)))
     }
 
     fn mentioning(&mut self, mac: Mac) -> Result<Vec<&'d str>, Fault> {

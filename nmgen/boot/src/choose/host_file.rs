@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use nmgen_core::source::{Host, read_file};
+use nmgen_core::source::{Host, Nic, read_file};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::mac::Mac;
@@ -24,9 +24,31 @@ pub(crate) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault
         return Err(Fault::Document(diagnostics));
     };
     match Host::of_file(Some(name.to_owned()), &source) {
-        Ok(host) => Ok((host, diagnostics)),
+        Ok(host) => Ok((unwrapped(host), diagnostics)),
         Err(faults) => Err(Fault::Document(faults)),
     }
+}
+
+/// The host of an NMStateConfig of the assisted installer, which `nmgen check` takes in a hosts directory too: its document is
+/// `spec.config`, and `spec.interfaces` has the addresses of its cards.
+fn unwrapped(host: Host) -> Host {
+    let Some(document) = host.document.as_ref() else { return host };
+    let root = &document.root;
+    let config = root.at(&["spec", "config"]);
+    let Some(config) = config.filter(|_| root.text_at("kind") == Some("NMStateConfig")) else {
+        return host;
+    };
+    let cards = root.at(&["spec", "interfaces"]).map(Node::items).unwrap_or_default().iter();
+    let nic = |node: &Node<'_>| {
+        Some(Nic {
+            name: node.text_at("name").map(str::to_owned),
+            mac_address: node.mac_at("macAddress")?,
+            place: host.place.clone(),
+        })
+    };
+    let nics = cards.filter_map(nic).collect();
+    let host = Host { document: Some(document.part(config.clone())), nics, ..host };
+    Host { document: host.with_mac_addresses(), ..host }
 }
 
 /// The MAC addresses of the interfaces that the document brings up; `None` when it cannot be read as a document.

@@ -16,6 +16,8 @@ pub(crate) struct Mentions<'d> {
     directory: &'d HostsDirectory,
     /// Hosts with their addresses; `None` for more than the bounds.
     hosts: Vec<(&'d str, Option<Vec<Mac>>)>,
+    /// Hosts whose files are no UTF-8, such as UTF-16 of an editor.
+    foreign: Vec<&'d str>,
 }
 
 impl<'d> Mentions<'d> {
@@ -24,9 +26,12 @@ impl<'d> Mentions<'d> {
     /// # Errors
     /// A file cannot be read; it may be this machine's.
     pub(crate) fn read(directory: &'d HostsDirectory) -> Result<Self, Fault> {
-        let (mut hosts, mut room) = (Vec::new(), MAX_OF_ALL);
+        let (mut hosts, mut foreign, mut room) = (Vec::new(), Vec::new(), MAX_OF_ALL);
         for name in directory.hosts() {
             let text = bytes(&directory.file(name))?;
+            if text.starts_with(b"\xff\xfe") || text.starts_with(b"\xfe\xff") || text.contains(&0) {
+                foreign.push(name);
+            }
             let mut macs = mentioned(&text);
             let first: Vec<Mac> = macs.by_ref().take(MAX_OF_ONE.min(room)).collect();
             let macs = macs.next().is_none().then_some(first);
@@ -35,7 +40,12 @@ impl<'d> Mentions<'d> {
                 hosts.push((name, macs));
             }
         }
-        Ok(Self { directory, hosts })
+        Ok(Self { directory, hosts, foreign })
+    }
+
+    /// The names of files that are no UTF-8.
+    pub(crate) fn foreign(&self) -> &[&'d str] {
+        &self.foreign
     }
 
     /// True when a document contains an address.

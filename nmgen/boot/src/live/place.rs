@@ -16,10 +16,6 @@ use crate::write::others::{self, Other};
 
 /// The file names of an earlier run: a changed configuration replaces them.
 const RECORD: &str = "/run/nmgen-live/profiles";
-/// nm-initrd-generator marks its profiles.
-const ORIGIN: (&str, &str, &str) =
-    ("user", "org.freedesktop.NetworkManager.origin", "nm-initrd-generator");
-const DEFAULT: &str = "default_connection.nmconnection";
 
 /// Writes everything; others' profiles are removed last, since they are the network until then.
 pub(super) fn write(paths: &Paths, ready: &Ready, log: &Log) -> Result<(), Fault> {
@@ -66,10 +62,8 @@ fn displaced(
         others.map_err(|source| Fault::ReadProfiles { path: directory.to_owned(), source })?;
     let is_displaced = |other: &Other| {
         let name = other.path.file_name().unwrap_or_default().to_string_lossy();
-        let (section, key, origin) = ORIGIN;
-        let is_generated = name == DEFAULT || other.keyfile.get(section, key) == Some(origin);
         let is_former = former.lines().any(|it| it == name);
-        !ours.contains(&*name) && (is_generated || is_former || conflicts(other, ready))
+        !ours.contains(&*name) && (other.is_generated() || is_former || conflicts(other, ready))
     };
     Ok(others.into_iter().filter(is_displaced).map(|other| other.path).collect())
 }

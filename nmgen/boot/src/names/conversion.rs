@@ -33,7 +33,7 @@ pub(crate) fn check(host: &Host) -> Result<(), Fault> {
 pub(crate) fn apply(host: &mut Host, file: &Path, names: &Names) -> Result<(), Fault> {
     let Some(document) = host.document_mut() else { return Ok(()) };
     if let Some(twice) = names.twice(&document.root) {
-        return Err(Fault::NameTwice { file: file.to_owned(), twice });
+        return Err(Fault::NameTwice { file: file.to_owned(), twice: Box::new(twice) });
     }
     names.apply(&mut document.root);
     // A map of cards has the source's names.

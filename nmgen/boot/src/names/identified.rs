@@ -8,10 +8,16 @@ use std::collections::BTreeMap;
 use nmgen_core::node::Card;
 use nmgen_core::profile::Profile;
 
+use crate::command_line::Identifier;
+
 /// The profiles with the cards' permanent addresses beside their names, so that a profile never takes another
-/// card that has the name; with `by_mac` in place of the names, so that it finds its card under any.
-pub(crate) fn profiles(profiles: &[Profile], cards: &[Card], by_mac: bool) -> Vec<Profile> {
+/// card that has the name; in place of the names, so that it finds its card under any; or with the names alone, so that a new
+/// card in the place of an old one has its network.
+pub(crate) fn profiles(profiles: &[Profile], cards: &[Card], by: Identifier) -> Vec<Profile> {
     let mut profiles = profiles.to_vec();
+    if by == Identifier::Name {
+        return profiles;
+    }
     let mut uuids: BTreeMap<String, String> = BTreeMap::new();
     for profile in &mut profiles {
         let get = |key| profile.keyfile.get("connection", key).unwrap_or_default().to_owned();
@@ -23,7 +29,7 @@ pub(crate) fn profiles(profiles: &[Profile], cards: &[Card], by_mac: bool) -> Ve
         let (name, uuid) = (get("interface-name"), get("uuid"));
         let Some(card) = cards.iter().find(|card| card.name == name) else { continue };
         profile.keyfile.set(section, "mac-address", &card.mac.to_string());
-        if by_mac {
+        if by == Identifier::MacAddress {
             if let Some(connection) = profile.keyfile.section_mut("connection") {
                 connection.entries.retain(|(key, _)| key != "interface-name");
             }

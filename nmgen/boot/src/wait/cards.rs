@@ -33,6 +33,8 @@ const HOST_NAMES: [&str; 3] =
 pub(crate) struct Cards {
     /// Sorted by name; of cards with the same address only the one without a controller.
     pub(crate) list: Vec<Card>,
+    /// All of them, sorted by name: the ports of a switch may share an address with the card behind them (DSA).
+    pub(crate) all: Vec<Card>,
     /// Every network device with its final name.
     pub(crate) names: Vec<String>,
     /// udevd has pending events, so more cards may appear.
@@ -42,6 +44,8 @@ pub(crate) struct Cards {
     /// A card that every machine of its kind has, and no other: a USB one with a locally administered
     /// address, such as a BMC's network interface, proves nothing of the others.
     has_own_card: bool,
+    /// The addresses of such cards.
+    of_every_machine: Vec<Mac>,
 }
 
 impl Cards {
@@ -90,11 +94,19 @@ impl Cards {
         // A virtual function and the device before it share an address (netvsc); so do several cards on one
         // port of s390x's OSA.
         found.sort();
+        let card = |(mac, _, name, _): &(Mac, bool, String, String)| Card {
+            name: name.clone(),
+            mac: *mac,
+        };
+        cards.all = found.iter().map(card).collect();
         found.dedup_by(|again, first| again.0 == first.0 && again.3 != SHARED_BUS);
         let is_own = |(mac, _, _, bus): &(Mac, bool, String, String)| bus != USB || !mac.is_local();
         cards.has_own_card = found.iter().any(is_own);
+        let others = found.iter().filter(|card| !is_own(card));
+        cards.of_every_machine = others.map(|(mac, ..)| *mac).collect();
         cards.list = found.into_iter().map(|(mac, _, name, _)| Card { name, mac }).collect();
         cards.list.sort_by(|a, b| a.name.cmp(&b.name));
+        cards.all.sort_by(|a, b| a.name.cmp(&b.name));
         cards.names.sort_unstable();
         Ok(cards)
     }
@@ -104,15 +116,25 @@ impl Cards {
         self.is_static || (!self.more_to_come && self.has_own_card)
     }
 
+    /// True when udevd has no pending events: whatever it has announced is there.
+    pub(crate) fn are_announced(&self) -> bool {
+        self.is_static || !self.more_to_come
+    }
+
+    /// True for a card with an address that every machine of its kind has.
+    pub(crate) fn is_of_every_machine(&self, card: &Card) -> bool {
+        self.of_every_machine.contains(&card.mac)
+    }
+
     /// The card with this address; of several, the one with this name.
     pub(crate) fn with_mac(&self, mac: &Mac, name: &str) -> Option<&Card> {
-        let mut cards = self.list.iter().filter(|card| card.mac == *mac);
-        let first = cards.next()?;
-        if first.name == name {
-            Some(first)
-        } else {
-            cards.find(|it| it.name == name).or(Some(first))
-        }
+        let named = self.all.iter().find(|card| card.mac == *mac && card.name == name);
+        named.or_else(|| self.list.iter().find(|card| card.mac == *mac))
+    }
+
+    /// The card with this name.
+    pub(crate) fn named(&self, name: &str) -> Option<&Card> {
+        self.all.iter().find(|card| card.name == name)
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {

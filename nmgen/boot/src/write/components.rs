@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nmgen_core::profile::Keyfile;
+use nmgen_core::profile::{Configuration, Keyfile, Profile};
 
 /// Keys whose value names another profile's interface or uuid, in any section.
 const REFERENCES: [&str; 7] =
@@ -27,6 +27,27 @@ pub(crate) fn components<'k>(
         }
     }
     component
+}
+
+/// Removes the components with a hit from the configuration; returns the removed profiles.
+pub(crate) fn leave_out(
+    configuration: &mut Configuration,
+    is_hit: impl Fn(&Profile) -> bool,
+) -> Vec<Profile> {
+    let component = components(configuration.profiles.iter().map(|profile| &profile.keyfile));
+    let profiles = configuration.profiles.iter().zip(&component);
+    let hit: Vec<usize> =
+        profiles.filter(|(profile, _)| is_hit(profile)).map(|(_, component)| *component).collect();
+    let mut left_out = Vec::new();
+    let mut component = component.into_iter();
+    configuration.profiles.retain(|profile| {
+        let is_kept = component.next().is_none_or(|component| !hit.contains(&component));
+        if !is_kept {
+            left_out.push(profile.clone());
+        }
+        is_kept
+    });
+    left_out
 }
 
 fn connection<'k>(keyfile: &'k Keyfile, key: &str) -> Option<&'k str> {

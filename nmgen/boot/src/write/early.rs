@@ -9,11 +9,8 @@ use nmgen_document::Node;
 
 use crate::command_line::CommandLine;
 
-/// Seconds for a single dynamic profile: nm-initrd-generator's value.
-const ONLY: u32 = 90;
-/// Seconds for each of several: NetworkManager's default, so that one silent network doesn't hold up
-/// the others.
-const ONE_OF_SEVERAL: u32 = 45;
+/// Seconds for a dynamic profile: nm-initrd-generator's value. The protocols of bonds and switches may take sixty.
+const ATTEMPT: u32 = 90;
 /// Seconds beside a static default route, where a link-local address cannot activate the connection.
 const BESIDE: u32 = 10;
 
@@ -24,6 +21,8 @@ const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
 pub(crate) struct Bounds {
     /// Seconds for DHCP, from the kernel command line.
     timeout: Option<u32>,
+    /// The initramfs mounts the root disk over the network.
+    has_network_root: bool,
     /// The kernel has no IPv6.
     has_no_ipv6: bool,
     /// Interfaces for which the document disables IPv6; unlike one that does not mention it.
@@ -43,6 +42,7 @@ impl Bounds {
         let without = interfaces.unwrap_or_default().iter().filter(is_without);
         Self {
             timeout: line.dhcp_timeout,
+            has_network_root: line.has_network_root,
             has_no_ipv6: line.has_no_ipv6,
             without_ipv6: without.filter_map(|it| it.text_at("name")).map(str::to_owned).collect(),
         }
@@ -59,11 +59,11 @@ impl Bounds {
 pub(crate) fn profiles(profiles: &[Profile], bounds: &Bounds) -> Vec<Profile> {
     let timeout = bounds.timeout;
     let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
-    let dynamic = profiles.iter().filter(|profile| is_dynamic(&profile.keyfile)).count();
-    let wait = match dynamic {
-        _ if has_default => Wait::Beside,
-        0 | 1 => Wait::For(timeout.unwrap_or(ONLY)),
-        _ => Wait::For(timeout.unwrap_or(ONE_OF_SEVERAL)),
+    // The root disk may be on any card, and its lease is waited for.
+    let wait = if has_default && !bounds.has_network_root {
+        Wait::Beside
+    } else {
+        Wait::For(timeout.unwrap_or(ATTEMPT))
     };
     profiles.iter().map(|profile| early(profile, wait, bounds)).collect()
 }
@@ -104,7 +104,7 @@ fn early(profile: &Profile, wait: Wait, bounds: &Bounds) -> Profile {
             keyfile.set("ipv4", "may-fail", "true");
             keyfile.set("ipv6", "method", "link-local");
             keyfile.set("ipv6", "may-fail", "true");
-            ONLY
+            ATTEMPT
         }
         Wait::Beside => {
             for (family, _) in FAMILIES {
@@ -124,6 +124,12 @@ fn early(profile: &Profile, wait: Wait, bounds: &Bounds) -> Profile {
         }
     }
     early
+}
+
+/// True when these profiles may lead out of their own networks: by a static default route, or by what DHCP and routers give.
+pub(crate) fn has_way_out(profiles: &[Profile]) -> bool {
+    let mut keyfiles = profiles.iter().map(|profile| &profile.keyfile);
+    keyfiles.any(|keyfile| has_static_default(keyfile) || is_dynamic(keyfile))
 }
 
 /// True for addresses from DHCP or router advertisements.

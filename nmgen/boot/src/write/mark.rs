@@ -1,21 +1,23 @@
 //! The mark in the running system: it has received its profiles, and for which host, from which
 //! document and on which machine.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use nmgen_core::node::{Card, names_a_machine};
 use nmgen_core::write;
-use sha2::{Digest as _, Sha256};
+use nmgen_document::mac::Mac;
 
 use crate::fault::Fault;
+use crate::persist::digests;
 use crate::root::{Paths, STAGE};
 use crate::wait::cards;
 
 /// Marks are small; a larger file is damaged.
 const MAX_BYTES: u64 = 4096;
+/// So many fit in; a machine with more is known by these.
+const MAX_ADDRESSES: usize = 64;
 const COMMENT: &str = "\
 # nmgen boot gave this system its network profiles. What has become of them since is the system's own
 # affair, so later boots give it none. Remove this file to have missing ones written again.
@@ -28,19 +30,25 @@ pub(crate) struct Mark {
     pub(crate) host: String,
     /// Its digest.
     document: String,
-    /// Machine identifier.
+    /// The firmware's identifier.
     machine: String,
+    /// The permanent addresses of the machine's cards.
+    addresses: Vec<Mac>,
 }
 
 impl Mark {
     /// The mark for this machine and a document.
     pub(crate) fn of(paths: &Paths, host: &str, text: &[u8], cards: &[Card]) -> Self {
-        let mut document = "sha256:".to_owned();
-        for byte in Sha256::digest(text) {
-            // Writing to a String cannot fail.
-            let _ = write!(document, "{byte:02x}");
+        let mut addresses: Vec<Mac> = cards.iter().map(|card| card.mac).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        addresses.truncate(MAX_ADDRESSES);
+        Self {
+            host: host.to_owned(),
+            document: format!("sha256:{}", digests::of(text)),
+            machine: machine(paths),
+            addresses,
         }
-        Self { host: host.to_owned(), document, machine: machine(paths, cards) }
     }
 
     /// Stages it for the second step.
@@ -78,13 +86,23 @@ impl Mark {
             let value = |line: &str| Some(line.strip_prefix(key)?.strip_prefix('=')?.to_owned());
             text.lines().find_map(value).unwrap_or_default()
         };
-        Self { host: value("host"), document: value("document"), machine: value("machine") }
+        let machine = value("machine");
+        // Without a firmware's identifier an older mark has an address in its place.
+        let older = machine.strip_prefix("MAC address ").and_then(Mac::parse);
+        let addresses = value("addresses");
+        let addresses = addresses.split(' ').filter_map(Mac::parse).chain(older).collect();
+        let machine = if older.is_some() { String::new() } else { machine };
+        Self { host: value("host"), document: value("document"), machine, addresses }
     }
 
     /// The file's text.
     pub(crate) fn text(&self) -> String {
-        let Self { host, document, machine } = self;
-        format!("{COMMENT}host={host}\ndocument={document}\nmachine={machine}\n")
+        let Self { host, document, machine, .. } = self;
+        let addresses: Vec<String> = self.addresses.iter().map(Mac::to_string).collect();
+        let addresses = addresses.join(" ");
+        format!(
+            "{COMMENT}host={host}\ndocument={document}\nmachine={machine}\naddresses={addresses}\n"
+        )
     }
 
     /// True when nothing is known of it but that it exists.
@@ -92,14 +110,36 @@ impl Mark {
         self.host.is_empty() || self.document.is_empty()
     }
 
+    /// True when both have no card in common, and not the firmware's identifier. A card may fail or be replaced, and so may the
+    /// board with the identifier.
+    fn is_of_another_machine(&self, now: &Self) -> bool {
+        let is_known = |mark: &Self| !mark.machine.is_empty();
+        let has_common = self.addresses.iter().any(|mac| now.addresses.contains(mac));
+        match (is_known(self), is_known(now)) {
+            _ if has_common => false,
+            (true, true) => self.machine != now.machine,
+            _ => !self.addresses.is_empty() && !now.addresses.is_empty(),
+        }
+    }
+
+    /// Its identifier in messages: the firmware's, else the first address.
+    fn machine(&self) -> String {
+        let address = || self.addresses.first().map(|mac| format!("MAC address {mac}"));
+        match self.machine.as_str() {
+            "" => address().unwrap_or_default(),
+            machine => machine.to_owned(),
+        }
+    }
+
     /// How `now`, this boot's mark, differs from this one, as a part of a message.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         let is_other =
             |one: &str, other: &str| !one.is_empty() && !other.is_empty() && one != other;
-        if is_other(&self.machine, &now.machine) {
+        if self.is_of_another_machine(now) {
             return Some(format!(
                 "on another machine ({}; this one has {})",
-                self.machine, now.machine
+                self.machine(),
+                now.machine()
             ));
         }
         if is_other(&self.host, &now.host) {
@@ -114,13 +154,11 @@ fn staged(paths: &Paths) -> PathBuf {
     paths.under(STAGE).join("mark")
 }
 
-/// The UUID, else the serial number, else a card's address.
-fn machine(paths: &Paths, cards: &[Card]) -> String {
+/// The UUID, else the serial number.
+fn machine(paths: &Paths) -> String {
     let dmi = cards::dmi(paths).into_iter().rev();
     let mut usable = dmi.filter(|dmi| names_a_machine(&dmi.value));
-    let dmi = usable.next().map(|dmi| format!("{} {}", dmi.what, dmi.value));
-    let card = || cards.iter().map(|card| card.mac).min();
-    dmi.or_else(|| card().map(|mac| format!("MAC address {mac}"))).unwrap_or_default()
+    usable.next().map(|dmi| format!("{} {}", dmi.what, dmi.value)).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -128,7 +166,13 @@ mod tests {
     use super::*;
 
     fn mark(host: &str, document: &str, machine: &str) -> Mark {
-        Mark { host: host.into(), document: document.into(), machine: machine.into() }
+        let addresses = Mac::parse("52:54:00:00:00:01").filter(|_| machine.is_empty());
+        Mark {
+            host: host.into(),
+            document: document.into(),
+            machine: machine.into(),
+            addresses: addresses.into_iter().collect(),
+        }
     }
 
     #[test]
@@ -151,5 +195,27 @@ mod tests {
         assert!(difference(&mark("worker-1", "b", "system UUID 1")).contains("worker-1"));
         assert!(difference(&mark("worker-0", "b", "")).contains("another text of worker-0.yml"));
         assert_eq!(Mark::default().difference(&other), None);
+    }
+
+    #[test]
+    fn one_card_in_common_is_the_same_machine() {
+        let with = |machine: &str, cards: &str| {
+            Mark::parse(&format!("host=a\ndocument=b\nmachine={machine}\naddresses={cards}\n"))
+        };
+        let (one, two) = ("52:54:00:00:00:01", "52:54:00:00:00:02");
+        let both = format!("{one} {two}");
+        for (before, now, is_other) in [
+            (with("", &both), with("", two), false),
+            (with("", one), with("", two), true),
+            (with("UUID 1", one), with("UUID 2", &both), false),
+            (with("UUID 1", one), with("UUID 1", two), false),
+            (with("UUID 1", one), with("UUID 2", two), true),
+            (with("UUID 1", ""), with("", ""), false),
+            // As older versions wrote it.
+            (with("MAC address 52:54:00:00:00:02", ""), with("", &both), false),
+            (with("MAC address 52:54:00:00:00:02", ""), with("UUID 1", one), true),
+        ] {
+            assert_eq!(before.is_of_another_machine(&now), is_other, "{before:?} {now:?}");
+        }
     }
 }

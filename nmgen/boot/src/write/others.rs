@@ -4,7 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nmgen_core::profile::Keyfile;
+use nmgen_core::node::Card;
+use nmgen_core::profile::{Keyfile, Section};
 use nmgen_document::mac::Mac;
 
 use crate::files::{self, unless_missing};
@@ -16,6 +17,12 @@ pub(crate) struct Other {
     pub(crate) keyfile: Keyfile,
 }
 
+/// nm-initrd-generator marks its profiles.
+const ORIGIN: (&str, &str, &str) =
+    ("user", "org.freedesktop.NetworkManager.origin", "nm-initrd-generator");
+const DEFAULT: &str = "default_connection.nmconnection";
+/// Keys of a default profile without `nameserver=`, `rd.route=` and the like.
+const PLAIN: [&str; 4] = ["method", "dhcp-timeout", "required-timeout", "may-fail"];
 /// Ends of names that NetworkManager passes over (`nm_keyfile_utils_ignore_filename`).
 const IGNORED: [&str; 5] = ["~", ".swp", ".swpx", ".pem", ".der"];
 
@@ -106,6 +113,44 @@ impl Other {
     pub(crate) fn name(&self) -> String {
         let stem = self.path.file_stem().unwrap_or_default().to_string_lossy();
         self.interface().map_or_else(|| stem.into_owned(), str::to_owned)
+    }
+
+    /// True for a profile that the kernel command line or the firmware's tables gave, not a person: each boot makes
+    /// it anew. The default one has this name even where the generator leaves out its mark.
+    pub(crate) fn is_generated(&self) -> bool {
+        let (section, key, origin) = ORIGIN;
+        self.keyfile.get(section, key) == Some(origin)
+            || self.path.file_name().is_some_and(|name| name == DEFAULT)
+    }
+
+    /// True for a profile of any card.
+    pub(crate) fn is_of_any_card(&self) -> bool {
+        self.is_of_card() && self.interface().is_none() && self.mac().is_none()
+    }
+
+    /// True for the generator's profile without arguments of its own, DHCP on any card or on that of `BOOTIF=`: the
+    /// running system's NetworkManager has the like for a card without a profile, and CoreOS never copies it.
+    pub(crate) fn is_plain_default(&self) -> bool {
+        let is_plain = |section: &Section| {
+            let is_family = matches!(section.name.as_str(), "ipv4" | "ipv6");
+            !is_family
+                || (section.get("method") == Some("auto")
+                    && section.entries.iter().all(|(key, _)| PLAIN.contains(&key.as_str())))
+        };
+        self.is_generated()
+            && self.is_of_card()
+            && self.interface().is_none()
+            && self.controller().is_none()
+            && self.keyfile.sections.iter().all(is_plain)
+    }
+
+    /// True when the profile may take this card.
+    pub(crate) fn covers(&self, card: &Card) -> bool {
+        match (self.interface(), self.mac()) {
+            (Some(interface), _) => interface == card.name,
+            (None, Some(mac)) => self.is_of_card() && mac == card.mac,
+            (None, None) => self.is_of_card(),
+        }
     }
 
     /// True for a profile of a physical network card.

@@ -8,7 +8,7 @@ use nmgen_document::mac::Mac;
 
 use crate::command_line::CommandLine;
 use crate::names::Names;
-use crate::write::components::components;
+use crate::write::components;
 use crate::write::others::Other;
 
 /// nm-initrd-generator's priority for profiles of the firmware (`NMI_AUTOCONNECT_PRIORITY_FIRMWARE`).
@@ -28,17 +28,18 @@ pub(crate) fn is_carried_by(other: &Other, line: &CommandLine) -> bool {
         || (line.has_network_root && names_a_card)
 }
 
-/// Removes the components with a card of these profiles from the configuration; returns the interfaces.
+/// Removes the components with a card of these profiles from the configuration; returns the removed
+/// profiles.
 pub(crate) fn leave_out(
     configuration: &mut Configuration,
-    carriers: &[Other],
+    carriers: &[&Other],
     names: &Names,
-) -> Vec<String> {
-    let parents = || carriers.iter().filter_map(Other::parent);
+) -> Vec<Profile> {
+    let parents = || carriers.iter().filter_map(|it| it.parent());
     let interfaces: BTreeSet<&str> =
-        carriers.iter().filter_map(Other::interface).chain(parents()).collect();
+        carriers.iter().filter_map(|it| it.interface()).chain(parents()).collect();
     let macs: Vec<Mac> =
-        carriers.iter().filter_map(Other::mac).chain(parents().filter_map(Mac::parse)).collect();
+        carriers.iter().filter_map(|it| it.mac()).chain(parents().filter_map(Mac::parse)).collect();
     let cards = names.present.iter().filter(|card| macs.contains(&card.mac));
     let cards: BTreeSet<&str> = cards.map(|card| card.name.as_str()).collect();
     let is_hit = |profile: &Profile| {
@@ -50,18 +51,5 @@ pub(crate) fn leave_out(
             || cards.contains(name)
             || mac.is_some_and(|it| macs.contains(&it))
     };
-    let component = components(configuration.profiles.iter().map(|profile| &profile.keyfile));
-    let profiles = configuration.profiles.iter().zip(&component);
-    let hit: Vec<usize> =
-        profiles.filter(|(profile, _)| is_hit(profile)).map(|(_, component)| *component).collect();
-    let mut left_out = Vec::new();
-    let mut component = component.into_iter();
-    configuration.profiles.retain(|profile| {
-        let is_kept = component.next().is_none_or(|component| !hit.contains(&component));
-        if !is_kept {
-            left_out.push(profile.id.clone());
-        }
-        is_kept
-    });
-    left_out
+    components::leave_out(configuration, is_hit)
 }
