@@ -16,7 +16,7 @@ use nmgen_document::diagnostic::Diagnostics;
 
 use self::chooser::{Choice, Chooser};
 use self::listing::HostsDirectory;
-use self::need::Need;
+use self::need::{Need, is_initramfs};
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::kernel_log::{Level, Log};
@@ -29,6 +29,8 @@ use crate::wait::quiet::Quiet;
 /// The rest is left out, so that the message stays one line.
 const MAX_ADDRESSES: usize = 8;
 const MAX_NEAR: usize = 4;
+/// NetworkManager's program for 802.1X and MACsec.
+const SUPPLICANT: [&str; 2] = ["/usr/sbin/wpa_supplicant", "/usr/bin/wpa_supplicant"];
 
 /// This machine's document, and its names on this machine.
 pub(crate) struct Found {
@@ -91,6 +93,10 @@ pub(crate) fn seek(
             None => "network cards".to_owned(),
             Some(choice) => {
                 let found = look_up(directory, choice, &cards)?;
+                if need == Need::Network && is_initramfs(paths) {
+                    let file = directory.file(&found.choice.name);
+                    expect_supplicant(paths, &found, &file)?;
+                }
                 // udev's idle moment is enough: no later card changes a document that was chosen.
                 let has_names = need == Need::Persist && cards.are_announced();
                 if found.names.missing.is_empty() || is_over || has_names {
@@ -128,6 +134,25 @@ pub(crate) fn look_up(
         return Err(Fault::OpenVSwitch { file, interface });
     }
     Ok(Found { choice, host, names, diagnostics, cards: cards.all.clone() })
+}
+
+/// Refuses a document that needs wpa_supplicant in an initramfs without it.
+///
+/// # Errors
+/// [`Fault::NoSupplicant`].
+fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fault> {
+    let needs_it = |node: &&Node<'_>| {
+        (node.get("802.1x").is_some() || node.text_at("type") == Some("macsec"))
+            && matches!(node.text_at("state"), None | Some("up"))
+    };
+    let root = found.host.document.as_ref().map(|document| &document.root);
+    let interface = root.and_then(|root| fields::interfaces(root).find(needs_it)?.text_at("name"));
+    match interface {
+        Some(interface) if !SUPPLICANT.iter().any(|path| paths.under(path).exists()) => {
+            Err(Fault::NoSupplicant { file: file.to_owned(), interface: interface.to_owned() })
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The first interface of Open vSwitch's, which the initramfs has no database and no plugin for.

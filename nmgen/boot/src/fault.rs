@@ -55,6 +55,11 @@ pub(crate) enum Fault {
         file.display()
     )]
     OpenVSwitch { file: PathBuf, interface: String },
+    #[error(
+        "{}: {interface} needs wpa_supplicant for 802.1X or MACsec, which this initramfs lacks",
+        file.display()
+    )]
+    NoSupplicant { file: PathBuf, interface: String },
     #[error("{}: none of its network cards appeared within {seconds} s: {cards}", file.display())]
     NoCard { file: PathBuf, seconds: u64, cards: String },
     #[error("cannot remove {}", path.display())]
@@ -85,6 +90,7 @@ impl Fault {
             | Self::Disqualified { .. }
             | Self::Document(_)
             | Self::OpenVSwitch { .. }
+            | Self::NoSupplicant { .. }
             | Self::NameTwice { .. } => true,
             Self::ReadDirectory { .. }
             | Self::ReadProfiles { .. }

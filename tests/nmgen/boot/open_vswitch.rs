@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use tests::machine::Machine;
+use tests::machine::{EARLY, Machine, STAGED};
 use tests::program;
 
 const BR_EX: &str = "\
@@ -34,6 +34,44 @@ fn a_br_ex_document_is_an_error_and_the_initramfs_keeps_its_network() {
             .replace("type: ovs-interface,", &format!("type: ovs-interface, state: {state},"));
         let said = Machine::with_card().host("worker-0", &document).boot();
         assert_eq!(said.code, Some(0), "{said:?}");
+    }
+}
+
+/// 802.1X and MACsec without wpa_supplicant: the card would get no link, and the initramfs's own network is better than that.
+#[tests::case]
+fn what_needs_a_supplicant_is_refused_without_one() {
+    let card = "interfaces:\n- name: eth0\n  type: ethernet\n  mac-address: 52:54:00:00:00:01\n  ipv4: {enabled: true, dhcp: true}\n";
+    let key = "50b71a8ef0bd5751ea76de6d6c98c03a";
+    let documents = [
+        format!("{card}  802.1x: {{identity: worker-0, eap-methods: [ttls], password: secret}}\n"),
+        format!(
+            "{card}- {{name: macsec0, type: macsec, macsec: {{encrypt: true, base-iface: eth0, mka-cak: {key}, mka-ckn: '{}', \
+             port: 0, validation: strict, send-sci: true}}}}\n",
+            format!("{key}{key}").replace('5', "f")
+        ),
+    ];
+    for document in documents {
+        let machine = Machine::with_card().host("worker-0", &document);
+        let said = machine.boot();
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.console.contains("needs wpa_supplicant for 802.1X or MACsec"), "{said:?}");
+        assert!(machine.is_untouched());
+        let with_it = machine.file("usr/sbin/wpa_supplicant", "");
+        assert_eq!(with_it.boot().code, Some(0));
+        assert!(with_it.profiles(EARLY).contains(&"ens3".to_owned()));
+        // The running system has one of its own.
+        let machine = Machine::with_card()
+            .host("worker-0", &document)
+            .command_line("nmgen.timeout=0 ignition.firstboot\n");
+        assert_eq!(machine.boot().code, Some(0));
+        assert!(machine.profiles(STAGED).contains(&"ens3".to_owned()));
+        let output = Command::new(program::nmgen())
+            .args(["generate", "--to", "initrd"])
+            .arg(machine.path("etc/nmgen"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("warning[needs-supplicant]: "), "{said}");
     }
 }
 

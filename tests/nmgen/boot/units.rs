@@ -71,7 +71,7 @@ fn dracut_gets_the_program_the_units_and_the_documents() {
         let script = format!(
             "moddir=/m systemdsystemunitdir=/u initdir=/i SYSTEMCTL='echo systemctl'\n\
              inst_binary() {{ echo binary \"$@\"; }}; inst_simple() {{ echo file \"$@\"; }}\n\
-             instmods() {{ echo modules; }}\n\
+             instmods() {{ echo modules; }}; inst_multiple() {{ echo several \"$2\"; }}\n\
              dracut_module_included() {{ [[ \" ${{mods_to_load-}} \" == *\" $1 \"* ]]; }}\n{before}\n. ./module-setup.sh; {function}"
         );
         let output = Command::new("bash")
@@ -97,6 +97,20 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     assert_eq!(run("nmgen_hosts=/nowhere", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("", "depends").1, "systemd network-manager\n");
     assert_eq!(run("", "installkernel").1, "modules\n");
+    // More for documents that ask for it, or on request.
+    let document =
+        "interfaces: [{name: eno1, 802.1x: {ca-cert: /etc/pki/ca.pem, private-key: '/none'}}]\n";
+    std::fs::create_dir_all(path("etc/pki")).unwrap();
+    std::fs::write(path("etc/pki/ca.pem"), "").unwrap();
+    std::fs::write(path("etc/nmgen/worker-0.yml"), document).unwrap();
+    let supplicant = "several wpa_supplicant\n";
+    let certificate = "file /etc/pki/ca.pem\n";
+    assert_eq!(run("", "install"), (Some(0), format!("{units}{supplicant}{certificate}{hosts}")));
+    assert_eq!(
+        run("nmgen_hosts= nmgen_for='infiniband supplicant'", "install").1,
+        format!("{units}{supplicant}")
+    );
+    assert_eq!(run("nmgen_for=infiniband", "installkernel").1, "modules\nmodules\n");
     // kdump's initramfs gets nothing, whether dracut has come as far as its module or not.
     for kdump in ["mods_to_load='base kdumpbase nmgen'", "add_dracutmodules=' nmgen kdumpbase '"] {
         for function in ["install", "installkernel", "depends"] {

@@ -38,8 +38,8 @@ pub(crate) fn all(paths: &Paths) -> Result<Vec<Other>, Fault> {
     Ok(others)
 }
 
-/// The profiles that belong to the running system too, beside nmgen's (`given`): whole components without an interface of these. The
-/// default profile is none: NetworkManager has the like for a card without a profile.
+/// The profiles that belong to the running system too, beside nmgen's (`given`): whole components without an interface of
+/// these. The default profile is none: NetworkManager has the like for a card without a profile.
 pub(crate) fn wanted<'o>(others: &'o [Other], given: &[&Other], cards: &[Card]) -> Vec<&'o Other> {
     let is_hit = |other: &Other| given.iter().any(|it| is_in_the_way(it, other, cards));
     let component = components(others.iter().map(|other| &other.keyfile));

@@ -4,7 +4,7 @@
 #
 # The hosts' documents are copied from /etc/nmgen of the building system, or from the directory of
 # nmgen_hosts= in dracut.conf. An empty nmgen_hosts= copies none, for an initramfs with documents in
-# /run/nmgen or in the directory of nmgen.dir= on the kernel command line.
+# /run/nmgen or in the directory of nmgen.dir= on the kernel command line; such documents may need nmgen_for="supplicant infiniband".
 
 # called by dracut
 check() {
@@ -16,6 +16,13 @@ check() {
 # configured. The module list is complete only at the end; before, mkdumprd's --add tells.
 is_for_kdump() {
     dracut_module_included kdumpbase || [[ " ${add_dracutmodules-} ${force_add_dracutmodules-} " == *" kdumpbase "* ]]
+}
+
+# True if the initramfs may need this: nmgen_for= in dracut.conf has the word, or a document the text. Others' initramfs need
+# neither the program nor the drivers.
+is_for() {
+    local word=$1 text=$2
+    [[ " ${nmgen_for-} " == *" $word "* ]] || grep -qsiE "$text" "${dracutsysrootdir-}${nmgen_hosts-/etc/nmgen}"/*.yml
 }
 
 # called by dracut
@@ -30,6 +37,8 @@ installkernel() {
     # Drivers that documents may need and dracut's network modules leave out. Built-in and missing ones
     # are no failure.
     hostonly='' instmods bonding 8021q bridge dummy veth vrf vxlan macvlan macvtap ipvlan macsec
+    is_for infiniband infiniband && hostonly='' instmods ib_ipoib '=drivers/infiniband'
+    return 0
 }
 
 # called by dracut
@@ -43,7 +52,20 @@ install() {
         $SYSTEMCTL -q --root "$initdir" add-wants initrd.target "$unit"
     done
 
+    # NetworkManager starts it by D-Bus, for 802.1X and MACsec.
+    if is_for supplicant '802\.1x|macsec'; then
+        inst_multiple -o wpa_supplicant /etc/wpa_supplicant/wpa_supplicant.conf \
+            "$systemdsystemunitdir/wpa_supplicant.service" \
+            /usr/share/dbus-1/system-services/fi.w1.wpa_supplicant1.service \
+            /usr/share/dbus-1/system.d/wpa_supplicant.conf /etc/dbus-1/system.d/wpa_supplicant.conf
+    fi
+
     [[ $hosts ]] || return 0
+    # Certificates and keys that the documents name.
+    grep -hsoE '(ca-cert|client-cert|private-key)"?: *"?/[^"'"'"' ,}]+' "$root$hosts"/*.yml | grep -oE '/.*' |
+        while read -r document; do
+            [[ -f $root$document ]] && inst_simple "$document"
+        done
     for document in "$root$hosts"/*.yml; do
         [[ -f $document ]] && inst_simple "${document#"$root"}" "/etc/nmgen/${document##*/}"
     done
