@@ -145,7 +145,7 @@ fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fa
         (node.get("802.1x").is_some() || node.text_at("type") == Some("macsec"))
             && matches!(node.text_at("state"), None | Some("up"))
     };
-    let root = found.host.document.as_ref().map(|document| &document.root);
+    let root = found.host.document().map(|document| &document.root);
     let interface = root.and_then(|root| fields::interfaces(root).find(needs_it)?.text_at("name"));
     match interface {
         Some(interface) if !SUPPLICANT.iter().any(|path| paths.under(path).exists()) => {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use nmgen_core::source::{Host, Nic, read_file};
+use nmgen_core::source::{Host, HostNetwork, Nic, read_file};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::mac::Mac;
@@ -32,7 +32,7 @@ pub(crate) fn load(name: &str, path: &Path) -> Result<(Host, Diagnostics), Fault
 /// The host of an NMStateConfig of the assisted installer, which `nmgen check` takes in a hosts directory too: its document is
 /// `spec.config`, and `spec.interfaces` has the addresses of its cards.
 fn unwrapped(host: Host) -> Host {
-    let Some(document) = host.document.as_ref() else { return host };
+    let Some(document) = host.document() else { return host };
     let root = &document.root;
     let config = root.at(&["spec", "config"]);
     let Some(config) = config.filter(|_| root.text_at("kind") == Some("NMStateConfig")) else {
@@ -47,8 +47,9 @@ fn unwrapped(host: Host) -> Host {
         })
     };
     let nics = cards.filter_map(nic).collect();
-    let host = Host { document: Some(document.part(config.clone())), nics, ..host };
-    Host { document: host.with_mac_addresses(), ..host }
+    let network = HostNetwork::Written(document.part(config.clone()));
+    let host = Host { network, nics, ..host };
+    Host { network: HostNetwork::read(host.with_mac_addresses()), ..host }
 }
 
 /// The MAC addresses of the interfaces that the document brings up; `None` when it cannot be read as a document.

@@ -28,7 +28,7 @@ pub(super) fn losses(converted: &Converted) -> Option<Diagnostic> {
 
 /// Reports the first interface that needs wpa_supplicant, which an initramfs has on request only.
 fn needs(converted: &Converted) -> Option<Diagnostic> {
-    let document = converted.host.document.as_ref()?;
+    let document = converted.host.document()?;
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let key = |node: &Node<'_>| match (node.get("802.1x"), node.text_at("type")) {
         (Some(_), _) => Some("802.1x"),
