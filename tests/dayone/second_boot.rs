@@ -6,9 +6,9 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
-        crash_open_vswitch, day_one_dhcp, mark, outcome, ovn, ready_after_network, unwrapped,
-        worker,
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
+        crash_open_vswitch, day_one_dhcp, kubelet_ran, mark, outcome, ovn, ready_after_network,
+        unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
@@ -27,6 +27,12 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert_eq!(first.exit, 0, "{}", first.text());
         inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
         // Without a bus every D-Bus call fails.
+        has_another_card(&inside)?;
+        // An upgrade of the operating system: another deployment, to which OSTree has copied what is changed in /etc.
+        inside.sh(
+            "for it in nmstate NetworkManager; do cp -a /etc/$it /etc/$it.new; rm -r /etc/$it; mv /etc/$it.new /etc/$it; done; \
+             echo OSTREE_VERSION=next >>/usr/lib/os-release",
+        )?;
         let no_bus = "[Service]\nInaccessiblePaths=/run/dbus\n";
         inside.write("/etc/systemd/system/dayone.service.d/no-bus.conf", no_bus)?;
         case.reboot()?;
@@ -59,6 +65,17 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
+}
+
+/// Its network works with a card of another address, as after a repair: the record's is gone.
+fn has_another_card(inside: &Inside) -> Result<(), Error> {
+    let path = "/var/lib/dayone/record.json";
+    let record = inside.read(path)?.unwrap_or_default();
+    let mut record: serde_json::Value = serde_json::from_str(&record).unwrap_or_default();
+    let cards = &mut record["committed"]["uplinks"]["cards"];
+    assert!(cards.is_array(), "{cards}");
+    *cards = serde_json::json!([{ "mac": "52:54:00:00:00:99" }]);
+    inside.write(path, &record.to_string())
 }
 
 /// Settings for a quick repair.
@@ -136,10 +153,27 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
     })
 }
 
+/// A card of a storage network, whose gateway answers.
+const STORAGE: &str = "\
+[connection]
+id=storage
+type=ethernet
+interface-name=eno2
+[ipv4]
+method=manual
+address1=192.0.2.50/24
+gateway=192.0.2.1
+route-metric=900
+[ipv6]
+method=disabled
+";
+
 #[tests::case]
-fn lost_profile_is_made_again() -> Result<(), Error> {
+fn lost_profile_is_made_again_whatever_another_cards_gateway_answers() -> Result<(), Error> {
     let lab = Lab::open()?;
-    lab.run(node(), &Peer::new(), |case| {
+    let storage = Nic::new("eno2", "52:54:00:00:00:02");
+    let node = node().nic(storage).keyfile("eno2", STORAGE);
+    lab.run(node, &Peer::new(), |case| {
         in_force(case)?
             .sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection; sync")?;
         case.restart()?;
@@ -148,7 +182,9 @@ fn lost_profile_is_made_again() -> Result<(), Error> {
         // br-ex has its address and its route without its uplink.
         inside.sh("rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
         case.restart()?;
-        is_applied_again(&came_back(case, "the network is in force")?)
+        let inside = came_back(case, "the network is in force")?;
+        assert!(inside.sh("ip route")?.contains("default via 192.0.2.1 dev eno2"));
+        is_applied_again(&inside)
     })
 }
 
@@ -305,6 +341,41 @@ fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
         assert!(seen.contains("\"default\""), "kubelet started on {seen}");
+        Ok(())
+    })
+}
+
+/// A site after a loss of power: the server comes back after the last attempt, here the first one.
+#[tests::case]
+fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let mut document = Document::new();
+    document.ip =
+        "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
+    document.rest.clear();
+    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644);
+    lab.run(node, &Peer::new().dhcp(), |case| {
+        let haste = "max-attempts = 1\n[wait]\nlink = 1\nnetwork = 1\ndevice-settled = 1\n\
+                     [timeout]\nbaseline = 1\nverify = 2\nprobe = 1\nroll-back = 5\n";
+        in_force(case)?.write("/etc/dayone/dayone.toml", haste)?;
+        case.shut_down()?;
+        case.peer_mut().fault(Fault::DropDhcp, true)?;
+        case.power_on()?;
+        let inside = case.inside()?;
+        let own = ["SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, 2 * ATTEMPT, |it| {
+            it.message().contains("failed 1 times and is not tried again")
+        })?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(3), "{status}");
+        assert!(!kubelet_ran(&inside)?);
+        let mark = mark(&inside)?;
+        case.peer_mut().fault(Fault::DropDhcp, false)?;
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, 2 * ATTEMPT, |it| it.message().contains("in force already"))?;
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
     })
 }

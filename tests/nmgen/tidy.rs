@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod alone;
+mod cases;
 mod dependencies;
 mod links;
 mod map;

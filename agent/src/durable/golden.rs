@@ -4,9 +4,9 @@
 
 use std::path::PathBuf;
 
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{automatic::Automatic, file, journal::Journal, record::Record};
+use super::{automatic::Automatic, file, journal::Journal, machine::Machine, record::Record};
 
 type Tested = Result<(), Box<dyn std::error::Error>>;
 
@@ -46,8 +46,36 @@ fn the_record_stays() -> Tested {
         "record",
         "record-committed",
         "record-empty",
+        "record-given-up",
         "record-of-an-older-version",
     ])
+}
+
+/// The way back: a version that knows fewer fields leaves the others out, and finds its own as it wrote them. Files that it does
+/// not know it leaves alone.
+#[test]
+fn a_version_before_reads_the_record_of_this_one() -> Tested {
+    #[derive(Deserialize)]
+    struct Failures {
+        digest: String,
+        count: u32,
+        last_error: String,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        committed: Option<serde_json::Value>,
+        failures: Option<Failures>,
+    }
+    let record: Record = file::read_json(&golden("record-given-up"))?.ok_or("no golden file")?;
+    let failures = record.failures.ok_or("no failures")?;
+    assert!(record.committed.is_none() && failures.digest.len() == 64 && failures.count == 4);
+    assert!(failures.last_error.ends_with("stopped during the transaction"));
+    Ok(())
+}
+
+#[test]
+fn the_machine_of_the_state_stays() -> Tested {
+    is_written_as_it_was_read::<Machine>(&["machine"])
 }
 
 #[test]

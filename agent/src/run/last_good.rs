@@ -138,12 +138,55 @@ fn has_profile(paths: &Paths, committed: &Committed) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{durable::commit, model::Uplinks};
+    use crate::{
+        durable::commit,
+        model::{Active, Uplinks},
+    };
 
     const A: &str = "interfaces: [{name: eno1, type: ethernet}, {name: eno2, type: ethernet}]\n";
     const B: &str = "interfaces: [{name: eno1, type: ethernet}]\n";
     const POLICY: &str =
         "capture: {card: interfaces.name == \"eno1\"}\ndesired:\n  interfaces: []\n";
+
+    /// OSTree's `/etc` is a deployment's: an upgrade merges it, a roll back brings the earlier one.
+    #[test]
+    fn a_document_was_removed_where_this_etc_has_something_of_it()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let uuid = "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001";
+        let own = vec![Active {
+            uuid: uuid.to_owned(),
+            device: "br-ex".to_owned(),
+            kind: "ovs-interface".to_owned(),
+        }];
+        for (applied, profile, profiles, is_removed) in [
+            // Roll back to a deployment from before the document.
+            (false, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd009", &own, false),
+            (false, "", &own, false),
+            // Upgrade: what is merged has both, or one of both.
+            (true, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001", &own, true),
+            (false, "id=br-ex\n uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001 ", &own, true),
+            (true, "", &own, true),
+            // An older version recorded no profiles.
+            (false, "", &Vec::new(), true),
+        ] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            std::fs::create_dir_all(paths.profiles())?;
+            let file = paths.documents().join("worker-0.yml");
+            std::fs::write(&file, B)?;
+            let document = Document::read(file.clone())?;
+            let uplinks = Uplinks { profiles: profiles.clone(), ..Uplinks::default() };
+            commit::adopt(&paths, &document, B, uplinks, &[])?;
+            if !applied {
+                std::fs::remove_file(paths.applied())?;
+            }
+            std::fs::write(paths.profiles().join("x.nmconnection"), profile)?;
+            let removed = removed(&paths, &Record::load(&paths));
+            assert_eq!(removed, is_removed.then_some(file), "{applied} {profile}");
+        }
+        Ok(())
+    }
 
     /// In `/etc` the profiles and `applied` of an earlier deployment, in `/var` the commit of a later one.
     #[test]

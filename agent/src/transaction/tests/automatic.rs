@@ -148,3 +148,16 @@ async fn without_space_a_documents_bridge_stays() -> Tested {
     assert!(!network.did(Step::Checkpoint));
     Ok(())
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_damaged_commit_of_a_bridge_is_set_aside() -> Tested {
+    let bench = bench()?;
+    for place in [bench.paths.committed(), bench.paths.volatile_committed()] {
+        std::fs::create_dir_all(&place)?;
+        std::fs::write(place.join("automatic.json"), "{\"boot-id\": \"half")?;
+        commit::finish(&bench.paths)?;
+        assert!(!commit::is_unfinished(&bench.paths) && !bench.paths.boot_done().exists());
+        assert!(place.with_extension("damaged").exists());
+    }
+    Ok(())
+}
