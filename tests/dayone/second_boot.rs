@@ -43,6 +43,9 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+        inside.wait_sh("! grep 00:99 /var/lib/dayone/record.json", SOON)?;
+        let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
+        assert!(status.contains("the recorded network card is gone (with MAC 52:54:00:00:00:99)"), "{status}");
 
         // Control: a command that uses D-Bus fails.
         let no_bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/nonexistent dayone";

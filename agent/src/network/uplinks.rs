@@ -120,14 +120,31 @@ impl Uplinks {
         let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.links));
         let mut lacks: Vec<String> =
             lacks.map(|family| format!("an {family} address with a default route")).collect();
-        // One card of a bond is enough.
-        let is_there =
-            |card: &LinkRef| kernel.links.iter().any(|link| link.physical && link.is(card));
-        if !self.cards.is_empty() && !self.cards.iter().any(is_there) {
+        if self.lacks_cards(kernel) {
             let cards: Vec<String> = self.cards.iter().map(|card| format!("link {card}")).collect();
             lacks.push(cards.join(" or "));
         }
         lacks
+    }
+
+    /// One card of a bond is enough.
+    fn lacks_cards(&self, kernel: &Kernel) -> bool {
+        let is_there =
+            |card: &LinkRef| kernel.links.iter().any(|link| link.physical && link.is(card));
+        !self.cards.is_empty() && !self.cards.iter().any(is_there)
+    }
+
+    /// These uplinks with the cards that are below them now; `None` if a recorded one is there.
+    pub(crate) async fn with_other_cards(
+        &self,
+        netlink: &Netlink,
+        wants: &Wants,
+    ) -> Result<Option<Self>, NetworkError> {
+        let kernel = Kernel::look(netlink, false).await?;
+        Ok(self.lacks_cards(&kernel).then(|| {
+            let cards = kernel.cards(wants, &self.links);
+            Self { cards, ..self.clone() }
+        }))
     }
 
     /// Returns when the kernel has all uplinks; fails at `bound` with the missing ones. `say` gets

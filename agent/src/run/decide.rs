@@ -9,7 +9,7 @@ use super::{
     Ended, Extent, Run,
     fall_back::{Standing, fall_back},
     fault_of,
-    in_force::skip_if_in_force,
+    in_force::{record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed},
     machine, marks, peers,
     proof::is_proved,
@@ -53,6 +53,9 @@ pub(crate) async fn attempt(
         Ok(success) => {
             marks::succeeded(paths, success);
             run.succeeded(success);
+            if success == Success::Unchanged {
+                record_replaced_cards(&run).await;
+            }
             if success != Success::Nothing {
                 machine::remember(paths).await;
             }

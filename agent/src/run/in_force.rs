@@ -54,6 +54,33 @@ pub(super) async fn skip_if_in_force(
     Ok(Some(Success::Unchanged))
 }
 
+/// Records the cards that carry the network now, where none of the recorded ones is there: the network is proved without them.
+pub(super) async fn record_replaced_cards(run: &Run<'_>) {
+    match replaced_cards(run).await {
+        Ok(None) => {}
+        Ok(Some(gone)) => {
+            run.warn(&format!(
+                "the recorded network card is gone ({gone}); another one is recorded"
+            ));
+            run.status.write();
+        }
+        Err(error) => tracing::warn!("replaced cards are not recorded: {}", chain(&error)),
+    }
+}
+
+async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>, Error> {
+    let mut record = Record::load(run.paths);
+    let Some(committed) = record.committed.clone() else { return Ok(None) };
+    let Some(before) = committed.uplinks else { return Ok(None) };
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let last_good = last_good_if_readable(run.paths, &record);
+    let wants = last_good.map(|state| state.wants()).unwrap_or_default();
+    let Some(now) = before.with_other_cards(&netlink, &wants).await? else { return Ok(None) };
+    record.complete(run.paths, now, &committed.service_files.unwrap_or_default())?;
+    let gone: Vec<String> = before.cards.iter().map(ToString::to_string).collect();
+    Ok(Some(gone.join(", ")))
+}
+
 /// Says that the document is applied again.
 fn apply_again(run: &Run<'_>) -> Option<Success> {
     run.warn(
