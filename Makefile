@@ -154,9 +154,11 @@ cross: toolchain packages ## Build nmgen for another architecture and run its su
 	@CARGO="$(CARGO)" CASES="$(CASES)" tests/cross/run "$(ARCH)" $(CARGO) test --locked -p tests --test nmgen --
 	@[ "$(WITH)" != unit ] || CARGO="$(CARGO)" tests/cross/unit "$(ARCH)"
 
-# `make check` compares the documents that containers carry. FROM= names the first document.
+# `make check` compares the documents that containers carry. FROM= names the first document. STATES=DIR compares the states of a
+# directory instead, each file or directory of numbered files from the same start, in containers.
+STATES :=
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own
-	REQUIRE_LAB=1 $(CARGO) run --locked --quiet -p tests --example lab-verdicts
+	REQUIRE_LAB=1 STATES="$(STATES)" $(CARGO) run --locked --quiet -p tests --example lab-verdicts
 
 # OF=deb: the agent, the bills of materials and Debian's packages too. On failure both builds stay in target/reproducible.
 OF := ramdisk

@@ -1,16 +1,21 @@
 //! `make verdicts`: verdicts of nmstate's `apply()` and of the agent over documents that need a kernel with bonding, VLAN, VRF or
 //! Open vSwitch's datapath, in virtual machines. FROM names the first document, to go on after an end by the time limit.
+//!
+//! `make verdicts STATES=DIR`: over the states of a directory, in containers; a directory in it is a sequence of states. Besides
+//! the verdicts, the kernel, profiles, Open vSwitch's database and the exactness of roll backs are compared.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
-use std::{env, process::ExitCode, time::Duration};
+use std::{env, path::Path, process::ExitCode, time::Duration};
 
 use tests::{
     documents::{self, Document},
-    lab::{Inside, Machines, Peer, VirtualMachine},
+    lab::{Inside, Lab, Machines, Node, Peer, VirtualMachine},
     program, skip,
     two_stage::Ignition,
-    verdicts::{SCRIPT, cards, disagreements, in_machines, settings},
+    verdicts::{
+        SCRIPT, Sequence, Step, cards, disagreements, in_machines, sequences, settings, table,
+    },
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -96,7 +101,76 @@ fn default_route_in_a_vrf_is_a_network(inside: &Inside) -> Result<()> {
     Ok(())
 }
 
+/// Four times what nmstate's own verification waits for a bridge of Open vSwitch.
+const OF_A_STATE: Duration = Duration::from_secs(150);
+/// Sequences on one node.
+const ON_A_NODE: usize = 12;
+/// Short for what is missing, and as patient with a state as nmstate is.
+const STATES_WAIT: &str = "[wait]\nlink = 1\ndevice-settled = 2\n[timeout]\nverify = 10\n";
+
+/// The steps of the first of these sequences, on a node of their own, and how many sequences that were. A node on which one does
+/// not end has none after it.
+fn on_a_node(lab: &Lab, sequences: &[Sequence]) -> Result<(Vec<Step>, usize)> {
+    let node = cards()
+        .fold(Node::new("worker-0"), Node::nic)
+        .bind(program::dayone(), "/usr/bin/dayone")
+        .bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply")
+        .file("/etc/dayone/dayone.toml", &settings(STATES_WAIT), 0o644);
+    let states = sequences.iter().map(|it| it.states.len()).sum::<usize>();
+    let bound = OF_A_STATE * u32::try_from(states + 1)?;
+    let (mut steps, mut count) = (Vec::new(), 0);
+    lab.run_within(bound, node, &Peer::new().dhcp().router_advertisements(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        inside.wait_sh("ovs-vsctl --timeout=5 show", OF_A_STATE)?;
+        for sequence in sequences {
+            println!("{}", sequence.name);
+            count += 1;
+            match sequence.compare(&inside, OF_A_STATE) {
+                Ok(found) => steps.extend(found),
+                Err(error) => {
+                    println!("{}: {error:?}", sequence.name);
+                    break;
+                }
+            }
+        }
+        Ok::<(), Box<dyn std::error::Error>>(())
+    })?;
+    Ok((steps, count))
+}
+
+/// Compares the states of a directory; whether all agree.
+fn states(directory: &Path) -> Result<bool> {
+    let sequences = sequences(directory)?;
+    let lab = Lab::open()?;
+    let (mut steps, mut done) = (Vec::new(), 0);
+    while let Some(rest) = sequences.get(done..).filter(|rest| !rest.is_empty()) {
+        match on_a_node(&lab, &rest[..rest.len().min(ON_A_NODE)]) {
+            Ok((found, count)) => {
+                steps.extend(found);
+                done += count.max(1);
+            }
+            Err(error) => {
+                println!("verdicts: {error:?}");
+                done += ON_A_NODE;
+            }
+        }
+    }
+    println!("{}", table(&steps));
+    Ok(!steps.is_empty() && steps.iter().all(|step| step.agrees() != Some(false)))
+}
+
 fn main() -> ExitCode {
+    if let Some(directory) = env::var_os("STATES").filter(|it| !it.is_empty()) {
+        return match states(Path::new(&directory)) {
+            Ok(true) => ExitCode::SUCCESS,
+            Ok(false) => ExitCode::FAILURE,
+            Err(e) => {
+                println!("verdicts: {e:?}");
+                ExitCode::FAILURE
+            }
+        };
+    }
     match compare() {
         Ok(found) if found.is_empty() => {
             println!("verdicts: all agree");

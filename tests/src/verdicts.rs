@@ -14,8 +14,12 @@ use crate::{
 };
 
 mod places;
+mod states;
 
-pub use self::places::{in_containers, in_machines, left_out};
+pub use self::{
+    places::{in_containers, in_machines, in_userspace, left_out},
+    states::{Sequence, Step, sequences, table},
+};
 
 /// The node's cards: name, MAC address and network. A bridge of two cards must not close a loop.
 const CARDS: [(&str, &str, &str); 6] = [
@@ -33,7 +37,10 @@ pub fn cards() -> impl Iterator<Item = Nic> {
 }
 
 /// The script's path in the node, and its text.
-pub const SCRIPT: (&str, &str) = ("/root/verdict.sh", include_str!("verdicts/verdict.sh"));
+pub const SCRIPT: (&str, &str) = (
+    "/root/verdict.sh",
+    concat!(include_str!("verdicts/common.sh"), include_str!("verdicts/verdict.sh")),
+);
 
 /// The network that policies find, since their captures need one.
 const BEFORE_POLICIES: &str = include_str!("../fixtures/applied/before-policies.yml");

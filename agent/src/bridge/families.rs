@@ -4,7 +4,8 @@ use super::{inputs::Inputs, uplink::Uplink};
 use crate::model::{Address, Family, Profile, Scope};
 
 /// The family that the uplink may get in a moment, beside the one that it has. Planned without its address, br-ex would do
-/// without it for good. IPv4 may answer wherever it is asked for; IPv6, which most profiles ask for, only after a router has spoken.
+/// without it for good. IPv4 may answer wherever it is asked for; IPv6, which most profiles ask for, only once a router
+/// has spoken.
 pub(crate) fn awaited(inputs: &Inputs, uplink: &Uplink) -> Option<Family> {
     if uplink.below.is_some() {
         return None;

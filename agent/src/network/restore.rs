@@ -220,8 +220,8 @@ async fn set_mtus(net: &Clients<'_>, before: &Before) -> Result<(), NetworkError
     Ok(())
 }
 
-/// Sets the earlier MAC addresses, each link's once: NetworkManager makes a bond or an internal interface of Open vSwitch anew with a
-/// random one, and the next attempt would plan with it. A refusal is told: the address is no part of the proof.
+/// Sets the earlier MAC addresses, each link's once: NetworkManager makes a bond or an internal interface of Open vSwitch
+/// anew with a random one, and the next attempt would plan with it. A refusal is told: the address is no part of the proof.
 async fn set_macs(net: &Clients<'_>, other: &[(Link, Mac)]) {
     for (link, mac) in other {
         tracing::warn!(

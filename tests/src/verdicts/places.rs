@@ -97,7 +97,9 @@ pub fn left_out() -> Vec<(&'static str, &'static str)> {
     machines.chain(LEFT_OUT).collect()
 }
 
-fn in_userspace(text: &str) -> String {
+/// The document with Open vSwitch's datapath in userspace.
+#[must_use]
+pub fn in_userspace(text: &str) -> String {
     if !text.contains("ovs-bridge") {
         return text.to_owned();
     }

@@ -1,55 +1,6 @@
 # Applies the document on standard input twice on this node, each time from the same initial network: with nmstate's own apply()
 # and with dayone. Prints a line for each: its exit status and last message. The initial network is bare, or the one of
 # /root/before.yml.
-cards='lo eth1 eth2 enp1s0 enp2s0 enp3s0 enp4s0'
-here=/etc/nmstate/openshift
-
-reset() {
-    # NetworkManager's own profile of lo would be there again at once.
-    nmcli -g UUID,FILENAME connection show | grep -v /run/NetworkManager/system-connections/lo.nmconnection | cut -d: -f1 |
-        xargs -r nmcli -w 5 connection delete
-    for bridge in $(ovs-vsctl list-br); do ovs-vsctl del-br "$bridge"; done
-    ovs-vsctl -- remove Open_vSwitch . external_ids lab -- remove Open_vSwitch . external_ids ovn-bridge-mappings \
-        -- remove Open_vSwitch . other_config n-handler-threads
-    interfaces | ip -force -batch -
-    for family in -4 -6; do routes | ip $family -force -batch -; done
-    busctl set-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \
-        org.freedesktop.NetworkManager GlobalDnsConfiguration 'a{sv}' 0
-    hostname worker-0
-    echo worker-0 >/etc/hostname
-    rm -rf $here /var/lib/dayone /run/dayone /etc/NetworkManager/dispatcher.d/nmstate* /etc/systemd/network/*nmstate*
-    [ ! -s /root/before.yml ] || nmstate-apply </root/before.yml
-} >/dev/null 2>&1
-
-# Removes interfaces and settings of cards from the kernel, as commands of ip.
-interfaces() {
-    for link in /sys/class/net/*; do
-        link=${link##*/}
-        case " $cards ovs-netdev ovs-system " in *" $link "*) ;; *) echo "link delete $link" ;; esac
-    done
-    for card in $cards; do
-        for name in zulu alpha storage; do echo "link property del dev $card altname $name"; done
-        echo "address flush dev $card scope global"
-        echo "link set $card promisc off"
-    done
-}
-
-# Removes the rules and routes of a family from the kernel, as commands of ip.
-routes() {
-    ip $family rule | sed -n 's/^\([1-9][0-9]*\):.*/\1/p' | while read -r rule; do
-        [ "$rule" -ge 32766 ] || echo "rule del pref $rule"
-    done
-    for type in blackhole unreachable prohibit; do echo "route flush type $type proto static"; done
-}
-
-# A name, and a program with its arguments.
-verdict() {
-    name=$1
-    shift
-    "$@" >/root/said 2>&1
-    exit=$?
-    echo "$name $exit $(tail -n 1 /root/said | tr -d '\000' | cut -c 1-400)"
-}
 
 cat >/root/document.yml
 reset
