@@ -124,10 +124,12 @@ fn on_a_node(lab: &Lab, sequences: &[Sequence]) -> Result<(Vec<Step>, usize)> {
         let inside = case.inside()?;
         inside.wait_sh("ovs-vsctl --timeout=5 show", OF_A_STATE)?;
         for sequence in sequences {
-            println!("{}", sequence.name);
             count += 1;
             match sequence.compare(&inside, OF_A_STATE) {
-                Ok(found) => steps.extend(found),
+                Ok(found) => {
+                    found.iter().for_each(|step| println!("{step}"));
+                    steps.extend(found);
+                }
                 Err(error) => {
                     println!("{}: {error:?}", sequence.name);
                     break;

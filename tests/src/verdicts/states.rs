@@ -1,7 +1,7 @@
 //! Sequences of states from outside: each is applied by nmstate's `apply()` and by the agent from the same start, and verdicts, the
 //! kernel, profiles, Open vSwitch's database and the exactness of roll backs are compared.
 
-use std::{fs, io, path::Path, time::Duration};
+use std::{fmt, fs, io, path::Path, time::Duration};
 
 use super::in_userspace;
 use crate::lab::{Error, Inside};
@@ -127,9 +127,11 @@ impl Step {
         let is_same = (*nmstate == 0) == (*dayone == 0);
         Some(is_same && !self.drifts && self.differs.is_empty() && self.remains.is_empty())
     }
+}
 
-    /// A row: verdicts, and the number of facts by their kind.
-    fn row(&self) -> String {
+/// A row of the table: verdicts, and the number of facts by their kind.
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |verdict: &Option<(i32, String)>| match verdict {
             Some((0, _)) => "accepts".to_owned(),
             Some((exit, _)) => format!("refuses {exit}"),
@@ -153,7 +155,8 @@ impl Step {
             (_, count) => format!("{count} remain"),
         };
         let drift = if self.drifts { "difference" } else { "-" };
-        format!(
+        write!(
+            f,
             "{:<60} {:<10} {:<10} {:<10} {:<10} {:<10} {:<10} {drift}",
             self.name,
             word(&self.nmstate),
@@ -174,8 +177,7 @@ pub fn table(steps: &[Step]) -> String {
         "state", "nmstate", "dayone", "kernel", "profiles", "ovsdb", "roll back"
     );
     for step in steps {
-        text += &step.row();
-        text.push('\n');
+        text += &format!("{step}\n");
     }
     let is_refused = |step: &&Step| {
         [&step.nmstate, &step.dayone]
