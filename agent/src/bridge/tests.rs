@@ -11,3 +11,4 @@ mod node;
 mod picture;
 mod refused;
 mod settings;
+mod topologies;

@@ -41,7 +41,8 @@ pub struct Step {
 pub fn sequences(directory: &Path) -> io::Result<Vec<Sequence>> {
     let mut found = Vec::new();
     for path in paths(directory)? {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let name = if path.is_dir() { path.file_name() } else { path.file_stem() };
+        let name = name.unwrap_or_default().to_string_lossy().into_owned();
         let files = if path.is_dir() { paths(&path)? } else { vec![path] };
         let is_state = |path: &&std::path::PathBuf| path.extension().is_some_and(|it| it == "yml");
         let states = files.iter().filter(is_state).map(fs::read_to_string);
