@@ -21,11 +21,19 @@ pub(crate) enum Level {
 /// Writes each line to `/dev/kmsg` and to standard error, which the unit connects to the console.
 pub(crate) struct Log {
     kernel: Option<File>,
+    has_console: bool,
 }
 
 impl Log {
     pub(crate) fn open(paths: &Paths) -> Self {
-        Self { kernel: OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok() }
+        let kernel = OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok();
+        Self { kernel, has_console: true }
+    }
+
+    /// Only the kernel's log.
+    #[cfg(test)]
+    pub(crate) fn without_console(paths: &Paths) -> Self {
+        Self { has_console: false, ..Self::open(paths) }
     }
 
     /// From now on a panic is logged as one line. The program ends after it.
@@ -52,7 +60,9 @@ impl Log {
         if let Some(mut kernel) = self.kernel.as_ref() {
             let _ = kernel.write_all(format!("<{}>nmgen: {line}\n", level as u8).as_bytes());
         }
-        let _ = io::stderr().lock().write_all(format!("nmgen: {line}\n").as_bytes());
+        if self.has_console {
+            let _ = io::stderr().lock().write_all(format!("nmgen: {line}\n").as_bytes());
+        }
     }
 }
 

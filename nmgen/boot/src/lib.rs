@@ -17,6 +17,8 @@ mod files;
 mod kernel_log;
 mod live;
 mod names;
+#[cfg(test)]
+mod never_less;
 mod persist;
 mod root;
 mod rtnetlink;

@@ -42,20 +42,25 @@ pub(crate) fn all(paths: &Paths) -> Result<Vec<Other>, Fault> {
 /// these. The default profile is none: NetworkManager has the like for a card without a profile.
 pub(crate) fn wanted<'o>(others: &'o [Other], given: &[&Other], cards: &[Card]) -> Vec<&'o Other> {
     let is_hit = |other: &Other| given.iter().any(|it| is_in_the_way(it, other, cards));
-    let component = components(others.iter().map(|other| &other.keyfile));
-    let mut hit: Vec<usize> = Vec::new();
-    for (other, component) in others.iter().zip(&component) {
-        if is_hit(other) {
-            hit.push(*component);
+    let generated: Vec<&Other> = others.iter().filter(|other| other.is_generated()).collect();
+    let component = components(generated.iter().map(|other| &other.keyfile));
+    let all = generated.into_iter().zip(component);
+    let hit: Vec<usize> =
+        all.clone().filter(|(other, _)| is_hit(other)).map(|(_, component)| component).collect();
+    // A bond without one port is another bond. But a person's profile goes with no other.
+    let is_gone = |other: &Other| match other.is_generated() {
+        true => {
+            all.clone().any(|(it, component)| it.path == other.path && hit.contains(&component))
         }
-    }
-    let is_wanted = |(other, component): &(&Other, usize)| {
-        !hit.contains(component)
+        false => is_hit(other),
+    };
+    let is_wanted = |other: &&Other| {
+        !is_gone(other)
             && !other.is_plain_default()
             && other.interface() != Some(LOOPBACK)
             && !other.keyfile.sections.is_empty()
     };
-    others.iter().zip(component).filter(is_wanted).map(|(other, _)| other).collect()
+    others.iter().filter(is_wanted).collect()
 }
 
 /// True when one of nmgen's profiles stands for the other. The default profile's priority is the lowest, so that it takes no card

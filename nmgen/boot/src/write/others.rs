@@ -119,8 +119,11 @@ impl Other {
     /// it anew. The default one has this name even where the generator leaves out its mark.
     pub(crate) fn is_generated(&self) -> bool {
         let (section, key, origin) = ORIGIN;
-        self.keyfile.get(section, key) == Some(origin)
-            || self.path.file_name().is_some_and(|name| name == DEFAULT)
+        self.keyfile.get(section, key) == Some(origin) || self.is_default()
+    }
+
+    fn is_default(&self) -> bool {
+        self.path.file_name().is_some_and(|name| name == DEFAULT)
     }
 
     /// True for a profile of any card.
@@ -137,11 +140,7 @@ impl Other {
                 || (section.get("method") == Some("auto")
                     && section.entries.iter().all(|(key, _)| PLAIN.contains(&key.as_str())))
         };
-        self.is_generated()
-            && self.is_of_card()
-            && self.interface().is_none()
-            && self.controller().is_none()
-            && self.keyfile.sections.iter().all(is_plain)
+        self.is_default() && self.keyfile.sections.iter().all(is_plain)
     }
 
     /// True when the profile may take this card.
