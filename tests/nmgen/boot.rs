@@ -7,6 +7,7 @@ mod choice;
 mod crash;
 mod early;
 mod exchange;
+mod explain;
 mod faults;
 mod first_boot;
 mod infiniband;

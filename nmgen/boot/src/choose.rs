@@ -140,7 +140,7 @@ pub(crate) fn look_up(
 ///
 /// # Errors
 /// [`Fault::NoSupplicant`].
-fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fault> {
+pub(crate) fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fault> {
     let needs_it = |node: &&Node<'_>| {
         (node.get("802.1x").is_some() || node.text_at("type") == Some("macsec"))
             && matches!(node.text_at("state"), None | Some("up"))

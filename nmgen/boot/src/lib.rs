@@ -12,6 +12,7 @@ use lexopt as _;
 
 mod choose;
 mod command_line;
+mod explain;
 mod fault;
 mod files;
 mod kernel_log;
@@ -25,8 +26,10 @@ mod rtnetlink;
 mod wait;
 mod write;
 
+use std::io::{self, Write as _};
 use std::path::Path;
 
+use nmgen_document::error::Error;
 use nmgen_document::format::chain;
 
 use crate::choose::listing::HostsDirectory;
@@ -71,6 +74,8 @@ pub enum Step<'s> {
     Persist,
     /// After NetworkManager has stopped: interfaces go back to the running system.
     Release,
+    /// Prints an account of the choice, the profiles and the cards; changes nothing.
+    Explain,
     /// In a live root, before NetworkManager starts: final profiles.
     Live {
         /// A hosts directory or assisted-service's tree; `None` for the usual places.
@@ -104,6 +109,9 @@ pub fn run(root: &Path, step: Step<'_>) -> End {
         Step::Release => {
             (persist::release::release(&paths, &log), "interfaces stay as the initramfs has them")
         }
+        Step::Explain => {
+            (explain::explain(&paths).and_then(|text| print(&text)), "nothing is changed")
+        }
         Step::Live { hosts, read_tree } => (
             live::live(&paths, hosts, read_tree, &log),
             "the system keeps the profiles that it has",
@@ -112,6 +120,12 @@ pub fn run(root: &Path, step: Step<'_>) -> End {
     let Err(fault) = done else { return End::Done };
     log.say(Level::Error, &format!("{}; {outcome}", chain(&fault)));
     if fault.is_input() { End::InputWrong } else { End::Failed }
+}
+
+fn print(text: &str) -> Result<(), Fault> {
+    let mut output = io::stdout().lock();
+    let written = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    written.map_err(|source| Fault::Machine(Error::WriteOutput { source }))
 }
 
 /// The first step: from a hosts directory to profiles for the initramfs.

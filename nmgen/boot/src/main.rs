@@ -79,11 +79,12 @@ Options:
 const BOOT: &str = "\
 Choose this machine's document, write its profiles
 
-Usage: nmgen boot [--persist | --release] [--root DIR]
+Usage: nmgen boot [--persist | --release | --explain] [--root DIR]
 
 Options:
       --persist   Before the pivot: bring the profiles to /sysroot
       --release   After NetworkManager: give way to the system's profiles
+      --explain   Say what is chosen and whose the profiles are; change nothing
       --root DIR  Read and write everything below this directory [default: /]
   -h, --help      Print help
 
@@ -163,6 +164,7 @@ fn call(mut parser: Parser) -> Result<Call, lexopt::Error> {
                 source = Some(value.string()?);
             }
             ("boot", Long("persist")) if step.is_none() => step = Some(Step::Persist),
+            ("boot", Long("explain")) if step.is_none() => step = Some(Step::Explain),
             ("boot", Long("release")) if step.is_none() => step = Some(Step::Release),
             ("boot", Long("root")) if root.is_none() => root = Some(parser.value()?.into()),
             (_, argument) => return Err(argument.unexpected()),

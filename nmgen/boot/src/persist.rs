@@ -6,10 +6,10 @@
 
 pub(crate) mod digests;
 mod keep;
-mod own;
+pub(crate) mod own;
 pub(crate) mod release;
 mod survivors;
-mod sysroot;
+pub(crate) mod sysroot;
 
 use std::collections::BTreeSet;
 use std::fs;

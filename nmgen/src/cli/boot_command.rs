@@ -17,6 +17,9 @@ pub(super) struct BootArguments {
     /// After NetworkManager: give way to the system's profiles
     #[arg(long, conflicts_with = "persist")]
     release: bool,
+    /// Say what is chosen and whose the profiles are; change nothing
+    #[arg(long, conflicts_with_all = ["persist", "release", "live"])]
+    explain: bool,
     /// In a live root: write final profiles before NetworkManager starts
     #[arg(long, conflicts_with_all = ["persist", "release"])]
     live: bool,
@@ -36,6 +39,7 @@ pub(super) fn run(arguments: &BootArguments) -> Done {
             hosts: hosts.as_deref(),
             read_tree: |path| source::assisted_tree(path).map(|it| (it.hosts, it.diagnostics)),
         },
+        BootArguments { explain: true, .. } => Step::Explain,
         BootArguments { release: true, .. } => Step::Release,
         BootArguments { persist: true, .. } => Step::Persist,
         _ => Step::Prepare,

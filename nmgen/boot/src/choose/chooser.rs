@@ -135,6 +135,18 @@ impl<'d> Chooser<'d> {
         Ok(None)
     }
 
+    /// Every match, the best first; documents that cannot be read are left out.
+    pub(crate) fn matches(&mut self, cards: &Cards) -> Vec<Candidate> {
+        let by_name = self.matching(Tier::MacAddress, cards);
+        let mut found = by_name.clone();
+        for card in &cards.list {
+            found.extend(self.of_card(card, &by_name).unwrap_or_default());
+        }
+        let others = INITRAMFS.iter().filter(|tier| **tier != Tier::MacAddress);
+        found.extend(others.flat_map(|tier| self.matching(*tier, cards)));
+        found
+    }
+
     fn matching(&self, tier: Tier, cards: &Cards) -> Vec<Candidate> {
         let identity = Identity { cards: cards.list.clone(), ..self.identity.clone() };
         node::candidates(tier, &identity, &self.directory.listing.names)

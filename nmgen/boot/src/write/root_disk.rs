@@ -18,14 +18,16 @@ const TABLES: [&str; 3] = ["iBFT", "NBFT", "nbft"];
 
 /// True for a profile that the root disk may depend on.
 pub(crate) fn is_carried_by(other: &Other, line: &CommandLine) -> bool {
+    let names_a_card = other.interface().is_some() || other.mac().is_some();
+    is_firmwares(other) || (line.has_network_root && names_a_card)
+}
+
+/// True for a profile of the firmware's tables.
+pub(crate) fn is_firmwares(other: &Other) -> bool {
     let is_table = |name: Option<&str>| {
         name.is_some_and(|it| TABLES.iter().any(|table| it.starts_with(table)))
     };
-    let names_a_card = other.interface().is_some() || other.mac().is_some();
-    other.priority() == FIRMWARE
-        || is_table(other.id())
-        || is_table(other.interface())
-        || (line.has_network_root && names_a_card)
+    other.priority() == FIRMWARE || is_table(other.id()) || is_table(other.interface())
 }
 
 /// Removes the components with a card of these profiles from the configuration; returns the removed
