@@ -1,5 +1,5 @@
-//! 1,000 hosts, checked and generated in one call, against one process a host, and against `nmstatectl` if installed. Prints
-//! ratios from one run; asserts nothing about time.
+//! 1,000 hosts, checked and generated in one call, against one process a host, and against `nmstatectl` if installed; then one
+//! document of four sizes up to the most interfaces. Prints ratios from one run; asserts nothing about time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -7,12 +7,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use tests::machine::Machine;
 use tests::measure::{self, Cost};
-use tests::{fleet, program};
+use tests::{documents, fleet, program};
 
 const HOSTS: usize = 1_000;
 /// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
+/// Numbers of interfaces of one document.
+const SIZES: [usize; 4] = [250, 500, 1_000, 2_000];
 
 fn main() {
     let nmgen = program::nmgen_release();
@@ -53,6 +56,40 @@ fn main() {
     } else {
         println!("nmstatectl is not on PATH: not compared");
     }
+    sizes(nmgen, work.path());
+}
+
+/// Time and memory over the number of interfaces: each column is the double of the one before, where the cost is linear.
+fn sizes(nmgen: &Path, work: &Path) {
+    println!("one document, CPU time and peak memory by its number of interfaces: {SIZES:?}");
+    for (shape, make) in documents::LARGE {
+        for arguments in [&["check"][..], &["show"], &["show", "--format", "svg"], &["generate"]] {
+            let costs = SIZES.map(|size| {
+                let path = work.join("large.yml");
+                std::fs::write(&path, make(size)).unwrap();
+                least(|| measure::run(Command::new(nmgen).args(arguments).arg(&path)).unwrap())
+            });
+            print_sizes(&format!("{shape}, {}", arguments.join(" ")), &costs);
+        }
+        print_sizes(&format!("{shape}, boot"), &SIZES.map(|size| boot(nmgen, &make(size))));
+    }
+}
+
+fn boot(nmgen: &Path, document: &str) -> Cost {
+    let run = || {
+        let machine = Machine::with_card().host("cluster", document);
+        let mut command = Command::new(nmgen);
+        measure::run(command.args(["boot", "--root"]).arg(machine.path("."))).unwrap()
+    };
+    least(run)
+}
+
+fn print_sizes(what: &str, costs: &[Cost]) {
+    let cost = |cost: &Cost| {
+        let (time, memory) = (cost.cpu.as_secs_f64() * 1e3, cost.peak_memory >> 20);
+        format!("{time:>7.1} ms {memory:>4} MiB")
+    };
+    println!("{what:<36} {}", costs.iter().map(cost).collect::<Vec<_>>().join("  "));
 }
 
 fn least(mut run: impl FnMut() -> Cost) -> Cost {

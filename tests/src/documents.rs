@@ -102,3 +102,39 @@ pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     files.into_iter().map(|file| (file.clone(), text(&file.content))).collect()
 }
+
+/// Makes a document with this number of interfaces.
+pub type Large = fn(usize) -> String;
+
+/// Large documents of each shape: interfaces alone, in one chain, below one controller.
+pub const LARGE: [(&str, Large); 3] = [("alone", alone), ("chain", chain), ("ports", ports)];
+
+fn alone(count: usize) -> String {
+    let interface = |number| format!("- {{name: d{number}, type: dummy, state: up}}\n");
+    listed((0..count).map(interface))
+}
+
+fn chain(count: usize) -> String {
+    let vlan = |number: usize| {
+        let base = number - 1;
+        format!(
+            "- {{name: v{number}, type: vlan, state: up, vlan: {{id: 5, base-iface: v{base}}}}}\n"
+        )
+    };
+    let card = "- {name: v0, type: ethernet, state: up}\n".to_owned();
+    listed(std::iter::once(card).chain((1..count).map(vlan)))
+}
+
+fn ports(count: usize) -> String {
+    let names: Vec<String> = (1..count).map(|number| format!("e{number}")).collect();
+    let port = |name: &String| format!("- {{name: {name}, type: ethernet, state: up}}\n");
+    let (ports, list) = (names.iter().map(port), names.join(", "));
+    let bond = format!(
+        "- {{name: b0, type: bond, state: up, link-aggregation: {{mode: active-backup, port: [{list}]}}}}\n"
+    );
+    listed(std::iter::once(bond).chain(ports))
+}
+
+fn listed(interfaces: impl Iterator<Item = String>) -> String {
+    std::iter::once("interfaces:\n".to_owned()).chain(interfaces).collect()
+}

@@ -2,9 +2,13 @@
 
 pub mod label;
 
+use std::collections::HashMap;
+
 use nmgen_document::diagnostic::Style;
 use nmgen_document::format::printable;
 use nmgen_document::{Document, Node};
+
+use self::label::Routes;
 
 use crate::source::Host;
 use crate::stack;
@@ -17,7 +21,15 @@ pub fn tree(title: &str, document: &Document<'_>, style: Style) -> String {
     let root = &document.root;
     let interfaces: Vec<&Node<'_>> =
         root.get("interfaces").map(|node| node.items().iter().collect()).unwrap_or_default();
-    let mut drawing = Drawing { root, interfaces, style, text: String::new(), drawn: Vec::new() };
+    let mut drawing = Drawing {
+        root,
+        routes: Routes::of(root),
+        by_name: by_name(&interfaces),
+        is_drawn: vec![false; interfaces.len()],
+        interfaces,
+        style,
+        text: String::new(),
+    };
     drawing.title(title);
     drawing.interfaces();
     drawing.rest();
@@ -39,8 +51,21 @@ struct Drawing<'a> {
     interfaces: Vec<&'a Node<'a>>,
     style: Style,
     text: String,
-    /// Indices of interfaces that have been drawn with their subtree.
-    drawn: Vec<usize>,
+    routes: Routes<'a>,
+    /// The indices of the interfaces with a name, in the document's order.
+    by_name: HashMap<&'a str, Vec<usize>>,
+    /// By index: drawn with its subtree.
+    is_drawn: Vec<bool>,
+}
+
+fn by_name<'a>(interfaces: &[&'a Node<'_>]) -> HashMap<&'a str, Vec<usize>> {
+    let mut by_name: HashMap<_, Vec<_>> = HashMap::new();
+    for (index, node) in interfaces.iter().enumerate() {
+        if let Some(name) = node.text_at("name") {
+            by_name.entry(name).or_default().push(index);
+        }
+    }
+    by_name
 }
 
 impl<'a> Drawing<'a> {
@@ -49,8 +74,9 @@ impl<'a> Drawing<'a> {
     }
 
     fn interfaces(&mut self) {
+        let is_below = self.below_another();
         let mut roots: Vec<usize> =
-            (0..self.interfaces.len()).filter(|index| !self.is_below_another(*index)).collect();
+            (0..self.interfaces.len()).filter(|index| !is_below[*index]).collect();
         // In a cycle every interface is below another; it is shown nevertheless.
         if roots.is_empty() {
             roots = (0..self.interfaces.len()).collect();
@@ -60,32 +86,38 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    fn is_below_another(&self, index: usize) -> bool {
-        let Some(name) = self.interfaces[index].text_at("name") else { return false };
-        let own_bridge = |other: &Node<'_>| other.text_at("name") == Some(name);
-        self.interfaces.iter().enumerate().any(|(other, node)| {
-            other != index
-                && stack::below(node).iter().any(|reference| reference.name == name)
-                // An ovs-interface is below the bridge of the same name, never above it.
-                && !(own_bridge(node) && node.text_at("type") == Some("ovs-interface"))
-                && !(own_bridge(node) && self.interfaces[index].text_at("type") == Some("ovs-bridge"))
-        })
+    /// By index: another interface refers to it.
+    fn below_another(&self) -> Vec<bool> {
+        let mut is_below = vec![false; self.interfaces.len()];
+        for (upper, node) in self.interfaces.iter().enumerate() {
+            for reference in stack::below(node) {
+                for lower in self.by_name.get(reference.name).into_iter().flatten() {
+                    let other = self.interfaces[*lower];
+                    let is_of = |node: &Node<'_>, kind| node.text_at("type") == Some(kind);
+                    // An ovs-interface is below the bridge of the same name, never above it.
+                    let is_own_bridge = node.text_at("name") == Some(reference.name)
+                        && (is_of(node, "ovs-interface") || is_of(other, "ovs-bridge"));
+                    is_below[*lower] |= upper != *lower && !is_own_bridge;
+                }
+            }
+        }
+        is_below
     }
 
     fn interface(&mut self, index: usize, indent: &str, is_last: bool, depth: usize) {
         let node = self.interfaces[index];
         let (branch, below) = if is_last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
-        let again = self.drawn.contains(&index);
+        let again = self.is_drawn[index];
         let suffix = if again && !stack::below(node).is_empty() { "  (see above)" } else { "" };
         self.line(&format!("{indent}{branch}"), &(label::interface(node, self.style) + suffix));
         if again {
             return;
         }
-        self.drawn.push(index);
+        self.is_drawn[index] = true;
         let inner = format!("{indent}{below}");
         let children = stack::below(node);
         let bar = if children.is_empty() { "     " } else { "│    " };
-        for detail in label::details(node, self.root) {
+        for detail in label::details(node, &self.routes) {
             self.line(&format!("{inner}{bar}"), &detail);
         }
         if depth >= MAX_DEPTH {
@@ -106,12 +138,12 @@ impl<'a> Drawing<'a> {
 
     /// The interface that a port or base name refers to: never the listing bridge itself.
     fn find(&self, name: &str, parent: &Node<'_>) -> Option<usize> {
-        let named = |node: &Node<'_>| node.text_at("name") == Some(name);
-        self.interfaces.iter().position(|node| {
-            named(node)
-                && !std::ptr::eq(*node, parent)
-                && node.text_at("type") != Some("ovs-bridge")
-        })
+        let named = self.by_name.get(name).into_iter().flatten().copied();
+        let is_other = |index: &usize| {
+            let node = self.interfaces[*index];
+            !std::ptr::eq(node, parent) && node.text_at("type") != Some("ovs-bridge")
+        };
+        named.filter(is_other).min()
     }
 
     /// Fields that belong to no interface of the document.
@@ -119,8 +151,7 @@ impl<'a> Drawing<'a> {
         for line in label::host(self.root) {
             self.line("", &line);
         }
-        let named =
-            |name: &str| self.interfaces.iter().any(|node| node.text_at("name") == Some(name));
+        let named = |name: &str| self.by_name.contains_key(name);
         for line in label::other_routes(self.root, named) {
             self.line("", &line);
         }

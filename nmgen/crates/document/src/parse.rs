@@ -11,6 +11,7 @@ use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use crate::size::too_many_interfaces;
 use crate::text::lines::Lines;
 use crate::text::{Position, Source, Span};
 
@@ -55,7 +56,7 @@ pub fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
 /// Parses an NMState document from the text of `lines`.
 pub fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
     let document = parse_tree(text, lines)?;
-    match dialect_fault(&document) {
+    match too_many_interfaces(&document).or_else(|| dialect_fault(&document)) {
         Some(fault) => Err(fault.into()),
         None => Ok(document),
     }

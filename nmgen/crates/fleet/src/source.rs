@@ -75,7 +75,9 @@ pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
             kind::load(&source, None, &mut found);
         }
     }
-    Ok(found.into_hosts())
+    let mut hosts = found.into_hosts();
+    hosts.bound();
+    Ok(hosts)
 }
 
 /// The hosts of a tree of assisted-service; none if the directory is no such tree.

@@ -1,5 +1,7 @@
 //! The labels in the tree.
 
+use std::collections::HashMap;
+
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Style;
 use nmgen_document::format::printable;
@@ -46,8 +48,22 @@ pub fn properties(node: &Node<'_>) -> Vec<String> {
     all.iter().map(|text| printable(text)).collect()
 }
 
+/// The routes of a document by their interface, in the document's order.
+pub struct Routes<'a>(HashMap<Option<&'a str>, Vec<&'a Node<'a>>>);
+
+impl<'a> Routes<'a> {
+    /// Gathers them.
+    pub fn of(root: &'a Node<'_>) -> Self {
+        let mut routes: HashMap<_, Vec<_>> = HashMap::new();
+        for entry in self::routes(root) {
+            routes.entry(entry.text_at("next-hop-interface")).or_default().push(entry);
+        }
+        Self(routes)
+    }
+}
+
 /// Addresses and routes of an interface, one per line.
-pub fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
+pub fn details(node: &Node<'_>, routes: &Routes<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (family, word) in [("ipv4", "IPv4"), ("ipv6", "IPv6")] {
         let Some(ip) = node.get(family) else { continue };
@@ -71,8 +87,8 @@ pub fn details(node: &Node<'_>, root: &Node<'_>) -> Vec<String> {
     // A bridge's routes belong to the interface of the same name.
     if node.text_at("type") != Some("ovs-bridge") {
         let name = node.text_at("name");
-        let own = routes(root).iter().filter(|entry| entry.text_at("next-hop-interface") == name);
-        lines.extend(own.map(route));
+        let own = routes.0.get(&name).into_iter().flatten();
+        lines.extend(own.map(|entry| route(entry)));
     }
     lines.iter().map(|line| printable(line)).collect()
 }

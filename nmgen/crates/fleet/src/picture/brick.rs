@@ -1,8 +1,8 @@
 //! The interfaces of a document and what stands on what.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use nmgen_core::show::label;
+use nmgen_core::show::label::{self, Routes};
 use nmgen_core::stack;
 use nmgen_document::format::printable;
 use nmgen_document::{Document, Node};
@@ -53,9 +53,11 @@ impl Stack {
     pub(super) fn of(title: &str, document: &Document<'_>) -> Self {
         let root = &document.root;
         let nodes = root.get("interfaces").map(Node::items).unwrap_or_default();
-        let mut bricks: Vec<Brick> = nodes.iter().map(|node| brick(node, root)).collect();
+        let routes = Routes::of(root);
+        let mut bricks: Vec<Brick> = nodes.iter().map(|node| brick(node, &routes)).collect();
         connect(nodes, &mut bricks);
-        let named = |name: &str| nodes.iter().any(|node| node.text_at("name") == Some(name));
+        let names: HashSet<_> = nodes.iter().filter_map(|node| node.text_at("name")).collect();
+        let named = |name: &str| names.contains(name);
         let mut rest = label::host(root);
         rest.extend(label::other_routes(root, named));
         let rest = rest.iter().map(|line| fit(line)).collect();
@@ -63,13 +65,13 @@ impl Stack {
     }
 }
 
-fn brick(node: &Node<'_>, root: &Node<'_>) -> Brick {
+fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
     let detail = |text: &String| Detail { text: fit(text), other: None };
     Brick {
         name: fit(node.text_at("name").unwrap_or("?")),
         kind: node.text_at("type").unwrap_or("ethernet").to_owned(),
         properties: label::properties(node).iter().map(|text| fit(text)).collect(),
-        details: label::details(node, root).iter().map(detail).collect(),
+        details: label::details(node, routes).iter().map(detail).collect(),
         below: Vec::new(),
         is_ghost: false,
         is_new: false,

@@ -2,6 +2,7 @@
 
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostics, Place};
+use nmgen_document::size::too_many_interfaces;
 use nmgen_document::text::Source;
 
 use super::cluster::Cluster;
@@ -36,6 +37,16 @@ impl Hosts {
         let mut hosts = Self::default();
         hosts.add(Host::of_file(None, source));
         hosts
+    }
+
+    /// Tells and drops documents with too many interfaces, which are parts of files.
+    pub(super) fn bound(&mut self) {
+        for host in &mut self.hosts {
+            if let Some(fault) = host.document.as_ref().and_then(too_many_interfaces) {
+                (host.document, host.is_unread) = (None, true);
+                self.diagnostics.push(fault);
+            }
+        }
     }
 
     pub(crate) fn add(&mut self, host: Result<Host, Diagnostics>) {
