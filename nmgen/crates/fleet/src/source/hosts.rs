@@ -1,6 +1,6 @@
 //! The hosts of all sources.
 
-use nmgen_core::source::Host;
+use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place};
 use nmgen_document::size::too_many_interfaces;
 use nmgen_document::text::Source;
@@ -42,8 +42,8 @@ impl Hosts {
     /// Tells and drops documents with too many interfaces, which are parts of files.
     pub(super) fn bound(&mut self) {
         for host in &mut self.hosts {
-            if let Some(fault) = host.document.as_ref().and_then(too_many_interfaces) {
-                (host.document, host.is_unread) = (None, true);
+            if let Some(fault) = host.document().and_then(too_many_interfaces) {
+                host.network = HostNetwork::Unreadable;
                 self.diagnostics.push(fault);
             }
         }
