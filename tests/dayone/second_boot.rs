@@ -372,6 +372,11 @@ fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
         assert!(!kubelet_ran(&inside)?);
+        // An attempt applies the document once, although the last good one, to which a failure returns, is the same; given up it is
+        // tried as that one.
+        let opened = inside.journal(&["SYSLOG_IDENTIFIER=dayone"])?;
+        let opened = opened.iter().filter(|it| it.message().starts_with("opening the journal"));
+        assert_eq!(opened.count(), 2);
         let mark = mark(&inside)?;
         case.peer_mut().fault(Fault::DropDhcp, false)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];

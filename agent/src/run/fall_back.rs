@@ -57,8 +57,10 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
             Ok(Some(why)) => tracing::warn!("{name} gives the node no working network: {why}"),
             Err(error) => tracing::warn!("{}", chain(&error)),
         }
-        // A machine error before the transaction would fail this document too.
-        if error.exit() == Exit::Machine || extent == Extent::ProofAlone {
+        // A machine error before the transaction would fail this document too, and so would what its own transaction has failed by.
+        let is_itself = matches!(error, Error::Transaction(_))
+            && run.status.get().digest == Some(document.digest.to_string());
+        if error.exit() == Exit::Machine || extent == Extent::ProofAlone || is_itself {
             return Some(Standing::Lost(format!("{name} gives the node no working network")));
         }
     }

@@ -62,6 +62,8 @@ fn killed_in_each_phase() -> Result<(), Error> {
         assert!(inside.read("/run/dayone/transaction/journal.json")?.is_some());
         killed_and_undone(&inside, "apply-profiles")?;
         assert_eq!(picture(&inside)?, before);
+        // A read-only one.
+        inside.sh("rm /var/lib/dayone/full; mount -o remount,ro /var/lib/dayone")?;
         let last = start(&inside)?;
         assert_eq!(bridge_outcome(&inside, Some(&last))?.exit, 0);
         let status = inside.run(&["dayone", "status"])?;
