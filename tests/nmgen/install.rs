@@ -49,6 +49,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/check.schema.json", 0o644),
         ("usr/share/doc/nmgen/diff.schema.json", 0o644),
         ("usr/share/doc/dayone/bridge.md", 0o644),
+        ("usr/share/doc/dayone/life.md", 0o644),
         ("usr/share/doc/dayone/releases.md", 0o644),
         ("usr/share/doc/dayone/runbook.md", 0o644),
         ("usr/share/doc/nmgen/nmgen.cdx.json", 0o644),

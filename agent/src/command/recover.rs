@@ -70,3 +70,30 @@ async fn undo_bridges(paths: &Paths, journal: &Journal) -> Result<(), OvsdbError
     }
     bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made, &[]).await
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::durable::machine::Machine;
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn nothing_of_a_state_that_may_be_anothers_is_recovered()
+    -> Result<(), Box<dyn std::error::Error>> {
+        for (machine_id, is_left) in [("b2", true), ("a1", false)] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.dmi(""))?;
+            std::fs::create_dir_all(paths.documents())?;
+            std::fs::write(paths.machine_id(), "a1\n")?;
+            std::fs::write(paths.dmi("product_uuid"), "uuid-a\n")?;
+            Machine::here(&paths, vec!["52:54:00:00:00:01".to_owned()]).record(&paths)?;
+            std::fs::create_dir_all(paths.transaction())?;
+            std::fs::write(paths.transaction().join("journal.json"), "{\"half")?;
+            std::fs::write(paths.machine_id(), machine_id)?;
+            std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
+            recover(&paths).await?;
+            assert_eq!(paths.transaction().exists(), is_left, "{machine_id}");
+        }
+        Ok(())
+    }
+}
