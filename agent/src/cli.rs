@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 /// Applies a node's network as one transaction, early in boot: check, checkpoint, apply, verify,
 /// probe, commit; or roll back everything.
@@ -48,6 +48,15 @@ The journal:
 
 dayone-runbook(7): a node that does not come up; the messages by their
 id, the exit codes, what to collect, the node without the agent.";
+
+/// The forms of differences by their names on the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// For people
+    Text,
+    /// One object with every difference
+    Json,
+}
 
 /// The command.
 #[derive(Debug, Subcommand)]
@@ -161,8 +170,19 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Print the part of this node's document that the current state lacks
-    Diff,
+    /// Print in what the current state differs from this node's document
+    ///
+    /// A field a line, with the value of now and the wanted one: `+` is to come, `-` to go, `~` to change. Additions of other
+    /// programs are no difference. For a document in force follow the changes that the next activation of the saved profiles
+    /// makes in it, as after `nmcli connection modify` or an edited file.
+    Diff {
+        /// The form of the differences
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+        /// Exit with 1 if there is a difference, and with 2 for everything that goes wrong
+        #[arg(long)]
+        exit_code: bool,
+    },
     /// Put the last good configuration back in force
     Rollback,
 }
@@ -178,7 +198,7 @@ impl Command {
             | Self::Status { .. }
             | Self::Check { .. }
             | Self::Plan { .. }
-            | Self::Diff => false,
+            | Self::Diff { .. } => false,
         }
     }
 

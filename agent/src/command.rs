@@ -5,6 +5,7 @@ mod bridge;
 mod check;
 mod confirm;
 mod diff;
+mod difference;
 mod dry_run;
 mod gateway;
 mod output;

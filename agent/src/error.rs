@@ -83,6 +83,8 @@ pub(crate) enum Error {
         "needs root: documents, profiles and the state of the agent are readable for root alone"
     )]
     NeedsRoot,
+    #[error("there are differences")]
+    Differs,
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
 }
@@ -132,6 +134,7 @@ impl Error {
             | Self::Start(_)
             | Self::Down { .. }
             | Self::Silent { .. }
+            | Self::Differs
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::NeedsRoot

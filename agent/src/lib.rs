@@ -62,11 +62,8 @@ pub fn main() -> ExitCode {
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason.
                 Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
-                Command::Confirm
-                | Command::Recover
-                | Command::Wait
-                | Command::Plan { .. }
-                | Command::Diff => false,
+                Command::Confirm | Command::Recover | Command::Wait | Command::Plan { .. } => false,
+                Command::Diff { .. } => matches!(error, Error::Differs),
             };
             if !is_told {
                 let text = nmgen::chain(&error);
@@ -75,7 +72,13 @@ pub fn main() -> ExitCode {
                 }
                 status::log::console(status::log::Tone::Bad, &[format!("FAILED: {text}")]);
             }
-            ExitCode::from(error.exit() as u8)
+            // As diff(1) has it.
+            let exit = match (&cli.command, &error) {
+                (_, Error::Differs) => error.exit(),
+                (Command::Diff { exit_code: true, .. }, _) => Exit::Input,
+                _ => error.exit(),
+            };
+            ExitCode::from(exit as u8)
         }
     }
 }
@@ -125,7 +128,7 @@ async fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Status { json } => command::status(&paths, *json).await,
         Command::Check { document } => command::check(&paths, document.as_deref()).await,
         Command::Plan { json } => command::plan(&paths, *json).await,
-        Command::Diff => command::diff(&paths).await,
+        Command::Diff { format, exit_code } => command::diff(&paths, *format, *exit_code).await,
         Command::Rollback => command::rollback(&paths).await,
     }
 }

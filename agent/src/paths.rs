@@ -29,6 +29,12 @@ impl Paths {
         self.under("/etc/NetworkManager/system-connections")
     }
 
+    /// Where NetworkManager finds profiles: saved ones, those until the next boot, and those of the system.
+    pub(crate) fn profile_directories(&self) -> [PathBuf; 3] {
+        ["/etc", "/run", "/usr/lib"]
+            .map(|root| self.under(root).join("NetworkManager/system-connections"))
+    }
+
     /// The agent's settings.
     pub(crate) fn settings(&self) -> PathBuf {
         self.under("/etc/dayone/dayone.toml")

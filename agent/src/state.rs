@@ -7,6 +7,8 @@ mod newer;
 mod refusal;
 mod replacing;
 mod rules;
+mod saved;
+mod sides;
 mod types;
 mod wants;
 
@@ -17,8 +19,8 @@ use nmstate::{
 };
 use thiserror::Error;
 
-pub(crate) use self::copied_macs::Macs;
 use self::refusal::Refusal;
+pub(crate) use self::{copied_macs::Macs, saved::Saved};
 use crate::model::{Dynamic, Mac, Wants};
 
 /// A failed operation of nmstate.
@@ -174,6 +176,12 @@ impl State {
     /// YAML for the copy of a resolved document, secrets included.
     pub(crate) fn to_yaml(&self) -> Result<String, StateError> {
         serde_yaml::to_string(&self.0).map_err(|source| StateError::Encode { source })
+    }
+
+    /// This current state after the next activation of the saved profiles.
+    pub(crate) fn after_activation(mut self, profiles: &[Saved]) -> Self {
+        saved::activate(&mut self.0, profiles);
+        self
     }
 
     /// The part of this desired state that `current` lacks, `None` if nothing, by the rules of

@@ -8,6 +8,7 @@ use tests::{
         unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Peer},
+    program,
 };
 
 const VIP: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
@@ -43,11 +44,15 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
 
         the_gateway_is_asked(case)?;
         let inside = case.inside()?;
+        an_edited_profile_is_told(&inside)?;
 
         inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
         assert!(status.stdout.contains("drifted: br-ex"), "{status}");
+        let diff = inside.sh("dayone diff")?;
+        let both = "+ interfaces[br-ex].ipv4.address: {ip: 192.0.2.10, prefix-length: 24}";
+        assert!(diff.lines().any(|it| it == both), "{diff}");
         let json = inside.run(&["dayone", "status", "--json"])?;
         assert_eq!(json.status.code(), Some(3), "{json}");
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
@@ -95,6 +100,41 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
     for fault in [Fault::IgnoreNeighbours, Fault::DropPing] {
         case.peer_mut().fault(fault, false)?;
     }
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
+}
+
+/// An editor changes a file and no network, until NetworkManager reads and activates it.
+fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
+    let file = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
+    let same = inside.run(&["dayone", "diff", "--exit-code"])?;
+    assert_eq!(same.status.code(), Some(0), "{same}");
+    inside.sh(&format!("cp {file} /root/saved; sed --in-place s/192.0.2.10/192.0.2.11/ {file}"))?;
+    let text = page(inside)?;
+    assert!(text.starts_with(&format!("DRIFTED: {HOST_FILE} the next activation")), "{text}");
+    let diff = inside.run(&["dayone", "diff", "--exit-code"])?;
+    assert_eq!(diff.status.code(), Some(1), "{diff}");
+    for line in [
+        "# the next activation of the saved profiles:",
+        "- interfaces[br-ex].ipv4.address: {ip: 192.0.2.10, prefix-length: 24}",
+        "+ interfaces[br-ex].ipv4.address: {ip: 192.0.2.11, prefix-length: 24}",
+    ] {
+        assert!(diff.stdout.lines().any(|it| it == line), "{line} in {diff}");
+    }
+    let json = inside.run(&["dayone", "diff", "--format", "json"])?;
+    assert_eq!(json.status.code(), Some(0), "{json}");
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
+    let schema = std::fs::read(program::root().join("agent/doc/diff.schema.json"));
+    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
+    assert_eq!(tests::schema::faults(&schema, &json), Vec::<String>::new());
+    assert_eq!(json["next-activation"][0]["before"]["ip"], "192.0.2.10", "{json}");
+    assert_eq!(json["differences"], serde_json::json!([]), "{json}");
+    // A profile that is gone comes back with no boot.
+    inside.sh(&format!("rm {file}"))?;
+    let text = page(inside)?;
+    assert!(text.contains("the next activation of the saved profiles changes it: br-ex"), "{text}");
+    inside.sh(&format!("cp --archive /root/saved {file}"))?;
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
     Ok(())

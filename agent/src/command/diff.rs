@@ -1,8 +1,16 @@
 //! `dayone diff`: desired against current.
 
-use super::{output::print, services};
+use serde::{Deserialize as _, Serialize};
+use serde_json::{Value, json};
+
+use super::{
+    difference::{Differences, Lacking, compare, saved},
+    output::print,
+    services,
+};
 use crate::{
     bridge::plan::BridgePlan,
+    cli::Form,
     document::{self, Document, check},
     durable::{self, record::Record},
     error::Error,
@@ -13,8 +21,30 @@ use crate::{
     state::{Parsed, State},
 };
 
-/// Prints the part of the document that the current state lacks.
-pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
+/// A comparison with its subject.
+#[derive(Debug, Default)]
+struct Compared {
+    /// The document, or the automatic br-ex.
+    subject: Option<String>,
+    reason: String,
+    /// Parts of the automatic br-ex that NMState has no words for.
+    lacking: Vec<String>,
+    differences: Differences,
+}
+
+/// Prints the differences; with `exit_code` an error if there are any.
+pub(crate) async fn diff(paths: &Paths, form: Form, exit_code: bool) -> Result<(), Error> {
+    let compared = compared(paths).await?;
+    let Compared { lacking, differences: Differences { now, then }, .. } = &compared;
+    let is_different = !lacking.is_empty() || !now.is_empty() || !then.is_empty();
+    print(&match form {
+        Form::Text => text(&compared),
+        Form::Json => json(&compared),
+    })?;
+    if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
+}
+
+async fn compared(paths: &Paths) -> Result<Compared, Error> {
     let settings = Usable::load(paths).told();
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
@@ -23,55 +53,34 @@ pub(crate) async fn diff(paths: &Paths) -> Result<(), Error> {
     let Some(document) = chosen.document else {
         return match committed_bridge(paths)? {
             Some(plan) => bridge(paths, &settings, &plan).await,
-            None => print(&format!("# {}\n", chosen.reason)),
+            None => Ok(Compared { reason: chosen.reason, ..Compared::default() }),
         };
     };
     let parsed = check::check(&document)?;
     services::required(paths, services::needs_ovs(&document)).await?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
-    print_difference(paths, &record, &network, &document, &parsed).await
+    let differences = differences(paths, &record, &network, &document, &parsed).await?;
+    let (subject, reason) = (Some(document.path.display().to_string()), chosen.reason);
+    Ok(Compared { subject, reason, differences, ..Compared::default() })
 }
 
-/// Prints the part of the automatic bridge that the node lacks.
-async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<(), Error> {
+async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Compared, Error> {
     services::required(paths, true).await?;
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    print(&format!("# br-ex on {}: {}\n", plan.uplink.link, plan.uplink))?;
-    let (lacking, yaml) = bridge_drift(&network, plan).await?;
-    if lacking.is_empty() {
-        return print("# no difference\n");
-    }
-    let lines: String = lacking.iter().map(|it| format!("# lacking: {it}\n")).collect();
-    print(&(lines + &yaml.unwrap_or_default()))
+    let subject = Some(format!("br-ex on {}", plan.uplink.link));
+    let (lacking, differences) = bridge_differences(&network, plan).await?;
+    Ok(Compared { subject, reason: plan.uplink.to_string(), lacking, differences })
 }
 
-/// The part of `desired` that the current state lacks: names for messages, and YAML.
-pub(super) async fn drift(
-    network: &RealNetwork<'_>,
-    desired: &State,
-) -> Result<Option<(Vec<String>, String)>, Error> {
-    let current = network.current().await?;
-    match desired.missing_in(&current)? {
-        None => Ok(None),
-        Some(diff) => Ok(Some((diff.subjects(), diff.to_shown_yaml()?))),
-    }
-}
-
-/// The parts of the automatic bridge that the node lacks, in words, and as YAML those that NMState
-/// can say; the plan is the one of this boot's commit.
-pub(super) async fn bridge_drift(
+/// The parts of the automatic bridge that the node lacks, in words, and those that NMState can say; the plan is the one of
+/// this boot's commit.
+pub(super) async fn bridge_differences(
     network: &RealNetwork<'_>,
     plan: &BridgePlan,
-) -> Result<(Vec<String>, Option<String>), Error> {
-    let mut lacking = network.lacking(plan).await?;
+) -> Result<(Vec<String>, Differences), Error> {
+    let lacking = network.lacking(plan).await?;
     let picture = Parsed::new(&plan.document)?.resolve(None)?.visible();
-    let difference = drift(network, &picture).await?;
-    let yaml = difference.map(|(subjects, yaml)| {
-        lacking.extend(subjects);
-        yaml
-    });
-    Ok((lacking, yaml))
+    Ok((lacking, compare(network, &picture, &[]).await?))
 }
 
 /// The plan of the automatic bridge that was committed in this boot.
@@ -79,22 +88,20 @@ pub(super) fn committed_bridge(paths: &Paths) -> Result<Option<BridgePlan>, Erro
     Ok(durable::read_json_or_set_aside(&paths.bridge())?)
 }
 
-/// Prints the difference as YAML; for a document in force, against its state resolved at apply
-/// time.
-pub(super) async fn print_difference(
+/// The differences from a document; from one in force, as it was resolved when it was applied.
+pub(super) async fn differences(
     paths: &Paths,
     record: &Record,
     network: &RealNetwork<'_>,
     document: &Document,
     parsed: &Parsed,
-) -> Result<(), Error> {
+) -> Result<Differences, Error> {
     let committed = record.committed.as_ref();
     let in_force = committed.is_some_and(|committed| committed.digest == document.digest);
-    let desired = match last_good_state(paths, record)?.filter(|_| in_force) {
-        Some(desired) => desired,
-        None => resolved(network, parsed).await?,
-    };
-    print_missing(network, &desired).await
+    match last_good_state(paths, record)?.filter(|_| in_force) {
+        Some(desired) => compare(network, &desired, &saved(paths, record)).await,
+        None => compare(network, &resolved(network, parsed).await?, &[]).await,
+    }
 }
 
 /// The document resolved against the current state.
@@ -106,10 +113,70 @@ pub(super) async fn resolved(network: &RealNetwork<'_>, parsed: &Parsed) -> Resu
     Ok(network.resolve_links(parsed.resolve(current.as_ref())?).await?)
 }
 
-/// Prints the part of `desired` that the current state lacks.
-pub(super) async fn print_missing(network: &RealNetwork<'_>, desired: &State) -> Result<(), Error> {
-    match drift(network, desired).await? {
-        Some((_, yaml)) => print(&yaml),
-        None => print("# no difference\n"),
+fn text(compared: &Compared) -> String {
+    let Some(subject) = &compared.subject else { return format!("# {}\n", compared.reason) };
+    let lacking: String = compared.lacking.iter().map(|it| format!("# lacking: {it}\n")).collect();
+    let head = format!("# {subject}: {}\n{lacking}", compared.reason);
+    match (compared.lacking.is_empty(), changes(&compared.differences)) {
+        (true, None) => head + "# no difference\n",
+        (_, changes) => head + &changes.unwrap_or_default(),
     }
+}
+
+/// The differences for people, as `nmgen diff` shows them; `None` if there are none.
+pub(super) fn changes(Differences { now, then }: &Differences) -> Option<String> {
+    let lines = |Lacking { subjects, fields }: &Lacking| -> String {
+        // A difference that the fields do not show, such as an interface that is to be absent.
+        match fields.is_empty() {
+            true => subjects.iter().map(|it| format!("~ {it}\n")).collect(),
+            false => fields.iter().map(|it| format!("{it}\n")).collect(),
+        }
+    };
+    let mut text = lines(now);
+    if !then.is_empty() {
+        text += "# the next activation of the saved profiles:\n";
+        text += &lines(then);
+    }
+    (!text.is_empty()).then_some(text)
+}
+
+/// `dayone diff --format json`; `doc/diff.schema.json` describes it.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Report<'a> {
+    schema: u32,
+    version: &'static str,
+    document: Option<&'a str>,
+    reason: &'a str,
+    lacking: Vec<&'a String>,
+    differences: Vec<Value>,
+    next_activation: Vec<Value>,
+}
+
+fn json(compared: &Compared) -> String {
+    let Differences { now, then } = &compared.differences;
+    let hidden = now.subjects.iter().filter(|_| now.fields.is_empty());
+    let report = Report {
+        schema: 1,
+        version: env!("CARGO_PKG_VERSION"),
+        document: compared.subject.as_deref(),
+        reason: &compared.reason,
+        lacking: compared.lacking.iter().chain(hidden).collect(),
+        differences: fields(now),
+        next_activation: fields(then),
+    };
+    format!("{:#}\n", json!(report))
+}
+
+fn fields(lacking: &Lacking) -> Vec<Value> {
+    let one = |it: &nmgen::difference::Difference| {
+        let [before, after] = [&it.before, &it.after].map(|side| {
+            side.as_ref().map(|node| {
+                let text = || nmgen::difference::Inline(node).to_string().into();
+                Value::deserialize(node).unwrap_or_else(|_| text())
+            })
+        });
+        json!({"field": it.field, "before": before, "after": after})
+    };
+    lacking.fields.iter().map(one).collect()
 }

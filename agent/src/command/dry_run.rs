@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::{
-    diff::{print_difference, print_missing, resolved},
+    diff::{changes, differences, resolved},
+    difference::{Differences, compare},
     output::print,
     services,
 };
@@ -48,12 +49,18 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
         print(
             "# in force by another tool: recorded, and applied only if the network is not usable\n",
         )?;
-        return print_difference(paths, &record, &network, &document, &parsed).await;
+        let found = differences(paths, &record, &network, &document, &parsed).await?;
+        return print(&shown(&found));
     }
     for file in files.due(&record.applied_service_files(&files.digests()))?.due {
         print(&format!("# {}, before the document\n", file.path.display()))?;
-        print_missing(&network, &resolved(&network, &file.parsed).await?).await?;
+        let desired = resolved(&network, &file.parsed).await?;
+        print(&shown(&compare(&network, &desired, &[]).await?))?;
         print(&format!("# {}\n", document.path.display()))?;
     }
-    print_difference(paths, &record, &network, &document, &parsed).await
+    print(&shown(&differences(paths, &record, &network, &document, &parsed).await?))
+}
+
+fn shown(found: &Differences) -> String {
+    changes(found).unwrap_or_else(|| "# no difference\n".to_owned())
 }

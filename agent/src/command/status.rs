@@ -17,7 +17,8 @@ use self::{
     word::{Code, Word},
 };
 use super::{
-    diff::{bridge_drift, committed_bridge, drift},
+    diff::{bridge_differences, committed_bridge},
+    difference::{Differences, compare, saved},
     gateway,
     output::print_page,
     services,
@@ -56,7 +57,10 @@ pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<()
         (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
         (Some(_) | None, _) => {
             match drift_now(paths, &settings, &chosen, &record, &mut report).await {
-                Ok(subjects) => report.drift = subjects,
+                Ok((lacking, Differences { now, then })) => {
+                    report.drift = [lacking, now.subjects].concat();
+                    report.saved = then.subjects;
+                }
                 Err(error) => report.drift_unknown = Some(chain(&error)),
             }
         }
@@ -99,28 +103,29 @@ async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<service
     }
 }
 
-/// The parts that the current state lacks of a document in force, or of the automatic bridge, which is in force if
-/// this boot has committed it.
+/// The parts that the current state and the saved profiles lack of a document in force, or of the automatic bridge, which is
+/// in force if this boot has committed it.
 async fn drift_now(
     paths: &Paths,
     settings: &Settings,
     chosen: &Chosen,
     record: &Record,
     report: &mut Report,
-) -> Result<Vec<String>, Error> {
+) -> Result<(Vec<String>, Differences), Error> {
+    let nothing = || (Vec::new(), Differences::default());
     if chosen.document.is_none() {
         let Some(plan) = committed_bridge(paths)? else {
             // A run of `dayone bridge` that has not committed.
             report.in_force &= report.boot.bridge.is_none();
-            return Ok(Vec::new());
+            return Ok(nothing());
         };
         let network = RealNetwork::connect(paths, &settings.wait).await?;
-        return Ok(bridge_drift(&network, &plan).await?.0);
+        return bridge_differences(&network, &plan).await;
     }
     if !report.in_force {
-        return Ok(Vec::new());
+        return Ok(nothing());
     }
-    let Some(desired) = last_good_state(paths, record)? else { return Ok(Vec::new()) };
+    let Some(desired) = last_good_state(paths, record)? else { return Ok(nothing()) };
     let network = RealNetwork::connect(paths, &settings.wait).await?;
-    Ok(drift(&network, &desired).await?.map(|(subjects, _)| subjects).unwrap_or_default())
+    Ok((Vec::new(), compare(&network, &desired, &saved(paths, record)).await?))
 }

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::value::Error;
 
 use crate::check::{self, Purpose};
+use crate::difference::{self, Difference};
 use crate::show;
 
 /// A parsed document.
@@ -33,6 +34,11 @@ impl<'s> Reading<'s> {
         let mut diagnostics = Diagnostics::default();
         check::document(&self.0, Purpose::Apply, &mut diagnostics);
         diagnostics
+    }
+
+    /// The differences of this document and another one, in their fields, without secrets.
+    pub fn differences(&self, after: &Reading<'_>) -> Vec<Difference> {
+        difference::fields(&self.0.root, &after.0.root)
     }
 
     /// The stack of interfaces as a tree, under `title`; lines have at most 80 columns.

@@ -1,0 +1,100 @@
+//! The difference of a desired and the current state: now, and after the next activation of the saved profiles.
+
+use std::path::Path;
+
+use nmgen::{difference::Difference, profile::Keyfile};
+
+use crate::{
+    durable::{self, record::Record},
+    error::Error,
+    model::Active,
+    network::{Network as _, real::RealNetwork},
+    paths::Paths,
+    state::{Saved, State},
+};
+
+/// Parts that a state lacks.
+#[derive(Debug, Default)]
+pub(super) struct Lacking {
+    /// Names for messages.
+    pub(super) subjects: Vec<String>,
+    /// Each field with both sides.
+    pub(super) fields: Vec<Difference>,
+}
+
+impl Lacking {
+    pub(super) fn is_empty(&self) -> bool {
+        self.subjects.is_empty()
+    }
+}
+
+/// The differences from the desired state.
+#[derive(Debug, Default)]
+pub(super) struct Differences {
+    /// The values of now beside the wanted ones.
+    pub(super) now: Lacking,
+    /// The values of now beside those that the saved profiles bring, where these are not the wanted ones.
+    pub(super) then: Lacking,
+}
+
+/// Compares `desired` with the current state, and with what `saved` makes of it.
+pub(super) async fn compare(
+    network: &RealNetwork<'_>,
+    desired: &State,
+    saved: &[Saved],
+) -> Result<Differences, Error> {
+    let current = network.current().await?;
+    let now = match desired.missing_in(&current)? {
+        Some(lacking) => {
+            Lacking { subjects: lacking.subjects(), fields: lacking.beside(&current)? }
+        }
+        None => Lacking::default(),
+    };
+    if saved.is_empty() {
+        return Ok(Differences { now, then: Lacking::default() });
+    }
+    let after = current.clone().after_activation(saved);
+    let then = match desired.missing_in(&after)? {
+        Some(lacking) => {
+            let fields = lacking.sides(&current, &after)?;
+            // A part that is lacking in the same way now is told already.
+            let subjects = if fields.is_empty() { Vec::new() } else { lacking.subjects() };
+            Lacking { subjects, fields }
+        }
+        None => Lacking::default(),
+    };
+    Ok(Differences { now, then })
+}
+
+/// The saved profiles of the devices that the record of the commit names. A device whose profile is gone may have got another
+/// one since.
+pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
+    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let recorded: &[Active] = recorded.map(|it| it.profiles.as_slice()).unwrap_or_default();
+    let files: Vec<Keyfile> = paths.profile_directories().iter().flat_map(|it| read(it)).collect();
+    let has = |file: &Keyfile, key: &str, value: &str| file.get("connection", key) == Some(value);
+    let of = |active: &Active| {
+        let own = files.iter().find(|file| has(file, "uuid", &active.uuid));
+        let mut others = files.iter().filter(|file| {
+            has(file, "interface-name", &active.device) && has(file, "type", &active.kind)
+        });
+        let keyfile = match (own, others.next(), others.next()) {
+            (Some(own), _, _) => Some(own.clone()),
+            (None, Some(other), None) => Some(other.clone()),
+            // NetworkManager decides which one.
+            (None, Some(_), Some(_)) => return None,
+            (None, None, _) => None,
+        };
+        Some(Saved { device: active.device.clone(), kind: active.kind.clone(), keyfile })
+    };
+    recorded.iter().filter_map(of).collect()
+}
+
+/// The profiles of a directory; one that cannot be read is none.
+fn read(directory: &Path) -> Vec<Keyfile> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let is_profile = |path: &Path| path.extension().is_some_and(|it| it == "nmconnection");
+    let paths = entries.map(|entry| entry.path()).filter(|path| is_profile(path));
+    let texts = paths.filter_map(|path| durable::read(&path).ok().flatten());
+    texts.map(|text| Keyfile::parse_leniently(&String::from_utf8_lossy(&text))).collect()
+}
