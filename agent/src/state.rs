@@ -273,6 +273,11 @@ impl State {
         self
     }
 
+    /// Interfaces with `copy-mac-from` one that this state makes, and that one.
+    pub(crate) fn copies_from_made(&self) -> Vec<(String, String)> {
+        copied_macs::from_made(&self.0)
+    }
+
     /// Whether nmstate has to find out the type of an interface.
     pub(crate) fn lacks_types(&self) -> bool {
         self.0.interfaces.iter().any(types::is_unknown)

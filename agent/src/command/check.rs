@@ -34,7 +34,11 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>) -> Result<(), Erro
 fn given(paths: &Paths, file: &Path) -> Result<(), Error> {
     let chosen = document::given(paths, file)?;
     let Some(document) = chosen.document else { return Ok(()) };
-    check::check(&document)?;
+    let parsed = check::check(&document)?;
+    // Another machine's document may be checked here, with other links.
+    if let Err(error) = check::copied_macs(paths, &document, &parsed) {
+        tracing::warn!("on this machine: {error}");
+    }
     let path = document.path.display();
     if Record::load(paths).in_force(paths, &document.digest)? {
         return print(&format!("{path} is valid; its content is in force\n"));
@@ -56,7 +60,8 @@ async fn checked(paths: &Paths) -> Result<(), Error> {
         return say(&format!("{}{}", chosen.reason, gone.unwrap_or_default()));
     };
     let files = service_files::read(paths, &chosen.hostname)?;
-    check::check(&document)?;
+    let parsed = check::check(&document)?;
+    check::copied_macs(paths, &document, &parsed)?;
     files.due(&[])?;
     if record.in_force(paths, &document.digest)? && record.has_service_files(&files.digests()) {
         return say(&format!("{} is in force", document.path.display()));

@@ -8,7 +8,10 @@ use nmgen::{
 use thiserror::Error;
 
 use super::read::Document;
-use crate::state::{Parsed, StateError};
+use crate::{
+    paths::Paths,
+    state::{Parsed, StateError},
+};
 
 /// Why a document must not be applied.
 #[derive(Debug, Error)]
@@ -17,6 +20,29 @@ pub(crate) enum CheckError {
     Parse { path: std::path::PathBuf, source: StateError },
     #[error("{}", in_one_line(.0))]
     Refused(Vec<Diagnostic>),
+    #[error(
+        "{path}: {interface} has copy-mac-from: {link}, which is not there before the document makes it: nmstate \
+         refuses that; give {interface} or {link} a mac-address"
+    )]
+    CopiesFromMade { path: std::path::PathBuf, interface: String, link: String },
+}
+
+/// Refuses a document that the node's links of now refute: it copies the MAC address of an interface that only it makes.
+pub(crate) fn copied_macs(
+    paths: &Paths,
+    document: &Document,
+    parsed: &Parsed,
+) -> Result<(), CheckError> {
+    let Parsed::State(state) = parsed else { return Ok(()) };
+    let missing = state.copies_from_made().into_iter();
+    let mut missing = missing.filter(|(_, link)| !paths.sys_net().join(link).exists());
+    match missing.next() {
+        None => Ok(()),
+        Some((interface, link)) => {
+            let path = document.path.clone();
+            Err(CheckError::CopiesFromMade { path, interface, link })
+        }
+    }
 }
 
 /// Reads the document once and checks it. Warnings are logged and do not stop it.
@@ -68,6 +94,31 @@ mod tests {
              - name: br-ex\n  type: ovs-bridge\n  bridge: {port: [{name: eth9}, {name: br-ex}]}\n\
              - {name: br-ex, type: ovs-interface, copy-mac-from: eth9, ipv4: {enabled: true, dhcp: true}}\n";
         assert!(checked(text).is_ok());
+    }
+
+    #[test]
+    fn an_address_of_an_interface_that_only_the_document_makes_cannot_be_copied()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let bond = "- {name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eno1]}, MAC}\n";
+        let bridge = "- {name: br0, type: linux-bridge, copy-mac-from: FROM, bridge: {port: [{name: bond0}]}}\n";
+        let card = "- {name: eno1, type: ethernet}\n";
+        let refused = |from: &str, mac: &str| {
+            let text = format!("interfaces:\n{card}{bond}{bridge}");
+            let text = text.replace("FROM", from).replace(", MAC", mac);
+            let digest = crate::document::digest::Digest::of(text.as_bytes());
+            let document = Document { path: "worker-0.yml".into(), text, digest, mode: 0o644 };
+            copied_macs(&paths, &document, &check(&document)?)
+        };
+        let error = refused("bond0", "").expect_err("bond0 is not there");
+        assert!(error.to_string().contains("br0 has copy-mac-from: bond0, which"), "{error}");
+        refused("eno1", "")?;
+        refused("bond0", ", mac-address: 52:54:00:00:00:07")?;
+        // Made by the ramdisk's profiles, say.
+        std::fs::create_dir_all(paths.sys_net().join("bond0"))?;
+        refused("bond0", "")?;
+        Ok(())
     }
 
     #[test]

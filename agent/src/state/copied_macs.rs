@@ -46,6 +46,20 @@ pub(super) fn resolve(state: &mut NetworkState, macs_of: impl Fn(&str) -> Option
     }
 }
 
+/// Pairs of an interface and the one whose address it copies, where the state itself makes the latter and names no address for
+/// it: nmstate refuses them unless that one is there before.
+pub(super) fn from_made(state: &NetworkState) -> Vec<(String, String)> {
+    let is_made = |link: &str| {
+        let mut declared = state.interfaces.iter().filter(|it| it.name() == link && it.is_up());
+        declared.any(|it| it.is_virtual() && it.base_iface().mac_address.is_none())
+    };
+    let copies =
+        state.interfaces.iter().filter(|it| it.is_up() && KINDS.contains(&it.iface_type()));
+    let pairs = copies.filter_map(|it| Some((it, it.base_iface().copy_mac_from.clone()?)));
+    let made = pairs.filter(|(_, link)| is_made(link));
+    made.map(|(it, link)| (it.name().to_owned(), link)).collect()
+}
+
 /// Replaces each `copy-mac-from` by the address in `resolved`, an earlier resolved state.
 pub(super) fn as_in(state: &mut NetworkState, resolved: &NetworkState) {
     for iface in state.interfaces.iter_mut() {

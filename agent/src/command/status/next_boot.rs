@@ -48,12 +48,13 @@ pub(super) fn lacking(paths: &Paths, chosen: &Chosen, is_bridge: bool) -> Vec<St
 /// The refusal of a pending document, as `dayone check` words it.
 pub(super) fn refusal(paths: &Paths, chosen: &Chosen, document: &Document) -> Option<String> {
     let checked = || -> Result<(), Error> {
-        check::check(document)?;
+        check::copied_macs(paths, document, &check::check(document)?)?;
         service_files::read(paths, &chosen.hostname)?.due(&[])?;
         Ok(())
     };
     match checked() {
         Ok(()) => None,
+        // Without the layer that every refusal has.
         Err(Error::Check(error)) => Some(chain(&error)),
         Err(error) => Some(chain(&error)),
     }
