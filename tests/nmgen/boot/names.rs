@@ -91,7 +91,9 @@ fn document(names: [&str; 3], vlan: &str) -> String {
 /// The machine that has the cards under these names.
 fn machine(names: [&str; 3]) -> Machine {
     let cards = names.into_iter().zip(ADDRESSES);
-    cards.fold(Machine::new(), |machine, (name, mac)| machine.card(name, mac))
+    // The document has MACsec.
+    let machine = Machine::new().file("usr/sbin/wpa_supplicant", "");
+    cards.fold(machine, |machine, (name, mac)| machine.card(name, mac))
 }
 
 /// Profiles that `nmgen generate` writes for a document.
