@@ -120,10 +120,9 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
     // A file that cannot be read is told where it matters.
     for near in chooser.near(cards).unwrap_or_default() {
         if !known.iter().any(|name| near.starts_with(&format!("{name}.yml "))) {
-            put(
-                text,
-                &format!("  not chosen: {near}, but no interface that is up has its address"),
-            );
+            let told = format!("  not chosen: {near}, but no interface that is up has its address");
+            put(text, &told);
+            known.extend(near.split_once(".yml ").map(|(name, _)| name.to_owned()));
         }
     }
     let rest: Vec<&String> =

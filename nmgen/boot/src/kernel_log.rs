@@ -1,7 +1,8 @@
 //! Lines for the kernel log and the console.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 
 use nmgen_document::format::{cut, is_control};
 
@@ -18,22 +19,37 @@ pub(crate) enum Level {
     Info = 6,
 }
 
-/// Writes each line to `/dev/kmsg` and to standard error, which the unit connects to the console.
+/// Writes each line to standard error, which the unit connects to the journal and the console, and to `/dev/kmsg` unless the
+/// journal has it already.
 pub(crate) struct Log {
     kernel: Option<File>,
-    has_console: bool,
+    console: Console,
+}
+
+/// The reader of standard error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Console {
+    /// A person, or a file.
+    Plain,
+    /// systemd-journald, which takes a level before the line (sd-daemon(3)), and has the program's name.
+    Journal,
+    #[cfg(test)]
+    None,
 }
 
 impl Log {
     pub(crate) fn open(paths: &Paths) -> Self {
-        let kernel = OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok();
-        Self { kernel, has_console: true }
+        let kernel = || OpenOptions::new().append(true).open(paths.under("/dev/kmsg")).ok();
+        match is_journal() {
+            true => Self { kernel: None, console: Console::Journal },
+            false => Self { kernel: kernel(), console: Console::Plain },
+        }
     }
 
     /// Only the kernel's log.
     #[cfg(test)]
     pub(crate) fn without_console(paths: &Paths) -> Self {
-        Self { has_console: false, ..Self::open(paths) }
+        Self { console: Console::None, ..Self::open(paths) }
     }
 
     /// From now on a panic is logged as one line. The program ends after it.
@@ -60,10 +76,21 @@ impl Log {
         if let Some(mut kernel) = self.kernel.as_ref() {
             let _ = kernel.write_all(format!("<{}>nmgen: {line}\n", level as u8).as_bytes());
         }
-        if self.has_console {
-            let _ = io::stderr().lock().write_all(format!("nmgen: {line}\n").as_bytes());
-        }
+        let line = match self.console {
+            Console::Plain => format!("nmgen: {line}\n"),
+            Console::Journal => format!("<{}>{line}\n", level as u8),
+            #[cfg(test)]
+            Console::None => return,
+        };
+        let _ = io::stderr().lock().write_all(line.as_bytes());
     }
+}
+
+/// True when standard error is connected to the journal: systemd.exec(5), `$JOURNAL_STREAM`.
+fn is_journal() -> bool {
+    let Some(stream) = std::env::var("JOURNAL_STREAM").ok() else { return false };
+    let found = fs::metadata("/proc/self/fd/2");
+    found.is_ok_and(|it| stream == format!("{}:{}", it.dev(), it.ino()))
 }
 
 /// Escapes a control character as in a string literal.

@@ -96,7 +96,7 @@ pub enum End {
     Failed,
 }
 
-/// Carries a step out, below this root. Messages go to the kernel log and to standard error, one line each; a panic is one too.
+/// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a panic too.
 pub fn run(root: &Path, step: Step<'_>) -> End {
     let paths = Paths::new(root);
     Log::open(&paths).say_panics();

@@ -1,6 +1,6 @@
 //! Selection of the directory, and of the document in it.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 
 use tests::machine::{EARLY, Machine, Said};
 
@@ -359,6 +359,28 @@ fn without_a_kernel_log_the_console_has_it() {
             .starts_with("nmgen: this machine is one of the cluster (")
     );
     assert_eq!(chosen(&machine).as_deref(), Some("all"));
+}
+
+/// systemd hands a line on to the console and gives it its level: in the kernel log it would be a second one.
+#[tests::case]
+fn what_the_journal_has_is_in_no_other_log() {
+    let machine = machine().host("cluster", &marked("all"));
+    let path = machine.path("journal");
+    let journal = std::fs::File::create(&path).unwrap();
+    let found = journal.metadata().unwrap();
+    let stream = format!("{}:{}", found.dev(), found.ino());
+    let mut command = machine.command();
+    assert!(command.env("JOURNAL_STREAM", stream).stderr(journal).status().unwrap().success());
+    let told = machine.read("journal");
+    assert!(told.starts_with("<6>this machine is one of the cluster ("), "{told}");
+    assert_eq!(machine.read("dev/kmsg"), "");
+    // The variable alone, which a shell may have from its parent, is no journal.
+    let said = machine.run(machine.command().env("JOURNAL_STREAM", "1:1"));
+    assert!(
+        said.kernel.starts_with("<6>nmgen: this machine is ")
+            && said.console.starts_with("nmgen: "),
+        "{said:?}"
+    );
 }
 
 /// The kernel refuses a record of more than 1,024 bytes.

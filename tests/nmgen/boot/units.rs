@@ -56,6 +56,31 @@ fn interfaces_are_released_after_networkmanager_and_before_the_switch() {
     }
 }
 
+/// `systemctl isolate emergency.target` stops what conflicts with it, and what does not ignore it.
+#[tests::case]
+fn an_emergency_shell_keeps_its_interfaces() {
+    let text = std::fs::read_to_string(program::nmgen_module().join("nmgen.service")).unwrap();
+    assert!(text.lines().any(|line| line == "IgnoreOnIsolate=yes"), "{text}");
+    assert!(!text.contains("emergency.target"), "{text}");
+}
+
+/// assisted-service's own unit, where its Ignition config has written it over the alias.
+#[tests::case]
+fn the_live_unit_comes_after_the_one_that_it_replaces() {
+    skip::unless_installed("systemd-analyze", "systemd");
+    let units = program::root().join("systemd/usr/lib/systemd/system");
+    let text = std::fs::read_to_string(units.join("nmgen-live.service")).unwrap();
+    assert!(text.contains("\nAfter=pre-network-manager-config.service\n"), "{text}");
+    let mut command = Command::new("systemd-analyze");
+    let output = command
+        .current_dir(units)
+        .args(["verify", "--man=no", "nmgen-live.service"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!said.contains("nmgen-live"), "{said}");
+}
+
 /// The module's calls to dracut.
 #[tests::case]
 fn dracut_gets_the_program_the_units_and_the_documents() {

@@ -327,6 +327,32 @@ fn a_live_root_waits_for_the_cards_of_its_host() {
     assert_eq!(machine.profiles(LIVE), ["ens3", "ens4"]);
 }
 
+/// A card that the host's files name and the machine lacks: its profile matches it later.
+#[tests::case]
+fn a_live_root_waits_a_moment_for_a_card_that_udev_does_not_announce() {
+    let tree = "etc/assisted/network/host0";
+    let machine = Machine::live()
+        .command_line(LONG)
+        .file(
+            &format!("{tree}/mac_interface.ini"),
+            "52:54:00:00:00:01=eno1\n52:54:00:00:00:02=eno2\n",
+        )
+        .file(
+            &format!("{tree}/eno1.nmconnection"),
+            "[connection]\nid=eno1\nuuid=eno1\ntype=ethernet\ninterface-name=eno1\n",
+        )
+        .file("run/udev/control", "");
+    machine.plug("ens3", "52:54:00:00:00:01");
+    machine.write("sys/class/net/ens3/ifindex", "2\n");
+    settle(&machine, 2);
+    let start = Instant::now();
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(start.elapsed() < SOON, "{said:?}");
+    assert!(said.console.contains("host0: going on without eno2"), "{said:?}");
+    assert_eq!(machine.profiles(LIVE), ["ens3"]);
+}
+
 /// Firmware-loading, hot-plugged and USB cards come after udev's idle moment.
 #[tests::case]
 fn a_card_that_comes_after_udev_was_idle_is_no_reason_for_the_fallback() {

@@ -126,9 +126,10 @@ fn seek(paths: &Paths, line: &CommandLine, tree: &Tree, log: &Log) -> Result<Vec
             true => "network cards".to_owned(),
             false => listed(&missing),
         };
-        let is_quiet = found.is_empty() && cards.are_settled();
+        // A profile matches a later card by its address.
+        let is_quiet = cards.are_settled();
         let until = if is_quiet { deadline.min(Instant::now() + QUIET) } else { deadline };
-        if said != wanted && !is_quiet {
+        if said != wanted && !(found.is_empty() && is_quiet) {
             log.say(Level::Info, &format!("waiting for {wanted}"));
             said = wanted;
         }
