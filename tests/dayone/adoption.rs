@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, SOON, outcome, worker},
-    lab::{Error, Lab, Peer},
+    dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, unwrapped, worker},
+    lab::{Error, Inside, Lab, Peer},
 };
 
 /// The node's address after a day-2 change of a declared field.
@@ -30,6 +30,9 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
             }
             let dry = inside.sh("dayone apply --dry-run")?;
             assert!(dry.contains("in force by another tool: recorded"), "{dry}");
+            if mark.is_empty() {
+                without_space(&inside)?;
+            }
             case.reboot()?;
             let inside = case.inside()?;
             let adopted = outcome(&inside, None)?;
@@ -53,4 +56,17 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
         assert!(record.contains("\"ipv4\""), "{record}");
         Ok(())
     })
+}
+
+/// The network works, as it would without the agent: a disk that takes no record holds nothing.
+fn without_space(inside: &Inside) -> Result<(), Error> {
+    inside.sh("mount -t tmpfs -o size=32k,mode=0700 tmpfs /var/lib/dayone; \
+         dd if=/dev/zero of=/var/lib/dayone/full bs=32k count=2 2>/dev/null || :")?;
+    let it = attempt(inside)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
+    assert!(status.contains("the network works and is not recorded"), "{status}");
+    inside.sh("umount /var/lib/dayone")?;
+    Ok(())
 }

@@ -6,7 +6,7 @@ use super::{Run, last_good::last_good_if_readable, proof::is_proved};
 use crate::{
     client::netlink::Netlink,
     document::{Document, digest::Digest, service_files::Found},
-    durable::{self, commit, record::Record},
+    durable::{self, FileError, commit, record::Record},
     error::Error,
     model::{Uplinks, Wants},
     network::{Network as _, NetworkError},
@@ -50,7 +50,7 @@ pub(super) async fn skip_if_in_force(
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let uplinks = Uplinks::seen(&netlink, &wants, Vec::new()).await?;
-    record.complete(run.paths, uplinks, &files.digests())?;
+    goes_on_unrecorded(run, record.complete(run.paths, uplinks, &files.digests()));
     Ok(Some(Success::Unchanged))
 }
 
@@ -79,6 +79,16 @@ async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>, Error> {
     record.complete(run.paths, now, &committed.service_files.unwrap_or_default())?;
     let gone: Vec<String> = before.cards.iter().map(ToString::to_string).collect();
     Ok(Some(gone.join(", ")))
+}
+
+/// A network that works needs no record for this boot: a full or read-only disk is a warning.
+fn goes_on_unrecorded(run: &Run<'_>, recorded: Result<(), FileError>) {
+    if let Err(error) = recorded {
+        run.warn(&format!(
+            "the network works and is not recorded; the next boot tries again: {}",
+            chain(&error)
+        ));
+    }
 }
 
 /// Says that the document is applied again.
@@ -133,7 +143,9 @@ impl Adopted {
             }
             Err(error) => return Err(error),
         };
-        commit::adopt(run.paths, document, &resolved.to_yaml()?, uplinks, &files.digests())?;
+        let resolved = resolved.to_yaml()?;
+        let adopted = commit::adopt(run.paths, document, &resolved, uplinks, &files.digests());
+        goes_on_unrecorded(run, adopted);
         Ok(Success::Adopted)
     }
 
