@@ -15,6 +15,7 @@ HOST_TARGET := $(shell rustc -vV 2>/dev/null | sed -n 's/^host: //p')
 TARGET := $(HOST_TARGET)
 RUNNER :=
 RAMDISK_PROFILE := ramdisk
+comma := ,
 # Results of `all`, `node`, `ramdisk` and `manuals`.
 NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
@@ -40,6 +41,12 @@ ramdisk: export RUSTC_BOOTSTRAP := 1
 else ifneq ($(STD),)
 $(error STD=$(STD): source, or nothing for the standard library that comes with rustc)
 endif
+# RELR=off: for a C library that cannot apply packed relocations, as RHEL 9's; 110 KB more.
+RELR ?= on
+ifneq ($(filter-out on off,$(RELR)),)
+$(error RELR=$(RELR): on or off)
+endif
+PACKED_RELOCATIONS := $(if $(filter on,$(RELR)),-C link-arg=-Wl$(comma)-z$(comma)pack-relative-relocs)
 # Where the bills of materials are, each named after its package; and what writes them.
 SBOM := target/sbom
 SBOM_WRITER ?= $(CARGO) run --locked --quiet -p sbom --
@@ -74,9 +81,9 @@ ramdisk: toolchain ## Build the static program for an initramfs; STD=source for 
 	@[ "$(STD)" != source ] || [ -e "$(LIBRARY)/library/Cargo.lock" ] || { \
 	  echo "STD=source needs rustc's library source: rustup component add rust-src, or your distribution's rust-src" >&2; exit 1; }
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C llvm-args=-enable-machine-outliner=always \
-	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld -C link-arg=-Wl,-z,pack-relative-relocs" \
+	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld $(PACKED_RELOCATIONS)" \
 	  $(CARGO) build --locked $(BUILD_STD) $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
-	@# A C library that cannot relocate it, older than glibc 2.36, shows at once.
+	@# A C library that cannot relocate it, older than glibc 2.36, shows at once: RELR=off then.
 	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
 
@@ -121,10 +128,20 @@ deny:
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
 	$(CARGO) deny --locked check bans licenses sources
 
-# Needs the advisory database, from the network.
+# The advisory database is fetched, or is the clone ADVISORY_DB= of it: then nothing is read from the network. cargo-deny looks for it
+# under the name that it gives to the clone of its usual address.
+ADVISORY_DB ?=
+ADVISORY_DB_NAME := advisory-db-3157b0e258782691
 advisories:
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
+ifeq ($(ADVISORY_DB),)
 	$(CARGO) deny --locked check advisories
+else
+	@rm -rf target/advisories && mkdir -p target/advisories
+	@ln -s "$(abspath $(ADVISORY_DB))" target/advisories/$(ADVISORY_DB_NAME)
+	@sed 's|^\[advisories\]$$|&\ndb-path = "$(CURDIR)/target/advisories"|' deny.toml >target/advisories/deny.toml
+	$(CARGO) deny --locked --offline --config target/advisories/deny.toml check advisories
+endif
 
 doc:
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --workspace --quiet
@@ -164,6 +181,20 @@ verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each d
 OF := ramdisk
 reproducible: toolchain ## Build the ramdisk program in two directories and compare the bytes
 	CARGO="$(CARGO)" MAKE="$(MAKE)" tests/reproducible $(OF)
+
+# The sources with every crate, for builders without a network. PACKAGER='Name <address>' is named by the packages.
+dist: ## Write the source tarball with every crate to target/dist
+	@CARGO="$(CARGO)" packaging/dist
+
+check-dist: toolchain ## Build the packages of Debian and Fedora from the source tarball, without a network
+	@CARGO="$(CARGO)" tests/check-dist
+
+release: toolchain ## Check what a release needs, and write its files and checksums to target/dist
+	@CARGO="$(CARGO)" MAKE="$(MAKE)" packaging/release
+
+# Unit tests that need nothing but cargo, for a package's own build.
+check-package: toolchain
+	$(CARGO) test --locked --quiet -p nmgen-document -p nmgen-core --lib
 
 # SEED= repeats a campaign, SEED= and CASE= the story of one of its nodes; LOAD=off adds no load to the host's own.
 soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tests::program::root;
+use tests::program::{self, root};
 use tests::skip;
 use tests::tree::{Built, files, make};
 
@@ -259,5 +259,33 @@ fn packages_units_and_the_dracut_module_name_no_architecture() {
             let named = NAMES.into_iter().find(|name| text.contains(name));
             assert_eq!(named, None, "{}", path.display());
         }
+    }
+}
+
+#[tests::case]
+fn the_version_is_the_same_wherever_it_is_told() {
+    run(Command::new(root().join("packaging/release")).arg("check"));
+}
+
+/// RHEL 9 has glibc 2.34. A program without optimisation refers to at least as much as one with it.
+#[tests::case]
+fn no_dynamic_program_needs_a_newer_c_library_than_rhel_9_has() {
+    for program in [program::nmgen(), program::dayone()] {
+        let symbols = run(Command::new("objdump").arg("--dynamic-syms").arg(program));
+        let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
+            let version = rest.split(|c: char| c != '.' && !c.is_ascii_digit()).next()?;
+            version.split('.').map(|number| number.parse().ok()).collect::<Option<Vec<u32>>>()
+        });
+        let highest = versions.max().unwrap();
+        assert!(highest <= vec![2, 34], "{}: {highest:?}", program.display());
+    }
+}
+
+#[tests::case]
+fn relocations_are_packed_unless_the_c_library_is_too_old() {
+    for (switch, is_packed) in [("RELR=on", true), ("RELR=off", false)] {
+        let mut make = Command::new("make");
+        let planned = run(make.current_dir(root()).args(["--dry-run", "ramdisk", switch]));
+        assert_eq!(planned.contains("-Wl,-z,pack-relative-relocs"), is_packed, "{planned}");
     }
 }
