@@ -21,6 +21,13 @@ use crate::write::others::Other;
 use crate::write::profiles::{displaced_ones, early_names, listed, staged};
 use crate::write::root_disk;
 
+/// Adds a line. Writing to a String cannot fail.
+macro_rules! put {
+    ($text:ident, $($line:tt)*) => {{
+        let _ = writeln!($text, $($line)*);
+    }};
+}
+
 /// Documents that match nothing are counted from here on.
 const MAX_DOCUMENTS: usize = 20;
 
@@ -33,42 +40,38 @@ pub(crate) fn explain(paths: &Paths) -> Result<String, Fault> {
     let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
     let mut text = String::new();
     for fault in &line.faults {
-        put(&mut text, &format!("the kernel command line: {fault}"));
+        put!(text, "the kernel command line: {fault}");
     }
     if line.is_off {
-        put(&mut text, "nmgen=off: nmgen does nothing in this boot");
+        put!(text, "nmgen=off: nmgen does nothing in this boot");
     }
     let need = Need::of(paths, &line);
-    put(
-        &mut text,
-        match need {
-            Some(Need::Network) => "the initramfs brings a network up",
-            Some(Need::Persist) => {
-                "the initramfs needs no network; the running system gets profiles"
-            }
-            None => "the initramfs needs no network, and this is no first boot",
-        },
-    );
+    let told = match need {
+        Some(Need::Network) => "the initramfs brings a network up",
+        Some(Need::Persist) => "the initramfs needs no network; the running system gets profiles",
+        None => "the initramfs needs no network, and this is no first boot",
+    };
+    put!(text, "{told}");
     documents(paths, &line, &cards, &mut text);
     profiles(paths, &line, &cards, &mut text)?;
     Ok(text)
-}
-
-/// Adds a line.
-fn put(text: &mut String, line: &str) {
-    // Writing to a String cannot fail.
-    let _ = writeln!(text, "{line}");
 }
 
 /// The choice, its fault if it has one, and the documents that were not chosen.
 fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String) {
     let directory = match HostsDirectory::find(paths, line) {
         Ok(Some(directory)) => directory,
-        Ok(None) => return put(text, "\nno hosts directory has a document"),
-        Err(fault) => return put(text, &format!("\n{}", chain(&fault))),
+        Ok(None) => {
+            put!(text, "\nno hosts directory has a document");
+            return;
+        }
+        Err(fault) => {
+            put!(text, "\n{}", chain(&fault));
+            return;
+        }
     };
     let count = counted(directory.listing.names.len(), "document");
-    put(text, &format!("\n{} has {count}", directory.path.display()));
+    put!(text, "\n{} has {count}", directory.path.display());
     let identity =
         Identity { host_name: cards::host_name(paths), dmi: cards::dmi(paths), cards: Vec::new() };
     let mut chooser = Chooser::new(&directory, line.host.clone(), identity);
@@ -77,14 +80,14 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
         None => chooser.fallback(cards),
     });
     for warning in chooser.warnings() {
-        put(text, &format!("  {warning}"));
+        put!(text, "  {warning}");
     }
     let mut known: Vec<String> = Vec::new();
     match chosen {
-        Err(fault) => put(text, &format!("  chosen: none: {}", chain(&fault))),
-        Ok(None) => put(text, "  chosen: none"),
+        Err(fault) => put!(text, "  chosen: none: {}", chain(&fault)),
+        Ok(None) => put!(text, "  chosen: none"),
         Ok(Some(choice)) => {
-            put(text, &format!("  chosen: {}.yml: {}", choice.name, shown(&choice.reason)));
+            put!(text, "  chosen: {}.yml: {}", choice.name, shown(&choice.reason));
             known.push(choice.name.clone());
             let file = directory.file(&choice.name);
             let found = look_up(&directory, choice, cards).and_then(|found| {
@@ -95,15 +98,15 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
                 Ok(found)
             });
             match found {
-                Err(fault) => put(text, &format!("    it cannot be used: {}", chain(&fault))),
+                Err(fault) => put!(text, "    it cannot be used: {}", chain(&fault)),
                 Ok(found) => {
                     let renamed = renamed(&found.names);
                     if !renamed.is_empty() {
-                        put(text, &format!("    {}", renamed.trim_start_matches("; ")));
+                        put!(text, "    {}", renamed.trim_start_matches("; "));
                     }
                     if !found.names.missing.is_empty() {
                         let missing = missing(&found.names.missing);
-                        put(text, &format!("    this machine lacks {missing}"));
+                        put!(text, "    this machine lacks {missing}");
                     }
                 }
             }
@@ -113,7 +116,7 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
         let name = directory.document(&candidate.name).to_owned();
         if !known.contains(&name) {
             let reason = shown(&candidate.reason);
-            put(text, &format!("  not chosen: {name}.yml, though {reason}"));
+            put!(text, "  not chosen: {name}.yml, though {reason}");
             known.push(name);
         }
     }
@@ -121,20 +124,20 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
     for near in chooser.near(cards).unwrap_or_default() {
         if !known.iter().any(|name| near.starts_with(&format!("{name}.yml "))) {
             let told = format!("  not chosen: {near}, but no interface that is up has its address");
-            put(text, &told);
+            put!(text, "{told}");
             known.extend(near.split_once(".yml ").map(|(name, _)| name.to_owned()));
         }
     }
     let rest: Vec<&String> =
         directory.listing.names.iter().filter(|name| !known.contains(name)).collect();
     for name in rest.iter().take(MAX_DOCUMENTS) {
-        put(text, &format!("  not chosen: {name}.yml: nothing of it is this machine's"));
+        put!(text, "  not chosen: {name}.yml: nothing of it is this machine's");
     }
     if let more @ 1.. = rest.len().saturating_sub(MAX_DOCUMENTS) {
-        put(text, &format!("  and {more} more"));
+        put!(text, "  and {more} more");
     }
     for name in directory.listing.ignored.iter().take(MAX_DOCUMENTS) {
-        put(text, &format!("  not read: {name}.yaml: only files that end in .yml are"));
+        put!(text, "  not read: {name}.yaml: only files that end in .yml are");
     }
 }
 
@@ -160,31 +163,31 @@ fn profiles(
             "a person's"
         }
     };
-    put(text, &format!("\n{}", paths.under(RUN_PROFILES).display()));
+    put!(text, "\n{}", paths.under(RUN_PROFILES).display());
     for other in &present {
         let carries =
             if root_disk::is_carried_by(other, line) { ", for the root disk" } else { "" };
-        put(text, &format!("  {}: {}{carries}", file(other), whose(other)));
+        put!(text, "  {}: {}{carries}", file(other), whose(other));
     }
     for other in displaced_ones(paths)? {
-        put(text, &format!("  {} gave way to the document's", file(&other)));
+        put!(text, "  {} gave way to the document's", file(&other));
     }
     let staged = staged(paths)?;
     if !staged.is_empty() {
         let names: Vec<String> = staged.iter().map(file).collect();
-        put(text, &format!("  for the running system: {}", names.join(", ")));
+        put!(text, "  for the running system: {}", names.join(", "));
     }
     if let Ok(root) = Sysroot::open(paths) {
-        put(text, "\nthe running system");
+        put!(text, "\nthe running system");
         for other in own::list(&root)? {
-            put(text, &format!("  {}", other.path.display()));
+            put!(text, "  {}", other.path.display());
         }
     }
-    put(text, "\ncards");
+    put!(text, "\ncards");
     for card in &cards.all {
         let its: Vec<String> = present.iter().filter(|it| it.covers(card)).map(file).collect();
         let its = if its.is_empty() { "no profile".to_owned() } else { its.join(", ") };
-        put(text, &format!("  {} ({}): {its}", card.name, card.mac));
+        put!(text, "  {} ({}): {its}", card.name, card.mac);
     }
     Ok(())
 }

@@ -67,7 +67,7 @@ the dracut module and the files that persist.";
 
 /// A step of a boot.
 #[derive(Debug, Clone, Copy)]
-pub enum Step<'s> {
+pub enum Step {
     /// In the initramfs: profiles for its NetworkManager, and files for the running system.
     Prepare,
     /// Before the pivot: brings the files to `/sysroot`.
@@ -76,13 +76,6 @@ pub enum Step<'s> {
     Release,
     /// Prints an account of the choice, the profiles and the cards; changes nothing.
     Explain,
-    /// In a live root, before NetworkManager starts: final profiles.
-    Live {
-        /// A hosts directory or assisted-service's tree; `None` for the usual places.
-        hosts: Option<&'s Path>,
-        /// Reads assisted-service's trees.
-        read_tree: ReadTree,
-    },
 }
 
 /// How a step ended.
@@ -97,10 +90,8 @@ pub enum End {
 }
 
 /// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a panic too.
-pub fn run(root: &Path, step: Step<'_>) -> End {
-    let paths = Paths::new(root);
-    Log::open(&paths).say_panics();
-    let log = Log::open(&paths);
+pub fn run(root: &Path, step: Step) -> End {
+    let (paths, log) = opened(root);
     let (done, outcome) = match step {
         Step::Prepare => {
             (prepare(&paths, &log), "the boot goes on with the initramfs's own network")
@@ -112,11 +103,27 @@ pub fn run(root: &Path, step: Step<'_>) -> End {
         Step::Explain => {
             (explain::explain(&paths).and_then(|text| print(&text)), "nothing is changed")
         }
-        Step::Live { hosts, read_tree } => (
-            live::live(&paths, hosts, read_tree, &log),
-            "the system keeps the profiles that it has",
-        ),
     };
+    ended(done, outcome, &log)
+}
+
+/// In a live root, before NetworkManager starts: final profiles, from a hosts directory or assisted-service's tree (`None` for the
+/// usual places). No step, so that the initramfs's program is without it.
+pub fn run_live(root: &Path, hosts: Option<&Path>, read_tree: ReadTree) -> End {
+    let (paths, log) = opened(root);
+    let done = live::live(&paths, hosts, read_tree, &log);
+    ended(done, "the system keeps the profiles that it has", &log)
+}
+
+/// The tree and its log, which says panics too.
+fn opened(root: &Path) -> (Paths, Log) {
+    let paths = Paths::new(root);
+    Log::open(&paths).say_panics();
+    let log = Log::open(&paths);
+    (paths, log)
+}
+
+fn ended(done: Result<(), Fault>, outcome: &str, log: &Log) -> End {
     let Err(fault) = done else { return End::Done };
     log.say(Level::Error, &format!("{}; {outcome}", chain(&fault)));
     if fault.is_input() { End::InputWrong } else { End::Failed }

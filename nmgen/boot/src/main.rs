@@ -103,7 +103,7 @@ enum Call {
         source: String,
     },
     Boot {
-        step: Step<'static>,
+        step: Step,
         root: PathBuf,
     },
     /// Prints a text: help, or the version.

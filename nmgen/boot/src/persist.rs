@@ -11,7 +11,6 @@ pub(crate) mod release;
 mod survivors;
 pub(crate) mod sysroot;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -83,12 +82,14 @@ pub(crate) fn persist(paths: &Paths, log: &Log) -> Result<(), Fault> {
     }
     // Where the running system gets no profile of the document's, what gave way to it is as before.
     let is_given = |it: &&Other| {
-        it.path.file_name().is_some_and(|it| is_given.contains(&*it.to_string_lossy()))
+        it.path
+            .file_name()
+            .is_some_and(|it| is_given.iter().any(|name| **name == *it.to_string_lossy()))
     };
     let given: Vec<&Other> = profiles.iter().filter(is_given).collect();
     let back = survivors::wanted(&others, &given, &cards);
-    let back: BTreeSet<&Path> = back.iter().map(|it| it.path.as_path()).collect();
-    forget(paths, |other| back.contains(other.path.as_path()))?;
+    let back: Vec<&Path> = back.iter().map(|it| it.path.as_path()).collect();
+    forget(paths, |other| back.contains(&other.path.as_path()))?;
     match done {
         Err(fault) if is_read_only(&fault) => {
             let text = "the root file system is read-only: the profiles last for this boot";
@@ -105,7 +106,7 @@ struct Handed {
     /// Profiles that last for this boot only.
     kept: Vec<File>,
     /// The file names of nmgen's profiles that the running system has at the end.
-    is_given: BTreeSet<String>,
+    is_given: Vec<String>,
 }
 
 /// The running system before the pivot, and its own profiles.
@@ -116,7 +117,7 @@ struct System {
     mark: Option<Mark>,
     digests: Digests,
     /// The paths of profiles that are as nmgen wrote them, at an earlier boot.
-    unedited: BTreeSet<PathBuf>,
+    unedited: Vec<PathBuf>,
 }
 
 impl System {
@@ -421,7 +422,7 @@ fn hand_over(
         profile.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     };
     let there = rest.iter().filter(|it| system.there(it).is_some());
-    let mut is_given: BTreeSet<String> = there.map(|it| name(it)).collect();
+    let mut is_given: Vec<String> = there.map(|it| name(it)).collect();
     if refused.is_some() {
         if line.persist == Some(false) {
             forget_host_name(paths)?;

@@ -121,7 +121,7 @@ fn give_way(
             "{} of {} left out: somebody gave this initramfs profiles for the same ({})",
             ids(&others_own),
             file.display(),
-            reasons.into_iter().collect::<Vec<_>>().join(", ")
+            reasons.join(", ")
         );
         log.say(Level::Warning, &text);
     }

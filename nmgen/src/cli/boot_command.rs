@@ -34,17 +34,19 @@ pub(super) struct BootArguments {
 
 /// Messages go to the kernel log and to standard error, one line each.
 pub(super) fn run(arguments: &BootArguments) -> Done {
-    let step = match arguments {
-        BootArguments { live: true, hosts, .. } => Step::Live {
-            hosts: hosts.as_deref(),
-            read_tree: |path| source::assisted_tree(path).map(|it| (it.hosts, it.diagnostics)),
-        },
-        BootArguments { explain: true, .. } => Step::Explain,
-        BootArguments { release: true, .. } => Step::Release,
-        BootArguments { persist: true, .. } => Step::Persist,
-        _ => Step::Prepare,
+    let root = &arguments.root;
+    let end = match arguments {
+        BootArguments { live: true, hosts, .. } => {
+            nmgen_boot::run_live(root, hosts.as_deref(), |path| {
+                source::assisted_tree(path).map(|it| (it.hosts, it.diagnostics))
+            })
+        }
+        BootArguments { explain: true, .. } => nmgen_boot::run(root, Step::Explain),
+        BootArguments { release: true, .. } => nmgen_boot::run(root, Step::Release),
+        BootArguments { persist: true, .. } => nmgen_boot::run(root, Step::Persist),
+        _ => nmgen_boot::run(root, Step::Prepare),
     };
-    match nmgen_boot::run(&arguments.root, step) {
+    match end {
         End::Done => Done::Success,
         End::InputWrong => Done::InputWrong,
         End::Failed => Done::Failed,

@@ -2,7 +2,6 @@
 //!
 //! The file has sha256sum(1)'s format. It is not the mark, so that it outlives the mark's removal.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -15,9 +14,9 @@ use crate::root::ETC_PROFILES;
 /// The running system's file.
 pub(crate) const DIGESTS: &str = "/etc/nmgen/persisted.sha256";
 
-/// Digests by the names of files.
+/// The names of files with their digests.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Digests(BTreeMap<String, String>);
+pub(crate) struct Digests(Vec<(String, String)>);
 
 impl Digests {
     /// The digests of the file; none of a missing or damaged one, as of a system that nobody gave profiles.
@@ -39,12 +38,13 @@ impl Digests {
 
     /// Adds a file's.
     pub(crate) fn add(&mut self, file: &File) {
-        self.0.insert(file.name.clone(), of(&file.content));
+        self.0.retain(|(name, _)| *name != file.name);
+        self.0.push((file.name.clone(), of(&file.content)));
     }
 
     /// True for a file with the content of the digest.
     pub(crate) fn has(&self, name: &str, content: &[u8]) -> bool {
-        self.0.get(name).is_some_and(|digest| *digest == of(content))
+        self.0.iter().any(|(known, digest)| known == name && *digest == of(content))
     }
 
     pub(crate) fn text(&self) -> String {

@@ -93,20 +93,27 @@ impl Cards {
         }
         // A virtual function and the device before it share an address (netvsc); so do several cards on one
         // port of s390x's OSA.
-        found.sort();
-        let card = |(mac, _, name, _): &(Mac, bool, String, String)| Card {
-            name: name.clone(),
-            mac: *mac,
-        };
-        cards.all = found.iter().map(card).collect();
-        found.dedup_by(|again, first| again.0 == first.0 && again.3 != SHARED_BUS);
+        found.sort_unstable();
         let is_own = |(mac, _, _, bus): &(Mac, bool, String, String)| bus != USB || !mac.is_local();
-        cards.has_own_card = found.iter().any(is_own);
         let others = found.iter().filter(|card| !is_own(card));
         cards.of_every_machine = others.map(|(mac, ..)| *mac).collect();
-        cards.list = found.into_iter().map(|(mac, _, name, _)| Card { name, mac }).collect();
-        cards.list.sort_by(|a, b| a.name.cmp(&b.name));
-        cards.all.sort_by(|a, b| a.name.cmp(&b.name));
+        cards.has_own_card = found.iter().any(is_own);
+        let mut last = None;
+        let mut all: Vec<(String, Mac, bool)> = Vec::new();
+        for (mac, _, name, bus) in found {
+            // The first one with its address, or one of several that share it rightly.
+            let is_listed = last != Some(mac) || bus == SHARED_BUS;
+            last = Some(mac);
+            all.push((name, mac, is_listed));
+        }
+        all.sort_unstable();
+        for (name, mac, is_listed) in all {
+            let card = Card { name, mac };
+            if is_listed {
+                cards.list.push(card.clone());
+            }
+            cards.all.push(card);
+        }
         cards.names.sort_unstable();
         Ok(cards)
     }

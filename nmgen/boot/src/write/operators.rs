@@ -1,7 +1,6 @@
 //! Profiles that a person gave the initramfs: by `coreos-installer --copy-network`, or with an image. They are no part of what the
 //! kernel command line gives, and nobody makes them again: the document gives way to them, as it does to the running system's own.
 
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use nmgen_core::node::Card;
@@ -16,14 +15,12 @@ pub(crate) fn leave_out(
     configuration: &mut Configuration,
     others: &[Other],
     cards: &[Card],
-) -> (Vec<Profile>, BTreeSet<String>) {
+) -> (Vec<Profile>, Vec<String>) {
     let own: Vec<&Other> =
         others.iter().filter(|it| !it.is_generated() && !is_ours(it, configuration)).collect();
     let is_for = |profile: &Profile, own: &Other| is_for_same(&as_other(profile), own, cards);
-    let mut reasons = BTreeSet::new();
-    for profile in &configuration.profiles {
-        reasons.extend(own.iter().filter(|own| is_for(profile, own)).map(|own| own.name()));
-    }
+    let is_reason = |own: &&&Other| configuration.profiles.iter().any(|it| is_for(it, own));
+    let reasons = own.iter().filter(is_reason).map(|own| own.name()).collect();
     let is_hit = |profile: &Profile| own.iter().any(|own| is_for(profile, own));
     (components::leave_out(configuration, is_hit), reasons)
 }
@@ -50,7 +47,7 @@ pub(crate) fn as_other(profile: &Profile) -> Other {
 }
 
 /// All but the address of a card, which the document need not have.
-fn entries(keyfile: &Keyfile) -> BTreeSet<(&str, &str, &str)> {
+fn entries(keyfile: &Keyfile) -> Vec<(&str, &str, &str)> {
     let sections = keyfile.sections.iter();
     let all = sections.flat_map(|section| {
         section
@@ -58,5 +55,7 @@ fn entries(keyfile: &Keyfile) -> BTreeSet<(&str, &str, &str)> {
             .iter()
             .map(|(key, value)| (section.name.as_str(), key.as_str(), value.as_str()))
     });
-    all.filter(|(_, key, _)| *key != "mac-address").collect()
+    let mut all: Vec<_> = all.filter(|(_, key, _)| *key != "mac-address").collect();
+    all.sort_unstable();
+    all
 }

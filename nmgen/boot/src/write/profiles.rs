@@ -284,7 +284,7 @@ fn displaced(
     names: &Names,
     cards: &[Card],
     line: &CommandLine,
-) -> BTreeSet<PathBuf> {
+) -> Vec<PathBuf> {
     let ours: Vec<String> = configuration.profiles.iter().map(Profile::file_name).collect();
     let interfaces = interfaces(configuration, names);
     let uuids: Vec<&str> = configuration
