@@ -54,7 +54,7 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
         assert!(text.contains("this node is named host-192-0-2-10 in this boot"), "{status}");
         inside.sh("hostname worker-0")?;
         // An empty host file counts as absent: cluster.yml applies.
-        inside.sh(&format!(": >{HOST_FILE}"))?;
+        inside.sh(&format!("cp -a /var/lib/dayone /root/var; : >{HOST_FILE}"))?;
         case.reboot()?;
         let inside = case.inside()?;
         let second = outcome(&inside, None)?;
@@ -73,6 +73,15 @@ fn host_file_beats_cluster_yml_and_leaves_nothing_to_it() -> Result<(), Error> {
             unwrapped(&inside.sh("dayone status")?)
                 .contains("worker-0.yml is empty and counts as absent")
         );
+        // An earlier deployment's /etc, with cluster.yml applied, under a /var in which the host file is the last good one.
+        inside.sh("rm -r /var/lib/dayone/*; cp -a /root/var/* /var/lib/dayone")?;
+        inside.write(HOST_FILE, &host)?;
+        let third = attempt(&inside)?;
+        assert_eq!(third.exit, 0, "{}", third.text());
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        let routes = inside.sh("ip route")?;
+        assert!(routes.contains("203.0.113.0/24 via 192.0.2.2"), "{routes}");
+        assert!(!routes.contains("203.0.113.128/25"), "stale: {routes}");
         Ok(())
     })
 }
