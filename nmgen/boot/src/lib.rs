@@ -89,7 +89,8 @@ pub enum End {
     Failed,
 }
 
-/// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a panic too.
+/// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a panic
+/// too.
 pub fn run(root: &Path, step: Step) -> End {
     let (paths, log) = opened(root);
     let (done, outcome) = match step {

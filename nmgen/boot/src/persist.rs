@@ -424,6 +424,12 @@ fn hand_over(
     let there = rest.iter().filter(|it| system.there(it).is_some());
     let mut is_given: Vec<String> = there.map(|it| name(it)).collect();
     if refused.is_some() {
+        // A power cut may have ended the boot that wrote the files before their labels were restored.
+        if system.mark.is_some()
+            && let Err(fault) = readable(&paths.under(LABELS_FILE), LABELS.into())
+        {
+            log.say(Level::Warning, &chain(&fault));
+        }
         if line.persist == Some(false) {
             forget_host_name(paths)?;
         }

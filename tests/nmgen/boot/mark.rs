@@ -56,6 +56,17 @@ fn it_names_host_document_and_machine() {
     assert_eq!(later(&machine), "nmgen: the running system got its profiles at an earlier boot\n");
 }
 
+/// The boot that wrote the files may have ended before it restored their labels.
+#[tests::case]
+fn labels_are_restored_at_each_boot_with_the_mark() {
+    const LABELS: &str = "run/tmpfiles.d/nmgen.conf";
+    let machine = marked();
+    let first = machine.read(LABELS);
+    fs::remove_file(machine.path(LABELS)).unwrap();
+    later(&machine);
+    assert_eq!(machine.read(LABELS), first);
+}
+
 #[tests::case]
 fn another_machine_document_or_host_is_a_warning() {
     let earlier = "nmgen: the running system got its profiles at an earlier boot";
