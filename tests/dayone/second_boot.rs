@@ -148,6 +148,8 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
         let status = inside.run(&["dayone", "status"])?;
         let text = unwrapped(&status.stdout);
         assert!(text.contains("activated the document's profiles"), "{status}");
+        assert!(text.contains("its profiles were activated again"), "{status}");
+        assert!(!text.contains("nothing done"), "{status}");
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
         // To NetworkManager a port of br-ex that is down is active.
         inside.sh("ip link set eno1 down")?;

@@ -16,6 +16,7 @@ use crate::{
         signals::Signals,
     },
     settings::Usable,
+    status::{Outcome, StatusFile, Success},
 };
 
 /// Tries once, or until the boot may go on. Only a success of a single attempt decides the boot: after a failure
@@ -48,7 +49,14 @@ async fn needs_ovs(paths: &Paths) -> Option<bool> {
 /// An error if the network in force is dead. A boot goes on with a silent gateway, since a reboot mends none; somebody at a
 /// terminal asked for a network that works.
 async fn works(paths: &Paths) -> Result<(), Error> {
-    services::required(paths, false).await?;
+    // A transaction has asked the gateways that decide.
+    let is_committed = StatusFile::load(paths)
+        .ok()
+        .flatten()
+        .is_some_and(|it| it.outcome == Outcome::Succeeded(Success::Committed));
+    if is_committed {
+        return Ok(());
+    }
     let settings = Usable::load(paths).settings;
     match gateway::silent(paths, &settings, &Record::load(paths), None).await {
         Some(why) if paths.is_system() => Err(Error::Silent { why }),
