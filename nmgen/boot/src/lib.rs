@@ -89,8 +89,8 @@ pub enum End {
     Failed,
 }
 
-/// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a panic
-/// too.
+/// Carries a step out, below this root. Messages go to the journal, or to the kernel log and standard error, a line each; a
+/// panic too.
 pub fn run(root: &Path, step: Step) -> End {
     let (paths, log) = opened(root);
     let (done, outcome) = match step {
@@ -108,8 +108,8 @@ pub fn run(root: &Path, step: Step) -> End {
     ended(done, outcome, &log)
 }
 
-/// In a live root, before NetworkManager starts: final profiles, from a hosts directory or assisted-service's tree (`None` for the
-/// usual places). No step, so that the initramfs's program is without it.
+/// In a live root, before NetworkManager starts: final profiles, from a hosts directory or assisted-service's tree (`None` for
+/// the usual places). No step, so that the initramfs's program is without it.
 pub fn run_live(root: &Path, hosts: Option<&Path>, read_tree: ReadTree) -> End {
     let (paths, log) = opened(root);
     let done = live::live(&paths, hosts, read_tree, &log);
