@@ -70,9 +70,17 @@ impl Machine {
     }
 }
 
-/// Addresses of the cards of this machine.
+/// Addresses of the cards of this machine, in their order. A USB card is left out: that of a BMC has the same address in a whole
+/// fleet, and another one may be plugged elsewhere.
 pub(crate) async fn cards(paths: &Paths) -> Vec<String> {
-    identity::cards(paths).await.into_iter().map(|card| card.mac.to_string()).collect()
+    let is_usb = |name: &str| {
+        let bus = std::fs::read_link(paths.sys_net().join(name).join("device/subsystem"));
+        bus.is_ok_and(|bus| bus.ends_with("usb"))
+    };
+    let cards = identity::cards(paths).await.into_iter().filter(|card| !is_usb(&card.name));
+    let mut cards: Vec<String> = cards.map(|card| card.mac.to_string()).collect();
+    cards.sort_unstable();
+    cards
 }
 
 /// Whether the state names another installation and another mainboard. This machine's cards may still tell that it is the same.
@@ -202,6 +210,24 @@ mod tests {
         let aside = set_aside(&paths)?;
         assert_eq!(std::fs::read_to_string(paths.applied())?, "y");
         assert!(aside.join("history.jsonl").exists() && aside.join("record.json").exists());
+        Ok(())
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn a_usb_card_identifies_no_machine() -> Tested {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        for (name, bus, address) in [
+            ("eno2", "pci", "52:54:00:00:00:01"),
+            ("eno1", "pci", "52:54:00:00:00:02"),
+            ("usb0", "usb", "02:00:00:00:00:01"),
+        ] {
+            let device = paths.sys_net().join(name).join("device");
+            std::fs::create_dir_all(&device)?;
+            std::fs::write(paths.sys_net().join(name).join("address"), address)?;
+            std::os::unix::fs::symlink(format!("../../../bus/{bus}"), device.join("subsystem"))?;
+        }
+        assert_eq!(cards(&paths).await, ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
         Ok(())
     }
 
