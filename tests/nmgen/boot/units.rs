@@ -1,5 +1,7 @@
 //! Checks of the dracut module and its units that need no initramfs.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::Command;
 
 use tests::{program, skip};
@@ -146,4 +148,89 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     assert_eq!(run("", "check"), (Some(255), String::new()));
     std::fs::remove_file(path("usr/libexec/nmgen/nmgen")).unwrap();
     assert_eq!(run("", "check").0, Some(1));
+}
+
+/// Permissions of units, each with its reason: every other restriction of `systemd-analyze security` is set in every unit.
+const PERMISSIONS: &[(&str, &str)] = &[
+    ("UserOrDynamicUser", "profiles and state are root's"),
+    ("PrivateUsers", "profiles and state are root's"),
+    ("CapabilityBoundingSet_CAP_CHOWN_FSETID_SETFCAP", "a file put back has its owner"),
+    ("CapabilityBoundingSet_CAP_DAC_FOWNER_IPC_OWNER", "files of NetworkManager and Open vSwitch"),
+    ("CapabilityBoundingSet_CAP_NET_ADMIN", "links and their settings"),
+    ("CapabilityBoundingSet_CAP_NET_BIND_SERVICE_BROADCAST_RAW", "a gateway is asked by ICMP"),
+    ("CapabilityBoundingSet_CAP_SYS_ADMIN", "sethostname(2), of the document's host name"),
+    ("SystemCallFilter_privileged", "chown(2), sethostname(2)"),
+    ("PrivateNetwork", "the network is what they are for"),
+    ("IPAddressDeny", "gateways, name servers and the API are the document's"),
+    ("RestrictAddressFamilies_AF_INET_INET6", "probes"),
+    ("RestrictAddressFamilies_AF_NETLINK", "links"),
+    ("RestrictAddressFamilies_AF_UNIX", "D-Bus, OVSDB, systemd, udevd"),
+    ("PrivateDevices", "/dev/console, /dev/kmsg"),
+    ("DeviceAllow", "/dev/console, /dev/kmsg"),
+    ("ProtectKernelLogs", "nmgen writes to /dev/kmsg"),
+    ("ProtectKernelTunables", "duplicate address detection and the host name are below /proc/sys"),
+    ("ProtectHostname", "the document's host name"),
+    ("ProtectSystem", "/etc/hostname is replaced by a rename in /etc"),
+    ("RootDirectoryOrRootImage", "the system is what they change"),
+    ("ProcSubset", "/proc/sys, /proc/cmdline"),
+    ("ProtectProc", "needs a mount namespace, or reads no process"),
+    ("PrivateMounts", "an initramfs need not be able to make a mount namespace"),
+    ("PrivateTmp", "has no use for /tmp"),
+    ("ProtectControlGroups", "needs a mount namespace"),
+    ("ProtectKernelModules", "needs a mount namespace"),
+    ("ProtectClock", "would leave out /dev/kmsg; CAP_SYS_TIME is left out"),
+    ("UMask", "profiles have a mode of their own, and the mark is for everybody"),
+];
+
+/// `UserOrDynamicUser` and so on, and the exposure that systemd counts.
+fn security(unit: &Path) -> (Vec<String>, f64) {
+    let analyze = |json: &str| {
+        let mut command = Command::new("systemd-analyze");
+        command.args(["security", "--offline=true", "--no-pager"]).arg(json).arg(unit);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let found: serde_json::Value = serde_json::from_str(&analyze("--json=short")).unwrap();
+    let open = found.as_array().unwrap().iter().filter(|it| it["set"] == false);
+    let open = open.filter(|it| !it["exposure"].is_null());
+    let open = open
+        .map(|it| it["json_field"].as_str().unwrap().trim_end_matches(')').to_owned())
+        .collect();
+    let text = analyze("--json=off");
+    let level = text.lines().last().unwrap().split(": ").nth(1).unwrap();
+    (open, level.split(' ').next().unwrap().parse().unwrap())
+}
+
+#[tests::case]
+fn every_unit_has_no_more_permissions_than_it_has_reasons_for() {
+    skip::unless_installed("systemd-analyze", "systemd");
+    let system = program::root().join("systemd/usr/lib/systemd/system");
+    let (mut units, mut faults, mut used) = (0, Vec::new(), BTreeSet::new());
+    for directory in [&*system, program::nmgen_module()] {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let unit = entry.unwrap().path();
+            if unit.extension().is_none_or(|extension| extension != "service") {
+                continue;
+            }
+            units += 1;
+            let name = unit.file_name().unwrap().to_string_lossy().into_owned();
+            let (open, level) = security(&unit);
+            let most = if name.starts_with("nmgen") { 5.0 } else { 3.5 };
+            if level >= most {
+                faults.push(format!("{name}: {level}"));
+            }
+            for field in open {
+                match PERMISSIONS.iter().find(|(known, _)| **known == field) {
+                    Some((known, _)) => drop(used.insert(*known)),
+                    None => faults.push(format!("{name}: {field} has no reason")),
+                }
+            }
+            let text = std::fs::read_to_string(&unit).unwrap();
+            if text.contains("CAP_SYS_ADMIN") && !text.contains("sethostname(2)") {
+                faults.push(format!("{name}: CAP_SYS_ADMIN has no reason"));
+            }
+        }
+    }
+    let unused = PERMISSIONS.iter().filter(|(name, _)| !used.contains(name));
+    faults.extend(unused.map(|(name, _)| format!("{name} is used by no unit")));
+    assert!(units == 9 && faults.is_empty(), "{units} units: {faults:#?}");
 }
