@@ -81,6 +81,7 @@ ramdisk: toolchain ## Build the static program for an initramfs; STD=source for 
 	@[ "$(STD)" != source ] || [ -e "$(LIBRARY)/library/Cargo.lock" ] || { \
 	  echo "STD=source needs rustc's library source: rustup component add rust-src, or your distribution's rust-src" >&2; exit 1; }
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C llvm-args=-enable-machine-outliner=always \
+	    --cfg sha2_backend=\"soft\" --cfg sha2_backend_soft=\"compact\" \
 	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld $(PACKED_RELOCATIONS)" \
 	  $(CARGO) build --locked $(BUILD_STD) $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once: RELR=off then.
