@@ -109,8 +109,9 @@ fn default_bridge_decides() -> Result<(), Error> {
             assert!(it.text().contains(says), "{}", it.text());
             assert_eq!(without_metrics(&picture(&inside)?), before);
         }
-        inside.write("/etc/ovnk/default_bridge", "eno1")?;
+        // The run that waits for eno9 looks again at each change: the order gives it no moment in which it succeeds.
         inside.write("/etc/ovnk/extra_bridge", "eno1")?;
+        inside.write("/etc/ovnk/default_bridge", "eno1")?;
         let mark = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&mark))?;
         assert!(it.exit == 1 && it.text().contains("is the uplink of br-ex"), "{}", it.text());
