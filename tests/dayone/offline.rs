@@ -164,19 +164,10 @@ fn a_run_at_work_is_told_from_a_killed_one() -> io::Result<()> {
 
 #[tests::case]
 fn no_open_or_failed_run_is_told_as_in_force() -> io::Result<()> {
-    let root = tree(&["worker-7"])?;
-    let before = dayone(root.path()).args(["status", "--json"]).output()?;
-    let before: serde_json::Value = serde_json::from_slice(&before.stdout)?;
-    let file = root.path().join("etc/nmstate/openshift/worker-7.yml");
-    let record = serde_json::json!({
-        "committed": {"digest": before["digest"], "source": file, "at": 0},
-    });
+    // By the record and by `applied`: this boot's run says otherwise.
+    let root = in_force()?;
     let (run, state) = (root.path().join("run/dayone"), root.path().join("var/lib/dayone"));
-    fs::create_dir_all(&run)?;
     fs::create_dir_all(state.join("committed"))?;
-    // In force by the record and by `applied`: this boot's run says otherwise.
-    fs::write(state.join("record.json"), record.to_string())?;
-    fs::copy(&file, file.with_file_name("applied"))?;
     let schema = fs::read(program::root().join("agent/doc/status.schema.json"))?;
     let schema: serde_json::Value = serde_json::from_slice(&schema)?;
     let failed = "NOT IN FORCE: ";

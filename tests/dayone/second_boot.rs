@@ -324,15 +324,19 @@ fn card_that_comes_30_s_late_is_waited_for() -> Result<(), Error> {
     })
 }
 
-#[tests::case]
-fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
-    let lab = Lab::open()?;
+/// A node whose document gets its address by DHCP.
+fn with_dhcp() -> Node {
     let mut document = Document::new();
     document.ip =
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
     document.rest.clear();
-    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644);
-    lab.run(node, &Peer::new().dhcp(), |case| {
+    worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644)
+}
+
+#[tests::case]
+fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    lab.run(with_dhcp(), &Peer::new().dhcp(), |case| {
         in_force(case)?;
         case.shut_down()?;
         case.peer_mut().fault(Fault::DropDhcp, true)?;
@@ -354,12 +358,7 @@ fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
 #[tests::case]
 fn dhcp_server_that_is_away_for_all_attempts_holds_nobody_for_good() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let mut document = Document::new();
-    document.ip =
-        "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
-    document.rest.clear();
-    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &document.text(), 0o644);
-    lab.run(node, &Peer::new().dhcp(), |case| {
+    lab.run(with_dhcp(), &Peer::new().dhcp(), |case| {
         let haste = "max-attempts = 1\n[wait]\nlink = 1\nnetwork = 1\ndevice-settled = 1\n\
                      [timeout]\nbaseline = 1\nverify = 2\nprobe = 1\nroll-back = 5\n";
         in_force(case)?.write("/etc/dayone/dayone.toml", haste)?;
