@@ -36,6 +36,7 @@ use crate::write::given::{Given, is_alike, is_same_uuid, is_wanted};
 use crate::write::mark::Mark;
 use crate::write::others::Other;
 use crate::write::profiles::{copy, early_names, forget, staged, without_profile};
+use crate::write::way_out::may_lead_out;
 
 const LINKS: &str = "/etc/systemd/network";
 const HOST_NAME: &str = "/etc/hostname";
@@ -170,10 +171,12 @@ impl System {
         }
     }
 
-    /// The first profile of a network of the running system's own, not one that nmgen gave it, now or before a power cut.
+    /// The first profile of a network of the running system's own that may have a default route; not one that nmgen gave it, now
+    /// or before a power cut. A storage network, say, is no reason to withhold the network that the node is reached by.
     fn own_network(&self, profiles: &[Other], others: &[Other]) -> Option<&Other> {
         self.own.iter().find(|own| {
             let is_network = !own.keyfile.sections.is_empty()
+                && may_lead_out(&own.keyfile)
                 && own.interface() != Some("lo")
                 && (!own.is_of_any_card()
                     || is_wanted(own)

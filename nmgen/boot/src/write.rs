@@ -10,6 +10,7 @@ pub(crate) mod operators;
 pub(crate) mod others;
 pub(crate) mod profiles;
 pub(crate) mod root_disk;
+pub(crate) mod way_out;
 
 use std::path::Path;
 

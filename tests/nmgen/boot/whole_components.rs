@@ -131,6 +131,10 @@ fn a_configured_system_gets_nothing_unless_it_is_asked_for() {
             "type=ethernet\ninterface-name=ens9\n[user]\norg.freedesktop.NetworkManager.origin=nm-initrd-generator\n",
         ),
         "# nothing\n".to_owned(),
+        // A storage network, which has no way out.
+        profile(
+            "type=ethernet\ninterface-name=ens9\n[ipv4]\nmethod=manual\naddress1=203.0.113.7/24\n[ipv6]\nmethod=disabled\n",
+        ),
     ] {
         assert_eq!(given(FIRST_BOOT, &[(OWN, text.clone())]).0, ALL, "{text}");
     }

@@ -8,13 +8,12 @@ use nmgen_core::profile::{Keyfile, Profile};
 use nmgen_document::Node;
 
 use crate::command_line::CommandLine;
+use crate::write::way_out::{FAMILIES, has_default_route};
 
 /// Seconds for a dynamic profile: nm-initrd-generator's value. The protocols of bonds and switches may take sixty.
 const ATTEMPT: u32 = 90;
 /// Seconds beside a static default route, where a link-local address cannot activate the connection.
 const BESIDE: u32 = 10;
-
-const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
 
 /// Limits from the command line and the kernel.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -126,12 +125,6 @@ fn early(profile: &Profile, wait: Wait, bounds: &Bounds) -> Profile {
     early
 }
 
-/// True when these profiles may lead out of their own networks: by a static default route, or by what DHCP and routers give.
-pub(crate) fn has_way_out(profiles: &[Profile]) -> bool {
-    let mut keyfiles = profiles.iter().map(|profile| &profile.keyfile);
-    keyfiles.any(|keyfile| has_static_default(keyfile) || is_dynamic(keyfile))
-}
-
 /// True for addresses from DHCP or router advertisements.
 fn is_dynamic(keyfile: &Keyfile) -> bool {
     FAMILIES.iter().any(|(family, _)| is_automatic(keyfile, family))
@@ -157,12 +150,8 @@ fn can_go_on_alone(keyfile: &Keyfile) -> bool {
 /// True for a static address with a default route.
 fn has_static_default(keyfile: &Keyfile) -> bool {
     FAMILIES.iter().any(|(family, default)| {
-        let is_route = |(key, value): &(String, String)| {
-            key.strip_prefix("route").is_some_and(|number| number.parse::<u32>().is_ok())
-                && value.split(',').next() == Some(*default)
-        };
         keyfile.get(family, "method") == Some("manual")
-            && keyfile.section(family).is_some_and(|section| section.entries.iter().any(is_route))
+            && has_default_route(keyfile, family, default)
     })
 }
 

@@ -24,6 +24,7 @@ use crate::write::components::components;
 use crate::write::detection;
 use crate::write::early::{self, Bounds};
 use crate::write::others::{self, Other};
+use crate::write::way_out::may_lead_out;
 use crate::write::{name_servers, operators, root_disk};
 
 /// Below the staging directory: the names of nmgen's profiles for the initramfs, one a line, and others' that gave way to them.
@@ -346,5 +347,6 @@ fn is_default_needed(
     };
     line.has_network_root
         || line.has_live_root
-        || (!early::has_way_out(&configuration.profiles) && !cards.iter().all(has_other))
+        || (!configuration.profiles.iter().any(|it| may_lead_out(&it.keyfile))
+            && !cards.iter().all(has_other))
 }
