@@ -1,5 +1,6 @@
 //! The gateways of a network in force, asked now.
 
+use super::diff::committed_bridge;
 use crate::{
     client::netlink::Netlink,
     durable::record::Record,
@@ -7,6 +8,7 @@ use crate::{
     paths::Paths,
     probe,
     settings::{Policy, Settings},
+    state::Parsed,
     status::Bridge,
 };
 
@@ -24,15 +26,22 @@ pub(super) async fn silent(
     if settings.probe.gateway == Policy::Off {
         return None;
     }
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
-    let links: Vec<LinkRef> = match (bridge, recorded) {
-        (Some(bridge), _) => bridge.bridges.iter().cloned().map(LinkRef::Name).collect(),
-        (None, Some(uplinks)) if !uplinks.families.is_empty() => uplinks.links.clone(),
-        (None, _) => return None,
-    };
     let netlink = match Netlink::connect() {
         Ok(netlink) => netlink,
         Err(error) => return Some(nmgen::chain(&error)),
+    };
+    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let links: Vec<LinkRef> = match (bridge, recorded) {
+        (Some(bridge), _) if leads_out(paths) => {
+            bridge.bridges.iter().cloned().map(LinkRef::Name).collect()
+        }
+        // The node is reached by another interface, if at all.
+        (Some(_), _) if netlink.default_routes().await.is_ok_and(|it| it.is_empty()) => {
+            return None;
+        }
+        (Some(_), _) => Vec::new(),
+        (None, Some(uplinks)) if !uplinks.families.is_empty() => uplinks.links.clone(),
+        (None, _) => return None,
     };
     let asked = [probe::gateways_in_use(&links)];
     let answers = probe::run(&asked, settings.timeout.baseline.get(), paths, &netlink).await;
@@ -43,5 +52,16 @@ pub(super) async fn silent(
     Some(match named.is_empty() {
         true => why,
         false => format!("{why}; default routes: {}", named.join(", ")),
+    })
+}
+
+/// Whether the automatic bridge in force has a default route, or may get one from the network: an uplink that a file names need
+/// not be that of the default route. A plan that cannot be read is taken for the usual one.
+fn leads_out(paths: &Paths) -> bool {
+    let Ok(Some(plan)) = committed_bridge(paths) else { return true };
+    let state = Parsed::new(&plan.document).and_then(|parsed| parsed.resolve(None));
+    state.map_or(true, |state| {
+        let wants = state.wants();
+        !(wants.gateways.is_empty() && wants.without_gateway.is_empty() && wants.dynamic.is_empty())
     })
 }
