@@ -69,6 +69,8 @@ fn a_document_of_1000_interfaces_is_converted_without_a_word() {
         )
         .unwrap();
     }
+    document += "routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 10.0.0.254, next-hop-interface: eth0.7}]}\n\
+                 dns-resolver: {config: {server: [10.0.0.254]}}\n";
     fs::write(place.path().join("input.yml"), document).unwrap();
     let output = sh(place.path(), "nmgen generate --deny-warnings -o OUT input.yml");
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");

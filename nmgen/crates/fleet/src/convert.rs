@@ -119,8 +119,10 @@ fn run<K: Send>(
     let mut compared = Vec::with_capacity(hosts.hosts.len());
     let mut kept = Vec::with_capacity(hosts.hosts.len());
     let done = each(&hosts.hosts, |host| {
-        let Checked { diagnostics, facts, configuration } = convert::convert(host, purpose(host));
-        (diagnostics, Compared::new(host, facts), keep(configuration))
+        let purpose = purpose(host);
+        let Checked { diagnostics, facts, configuration } = convert::convert(host, purpose);
+        let stands_alone = purpose == Purpose::Offline && !diagnostics.has_errors();
+        (diagnostics, Compared::new(host, facts, stands_alone), keep(configuration))
     });
     for (diagnostics, found, configuration) in done {
         all.extend(diagnostics);

@@ -30,9 +30,9 @@ use nmgen_core::source::read_file;
 use nmgen_document::diagnostic::Rule;
 use nmgen_document::error::Error;
 
-pub use self::cluster::{Cluster, ClusterAddress, Network, Plugin};
+pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
 use self::found::Found;
-pub use self::hosts::{Hosts, Replicas};
+pub use self::hosts::{Hosts, ManagementController, Replicas};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 
 /// Rules about the files themselves, regardless of content.

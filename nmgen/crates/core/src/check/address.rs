@@ -14,6 +14,7 @@ rules! {
     warning ADDRESS_TWICE = "address-twice";
     warning ADDRESS_NOT_A_HOST = "address-not-a-host";
     warning ADDRESS_IGNORED = "address-ignored";
+    warning PREFIX_LENGTH_SHORT = "prefix-length-short";
 }
 
 /// The two address families.
@@ -45,6 +46,14 @@ impl Family {
         match self {
             Self::V4 => 32,
             Self::V6 => 128,
+        }
+    }
+
+    /// The prefix of the largest block that one organisation usually has: RFC 791's class A, and a provider's block of IPv6.
+    fn min_prefix(self) -> u64 {
+        match self {
+            Self::V4 => 8,
+            Self::V6 => 32,
         }
     }
 
@@ -161,6 +170,17 @@ fn one(
             "an IPv4 address has 32 bits, an IPv6 address 128",
         );
     }
+    if let Some(length) = prefix.filter(|length| *length < family.min_prefix()) {
+        report.add(
+            PREFIX_LENGTH_SHORT,
+            &path().key("prefix-length"),
+            format!(
+                "prefix length {length} of {text} makes a large part of the Internet a neighbour of {}",
+                interface.name
+            ),
+            "check the number: a digit may be missing",
+        );
+    }
     let Some(ip) = text.parse::<IpAddr>().ok().filter(|ip| Family::of(*ip) == family) else {
         let message = format!("\"{}\" is not an {} address", text.escape_debug(), family.name());
         let help = match family {
@@ -183,7 +203,8 @@ fn one(
     Some(ip)
 }
 
-fn not_a_host(ip: IpAddr, prefix: Option<u64>) -> Option<String> {
+/// The use of an address that is no host's.
+pub(super) fn not_a_host(ip: IpAddr, prefix: Option<u64>) -> Option<String> {
     if ip.is_unspecified() {
         return Some("the unspecified address".to_owned());
     }

@@ -15,6 +15,8 @@ rules! {
     error PORT_IN_TWO_CONTROLLERS = "port-in-two-controllers";
     error INTERFACE_CYCLE = "interface-cycle";
     error ADDRESS_ON_PORT = "address-on-port";
+    warning USED_BUT_DOWN = "used-but-down";
+    warning BASE_IS_PORT = "base-is-port";
 }
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
@@ -31,6 +33,15 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
                 format!("{} uses {}, whose state is absent", upper.name, lower.name),
                 "remove it here, or give it state: up",
             ),
+            Some(lower) if lower.state == "down" => report.add(
+                USED_BUT_DOWN,
+                &reference.path(&upper.path),
+                format!("{} uses {}, whose state is down", upper.name, lower.name),
+                "give it state: up, or remove it here",
+            ),
+            Some(lower) if reference.role == Role::Base => {
+                base_is_port(subject, upper, lower, reference, report);
+            }
             Some(_) => {}
         }
         if reference.role != Role::Port {
@@ -66,6 +77,27 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     }
     cycles(subject, report);
     addresses(subject, report);
+}
+
+/// A port of a bond hands its frames to the bond: a VLAN belongs on the bond.
+fn base_is_port(
+    subject: &Subject<'_>,
+    upper: &Interface<'_>,
+    lower: &Interface<'_>,
+    reference: &Reference<'_>,
+    report: &mut Report<'_>,
+) {
+    let Some(bond) = subject.controller_of(lower.name).filter(|it| it.kind == "bond") else {
+        return;
+    };
+    if upper.kind == "vlan" {
+        report.add(
+            BASE_IS_PORT,
+            &reference.path(&upper.path),
+            format!("{} is on {}, which is a port of {}", upper.name, lower.name, bond.name),
+            "put the VLAN on the bond: on one port it has no network when the other port carries the traffic",
+        );
+    }
 }
 
 fn undeclared(

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use nmgen_document::diagnostic::{Rule, Severity, rules};
 use nmgen_document::{Node, Path};
 
-use super::address::{Family, is_link_local, is_within};
+use super::address::{Family, is_link_local, is_within, not_a_host};
 use super::subject::{Interface, Report, Subject};
 
 rules! {
@@ -16,6 +16,7 @@ rules! {
     error ROUTE_FAMILY_DISABLED = "route-family-disabled";
     warning GATEWAY_OUTSIDE_SUBNETS = "gateway-outside-subnets";
     error GATEWAY_IS_OWN_ADDRESS = "gateway-is-own-address";
+    warning GATEWAY_NOT_A_HOST = "gateway-not-a-host";
     warning DEFAULT_ROUTE_TWICE = "default-route-twice";
 }
 
@@ -50,7 +51,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         .iter()
         .enumerate()
         .filter(|(_, node)| !matches!(node.text_at("state"), Some("absent" | "ignore")))
-        .map(|(index, node)| route(index, node, report))
+        .map(|(index, node)| route(subject, index, node, report))
         .collect();
     // The networks that routes without a gateway make reachable, by interface.
     let mut on_link: HashMap<&str, Vec<(IpAddr, u64)>> = HashMap::new();
@@ -78,7 +79,12 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     defaults(&routes, report);
 }
 
-fn route<'s>(index: usize, node: &'s Node<'s>, report: &mut Report<'_>) -> Route<'s> {
+fn route<'s>(
+    subject: &Subject<'_>,
+    index: usize,
+    node: &'s Node<'s>,
+    report: &mut Report<'_>,
+) -> Route<'s> {
     let route = Route { index, node, destination: None, gateway: None, interface: None };
     let text = |key: &str| node.text_at(key).filter(|text| !text.is_empty());
     let destination = text("destination").and_then(|text| {
@@ -95,13 +101,18 @@ fn route<'s>(index: usize, node: &'s Node<'s>, report: &mut Report<'_>) -> Route
     if let (Some((destination, _)), Some(gateway)) = (destination, gateway)
         && Family::of(destination) != Family::of(gateway)
         && !gateway.is_unspecified()
-        // RFC 5549: an IPv4 route via an IPv6 next hop.
-        && gateway.is_ipv4()
     {
+        // The kernel has IPv4 routes by an IPv6 gateway (RFC 5549); NetworkManager has none, and drops the route.
+        let rule =
+            if gateway.is_ipv4() { ROUTE_SYNTAX } else { subject.unless_on_node(ROUTE_SYNTAX) };
         report.add(
-            ROUTE_SYNTAX,
+            rule,
             &route.path("next-hop-address"),
-            format!("{} cannot use the IPv4 gateway {gateway}", route.name()),
+            format!(
+                "{} cannot use the {} gateway {gateway}",
+                route.name(),
+                Family::of(gateway).name()
+            ),
             "use a gateway of the destination's address family",
         );
     }
@@ -253,8 +264,18 @@ fn check_gateway(
     let is_in = |(address, length): &Address| {
         length.is_some_and(|length| is_within(gateway, *address, length))
     };
-    let mut is_reachable = addresses.iter().any(is_in);
-    is_reachable |= on_link.iter().any(|(network, length)| is_within(gateway, *network, *length));
+    let network = addresses.iter().find(|address| is_in(address));
+    if let Some(problem) = network.and_then(|(_, length)| not_a_host(gateway, *length)) {
+        report.add(
+            GATEWAY_NOT_A_HOST,
+            &route.path("next-hop-address"),
+            format!("the gateway {gateway} is {problem}, not the address of a router"),
+            "check the gateway and the prefix length of the address",
+        );
+        return;
+    }
+    let is_reachable = network.is_some()
+        || on_link.iter().any(|(network, length)| is_within(gateway, *network, *length));
     // A warning only, as NetworkManager adds the missing route to the gateway.
     if !addresses.is_empty()
         && !is_reachable

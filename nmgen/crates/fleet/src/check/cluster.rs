@@ -6,17 +6,24 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
 use super::member::Member;
 use super::network::Family;
-use crate::source::{ClusterAddress, Hosts, Replicas};
+use crate::source::{Cluster, ClusterAddress, Hosts, InternalNetwork, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
     error BOOTSTRAP_ADDRESS = "bootstrap-address-on-host";
     warning OUTSIDE_MACHINE_NETWORK = "outside-machine-network";
     warning RENDEZVOUS_UNKNOWN = "rendezvous-ip-unknown";
+    warning VIRTUAL_ADDRESS_OUTSIDE = "virtual-address-outside";
+    warning VIRTUAL_ADDRESS_TWICE = "virtual-address-twice";
+    warning VIRTUAL_ADDRESS_IS_GATEWAY = "virtual-address-is-gateway";
+    warning INSIDE_INTERNAL_NETWORK = "inside-internal-network";
 }
 
 pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     let cluster = &sources.cluster;
+    if !cluster.has_outer_load_balancer {
+        virtual_addresses(cluster, diagnostics);
+    }
     for member in members {
         // A node's state at some moment may have an address that moves.
         if matches!(member.host.network, HostNetwork::Captured(_)) {
@@ -25,7 +32,9 @@ pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut D
         for address in &cluster.virtual_addresses {
             let help = "it moves between hosts by itself: no document has it";
             on_host(member, address, VIRTUAL_ADDRESS, help, diagnostics);
+            is_gateway(member, address, diagnostics);
         }
+        internal_networks(cluster, member, diagnostics);
         if let (Some(address), None) = (&cluster.bootstrap, &cluster.rendezvous) {
             let help = "the bootstrap machine runs while the control plane comes up: give it an address of its own";
             on_host(member, address, BOOTSTRAP_ADDRESS, help, diagnostics);
@@ -58,6 +67,70 @@ fn on_host(
     }
 }
 
+/// The installer refuses both faults (openshift/installer, `pkg/types/validation/installconfig.go`).
+fn virtual_addresses(cluster: &Cluster, diagnostics: &mut Diagnostics) {
+    let mut first: Vec<&ClusterAddress> = Vec::new();
+    for wanted in &cluster.virtual_addresses {
+        let (ip, purpose) = (wanted.address, wanted.purpose);
+        let of_family =
+            || cluster.machine_networks.iter().filter(|it| it.is_ipv4() == ip.is_ipv4());
+        if of_family().next().is_some() && !of_family().any(|network| network.contains(ip)) {
+            let networks: Vec<String> = of_family().map(ToString::to_string).collect();
+            let message =
+                format!("{ip}, {purpose}, is outside the machine network, {}", networks.join(", "));
+            let help = "a host answers for it, so it is in networking.machineNetwork: correct one of the two";
+            diagnostics.push(
+                Diagnostic::new(VIRTUAL_ADDRESS_OUTSIDE, message, wanted.place.clone()).help(help),
+            );
+        }
+        // Files of two clusters may have the same address.
+        let is_same =
+            |it: &&&ClusterAddress| it.address == ip && it.place.file == wanted.place.file;
+        match first.iter().find(is_same) {
+            Some(other) => {
+                let message = format!("{ip} is {} too ({})", other.purpose, other.place.shown());
+                let help = "the API and the ingress have an address each";
+                diagnostics.push(
+                    Diagnostic::new(VIRTUAL_ADDRESS_TWICE, message, wanted.place.clone())
+                        .help(help),
+                );
+            }
+            None => first.push(wanted),
+        }
+    }
+}
+
+/// The virtual address moves between the hosts that route by it.
+fn is_gateway(member: &Member<'_>, wanted: &ClusterAddress, diagnostics: &mut Diagnostics) {
+    let Some(document) = member.host.document() else { return };
+    let family = member.network.family(wanted.address);
+    if let Some(at) = family.gateway_at.filter(|_| family.gateways.contains(&wanted.address)) {
+        let (ip, purpose) = (wanted.address, wanted.purpose);
+        let message = format!("the gateway {ip} is {purpose} ({})", wanted.place.shown());
+        diagnostics.push(
+            Diagnostic::new(VIRTUAL_ADDRESS_IS_GATEWAY, message, document.place(at))
+                .help("give the address of the router"),
+        );
+    }
+}
+
+/// The nodes route these networks into the cluster.
+fn internal_networks(cluster: &Cluster, member: &Member<'_>, diagnostics: &mut Diagnostics) {
+    let Some(document) = member.host.document() else { return };
+    let addresses = member.network.families().into_iter().flat_map(|(_, family)| &family.addresses);
+    for address in addresses {
+        let inner =
+            cluster.internal_networks.iter().find(|inner| inner.network.contains(address.ip));
+        if let Some(InternalNetwork { network, key, place }) = inner {
+            let message = format!("{} is in the {key} {network} ({})", address.ip, place.shown());
+            diagnostics.push(
+                Diagnostic::new(INSIDE_INTERNAL_NETWORK, message, document.place(address.at))
+                    .help("the cluster routes that network to pods and services: take an address outside of it"),
+            );
+        }
+    }
+}
+
 /// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it.
 fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagnostics) {
     let Some(document) = member.host.document() else { return };
@@ -71,13 +144,20 @@ fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagn
             .map(ToString::to_string)
             .collect();
         let is_inside = || own().any(|own| networks.iter().any(|it| it.contains(own.ip)));
-        if of_family.is_empty() || family.is_dynamic || is_inside() {
+        // A family that no machine network has may be a storage network's, without a default route.
+        let is_missing = of_family.is_empty() && (networks.is_empty() || !family.has_default_route);
+        if is_missing || family.is_dynamic || is_inside() {
             continue;
         }
-        let message = format!(
-            "this host has no {name} address in the machine network, {}",
-            of_family.join(", ")
-        );
+        let message = match of_family.is_empty() {
+            true => format!(
+                "this host uses {name}, and networking.machineNetwork has no {name} network"
+            ),
+            false => format!(
+                "this host has no {name} address in the machine network, {}",
+                of_family.join(", ")
+            ),
+        };
         diagnostics.push(
             Diagnostic::new(OUTSIDE_MACHINE_NETWORK, message, document.place(first.at))
                 .help("kubelet's address is in networking.machineNetwork: correct one of the two"),

@@ -5,19 +5,25 @@ use nmgen_core::stack;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
+use crate::source::Cluster;
+
 rules! {
     warning NIC_MAP_DIFFERS = "nic-map-differs";
+    warning BOOT_MAC_UNKNOWN = "boot-mac-unknown";
 }
 
-pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
+pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostics) {
     let Some(document) = host.document() else { return };
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let map: Vec<(&Nic, &str)> =
         host.nics.iter().filter_map(|nic| Some((nic, nic.name.as_deref()?))).collect();
+    let cards: Vec<&Node<'_>> = interfaces.iter().filter(|node| is_card(node)).collect();
+    if !cluster.has_provisioning_network {
+        boot_card(host, interfaces, &cards, diagnostics);
+    }
     if map.is_empty() {
         return;
     }
-    let cards: Vec<&Node<'_>> = interfaces.iter().filter(|node| is_card(node)).collect();
     // A card that neither the map nor its own address identifies.
     let unknown = cards.iter().find(|card| {
         let name = card.text_at("name").unwrap_or_default();
@@ -60,6 +66,29 @@ pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
                     .help("a card gets the name that the map has for its MAC address"),
             );
         }
+    }
+}
+
+/// The card that the machine boots by, among those whose addresses are known: all of the map's, or all of the document's.
+fn boot_card(
+    host: &Host,
+    interfaces: &[Node<'_>],
+    cards: &[&Node<'_>],
+    diagnostics: &mut Diagnostics,
+) {
+    let Some(boot) = host.nics.iter().find(|nic| nic.name.is_none()) else { return };
+    let has_map = host.nics.iter().any(|nic| nic.name.is_some());
+    let has_addresses = || cards.iter().all(|card| card.get("mac-address").is_some());
+    let is_complete = has_map || (!cards.is_empty() && has_addresses());
+    let is_mapped =
+        || host.nics.iter().any(|nic| nic.name.is_some() && nic.mac_address == boot.mac_address);
+    let is_declared =
+        || interfaces.iter().any(|node| node.mac_at("mac-address") == Some(boot.mac_address));
+    if is_complete && !is_mapped() && !is_declared() {
+        let message = format!("{} is the address of none of this host's cards", boot.mac_address);
+        diagnostics.push(Diagnostic::new(BOOT_MAC_UNKNOWN, message, boot.place.clone()).help(
+            "the machine is found by the card that it boots by: correct it, or add that card",
+        ));
     }
 }
 

@@ -9,13 +9,14 @@ use super::network::{Network, network};
 pub(crate) struct Compared<'h> {
     facts: Facts<'h>,
     network: Network<'h>,
+    stands_alone: bool,
 }
 
 impl<'h> Compared<'h> {
-    /// Adds to a host's facts those of its network.
-    pub(crate) fn new(host: &'h Host, facts: Facts<'h>) -> Self {
+    /// Adds to a host's facts those of its network. `stands_alone`: see [`Member`].
+    pub(crate) fn new(host: &'h Host, facts: Facts<'h>, stands_alone: bool) -> Self {
         let network = host.document().map(|document| network(&document.root));
-        Self { facts, network: network.unwrap_or_default() }
+        Self { facts, network: network.unwrap_or_default(), stands_alone }
     }
 }
 
@@ -25,11 +26,14 @@ pub(super) struct Member<'h> {
     pub(super) host: &'h Host,
     pub(super) facts: &'h Facts<'h>,
     pub(super) network: &'h Network<'h>,
+    /// The document is all that the host has, and has no errors: what it lacks, the host lacks.
+    pub(super) stands_alone: bool,
 }
 
 impl<'h> Member<'h> {
-    pub(super) fn new(host: &'h Host, Compared { facts, network }: &'h Compared<'h>) -> Self {
-        Self { host, facts, network }
+    pub(super) fn new(host: &'h Host, compared: &'h Compared<'h>) -> Self {
+        let Compared { facts, network, stands_alone } = compared;
+        Self { host, facts, network, stands_alone: *stands_alone }
     }
 
     /// The name up to the first dot, since sources differ in giving the domain.

@@ -19,6 +19,8 @@ pub(crate) struct Network<'h> {
     pub(super) ipv6: Family,
     /// The name servers, without their order.
     pub(super) servers: BTreeSet<&'h str>,
+    /// DHCP or router advertisements may give name servers.
+    pub(super) gives_servers: bool,
     /// The place of the name servers.
     pub(super) servers_at: Option<Span>,
     /// The mode of each bond, and its place.
@@ -31,6 +33,8 @@ pub(crate) struct Family {
     pub(super) addresses: Vec<Address>,
     /// DHCP or router advertisements give addresses, routes and name servers too.
     pub(super) is_dynamic: bool,
+    /// They may give a default route.
+    pub(super) gives_route: bool,
     /// The gateways of default routes in the main table.
     pub(super) gateways: BTreeSet<IpAddr>,
     /// The place of the first gateway.
@@ -78,8 +82,9 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
         if !is_up || interface.text_at("type") == Some("loopback") {
             continue;
         }
-        add_addresses(&mut network.ipv4, interface.get("ipv4"));
-        add_addresses(&mut network.ipv6, interface.get("ipv6"));
+        for (key, family) in [("ipv4", &mut network.ipv4), ("ipv6", &mut network.ipv6)] {
+            network.gives_servers |= add_addresses(family, interface.get(key));
+        }
         add_bond(&mut network.bonds, interface);
     }
     for route in list(&["routes", "config"]) {
@@ -111,13 +116,16 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     network
 }
 
-fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) {
-    let Some(section) = section else { return };
-    let is = |key: &str| section.get(key).and_then(Node::boolean) == Some(true);
-    if section.get("enabled").and_then(Node::boolean) == Some(false) {
-        return;
+/// Adds an interface's addresses; true where the network may give name servers.
+fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) -> bool {
+    let Some(section) = section else { return false };
+    let value = |key: &str| section.get(key).and_then(Node::boolean);
+    if value("enabled") == Some(false) {
+        return false;
     }
-    family.is_dynamic |= is("dhcp") || is("autoconf");
+    let is_dynamic = value("dhcp") == Some(true) || value("autoconf") == Some(true);
+    family.is_dynamic |= is_dynamic;
+    family.gives_route |= is_dynamic && value("auto-gateway") != Some(false);
     for item in section.get("address").map(Node::items).unwrap_or_default() {
         let Some(node) = item.get("ip") else { continue };
         let Some(ip) = node.text().and_then(|text| text.parse::<IpAddr>().ok()) else { continue };
@@ -129,6 +137,7 @@ fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) {
             length_at: length.unwrap_or(node).span,
         });
     }
+    is_dynamic && value("auto-dns") != Some(false)
 }
 
 fn add_bond<'h>(bonds: &mut BTreeMap<&'h str, (&'static str, Span)>, interface: &'h Node<'_>) {

@@ -4,6 +4,7 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
 use super::found::{Found, Name, Reference};
+use super::installation;
 use super::manifest::Manifest;
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
@@ -18,10 +19,12 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             place: manifest.place(node),
         });
     }
-    found.add(Host {
+    let host = Host {
         stage: Stage::Early,
         is_machine: true,
         nics: manifest.nic(spec, "bootMACAddress", None).into_iter().collect(),
         ..Host::new(name.map(|(name, _)| name.name), place)
-    });
+    };
+    found.add_controller(&host, installation::management_controller(manifest, spec));
+    found.add(host);
 }

@@ -10,14 +10,31 @@ use nmgen_document::text::place::Place;
 pub struct Cluster {
     /// The networks with the nodes' addresses (`networking.machineNetwork`).
     pub machine_networks: Vec<Network>,
+    /// The networks of pods and services, which are no host's (`networking.clusterNetwork`, `serviceNetwork`).
+    pub internal_networks: Vec<InternalNetwork>,
     /// The network plugin; `None` without an install-config.
     pub plugin: Option<Plugin>,
     /// Addresses that move between hosts.
     pub virtual_addresses: Vec<ClusterAddress>,
+    /// They are those of a load balancer outside of the cluster, which may have one address for all, in any network.
+    pub has_outer_load_balancer: bool,
+    /// Machines boot by a network of its own, with a card that no document needs to name.
+    pub has_provisioning_network: bool,
     /// The address of the bootstrap machine, which is none of the hosts.
     pub bootstrap: Option<ClusterAddress>,
     /// The address of the host that installs the others.
     pub rendezvous: Option<ClusterAddress>,
+}
+
+/// A network inside the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InternalNetwork {
+    /// The network.
+    pub network: Network,
+    /// Its key, for messages.
+    pub key: &'static str,
+    /// Its place.
+    pub place: Place,
 }
 
 /// An address that the cluster's description gives.
@@ -67,6 +84,21 @@ impl Network {
         (length <= most).then_some(Self { address, length })
     }
 
+    /// The network with the bits of hosts as zeros.
+    pub(crate) fn masked(&self) -> Self {
+        let address = match self.address {
+            IpAddr::V4(ip) => {
+                let mask = u32::MAX.checked_shl(32 - self.length).unwrap_or(0);
+                IpAddr::from((ip.to_bits() & mask).to_be_bytes())
+            }
+            IpAddr::V6(ip) => {
+                let mask = u128::MAX.checked_shl(128 - self.length).unwrap_or(0);
+                IpAddr::from((ip.to_bits() & mask).to_be_bytes())
+            }
+        };
+        Self { address, ..*self }
+    }
+
     pub(crate) fn is_ipv4(&self) -> bool {
         self.address.is_ipv4()
     }
@@ -104,5 +136,10 @@ mod tests {
         assert_eq!(is_in("192.0.2.1/32", "192.0.2.2"), Some(false));
         assert_eq!(Network::parse("192.0.2.0/33"), None);
         assert_eq!(Network::parse("192.0.2.0"), None);
+        let masked = |text: &str| Network::parse(text).map(|it| it.masked().to_string());
+        assert_eq!(masked("192.0.2.9/24").as_deref(), Some("192.0.2.0/24"));
+        assert_eq!(masked("192.0.2.9/32").as_deref(), Some("192.0.2.9/32"));
+        assert_eq!(masked("192.0.2.9/0").as_deref(), Some("0.0.0.0/0"));
+        assert_eq!(masked("2001:db8::9/64").as_deref(), Some("2001:db8::/64"));
     }
 }

@@ -45,6 +45,8 @@ fn cluster(manifest: &mut Manifest<'_>, spec: &mut Node<'_>, found: &mut Found) 
     }
     for node in items_mut(spec, &["nodes"]) {
         let host = one(manifest, node);
+        let address = manifest.text(node, "bmcAddress");
+        found.add_controller(&host, address.map(|(address, node)| (address, manifest.place(node))));
         found.add(Host { cluster: name.clone(), ..host });
     }
 }

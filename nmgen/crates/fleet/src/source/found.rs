@@ -11,8 +11,8 @@ use nmgen_document::nested::{too_many, unpacked_size};
 use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
 use nmgen_document::spelling;
 
-use crate::source::Hosts;
 use crate::source::hosts_directory::{self, NO_HOSTS};
+use crate::source::{Hosts, ManagementController};
 
 rules! {
     pub(super) warning UNUSED_FILE = "unused-file";
@@ -87,6 +87,13 @@ impl Found {
             self.is_full = true;
             self.loaded.diagnostics.push(too_many(host.place));
         }
+    }
+
+    /// Keeps the address of the host's management controller.
+    pub(super) fn add_controller(&mut self, host: &Host, address: Option<(&str, Place)>) {
+        self.loaded.management_controllers.extend(address.map(|(address, place)| {
+            ManagementController { host: host.name.clone(), address: address.to_owned(), place }
+        }));
     }
 
     pub(super) fn add_secret(&mut self, secret: Secret) {

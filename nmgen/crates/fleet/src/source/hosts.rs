@@ -18,6 +18,17 @@ pub struct Replicas {
     pub place: Place,
 }
 
+/// A host's baseboard management controller, by which the installer switches it on and off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ManagementController {
+    /// The host's name, if it has one.
+    pub host: Option<String>,
+    /// Its address, a URL mostly.
+    pub address: String,
+    /// The place of the address.
+    pub place: Place,
+}
+
 /// The hosts of all sources, and the faults of the sources' files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hosts {
@@ -25,6 +36,8 @@ pub struct Hosts {
     pub hosts: Vec<Host>,
     /// The roles that need hosts.
     pub replicas: Vec<Replicas>,
+    /// The management controllers of machines.
+    pub management_controllers: Vec<ManagementController>,
     /// The cluster's network.
     pub cluster: Cluster,
     /// Skipped files and parts of files, each with the reason.

@@ -5,6 +5,7 @@ use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::text::Source;
 
+use super::directory;
 use super::hosts::Hosts;
 
 rules! {
@@ -54,6 +55,13 @@ pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
                 .help("name a node's document <hostname>.yml, or cluster.yml for all nodes"),
         );
     }
+}
+
+/// Reports a host's document that nodes do not look for.
+pub(super) fn no_extension(directory: &str, name: &str) -> Diagnostic {
+    let message = format!("{name} is ignored: nodes look for {name}.yml");
+    let place = Place::file(directory::join(directory, name));
+    Diagnostic::new(HOST_FILE_EXTENSION, message, place).help("rename it to end in .yml")
 }
 
 /// The host's name from the file's name, and faults of the file's name.

@@ -26,7 +26,10 @@ const MADE_BY_INSTALLER: &[&str] =
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     cluster(manifest, root, found);
     for node in items_mut(root, HOSTS) {
-        found.add(one(manifest, node));
+        let host = one(manifest, node);
+        let address = installation::management_controller(manifest, node);
+        found.add_controller(&host, address);
+        found.add(host);
     }
     for node in items_mut(root, HOST_CONFIGS) {
         let host = manifest.host(node, "hostname", Stage::Node);
@@ -45,6 +48,10 @@ fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
         installation::virtual_addresses(manifest, &entry.node, found);
     }
     if let Some(bare_metal) = bare_metal {
+        // `Managed` without a value (openshift/installer, `pkg/types/baremetal/defaults/platform.go`).
+        let provisioning = manifest.text(bare_metal, "provisioningNetwork");
+        found.loaded.cluster.has_provisioning_network =
+            provisioning.is_none_or(|(text, _)| text != "Disabled");
         installation::bootstrap(manifest, bare_metal, found);
     }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();

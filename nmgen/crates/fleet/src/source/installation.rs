@@ -1,17 +1,16 @@
 //! The facts of a cluster that an install-config, an agent-config, a ClusterInstance and a SiteConfig share.
 
 use nmgen_document::Node;
+use nmgen_document::text::place::Place;
 
 use super::found::Found;
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use crate::source::cluster::{ClusterAddress, Network, Plugin};
+use crate::source::cluster::{ClusterAddress, InternalNetwork, Network, Plugin};
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
-const VIRTUAL: &[(&str, &str)] = &[
-    ("apiVIPs", "the API's virtual address"),
-    ("apiVIP", "the API's virtual address"),
-    ("ingressVIPs", "the ingress's virtual address"),
-    ("ingressVIP", "the ingress's virtual address"),
+const VIRTUAL: &[(&str, &str, &str)] = &[
+    ("apiVIPs", "apiVIP", "the API's virtual address"),
+    ("ingressVIPs", "ingressVIP", "the ingress's virtual address"),
 ];
 
 /// The network plugin, and the networks of the nodes' addresses. The installers' default plugin is OVN-Kubernetes
@@ -28,23 +27,60 @@ pub(super) fn network(
         Some(_) => Plugin::Other,
     });
     let Some(networking) = networking else { return };
-    for network in manifest.list(networking, "machineNetwork") {
-        let Some((text, node)) = manifest.text(network, "cidr") else { continue };
-        match Network::parse(text) {
-            Some(network) => cluster.machine_networks.push(network),
-            None => {
-                let message = format!("\"{}\" is not a network", text.escape_debug());
-                let help = "networks are written 192.0.2.0/24 and 2001:db8::/64";
-                manifest.add(SOURCE_SHAPE, manifest.place(node), message, help);
-            }
-        }
+    for item in manifest.list(networking, "machineNetwork") {
+        let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
+        found.loaded.cluster.machine_networks.extend(network.map(|(network, _)| network));
     }
+    for item in manifest.list(networking, "clusterNetwork") {
+        let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
+        let network = network.map(|(network, place)| InternalNetwork {
+            network,
+            key: "clusterNetwork",
+            place,
+        });
+        found.loaded.cluster.internal_networks.extend(network);
+    }
+    // An install-config has texts here, a ClusterInstance mappings.
+    for item in manifest.list(networking, "serviceNetwork") {
+        let text = item.text().map(|text| (text, item)).or_else(|| manifest.text(item, "cidr"));
+        let network = text.and_then(|text| cidr(manifest, text));
+        let network = network.map(|(network, place)| InternalNetwork {
+            network,
+            key: "serviceNetwork",
+            place,
+        });
+        found.loaded.cluster.internal_networks.extend(network);
+    }
+}
+
+/// A network and its place; the installer refuses one with bits of a host.
+fn cidr(manifest: &mut Manifest<'_>, (text, node): (&str, &Node<'_>)) -> Option<(Network, Place)> {
+    let place = manifest.place(node);
+    let network = Network::parse(text);
+    let problem = match &network {
+        None => Some((
+            format!("\"{}\" is not a network", text.escape_debug()),
+            "networks are written 192.0.2.0/24 and 2001:db8::/64",
+        )),
+        Some(network) if network.masked() != *network => Some((
+            format!("{text} is an address in {}, not a network", network.masked()),
+            "the bits after the prefix are zero",
+        )),
+        Some(_) => None,
+    };
+    if let Some((message, help)) = problem {
+        manifest.add(SOURCE_SHAPE, place.clone(), message, help);
+    }
+    Some((network?, place))
 }
 
 /// The virtual addresses under the keys of a platform or a cluster. Addresses that are none are the installer's to refuse.
 pub(super) fn virtual_addresses(manifest: &mut Manifest<'_>, owner: &Node<'_>, found: &mut Found) {
-    for (key, purpose) in VIRTUAL {
-        let Some(node) = owner.get(key) else { continue };
+    let load_balancer = owner.at(&["loadBalancer", "type"]).and_then(Node::text);
+    found.loaded.cluster.has_outer_load_balancer |= load_balancer == Some("UserManaged");
+    for (list, single, purpose) in VIRTUAL {
+        // The one is no misspelt form of the other.
+        let Some(node) = owner.get(single).or_else(|| manifest.get(owner, list)) else { continue };
         let items = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
         for item in items {
             if let Some(address) = item.text().and_then(|text| text.parse().ok()) {
@@ -80,4 +116,14 @@ fn one(
     let (text, node) = manifest.text(owner, key)?;
     let address = text.parse().ok()?;
     Some(ClusterAddress { address, purpose, place: manifest.place(node) })
+}
+
+/// The address of a host's management controller, and its place.
+pub(super) fn management_controller<'n>(
+    manifest: &mut Manifest<'_>,
+    owner: &'n Node<'_>,
+) -> Option<(&'n str, Place)> {
+    let controller = manifest.get(owner, "bmc")?;
+    let (address, node) = manifest.text(controller, "address")?;
+    Some((address, manifest.place(node)))
 }

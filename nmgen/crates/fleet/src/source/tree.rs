@@ -40,10 +40,32 @@ fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Err
             hosts_directory::add(name, &source, &mut found.loaded);
         }
     }
+    // Beside host files, since a directory may hold anything.
+    if found.count() > hosts {
+        let plain = names.iter().filter(|name| !name.contains('.'));
+        let ignored = plain.filter(|name| is_document(path, name));
+        found
+            .loaded
+            .diagnostics
+            .extend(ignored.map(|name| hosts_directory::no_extension(path, name)));
+    }
     if found.count() == hosts {
         hosts_directory::without_hosts(path, faults, &mut found.loaded);
     }
     Ok(())
+}
+
+/// True for a file with a document, whatever its name; one that cannot be read is none.
+fn is_document(path: &str, name: &str) -> bool {
+    let file = directory::join(path, name);
+    let mut ignored = Diagnostics::default();
+    let is_file = std::fs::symlink_metadata(&file).is_ok_and(|it| it.is_file());
+    let mut read = || directory::read(path, &file, kind::limit, &mut ignored).ok().flatten();
+    is_file
+        && read().is_some_and(|source| {
+            nmgen_document::parse(&source)
+                .is_ok_and(|document| document.root.get("interfaces").is_some())
+        })
 }
 
 fn is_yaml(name: &str) -> bool {
