@@ -55,6 +55,18 @@ pub fn nmgen_module() -> &'static Path {
     MODULE.get_or_init(|| other("NMGEN_MODULE").unwrap_or_else(own))
 }
 
+/// NetworkManager's `nm-initrd-generator`, of which Debian 12 has a place of its own. Without one the case ends, as
+/// [`crate::skip::unless_installed`] does.
+pub fn initrd_generator() -> &'static str {
+    let (place, debian12) =
+        ("/usr/libexec/nm-initrd-generator", "/usr/lib/NetworkManager/nm-initrd-generator");
+    if Path::new(debian12).exists() {
+        return debian12;
+    }
+    crate::skip::unless_installed(place, "network-manager");
+    place
+}
+
 /// `nmgen` as pipelines run it.
 ///
 /// # Panics

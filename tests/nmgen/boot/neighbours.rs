@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine, RUNNING};
-use tests::skip;
+use tests::program;
 
 const DOCUMENT: &str = "\
 routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: eth0}]}
@@ -14,7 +14,6 @@ interfaces:
   mac-address: 52:54:00:00:00:01
   ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
 ";
-const GENERATOR: &str = "/usr/lib/NetworkManager/nm-initrd-generator";
 const TEARDOWN: &str = "usr/sbin/coreos-teardown-initramfs";
 /// A static bond, as `coreos-installer --copy-network` brings it.
 const OWN_BOND: [(&str, &str); 2] = [
@@ -32,7 +31,6 @@ const OWN_BOND: [(&str, &str); 2] = [
 
 /// A machine with three cards whose profiles are those of the real generator.
 fn machine(line: &str) -> Machine {
-    skip::unless_installed(GENERATOR, "network-manager");
     let machine = Machine::with_card()
         .card("ens4", "52:54:00:00:00:02")
         .card("ens5", "52:54:00:00:00:03")
@@ -47,7 +45,7 @@ fn machine(line: &str) -> Machine {
 fn generate(machine: &Machine, line: &str) {
     let directory = machine.path(EARLY);
     std::fs::remove_dir_all(&directory).unwrap();
-    let mut command = Command::new(GENERATOR);
+    let mut command = Command::new(program::initrd_generator());
     command.arg("-c").arg(&directory).arg("-i").arg(machine.path("run/NetworkManager/initrd"));
     command.arg("-r").arg(machine.path("run/NetworkManager")).arg("--");
     let line = if line.contains("ip=") { line.to_owned() } else { format!("ip=auto {line}") };
@@ -263,5 +261,87 @@ fn cards_of_other_profiles_get_their_time_for_a_carrier() {
             settings.contains(&format!("except:interface-name:={name};")),
             "{name}: {settings}"
         );
+    }
+}
+
+/// What `nmgen boot` knows of the generator's profiles, by each argument that makes one: file names, ids, the mark, and how a port
+/// or a VLAN names the other. Those for a card of the document give way with all that is connected; the rest stays as it is.
+#[tests::case]
+fn every_form_of_the_generators_profiles_is_known_as_its_own() {
+    const DEFAULT: &str = "default_connection";
+    const BOOTIF: &str = "bootif_connection";
+    // Arguments; the generator's profiles; those of them that stay; those that the running system gets.
+    type Row =
+        (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+    const ROWS: [Row; 17] = [
+        ("ip=auto", &[DEFAULT], &[], &[]),
+        ("ip=dhcp rd.net.timeout.dhcp=20", &[DEFAULT], &[], &[]),
+        ("ip=auto nameserver=192.0.2.53", &[DEFAULT], &[], &[DEFAULT]),
+        ("ip=auto rd.peerdns=0", &[DEFAULT], &[], &[DEFAULT]),
+        ("ip=auto BOOTIF=01-52-54-00-00-00-01", &[DEFAULT], &[], &[]),
+        ("ip=auto BOOTIF=01-52-54-00-00-00-02", &[DEFAULT], &[DEFAULT], &[]),
+        ("ip=ens4:dhcp BOOTIF=01-52-54-00-00-00-01", &[BOOTIF, "ens4"], &["ens4"], &["ens4"]),
+        (
+            "ip=ens4:dhcp BOOTIF=01-52-54-00-00-00-03",
+            &[BOOTIF, "ens4"],
+            &[BOOTIF, "ens4"],
+            &[BOOTIF, "ens4"],
+        ),
+        ("ip=52-54-00-00-00-01:dhcp", &["52:54:00:00:00:01"], &[], &[]),
+        ("ip=ens3:dhcp ip=ens4:dhcp", &["ens3", "ens4"], &["ens4"], &["ens4"]),
+        (
+            "bond=bond9:ens3,ens5:mode=active-backup ip=bond9:dhcp",
+            &["bond9", "ens3", "ens5"],
+            &[],
+            &[],
+        ),
+        (
+            "bond=bond9:ens4,ens5 vlan=bond9.7:bond9 ip=bond9.7:dhcp",
+            &["bond9", "bond9.7", "ens4", "ens5"],
+            &["bond9", "bond9.7", "ens4", "ens5"],
+            &["bond9", "bond9.7", "ens4", "ens5"],
+        ),
+        ("bridge=br9:ens3 ip=br9:dhcp", &["br9", "ens3"], &[], &[]),
+        ("team=team9:ens3 ip=team9:dhcp", &["ens3", "team9"], &[], &[]),
+        ("vlan=ens3.7:ens3 ip=ens3.7:dhcp", &["ens3", "ens3.7"], &[], &[]),
+        (
+            "vlan=vlan7:ens4 ip=192.0.2.9::192.0.2.1:24:worker-0:vlan7:none",
+            &["ens4", "vlan7"],
+            &["ens4", "vlan7"],
+            &["ens4", "vlan7"],
+        ),
+        (
+            "ip=ens5:dhcp rd.route=203.0.113.0/24:192.0.2.9:ens3",
+            &["ens3", "ens5"],
+            &["ens5"],
+            &["ens5"],
+        ),
+    ];
+    for (line, made, stays, given) in ROWS {
+        let machine = machine(line);
+        let names = machine.profiles(EARLY);
+        assert_eq!(names, made, "{line}");
+        for (path, text) in machine.files(EARLY) {
+            assert!(text.contains("origin=nm-initrd-generator\n"), "{line}: {path}: {text}");
+        }
+        let first = machine.boot();
+        assert_eq!(first.code, Some(0), "{line}: {first:?}");
+        let with_ours = |names: &[&'static str]| {
+            let mut names = [names, &["ens3"]].concat();
+            names.sort_unstable();
+            names
+        };
+        assert_eq!(machine.profiles(EARLY), with_ours(stays), "{line}: {first:?}");
+        let gone = made.iter().filter(|name| !stays.contains(name));
+        for name in gone {
+            let told = format!("/{EARLY}/{name}.nmconnection gives way to it\n");
+            assert_eq!(first.kernel.matches(&told).count(), 1, "{line}: {first:?}");
+        }
+        for other in ["somebody gave", "the root disk"] {
+            assert!(!first.kernel.contains(other), "{line}: {first:?}");
+        }
+        let second = machine.persist();
+        assert_eq!(second.code, Some(0), "{line}: {second:?}");
+        assert_eq!(machine.profiles(RUNNING), with_ours(given), "{line}: {second:?}");
     }
 }

@@ -132,7 +132,8 @@ impl Other {
     }
 
     /// True for the generator's profile without arguments of its own, DHCP on any card or on that of `BOOTIF=`: the
-    /// running system's NetworkManager has the like for a card without a profile, and CoreOS never copies it.
+    /// running system's NetworkManager has the like for a card without a profile. CoreOS copies that of `ip=dhcp` and that with
+    /// another timeout, but not that of its own default, `ip=auto`.
     pub(crate) fn is_plain_default(&self) -> bool {
         let is_plain = |section: &Section| {
             let is_family = matches!(section.name.as_str(), "ipv4" | "ipv6");

@@ -13,6 +13,8 @@ use crate::write::others::Other;
 
 /// nm-initrd-generator's priority for profiles of the firmware (`NMI_AUTOCONNECT_PRIORITY_FIRMWARE`).
 const FIRMWARE: i32 = -200;
+/// Its profile of `BOOTIF=`, the card of the boot loader, has this priority too: beside `ip=` for another card.
+const BOOTIF: &str = "BOOTIF Connection";
 /// The firmware's tables in ids, and in names of interfaces (dracut's module nvmf).
 const TABLES: [&str; 3] = ["iBFT", "NBFT", "nbft"];
 
@@ -27,7 +29,9 @@ pub(crate) fn is_firmwares(other: &Other) -> bool {
     let is_table = |name: Option<&str>| {
         name.is_some_and(|it| TABLES.iter().any(|table| it.starts_with(table)))
     };
-    other.priority() == FIRMWARE || is_table(other.id()) || is_table(other.interface())
+    (other.priority() == FIRMWARE && other.id() != Some(BOOTIF))
+        || is_table(other.id())
+        || is_table(other.interface())
 }
 
 /// Removes the components with a card of these profiles from the configuration; returns the removed
