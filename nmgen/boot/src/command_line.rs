@@ -20,10 +20,10 @@ const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 /// nm-initrd-generator's seconds for one attempt of DHCP, and its largest number.
 const DHCP_ATTEMPT: u32 = 90;
 const DHCP_MAX: u32 = i32::MAX.cast_unsigned();
-/// Values of `root=` that need the network after the pivot too: dracut.cmdline(7). A live
+/// Kinds of `root=` that need the network after the pivot too: dracut.cmdline(7). A live
 /// image is loaded whole before it.
-const NETWORK_ROOTS: [&str; 10] =
-    ["iscsi:", "nbd:", "nfs:", "nfs4:", "cifs:", "nvmf", "fcoe", "dhcp", "/dev/nfs", "/dev/nbd"];
+const NETWORK_ROOTS: [&str; 7] = ["iscsi", "nbd", "nfs", "nfs4", "cifs", "dhcp", "dhcp6"];
+const NETWORK_DEVICES: [&str; 2] = ["/dev/nfs", "/dev/nbd"];
 
 /// By which the running system's profiles match the cards that a document gives by address. NMState's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +59,8 @@ pub(crate) struct CommandLine {
     pub(crate) is_first_boot: bool,
     /// The root disk is reached over the network, after the pivot too.
     pub(crate) has_network_root: bool,
-    /// `coreos.live.rootfs_url=`: the initramfs loads a live root over the network, and has it whole at the pivot.
+    /// `coreos.live.rootfs_url=`, `root=live:URL`: the initramfs loads a live root over the network, and has it whole at the
+    /// pivot.
     pub(crate) has_live_root: bool,
     /// `coreos.no_persist_ip`: coreos-teardown-initramfs copies nothing to the running system.
     pub(crate) keeps_no_network: bool,
@@ -114,6 +115,8 @@ impl CommandLine {
             faults: Vec::new(),
         };
         let (mut dhcp_timeout, mut dhcp_attempts) = (None, None);
+        let (mut root, mut has_firmware, mut has_no_fcoe) = (String::new(), false, false);
+        let (mut has_nvme, mut has_no_nvme) = (false, false);
         for word in words(text) {
             let (name, value) = word.split_once('=').unwrap_or((&word, ""));
             let given = || (!value.is_empty()).then(|| value.to_owned());
@@ -140,27 +143,29 @@ impl CommandLine {
                 "rd.neednet" => parsed.needs_network = is_true(value),
                 "ignition.firstboot" => parsed.is_first_boot = is_true(value),
                 "ipv6.disable" => parsed.has_no_ipv6 = value == "1",
-                "netroot" => {
-                    parsed.has_network_root |= !value.is_empty() && !value.starts_with("live");
-                }
-                "root" => {
-                    parsed.has_network_root |= NETWORK_ROOTS.iter().any(|it| value.starts_with(it));
-                }
+                "netroot" if value.starts_with("live") => parsed.has_live_root = true,
+                // The former name of iSCSI's: dracut.cmdline(7), deprecated.
+                "netroot" | "iscsiroot" => parsed.has_network_root |= !value.is_empty(),
+                "root" => value.clone_into(&mut root),
                 "fcoe" => parsed.has_fcoe |= !value.is_empty(),
+                "rd.fcoe" => has_no_fcoe = !is_true(value),
                 "coreos.live.rootfs_url" => parsed.has_live_root |= !value.is_empty(),
                 "coreos.no_persist_ip" => parsed.keeps_no_network = is_true(value),
-                // The former name: dracut.cmdline(7), deprecated.
-                "rd.iscsi.firmware" | "iscsi_firmware" => parsed.has_network_root |= is_true(value),
-                // rd.nvmf.nonbft and the like switch a source off.
-                _ if name.starts_with("rd.nvmf.") && !name.starts_with("rd.nvmf.no") => {
-                    parsed.has_network_root = true;
-                }
+                // The former name, deprecated too.
+                "rd.iscsi.firmware" | "iscsi_firmware" => has_firmware = is_true(value),
+                "rd.nonvmf" => has_no_nvme = is_true(value),
+                // Fibre Channel is no network card's; rd.nvmf.hostnqn= alone may be a local disk's initramfs.
+                "rd.nvmf.discover" | "nvmf.discover" => has_nvme |= !value.starts_with("fc,"),
                 // An invalid number is dracut's to report.
                 "rd.net.timeout.dhcp" => dhcp_timeout = seconds(value).or(dhcp_timeout),
                 "rd.net.dhcp.retry" => dhcp_attempts = number(value).or(dhcp_attempts),
                 _ => {}
             }
         }
+        parsed.has_network_root |=
+            is_on_network(&root) || has_firmware || (has_nvme && !has_no_nvme);
+        parsed.has_live_root |= is_live_url(&root);
+        parsed.has_fcoe &= !has_no_fcoe;
         if dhcp_timeout.is_some() || dhcp_attempts.is_some() {
             let timeout = dhcp_timeout.unwrap_or(DHCP_ATTEMPT);
             let whole = timeout.saturating_mul(dhcp_attempts.unwrap_or(1));
@@ -168,6 +173,20 @@ impl CommandLine {
         }
         parsed
     }
+}
+
+/// True for a `root=` on the network; an address with a path is NFS (dracut's parse-nfsroot.sh).
+fn is_on_network(root: &str) -> bool {
+    let kind = root.split(':').next().unwrap_or_default();
+    let is_nfs = root.starts_with(|first: char| first.is_ascii_digit()) && root.contains(":/");
+    is_nfs
+        || NETWORK_ROOTS.contains(&kind)
+        || NETWORK_DEVICES.iter().any(|device| root.starts_with(device))
+}
+
+/// True for a `root=` that the initramfs downloads (dracut's module livenet).
+fn is_live_url(root: &str) -> bool {
+    root.strip_prefix("live:").is_some_and(|url| url.contains("://") || url.starts_with("nfs"))
 }
 
 /// The files `*.conf` of a directory, by name.
@@ -270,11 +289,49 @@ mod tests {
             ("root=nfs4:192.0.2.1:/srv", true),
             ("rd.iscsi.firmware", true),
             ("rd.iscsi.firmware=0", false),
+            ("rd.iscsi.firmware=1 rd.iscsi.firmware=0", false),
             ("iscsi_firmware", true),
+            ("iscsiroot=192.0.2.1::::iqn.2024-01.org.example:disk", true),
+            ("root=iscsi", true),
+            ("root=192.0.2.1:/srv", true),
+            ("root=nfs", true),
+            ("root=/dev/nfs nfsroot=192.0.2.1:/srv", true),
+            ("root=dhcp6", true),
+            ("root=nfs:192.0.2.1:/srv root=/dev/sda1", false),
+            ("root=UUID=6f1d8a10-6d0c-4a0e-a7a1-0f3f3a2b1c4d", false),
+            ("root=PARTUUID=0:/x", false),
             ("rd.nvmf.discover=tcp,192.0.2.1", true),
+            ("nvmf.discover=rdma,192.0.2.1", true),
+            ("rd.nvmf.discover=tcp,192.0.2.1 rd.nonvmf", false),
+            ("rd.nvmf.hostnqn=nqn.2014-08.org.nvmexpress:uuid:host", false),
+            ("rd.nvmf.discover=fc,auto", false),
+            ("rd.nvmf.discover=fc,auto rd.nvmf.discover=tcp,192.0.2.1", true),
             ("rd.nvmf.nonbft netroot=live:https://example.org/rootfs.img", false),
         ] {
             assert_eq!(CommandLine::parse(text).has_network_root, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_live_root_that_is_downloaded_is_known_by_its_arguments() {
+        for (text, expected) in [
+            ("coreos.live.rootfs_url=https://example.org/rootfs.img", true),
+            ("root=live:https://example.org/rootfs.img", true),
+            ("root=live:nfs:192.0.2.1:/srv/rootfs.img", true),
+            ("netroot=livenet:https://example.org/rootfs.img", true),
+            ("root=live:LABEL=LIVE", false),
+            ("root=live:/dev/sr0", false),
+        ] {
+            assert_eq!(CommandLine::parse(text).has_live_root, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn fibre_channel_over_ethernet_can_be_switched_off() {
+        for (text, expected) in
+            [("fcoe=ens3:nodcb", true), ("fcoe=ens3:nodcb rd.fcoe=0", false), ("rd.fcoe=1", false)]
+        {
+            assert_eq!(CommandLine::parse(text).has_fcoe, expected, "{text}");
         }
     }
 }

@@ -144,6 +144,7 @@ fn the_default_profile_stays_where_the_root_is_on_the_network() {
         ("root=dhcp ip=dhcp", wide, true),
         ("iscsi_firmware ip=dhcp", wide, true),
         ("coreos.live.rootfs_url=https://192.0.2.1/rootfs.img", wide, true),
+        ("root=live:https://192.0.2.1/rootfs.img", wide, true),
         ("", wide, false),
         // Without a way out of the document's networks Ignition's server is behind another card.
         ("", &narrow, true),
