@@ -64,6 +64,8 @@ pub(crate) struct CommandLine {
     pub(crate) has_live_root: bool,
     /// `coreos.no_persist_ip`: coreos-teardown-initramfs copies nothing to the running system.
     pub(crate) keeps_no_network: bool,
+    /// `coreos.force_persist_ip`: it copies to a running system with a network of its own too.
+    pub(crate) forces_network: bool,
     /// `fcoe=`: a card carries a disk, whatever its addresses are.
     pub(crate) has_fcoe: bool,
     /// `ipv6.disable=1`.
@@ -110,6 +112,7 @@ impl CommandLine {
             has_network_root: false,
             has_live_root: false,
             keeps_no_network: false,
+            forces_network: false,
             has_fcoe: false,
             has_no_ipv6: false,
             faults: Vec::new(),
@@ -151,6 +154,7 @@ impl CommandLine {
                 "rd.fcoe" => has_no_fcoe = !is_true(value),
                 "coreos.live.rootfs_url" => parsed.has_live_root |= !value.is_empty(),
                 "coreos.no_persist_ip" => parsed.keeps_no_network = is_true(value),
+                "coreos.force_persist_ip" => parsed.forces_network = is_true(value),
                 // The former name, deprecated too.
                 "rd.iscsi.firmware" | "iscsi_firmware" => has_firmware = is_true(value),
                 "rd.nonvmf" => has_no_nvme = is_true(value),

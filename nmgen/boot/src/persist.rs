@@ -161,6 +161,7 @@ impl System {
             Some(false) => {
                 Some(told("nmgen.persist=0: the running system gets no profile".to_owned()))
             }
+            None if line.is_first_boot && line.forces_network && !line.keeps_no_network => None,
             None => self.own_network(profiles, others).map(|own| {
                 told(format!(
                     "the running system has its own network ({}): it gets no profile without \

@@ -1,6 +1,7 @@
 //! Profiles of others beside the document's: those of the kernel command line, and those that a person gave the initramfs. None of
 //! them is lost on the way to the running system.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine, RUNNING};
@@ -344,5 +345,52 @@ fn every_form_of_the_generators_profiles_is_known_as_its_own() {
         let second = machine.persist();
         assert_eq!(second.code, Some(0), "{line}: {second:?}");
         assert_eq!(machine.profiles(RUNNING), with_ours(given), "{line}: {second:?}");
+    }
+}
+
+/// As the teardown does, but for the document's own: a system with a network of its own gets the document's where it lacks one.
+#[tests::case]
+fn coreoss_arguments_for_the_hand_over_are_heeded() {
+    let own = "[connection]\nid=own\ntype=ethernet\ninterface-name=ens5\n[ipv4]\nmethod=auto\n";
+    let boot = |line: &str, first: &str| {
+        let machine = machine(&format!("{STATIC} {line}"))
+            .file(&format!("{RUNNING}/own.nmconnection"), own)
+            .command_line(&format!("nmgen.timeout=0 rd.neednet=1 {first} {line}\n"));
+        let own = machine.path(&format!("{RUNNING}/own.nmconnection"));
+        std::fs::set_permissions(own, std::fs::Permissions::from_mode(0o600)).unwrap();
+        let said = booted(&machine);
+        (machine.profiles(RUNNING), machine.profiles(EARLY), said)
+    };
+    let first = "ignition.firstboot";
+    let (running, early, said) = boot("", first);
+    assert_eq!((running, early), (vec!["own".to_owned()], vec!["ens4".to_owned()]), "{said}");
+    // The teardown copies what is still in /run.
+    let (running, early, said) = boot("coreos.force_persist_ip", first);
+    let expected = (vec!["ens3".to_owned(), "own".to_owned()], vec!["ens4".to_owned()]);
+    assert_eq!((running, early), expected, "{said}");
+    for (line, first) in [
+        ("coreos.force_persist_ip=0", first),
+        ("coreos.force_persist_ip coreos.no_persist_ip", first),
+        ("coreos.force_persist_ip nmgen.persist=0", first),
+        // Without a first boot there is no teardown.
+        ("coreos.force_persist_ip", ""),
+    ] {
+        let (running, _, said) = boot(line, first);
+        assert_eq!(running, ["own"], "{line}: {said}");
+    }
+}
+
+/// The teardown looks for any file in ifcfg's directory but NetworkManager's own.
+#[tests::case]
+fn files_of_ifcfg_are_a_network_of_the_systems_own() {
+    for (name, gets) in [("readme-ifcfg-rh.txt", true), ("route-ens5", false), ("ifcfg-lo", false)]
+    {
+        let machine = machine(STATIC)
+            .file(&format!("sysroot/etc/sysconfig/network-scripts/{name}"), "text\n");
+        let said = booted(&machine);
+        let expected: &[&str] = if gets { &["ens3", "ens4"] } else { &["ens3"] };
+        assert_eq!(machine.profiles(RUNNING), expected, "{name}: {said}");
+        // What the running system does not get stays where it is.
+        assert_eq!(machine.profiles(EARLY), ["ens4"], "{name}: {said}");
     }
 }

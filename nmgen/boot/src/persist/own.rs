@@ -15,7 +15,7 @@ use crate::write::others::{Other, files};
 use crate::write::profiles::listed;
 
 const IMAGE_PROFILES: &str = "/usr/lib/NetworkManager/system-connections";
-const IFCFG: &str = "/etc/sysconfig/network-scripts";
+pub(crate) const IFCFG: &str = "/etc/sysconfig/network-scripts";
 /// Ends of names that NetworkManager passes over (nms-ifcfg-rh-utils.c).
 const IFCFG_IGNORED: [&str; 6] = [".bak", "~", ".orig", ".rej", ".rpmnew", ".rpmsave"];
 

@@ -3,21 +3,26 @@
 //! coreos-teardown-initramfs copies the initramfs's profiles to a running system that has none at all, and then removes them. Where
 //! nmgen's are already there it copies nothing, so nmgen hands the others over too. Without it they stay in `/run`.
 
+use std::path::PathBuf;
+
 use nmgen_core::node::Card;
 
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
+use crate::persist::own::IFCFG;
 use crate::persist::sysroot::Sysroot;
 use crate::root::{ETC_PROFILES, Paths, RUN_PROFILES};
 use crate::write::components::components;
 use crate::write::operators::is_for_same;
-use crate::write::others::Other;
+use crate::write::others::{Other, files};
 use crate::write::profiles::{displaced_ones, early_names, listed};
 
 const TEARDOWN: [&str; 2] =
     ["/usr/sbin/coreos-teardown-initramfs", "/usr/bin/coreos-teardown-initramfs"];
 /// NetworkManager's own profile of the loopback device, which the teardown leaves out.
 const LOOPBACK: &str = "lo";
+/// NetworkManager's file in ifcfg's directory, which the teardown passes over.
+const README: &str = "readme-ifcfg-rh.txt";
 
 /// True when coreos-teardown-initramfs would copy the initramfs's profiles, if nmgen had none.
 pub(crate) fn are_copied(paths: &Paths, line: &CommandLine) -> bool {
@@ -72,17 +77,17 @@ fn is_in_the_way(given: &Other, other: &Other, cards: &[Card]) -> bool {
     is_for_same(given, other, cards)
 }
 
-/// True when nothing in the running system keeps coreos-teardown-initramfs from copying: neither a profile nor an ifcfg
-/// file, but for remains of a hand-over that a power cut ended (`is_ours`).
+/// True when nothing in the running system keeps coreos-teardown-initramfs from copying: neither a profile, but for remains of a
+/// hand-over that a power cut ended (`is_ours`), nor any file in ifcfg's directory.
 pub(crate) fn has_no_network(
     root: &Sysroot,
     own: &[Other],
     is_ours: impl Fn(&Other) -> bool,
 ) -> bool {
-    let Ok(directory) = root.place(ETC_PROFILES) else { return false };
-    let is_looked_at = |own: &Other| {
-        let name = own.path.file_name().unwrap_or_default().to_string_lossy();
-        own.path.parent() == Some(&directory) || name.starts_with("ifcfg-")
+    let (Ok(directory), Ok(ifcfg)) = (root.place(ETC_PROFILES), root.place(IFCFG)) else {
+        return false;
     };
-    !own.iter().any(|own| is_looked_at(own) && !is_ours(own))
+    let is_own = |own: &Other| own.path.parent() == Some(&directory) && !is_ours(own);
+    let is_readme = |path: &PathBuf| path.file_name().is_some_and(|name| name == README);
+    !own.iter().any(is_own) && files(&ifcfg).is_ok_and(|it| it.iter().all(is_readme))
 }
