@@ -66,21 +66,69 @@ fn an_emergency_shell_keeps_its_interfaces() {
     assert!(!text.contains("emergency.target"), "{text}");
 }
 
-/// assisted-service's own unit, where its Ignition config has written it over the alias.
+/// assisted-service's own unit, where its Ignition config has written it over the alias: before NetworkManager, or after
+/// NetworkManager-wait-online.service if it runs nmstatectl. Neither order may be a cycle, which systemd breaks by starting a
+/// unit less.
 #[tests::case]
-fn the_live_unit_comes_after_the_one_that_it_replaces() {
+fn the_live_unit_starts_beside_the_one_that_it_replaces() {
     skip::unless_installed("systemd-analyze", "systemd");
-    let units = program::root().join("systemd/usr/lib/systemd/system");
-    let text = std::fs::read_to_string(units.join("nmgen-live.service")).unwrap();
-    assert!(text.contains("\nAfter=pre-network-manager-config.service\n"), "{text}");
-    let mut command = Command::new("systemd-analyze");
-    let output = command
-        .current_dir(units)
-        .args(["verify", "--man=no", "nmgen-live.service"])
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!said.contains("nmgen-live"), "{said}");
+    let place = tempfile::tempdir().unwrap();
+    let unit = |name: &str, lines: &str| {
+        let text = format!("[Unit]\n{lines}[Service]\nType=oneshot\nExecStart=/bin/true\n");
+        std::fs::write(place.path().join(name), text).unwrap();
+    };
+    let live = program::root().join("systemd/usr/lib/systemd/system/nmgen-live.service");
+    let text = std::fs::read_to_string(live).unwrap();
+    std::fs::write(
+        place.path().join("nmgen-live.service"),
+        text.replace("/usr/bin/nmgen", "/bin/true"),
+    )
+    .unwrap();
+    unit("NetworkManager.service", "After=network-pre.target\nBefore=network.target\n");
+    let online = "Requires=NetworkManager.service\nAfter=NetworkManager.service\n";
+    unit("NetworkManager-wait-online.service", online);
+    unit("nmstate.service", "After=NetworkManager.service\n");
+    let names = "nmgen-live.service NetworkManager.service NetworkManager-wait-online.service \
+                 nmstate.service pre-network-manager-config.service";
+    std::fs::write(place.path().join("all.target"), format!("[Unit]\nWants={names}\n")).unwrap();
+    for order in [
+        "Before=NetworkManager.service\n",
+        "After=NetworkManager-wait-online.service\nBefore=nmstate.service\n",
+    ] {
+        unit("pre-network-manager-config.service", &format!("DefaultDependencies=no\n{order}"));
+        let mut command = Command::new("systemd-analyze");
+        // Its own directories besides, for the targets.
+        command.env("SYSTEMD_UNIT_PATH", format!("{}:", place.path().display()));
+        let output = command.args(["verify", "--man=no", "all.target"]).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!said.contains("cycle") && !said.contains("nmgen-live"), "{order}: {said}");
+    }
+}
+
+/// The alias in the place that images.md names: the unit of an Ignition config is not read.
+#[tests::case]
+fn the_alias_can_come_before_the_installers_unit() {
+    skip::unless_installed("systemd-analyze", "systemd");
+    let root = tempfile::tempdir().unwrap();
+    let unit = "pre-network-manager-config.service";
+    for directory in ["etc/systemd/system.control", "etc/systemd/system", "usr/lib/systemd/system"]
+    {
+        std::fs::create_dir_all(root.path().join(directory)).unwrap();
+    }
+    let live = "usr/lib/systemd/system/nmgen-live.service";
+    std::fs::copy(program::root().join("systemd").join(live), root.path().join(live)).unwrap();
+    let installers = "[Unit]\nInstallers=yes\n[Service]\nExecStart=/bin/true\n";
+    std::fs::write(root.path().join("etc/systemd/system").join(unit), installers).unwrap();
+    let is_read = || {
+        let mut command = Command::new("systemd-analyze");
+        command.arg(format!("--root={}", root.path().display()));
+        let output = command.args(["verify", "--man=no", unit]).output().unwrap();
+        String::from_utf8_lossy(&output.stderr).contains("'Installers'")
+    };
+    assert!(is_read());
+    let link = root.path().join("etc/systemd/system.control").join(unit);
+    std::os::unix::fs::symlink(format!("/{live}"), link).unwrap();
+    assert!(!is_read());
 }
 
 /// The module's calls to dracut.
