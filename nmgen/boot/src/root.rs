@@ -11,14 +11,14 @@ pub(crate) const ETC_PROFILES: &str = "/etc/NetworkManager/system-connections";
 /// Settings of the initramfs's NetworkManager. dracut's own are in `15-carrier-timeout.conf`; the
 /// file whose name sorts last wins (NetworkManager.conf(5)).
 pub(crate) const RUN_SETTINGS: &str = "/run/NetworkManager/conf.d/20-nmgen.conf";
-/// dracut sets the host name from it when the network is up; coreos-teardown-initramfs copies it to
-/// the running system.
+/// dracut sets the host name from it when the network is up, but not where NetworkManager's own unit did so, before nmgen;
+/// coreos-teardown-initramfs copies it to the running system.
 pub(crate) const EARLY_HOST_NAME: &str = "/run/NetworkManager/initrd/hostname";
 /// The mark in the running system that it has received its profiles.
 pub(crate) const PERSISTED: &str = "/etc/nmgen/persisted";
 
-/// The initramfs's NetworkManager starts only if this file exists. dracut creates it when
-/// nm-initrd-generator writes a profile, which it does not if the initramfs's own `/etc` has one.
+/// The initramfs's NetworkManager starts only if this file exists. dracut creates it with `rd.neednet` when there is a profile,
+/// NetworkManager's own unit (1.54) without; the generator writes no default one if the initramfs's `/etc` has the directory.
 pub(crate) const NEEDED: &str = "/run/NetworkManager/initrd/neednet";
 /// Every initramfs of dracut's has it, and no running system: systemd looks at it too.
 pub(crate) const INITRAMFS: &str = "/etc/initrd-release";

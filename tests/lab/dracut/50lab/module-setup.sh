@@ -19,7 +19,7 @@ installkernel() {
 # called by dracut
 install() {
     local unit generator
-    # Fedora CoreOS orders these by units of its own.
+    # Each says what it changes.
     for unit in ignition-fetch ignition-files emergency; do
         inst_simple "$moddir/$unit.conf" "$systemdsystemunitdir/$unit.service.d/50-lab.conf"
     done
