@@ -137,8 +137,6 @@ fn a_bond_without_ports_is_an_error() {
     read_back("bond=bond0::mode=balance-rr ip=bond0:none", place.path());
     let found = profiles(&place.path().join("connections"));
     let port = found.iter().find(|it| get(it, "connection", "interface-name") == Some("eth0"));
-    let controller =
-        |port| get(port, "connection", "controller").or(get(port, "connection", "master"));
     assert!(port.is_some_and(|port| controller(port).is_some()), "{found:?}");
 }
 
@@ -208,12 +206,12 @@ fn network(directory: &Path) -> Network {
         };
         let kind = get(profile, "connection", "type").unwrap();
         add("type", kind.replace("802-3-", ""));
-        if let Some(master) = get(profile, "connection", "master") {
-            let is_master = |other: &&Sections| {
+        if let Some(controller) = controller(profile) {
+            let is_controller = |other: &&Sections| {
                 [get(other, "connection", "uuid"), get(other, "connection", "interface-name")]
-                    .contains(&Some(master))
+                    .contains(&Some(controller))
             };
-            add("controller", name(profiles.iter().find(is_master).unwrap()));
+            add("controller", name(profiles.iter().find(is_controller).unwrap()));
         }
         for (key, value) in entries(profile, "bond") {
             add("bond", format!("{key}={value}"));
@@ -243,6 +241,11 @@ fn network(directory: &Path) -> Network {
         }
     }
     network
+}
+
+/// The key's name before NetworkManager 1.46 is the latter.
+fn controller(port: &Sections) -> Option<&str> {
+    get(port, "connection", "controller").or_else(|| get(port, "connection", "master"))
 }
 
 fn ip(profile: &Sections, family: &str, add: &mut impl FnMut(&str, String)) {
