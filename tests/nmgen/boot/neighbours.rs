@@ -266,8 +266,8 @@ fn cards_of_other_profiles_get_their_time_for_a_carrier() {
     }
 }
 
-/// What `nmgen boot` knows of the generator's profiles, by each argument that makes one: file names, ids, the mark, and how a port
-/// or a VLAN names the other. Those for a card of the document give way with all that is connected; the rest stays as it is.
+/// The generator's profiles by each argument that makes one: file names, ids, the mark, and how a port or a VLAN names the other.
+/// Those for a card of the document give way with all that is connected; the rest stays as it is.
 #[tests::case]
 fn every_form_of_the_generators_profiles_is_known_as_its_own() {
     const DEFAULT: &str = "default_connection";
@@ -390,7 +390,7 @@ fn files_of_ifcfg_are_a_network_of_the_systems_own() {
         let said = booted(&machine);
         let expected: &[&str] = if gets { &["ens3", "ens4"] } else { &["ens3"] };
         assert_eq!(machine.profiles(RUNNING), expected, "{name}: {said}");
-        // What the running system does not get stays where it is.
+        // The teardown copies it from there, or passes it over.
         assert_eq!(machine.profiles(EARLY), ["ens4"], "{name}: {said}");
     }
 }
