@@ -160,6 +160,10 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test dayone -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 
+# In virtual machines, a dozen boots of which `make check` has no room for. CASES= chooses among them.
+check-boot: toolchain packages ## Run the cases of early boot beside profiles of others and network disks
+	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
+
 # Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
 RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release

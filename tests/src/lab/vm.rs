@@ -25,6 +25,7 @@ use super::{
 pub struct VirtualMachine {
     pub(crate) nics: Vec<Nic>,
     pub(crate) arguments: Vec<String>,
+    pub(crate) first_arguments: Vec<String>,
     pub(crate) early: Vec<(String, Content)>,
     pub(crate) archives: Vec<Vec<u8>>,
     pub(crate) first_archives: Vec<Vec<u8>>,
@@ -74,6 +75,22 @@ impl VirtualMachine {
     #[must_use]
     pub fn argument(mut self, word: &str) -> Self {
         self.arguments.push(word.into());
+        self
+    }
+
+    /// Adds a word to the kernel command line of the first boot only, as an installer does.
+    #[must_use]
+    pub fn first_argument(mut self, word: &str) -> Self {
+        self.first_arguments.push(word.into());
+        self
+    }
+
+    /// Replaces the network card of this name by one with another address, in the same slot.
+    #[must_use]
+    pub fn replaced_nic(mut self, name: &str, mac: &str) -> Self {
+        for nic in self.nics.iter_mut().filter(|nic| nic.name == name) {
+            nic.mac = mac.into();
+        }
         self
     }
 

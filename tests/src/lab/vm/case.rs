@@ -104,6 +104,9 @@ impl<'place> VmCase<'place> {
     /// Powers the machine on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
         let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
+        if !self.ignited {
+            arguments += &format!(" {}", self.machine.first_arguments.join(" "));
+        }
         if let Some((address, _)) = &self.machine.ignition
             && !self.ignited
         {
@@ -157,11 +160,25 @@ impl<'place> VmCase<'place> {
 
     /// Shuts the machine down and boots it again from the same disk.
     pub fn reboot(&mut self) -> Result<Duration> {
+        let has_less = !self.machine.first_archives.is_empty();
+        self.boot_again(has_less)
+    }
+
+    /// Shuts the machine down, changes its cards, kernel arguments or initramfs, and boots it again from the same disk.
+    pub fn reboot_as(
+        &mut self,
+        change: impl FnOnce(VirtualMachine) -> VirtualMachine,
+    ) -> Result<Duration> {
+        self.machine = change(self.machine.clone());
+        self.boot_again(true)
+    }
+
+    fn boot_again(&mut self, has_another_initramfs: bool) -> Result<Duration> {
         // The machine often ends before the answer.
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
         self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
         self.qemu = None;
-        if !self.machine.first_archives.is_empty() {
+        if has_another_initramfs {
             let (image, state) = (&self.emulator.image, self.place.state());
             initramfs::write(&self.machine, image, &state.join("initrd"), state, false)?;
         }

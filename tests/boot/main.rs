@@ -1,0 +1,11 @@
+//! Early boot beside neighbours' profiles and network disks, in virtual machines: what a tree of files cannot show, since CoreOS's
+//! units, NetworkManager and the kernel act on what nmgen has written. `make check-boot` runs it, `make check` does not.
+
+mod exchange;
+
+/// A case fails by a panic of its own assertions or by an error of the lab.
+type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> std::process::ExitCode {
+    tests::suite::run()
+}
