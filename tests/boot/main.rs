@@ -2,6 +2,7 @@
 //! units, NetworkManager and the kernel act on what nmgen has written. `make check-boot` runs it, `make check` does not.
 
 mod exchange;
+mod neighbours;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
