@@ -38,8 +38,8 @@ kernel=$(basename "$tree"/usr/lib/modules/*)
 # initramfs NAME [MODULE] : makes one, without MODULE.
 initramfs() {
     if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
-        --add 'network-manager dracut-systemd ignition lab' \
-        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs nbd cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${2-}" \
+        --add 'network-manager dracut-systemd ignition lab nbd' \
+        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${2-}" \
         "/run/$1" >"$work/$1.log" 2>&1; then
         tail -n 40 "$work/$1.log" >&2
         die "dracut failed (the end of its log is above)"

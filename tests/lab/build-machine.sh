@@ -11,7 +11,7 @@ dest=$2
 say "building the root file system of the virtual machine (about a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps libjansson4 linux-image-cloud-amd64 \
-    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd
+    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd nbd-client
 networkmanager_with_ovs "$nm" "$dest"
 
 # Ignition's `enabled: true` is a preset, which systemd applies at a first boot.

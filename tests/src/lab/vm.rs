@@ -7,10 +7,14 @@ mod emulator;
 mod http;
 mod initramfs;
 mod machines;
+mod network_disk;
 mod qemu;
 mod switch;
 
-use std::path::{Path, PathBuf};
+use std::{
+    net::IpAddr,
+    path::{Path, PathBuf},
+};
 
 pub(crate) use self::agent::GuestAgent;
 pub use self::{case::VmCase, machines::Machines};
@@ -34,6 +38,7 @@ pub struct VirtualMachine {
     pub(crate) embedded: bool,
     pub(crate) served: Vec<(String, PathBuf)>,
     pub(crate) clock: Clock,
+    pub(crate) network_disk: Option<IpAddr>,
 }
 
 /// The source of a machine's clock.
@@ -175,6 +180,14 @@ impl VirtualMachine {
     #[must_use]
     pub fn serve(mut self, name: &str, file: impl AsRef<Path>) -> Self {
         self.served.push((name.into(), file.as_ref().into()));
+        self
+    }
+
+    /// Has the machine's disk on the network in place of a local one: the peer's address `server` exports it over NBD, and dracut
+    /// attaches it.
+    #[must_use]
+    pub fn network_disk(mut self, server: IpAddr) -> Self {
+        self.network_disk = Some(server);
         self
     }
 

@@ -13,6 +13,7 @@ use super::{
     emulator::Emulator,
     http::Http,
     initramfs,
+    network_disk::{self, NetworkDisk},
     qemu::{Power, Qemu, console, last_lines},
     switch::Switch,
 };
@@ -40,6 +41,7 @@ const CONFIG: &str = "config.ign";
 #[derive(Debug)]
 pub struct VmCase<'place> {
     qemu: Option<Qemu>,
+    _network_disk: Option<NetworkDisk>,
     http: Http,
     switch: Switch,
     // Dropped last: the namespace is the gateway's.
@@ -75,11 +77,18 @@ impl<'place> VmCase<'place> {
             let path = state.join("http").join(name);
             fs::copy(from, &path).map_err(Error::file("write", &path))?;
         }
-        create_disk(&emulator, &netns, &state.join("disk"))?;
+        let disk = state.join("disk");
+        create_disk(&emulator, &netns, &disk)?;
         initramfs::write(machine, &emulator.image, &state.join("initrd"), state, true)?;
         let gateway = Gateway::start(netns, peer, state)?;
+        // After the gateway, which gives the peer its addresses.
+        let network_disk = match machine.network_disk {
+            Some(server) => Some(NetworkDisk::start(&emulator, &gateway, server, &disk)?),
+            None => None,
+        };
         Ok(Self {
             qemu: None,
+            _network_disk: network_disk,
             http,
             switch,
             gateway,
@@ -104,6 +113,10 @@ impl<'place> VmCase<'place> {
     /// Powers the machine on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
         let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
+        if let Some(server) = self.machine.network_disk {
+            // The last one counts.
+            arguments += &format!(" {}", network_disk::root(server));
+        }
         if !self.ignited {
             arguments += &format!(" {}", self.machine.first_arguments.join(" "));
         }

@@ -166,7 +166,9 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
     pair("-serial", "chardev:console".into());
     pair("-chardev", format!("socket,id=agent,path={state}/agent,server=on,wait=off"));
     pair("-qmp", format!("unix:{state}/monitor,server=on,wait=off"));
-    pair("-drive", format!("file={state}/disk,if=virtio,format=qcow2,cache=unsafe"));
+    if power.machine.network_disk.is_none() {
+        pair("-drive", format!("file={state}/disk,if=virtio,format=qcow2,cache=unsafe"));
+    }
     // Uncompressed: the processor starts in the kernel itself, which need not unpack itself first.
     pair("-kernel", format!("{image}/vmlinux"));
     pair("-initrd", format!("{state}/initrd"));
