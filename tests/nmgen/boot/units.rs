@@ -146,7 +146,7 @@ fn dracut_gets_the_program_the_units_and_the_documents() {
         let script = format!(
             "moddir=/m systemdsystemunitdir=/u initdir=/i SYSTEMCTL='echo systemctl'\n\
              inst_binary() {{ echo binary \"$@\"; }}; inst_simple() {{ echo file \"$@\"; }}\n\
-             instmods() {{ echo modules; }}; inst_multiple() {{ echo several \"$2\"; }}\n\
+             instmods() {{ echo modules; }}; inst_libdir_file() {{ echo library \"$@\"; }}; inst_multiple() {{ echo several \"$2\"; }}\n\
              dracut_module_included() {{ [[ \" ${{mods_to_load-}} \" == *\" $1 \"* ]]; }}\n{before}\n. ./module-setup.sh; {function}"
         );
         let output = Command::new("bash")
@@ -178,13 +178,21 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     std::fs::create_dir_all(path("etc/pki")).unwrap();
     std::fs::write(path("etc/pki/ca.pem"), "").unwrap();
     std::fs::write(path("etc/nmgen/worker-0.yml"), document).unwrap();
-    let supplicant = "several wpa_supplicant\n";
+    let supplicant = "several wpa_supplicant\nlibrary ossl-modules/legacy.so\n";
     let certificate = "file /etc/pki/ca.pem\n";
     assert_eq!(run("", "install"), (Some(0), format!("{units}{supplicant}{certificate}{hosts}")));
     assert_eq!(
         run("nmgen_hosts= nmgen_for='infiniband supplicant'", "install").1,
         format!("{units}{supplicant}")
     );
+    // Debian's unit has a group that dracut's base lacks.
+    for directory in ["u", "i/etc"] {
+        std::fs::create_dir_all(path(directory)).unwrap();
+    }
+    std::fs::write(path("u/wpa_supplicant.service"), "[Service]\nGroup=netdev\n").unwrap();
+    std::fs::write(path("etc/group"), "root:x:0:\nnetdev:x:101:\n").unwrap();
+    assert_eq!(run("initdir=$dracutsysrootdir/i", "install").0, Some(0));
+    assert_eq!(std::fs::read_to_string(path("i/etc/group")).unwrap(), "netdev:x:101:\n");
     assert_eq!(run("nmgen_for=infiniband", "installkernel").1, "modules\nmodules\n");
     // kdump's initramfs gets nothing, whether dracut has come as far as its module or not.
     for kdump in ["mods_to_load='base kdumpbase nmgen'", "add_dracutmodules=' nmgen kdumpbase '"] {

@@ -43,7 +43,7 @@ installkernel() {
 
 # called by dracut
 install() {
-    local root=${dracutsysrootdir-} hosts=${nmgen_hosts-/etc/nmgen} document unit
+    local root=${dracutsysrootdir-} hosts=${nmgen_hosts-/etc/nmgen} document unit group
 
     is_for_kdump && return 0
     inst_binary /usr/libexec/nmgen/nmgen /usr/bin/nmgen
@@ -58,6 +58,11 @@ install() {
             "$systemdsystemunitdir/wpa_supplicant.service" \
             /usr/share/dbus-1/system-services/fi.w1.wpa_supplicant1.service \
             /usr/share/dbus-1/system.d/wpa_supplicant.conf /etc/dbus-1/system.d/wpa_supplicant.conf
+        # OpenSSL's MD4, for MSCHAPv2.
+        inst_libdir_file ossl-modules/legacy.so
+        # Its unit's group, which no other unit of an initramfs has (Debian's netdev).
+        group=$(sed -n 's/^Group=//p' "$root$systemdsystemunitdir/wpa_supplicant.service" 2>/dev/null || :)
+        [[ -z $group ]] || grep "^$group:" "$root/etc/group" >>"$initdir/etc/group"
     fi
 
     [[ $hosts ]] || return 0
