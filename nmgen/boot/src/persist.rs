@@ -8,6 +8,7 @@ pub(crate) mod digests;
 mod keep;
 pub(crate) mod own;
 pub(crate) mod release;
+mod supplicant;
 mod survivors;
 pub(crate) mod sysroot;
 
@@ -418,7 +419,9 @@ fn hand_over(
         early.iter().any(|it| *it == name)
     };
     let active: Vec<&Other> = rest.iter().filter(is_early).copied().collect();
-    let releases = system.releases(line, &active, cards, log);
+    let mut releases = system.releases(line, &active, cards, log);
+    let all: Vec<&Other> = profiles.iter().filter(|it| is_early(&it)).collect();
+    releases.extend(supplicant::releases(&releases, line, &all, cards, log));
     if let Err(fault) = release::record(paths, &releases) {
         log.say(Level::Warning, &chain(&fault));
     }

@@ -98,6 +98,37 @@ fn at_later_boots_what_the_system_has_replaced_is_released() {
     assert_eq!(released(&machine), ["ens4"]);
 }
 
+/// A card that wpa_supplicant works for starts anew, though the running system gets it: NetworkManager starts none for a device
+/// that it takes over.
+#[tests::case]
+fn an_authenticated_card_is_released_at_every_boot() {
+    let authenticated = DOCUMENT.replacen(
+        "00:01}",
+        "00:01, 802.1x: {identity: worker-0, eap-methods: [tls], private-key: /k, client-cert: /c}}",
+        1,
+    );
+    let machine = |line| {
+        let machine = booted(line).file("usr/sbin/wpa_supplicant", "");
+        let machine = machine.host("worker-0", &authenticated);
+        assert_eq!(machine.boot().code, Some(0));
+        machine
+    };
+    let it = machine("ignition.firstboot");
+    assert_eq!(released(&it), ["ens3", "ens3.100"]);
+    assert_eq!(it.profiles(RUNNING), ["ens3", "ens3.100", "ens4"]);
+    for (index, name) in ["ens3", "ens3.100", "ens4"].iter().enumerate() {
+        it.write(&format!("run/NetworkManager/devices/{index}"), STATE);
+        assert!(it.has(&format!("{RUNNING}/{name}.nmconnection")));
+    }
+    assert_eq!(it.boot().code, Some(0));
+    assert_eq!(released(&it), ["ens3", "ens3.100"]);
+
+    let on_network = machine("ignition.firstboot netroot=nbd:192.0.2.9:4420");
+    let said = on_network.persist();
+    assert!(said.console.contains("nothing authenticates it again"), "{said:?}");
+    assert!(!on_network.has(RECORD));
+}
+
 /// A bond that became a port of br-ex: it goes, and its ports, whose profiles are as they were, start anew.
 #[tests::case]
 fn the_ports_of_a_released_bond_are_released() {

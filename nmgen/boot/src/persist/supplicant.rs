@@ -1,0 +1,55 @@
+//! Interfaces that wpa_supplicant works for, by 802.1X or MACsec.
+//!
+//! It ends with the initramfs, and the running system's NetworkManager starts none for a device that it takes over
+//! (nm-device.c: `act_stage2_config` is not for assumed ones): a switch that asks the card again gets no answer and closes the
+//! port, and MACsec's keys expire. So the device is put back, and NetworkManager activates it anew, with a supplicant.
+
+use nmgen_core::node::Card;
+
+use super::release::Release;
+use crate::command_line::CommandLine;
+use crate::kernel_log::{Level, Log};
+use crate::write::components::components;
+use crate::write::given::Given;
+use crate::write::others::Other;
+
+/// The sections of a profile that needs wpa_supplicant.
+const SECTIONS: [&str; 2] = ["802-1x", "macsec"];
+
+/// The releases of these interfaces and of all that is connected with them, but for those of `releases`. A card that carries the
+/// root disk stays.
+pub(crate) fn releases(
+    releases: &[Release],
+    line: &CommandLine,
+    profiles: &[&Other],
+    cards: &[Card],
+    log: &Log,
+) -> Vec<Release> {
+    let component = components(profiles.iter().map(|it| &it.keyfile));
+    let needs_it =
+        |it: &Other| SECTIONS.iter().any(|section| it.keyfile.section(section).is_some());
+    let hit: Vec<usize> = profiles
+        .iter()
+        .zip(&component)
+        .filter(|(it, _)| needs_it(it))
+        .map(|(_, component)| *component)
+        .collect();
+    let connected =
+        profiles.iter().zip(&component).filter(|(_, component)| hit.contains(component));
+    let interfaces: Vec<String> = connected
+        .filter_map(|(it, _)| Given::of(it, cards).interface().map(str::to_owned))
+        .collect();
+    if line.has_network_root || line.has_fcoe {
+        if !interfaces.is_empty() {
+            let text = format!(
+                "{} stays as the initramfs has it, since the root disk is on the network: nothing authenticates it again before \
+                 it is activated anew",
+                interfaces.join(", ")
+            );
+            log.say(Level::Warning, &text);
+        }
+        return Vec::new();
+    }
+    let new = interfaces.into_iter().map(|interface| Release::Down { interface });
+    new.filter(|it| !releases.contains(it)).collect()
+}
