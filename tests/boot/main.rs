@@ -4,6 +4,7 @@
 mod exchange;
 mod neighbours;
 mod network_root;
+mod supplicant;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

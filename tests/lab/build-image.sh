@@ -4,6 +4,7 @@ set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
 . "$here/node.sh"
+. "$here/initramfs.sh"
 [ $# -eq 3 ] || die "usage: build-image.sh MACHINE INSTALLED DEST"
 machine=$1
 installed=$2
@@ -29,23 +30,7 @@ cp -a "$here/dracut/50lab" "$tree/usr/lib/dracut/modules.d/"
 # Never in an initramfs by itself: it is the users who opt in.
 echo 'add_dracutmodules+=" nmgen "' >"$tree/etc/dracut.conf.d/nmgen.conf"
 
-for dir in proc dev sys; do
-    mount --rbind "/$dir" "$tree/$dir"
-    mount --make-rslave "$tree/$dir"
-done
-mount -t tmpfs tmpfs "$tree/run"
-kernel=$(basename "$tree"/usr/lib/modules/*)
-# initramfs NAME [MODULE] : makes one, without MODULE.
-initramfs() {
-    if ! chroot "$tree" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$kernel" --no-compress \
-        --add 'network-manager dracut-systemd ignition lab nbd' \
-        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${2-}" \
-        "/run/$1" >"$work/$1.log" 2>&1; then
-        tail -n 40 "$work/$1.log" >&2
-        die "dracut failed (the end of its log is above)"
-    fi
-    mv "$tree/run/$1" "$dest/$1"
-}
+mount_host "$tree"
 
 # uncompressed VMLINUZ : the kernel in it, as an ELF file. The header tells where its compressed part is, which ends with four
 # bytes of its uncompressed size (Documentation/arch/x86/boot.rst).
@@ -62,11 +47,11 @@ uncompressed() {
 
 mkdir -p "$dest"
 # The second one is a stock image's: it has heard nothing of nmgen.
-initramfs initrd &
-initramfs stock nmgen
+initramfs "$tree" "$dest/initrd" &
+initramfs "$tree" "$dest/stock" nmgen
 wait $!
 for dir in run sys dev proc; do umount -R -l "$tree/$dir"; done
-uncompressed "$tree/boot/vmlinuz-$kernel" >"$dest/vmlinux"
+uncompressed "$tree/boot/vmlinuz-$(kernel_of "$tree")" >"$dest/vmlinux"
 rm -rf "$tree"/boot/*
 # Room for what a case writes; what was not written takes none.
 mkfs.ext4 -q -d "$tree" -L root -O ^has_journal "$dest/disk" 2G >/dev/null

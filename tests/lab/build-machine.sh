@@ -11,7 +11,7 @@ dest=$2
 say "building the root file system of the virtual machine (about a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps libjansson4 linux-image-cloud-amd64 \
-    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd nbd-client
+    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd nbd-client wpasupplicant
 networkmanager_with_ovs "$nm" "$dest"
 
 # Ignition's `enabled: true` is a preset, which systemd applies at a first boot.
@@ -39,7 +39,8 @@ mask_start_up "$dest"
 mkdir -p "$dest/etc/systemd/system-preset"
 echo 'disable *' >"$dest/etc/systemd/system-preset/99-default-disable.preset"
 # Run only where a unit asks for them.
-chroot "$dest" systemctl disable --quiet NetworkManager-wait-online.service ovs-record-hostname.service 2>/dev/null
+chroot "$dest" systemctl disable --quiet NetworkManager-wait-online.service ovs-record-hostname.service \
+    wpa_supplicant.service 2>/dev/null
 network_units "$dest"
 # Disks, network cards and their buses: the initramfs has announced all devices, and nothing in the running system asks for the
 # others. An emulated processor takes a seventh of a boot for their four hundred events.

@@ -38,7 +38,7 @@ pub use self::{
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},
     peer::{Fault, Peer},
-    vm::{Machines, VirtualMachine, VmCase},
+    vm::{Authenticator, Machines, VirtualMachine, VmCase},
 };
 use self::{
     command::run,

@@ -244,9 +244,15 @@ impl Ignition {
 
     /// Adds a profile of the running system's own, which only root may read.
     #[must_use]
-    pub fn keyfile(mut self, name: &str, text: &str) -> Self {
+    pub fn keyfile(self, name: &str, text: &str) -> Self {
         let path = format!("/etc/NetworkManager/system-connections/{name}.nmconnection");
-        let mut file = file(&path, text);
+        self.private_file(&path, text)
+    }
+
+    /// Adds a file that only root may read.
+    #[must_use]
+    pub fn private_file(mut self, path: &str, content: &str) -> Self {
+        let mut file = file(path, content);
         file["mode"] = 0o600.into();
         self.files.push(file);
         self

@@ -59,6 +59,9 @@ pub enum Error {
     /// An action that needs a running node.
     #[error("the node is not running")]
     NotRunning,
+    /// An action that needs a guarded card.
+    #[error("the card {0} has no authenticator")]
+    NotGuarded(String),
     /// An action that virtual machines do not support.
     #[error("only a container's processes are processes of the host")]
     OnlyInContainers,
@@ -68,6 +71,14 @@ pub enum Error {
         /// The command.
         command: String,
         /// Its message.
+        problem: String,
+    },
+    /// The authenticator of a port refused a command.
+    #[error("hostapd: {command}: {problem}")]
+    Authenticator {
+        /// The command.
+        command: String,
+        /// Its answer.
         problem: String,
     },
     /// The virtual machine ended while it was needed.

@@ -13,6 +13,7 @@ pub struct Nic {
     pub(crate) segment: String,
     pub(crate) carrier: bool,
     pub(crate) aggregate: Option<String>,
+    pub(crate) guard: Option<PathBuf>,
 }
 
 impl Nic {
@@ -25,6 +26,7 @@ impl Nic {
             segment: super::peer::LAN.into(),
             carrier: true,
             aggregate: None,
+            guard: None,
         }
     }
 
@@ -42,6 +44,14 @@ impl Nic {
     #[must_use]
     pub fn aggregate(mut self, name: &str) -> Self {
         self.aggregate = Some(name.into());
+        self
+    }
+
+    /// Closes the card's port until it has authenticated itself by EAP-TLS, with a certificate of `ca.pem` in this directory,
+    /// which also has `server.pem` and `server.key`; virtual machines only.
+    #[must_use]
+    pub fn guarded(mut self, certificates: impl Into<PathBuf>) -> Self {
+        self.guard = Some(certificates.into());
         self
     }
 

@@ -1,6 +1,7 @@
 //! Virtual machines: a kernel of their own with bonding, 8021q and openvswitch, an initramfs, a disk; QEMU without KVM.
 
 mod agent;
+mod authenticator;
 mod case;
 mod connection;
 mod emulator;
@@ -17,7 +18,7 @@ use std::{
 };
 
 pub(crate) use self::agent::GuestAgent;
-pub use self::{case::VmCase, machines::Machines};
+pub use self::{authenticator::Authenticator, case::VmCase, machines::Machines};
 use super::{
     node::{Content, Nic},
     scripts,
@@ -34,6 +35,7 @@ pub struct VirtualMachine {
     pub(crate) archives: Vec<Vec<u8>>,
     pub(crate) first_archives: Vec<Vec<u8>>,
     pub(crate) initramfs: Initramfs,
+    pub(crate) built_with: Vec<(String, Content)>,
     pub(crate) ignition: Option<(String, String)>,
     pub(crate) embedded: bool,
     pub(crate) served: Vec<(String, PathBuf)>,
@@ -131,6 +133,14 @@ impl VirtualMachine {
     #[must_use]
     pub fn stock_initramfs(mut self) -> Self {
         self.initramfs = Initramfs::Stock;
+        self
+    }
+
+    /// Has dracut make the initramfs for this case, in the machine's own system with this file in it: what the image's builder
+    /// has, of which dracut's modules take what they need.
+    #[must_use]
+    pub fn built_with(mut self, path: &str, content: &str) -> Self {
+        self.built_with.push((path.into(), Content::Text(content.into())));
         self
     }
 

@@ -10,6 +10,7 @@ use std::{
 
 use super::{
     VirtualMachine,
+    authenticator::Authenticator,
     emulator::Emulator,
     http::Http,
     initramfs,
@@ -43,6 +44,7 @@ pub struct VmCase<'place> {
     qemu: Option<Qemu>,
     _network_disk: Option<NetworkDisk>,
     http: Http,
+    authenticators: Vec<Authenticator>,
     switch: Switch,
     // Dropped last: the namespace is the gateway's.
     gateway: Gateway,
@@ -68,6 +70,13 @@ impl<'place> VmCase<'place> {
         let netns = Netns::create(place.peer())?;
         let switch = Switch::start(&emulator, &netns, peer, &machine.nics, state.join("switch"))?;
         switch.plug(&netns, &machine.nics)?;
+        let mut authenticators = Vec::new();
+        for nic in &machine.nics {
+            let Some(certificates) = &nic.guard else { continue };
+            let (gate, directory) = (switch.gate(&netns, nic), state.join(nic.port()));
+            let new = Authenticator::start(&emulator, &netns, nic, certificates, gate, directory)?;
+            authenticators.push(new);
+        }
         let http = Http::start(&emulator, &netns, state.join("http"), state.join("http.log"))?;
         if let Some((_, config)) = &machine.ignition {
             let path = state.join("http").join(CONFIG);
@@ -90,6 +99,7 @@ impl<'place> VmCase<'place> {
             qemu: None,
             _network_disk: network_disk,
             http,
+            authenticators,
             switch,
             gateway,
             hot: 0,
@@ -240,6 +250,23 @@ impl<'place> VmCase<'place> {
         })
     }
 
+    /// The authenticator at the port of this guarded card.
+    ///
+    /// # Errors
+    /// [`Error::NotGuarded`].
+    pub fn authenticator(&self, nic: &str) -> Result<&Authenticator> {
+        let mut all = self.authenticators.iter();
+        all.find(|it| it.card() == nic).ok_or_else(|| Error::NotGuarded(nic.into()))
+    }
+
+    /// Waits until this guarded card has authenticated itself `count` times in all.
+    pub fn wait_authenticated(&mut self, nic: &str, count: usize, limit: Duration) -> Result<()> {
+        wait_for(&format!("success {count} of {nic} at its authenticator"), limit, || {
+            self.qemu.as_mut().ok_or(Error::NotRunning)?.check_running()?;
+            Ok((self.authenticator(nic)?.successes() >= count).then_some(()))
+        })
+    }
+
     /// The switch's view of its partner in an aggregate.
     pub fn lacp(&self, aggregate: &str) -> Result<String> {
         self.switch.lacp(self.gateway.netns(), aggregate)
@@ -262,7 +289,8 @@ impl<'place> VmCase<'place> {
             Ok(output) => output.stdout,
             Err(e) => e.to_string(),
         };
-        format!("--- machine\n{journal}\n--- console\n{console}\n---\n")
+        let ports: String = self.authenticators.iter().map(Authenticator::log).collect();
+        format!("--- machine\n{journal}\n--- console\n{console}\n--- authenticators\n{ports}---\n")
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     fs::{self, File},
     io::{self, Write as _},
-    path::Path,
+    path::{Path, PathBuf},
     process::Command,
     time::Duration,
 };
@@ -13,9 +13,13 @@ use crate::lab::{
     error::{Error, Result},
     node::Content,
     place::remove,
+    scripts,
 };
 
 use super::{Initramfs, VirtualMachine};
+
+/// Bound on dracut.
+const BUILD: Duration = Duration::from_secs(300);
 
 /// Writes it to `to`, for the first boot or a later one.
 pub(crate) fn write(
@@ -25,10 +29,11 @@ pub(crate) fn write(
     work: &Path,
     is_first: bool,
 ) -> Result<()> {
-    let image = &image.join(match machine.initramfs {
-        Initramfs::Nmgen => "initrd",
-        Initramfs::Stock => "stock",
-    });
+    let image = &match machine.initramfs {
+        Initramfs::Nmgen if !machine.built_with.is_empty() => build(machine, image, work)?,
+        Initramfs::Nmgen => image.join("initrd"),
+        Initramfs::Stock => image.join("stock"),
+    };
     let failed = |operation| Error::file(operation, to);
     let mut base = File::open(image).map_err(Error::file("open", image))?;
     let mut file = File::create(to).map_err(failed("create"))?;
@@ -51,13 +56,39 @@ pub(crate) fn write(
     Ok(())
 }
 
+/// The initramfs that dracut makes in the machine's system with the case's files, once a case.
+fn build(machine: &VirtualMachine, image: &Path, work: &Path) -> Result<PathBuf> {
+    let built = work.join("built");
+    if built.exists() {
+        return Ok(built);
+    }
+    let files = work.join("built-with");
+    write_tree(&files, &machine.built_with)?;
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private"]);
+    command.arg(scripts().join("build-initramfs.sh")).args([image, &files, &built]);
+    run(&mut command, BUILD)?.success()?;
+    Ok(built)
+}
+
 /// The machine's files of the initramfs, packed by cpio.
 fn pack(machine: &VirtualMachine, work: &Path) -> Result<Vec<u8>> {
     let tree = work.join("early");
-    remove(&tree)?;
-    for (path, content) in &machine.early {
+    write_tree(&tree, &machine.early)?;
+    let archive = work.join("early.cpio");
+    let mut pack = Command::new("sh");
+    pack.current_dir(&tree)
+        .args(["-euc", "find . -mindepth 1 | cpio --quiet -o -H newc -F \"$0\""]);
+    run(pack.arg(&archive), Duration::from_secs(10))?.success()?;
+    fs::read(&archive).map_err(Error::file("read", &archive))
+}
+
+/// Writes these files below `tree`, and nothing else.
+fn write_tree(tree: &Path, files: &[(String, Content)]) -> Result<()> {
+    remove(tree)?;
+    for (path, content) in files {
         let path = tree.join(path.trim_start_matches('/'));
-        let directory = path.parent().unwrap_or(&tree);
+        let directory = path.parent().unwrap_or(tree);
         fs::create_dir_all(directory).map_err(Error::file("create", directory))?;
         match content {
             Content::Text(text) => fs::write(&path, text),
@@ -66,10 +97,5 @@ fn pack(machine: &VirtualMachine, work: &Path) -> Result<Vec<u8>> {
         }
         .map_err(Error::file("write", &path))?;
     }
-    let archive = work.join("early.cpio");
-    let mut pack = Command::new("sh");
-    pack.current_dir(&tree)
-        .args(["-euc", "find . -mindepth 1 | cpio --quiet -o -H newc -F \"$0\""]);
-    run(pack.arg(&archive), Duration::from_secs(10))?.success()?;
-    fs::read(&archive).map_err(Error::file("read", &archive))
+    Ok(())
 }

@@ -4,11 +4,11 @@
 use std::{
     fs,
     path::PathBuf,
-    process::{Child, Stdio},
+    process::{Child, Command, Stdio},
     time::Duration,
 };
 
-use super::emulator::Emulator;
+use super::{authenticator::Gate, emulator::Emulator};
 use crate::lab::{
     command::{run, wait_for},
     error::{Error, Result},
@@ -82,13 +82,13 @@ impl Switch {
     }
 
     /// Plugs cards in: a port for each tap, and one port with LACP for each aggregate. A port carries the LAN untagged and its
-    /// VLANs tagged.
+    /// VLANs tagged. A guarded card's port is left to its authenticator.
     pub(crate) fn plug(&self, netns: &Netns, nics: &[Nic]) -> Result<()> {
         for nic in nics {
             let port = nic.port();
             netns.ip(&["tuntap", "add", "dev", &port, "mode", "tap"])?;
             netns.ip(&["link", "set", &port, "up"])?;
-            if nic.aggregate.is_none() {
+            if nic.aggregate.is_none() && nic.guard.is_none() {
                 self.vsctl(netns, &["add-port", &nic.segment, &port])?;
             }
         }
@@ -130,11 +130,25 @@ impl Switch {
         Ok(())
     }
 
+    /// The commands that make the port of a guarded card a part of the switch, and end that.
+    pub(crate) fn gate(&self, netns: &Netns, nic: &Nic) -> Gate {
+        let (segment, port) = (&nic.segment, &nic.port());
+        Gate {
+            open: self.vsctl_command(netns, &["--may-exist", "add-port", segment, port]),
+            close: self.vsctl_command(netns, &["--if-exists", "del-port", segment, port]),
+        }
+    }
+
     fn vsctl(&self, netns: &Netns, arguments: &[&str]) -> Result<()> {
+        run(&mut self.vsctl_command(netns, arguments), START)?.success()?;
+        Ok(())
+    }
+
+    fn vsctl_command(&self, netns: &Netns, arguments: &[&str]) -> Command {
         let database = format!("--db=unix:{}", self.directory.join("db.sock").display());
         let mut command = self.emulator.command(netns, "ovs-vsctl");
-        run(command.args([&database, "--timeout=15"]).args(arguments), START)?.success()?;
-        Ok(())
+        command.args([&database, "--timeout=15"]).args(arguments);
+        command
     }
 }
 
