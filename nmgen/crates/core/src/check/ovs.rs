@@ -12,6 +12,7 @@ use crate::stack;
 rules! {
     warning OVS_BRIDGE_ADDRESS = "ovs-bridge-address";
     pub(super) warning OVS_BRIDGE_WITHOUT_INTERFACE = "ovs-bridge-without-interface";
+    warning OVS_PORT_802_1X = "ovs-port-802-1x";
     pub(super) error OVS_INTERFACE_WITHOUT_BRIDGE = "ovs-interface-without-bridge";
 }
 
@@ -29,6 +30,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         bridges.insert(bridge.name);
         addresses(bridge, report);
         without_interface(bridge, &interfaces, report);
+        authenticated_ports(subject, bridge, report);
     }
     for interface in of_kind("ovs-interface") {
         if subject.controller_of(interface.name).is_some_and(|it| it.kind == "ovs-bridge") {
@@ -48,6 +50,29 @@ fn addresses(bridge: &Interface<'_>, report: &mut Report<'_>) {
             format!("ovs-bridge {} cannot have {}: nmstate drops it", bridge.name, family.name()),
             "give the addresses to an ovs-interface that is a port of the bridge",
         );
+    }
+}
+
+/// 802.1X of a port: the kernel's datapath takes the switch's frames before wpa_supplicant sees them. The datapath in userspace
+/// leaves the kernel its copy.
+fn authenticated_ports(subject: &Subject<'_>, bridge: &Interface<'_>, report: &mut Report<'_>) {
+    let datapath = bridge.node.at(&["bridge", "options", "datapath"]).and_then(Node::text);
+    if datapath == Some("netdev") {
+        return;
+    }
+    let ports = stack::bridge_port_names(bridge.node);
+    for port in ports.iter().filter_map(|name| subject.interface(name)) {
+        if port.is_up() && port.node.get("802.1x").is_some() {
+            let (port_name, name) = (port.name, bridge.name);
+            report.add(
+                OVS_PORT_802_1X,
+                &port.path_to(&["802.1x"]),
+                format!(
+                    "{port_name} cannot authenticate again once it is a port of ovs-bridge {name}"
+                ),
+                "leave re-authentication off at the switch's port",
+            );
+        }
     }
 }
 
