@@ -124,8 +124,7 @@ impl<'place> VmCase<'place> {
     pub fn power_on(&mut self) -> Result<()> {
         let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
         if let Some(server) = self.machine.network_disk {
-            // The last one counts.
-            arguments += &format!(" {}", network_disk::root(server));
+            arguments += &format!(" {}", network_disk::argument(server));
         }
         if !self.ignited {
             arguments += &format!(" {}", self.machine.first_arguments.join(" "));

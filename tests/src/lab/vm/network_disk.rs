@@ -1,6 +1,7 @@
 //! The machine's disk on the network: a server of the peer's exports it over NBD.
 
 use std::{
+    fs::File,
     net::{IpAddr, SocketAddr},
     path::Path,
     process::{Child, Stdio},
@@ -18,9 +19,9 @@ const START: Duration = Duration::from_secs(20);
 const PORT: u16 = 10809;
 const EXPORT: &str = "root";
 
-/// The kernel argument with which dracut's module nbd attaches the disk and mounts it.
-pub(crate) fn root(server: IpAddr) -> String {
-    format!("root=nbd:{server}:{EXPORT}:ext4")
+/// The kernel argument with which dracut's module nbd attaches the disk.
+pub(crate) fn argument(server: IpAddr) -> String {
+    format!("netroot=nbd:{server}:{EXPORT}")
 }
 
 /// A running server; it ends with its machine.
@@ -42,7 +43,9 @@ impl NetworkDisk {
         command.args(["--persistent", "--shared=2", "--format=qcow2", "--cache=unsafe"]);
         command.args([format!("--export-name={EXPORT}"), format!("--bind={server}")]);
         command.arg(format!("--port={PORT}")).arg(disk);
-        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::inherit());
+        let log = disk.with_file_name("network-disk.log");
+        let log = File::create(&log).map_err(Error::file("create", &log))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(log);
         let child = command
             .spawn()
             .map_err(|source| Error::Spawn { program: "qemu-nbd".into(), source })?;
