@@ -76,6 +76,20 @@ fn a_document_that_asks_for_nothing_is_an_empty_list() {
 }
 
 #[tests::case]
+fn another_subcommand_says_what_this_program_is() {
+    for name in ["apply", "show", "persist-nic-names", "gcc"] {
+        let output = nmstatectl(&[name, "-"], "");
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(output.stdout.is_empty());
+        let message = String::from_utf8(output.stderr).unwrap();
+        let expected = format!(
+            "error: this is nmgen in the place of nmstatectl: it has `gc` and `version`, and no `{name}`;"
+        );
+        assert!(message.starts_with(&expected), "{message}");
+    }
+}
+
+#[tests::case]
 fn a_fault_is_an_exit_code_and_a_message_and_no_answer() {
     let broken = "interfaces:\n- name: eth0\n  type: ethernet\n  profile-name: ../../evil\n";
     let output = nmstatectl(&["gc", "/dev/stdin"], broken);

@@ -1,7 +1,9 @@
 //! The arguments and their help texts.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::boot_command::BootArguments;
@@ -137,6 +139,8 @@ pub(super) enum NmstatectlCommand {
     Gc(GcArguments),
     /// Print the version
     Version,
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
 }
 
 impl NmstatectlArguments {
@@ -146,6 +150,15 @@ impl NmstatectlArguments {
             NmstatectlCommand::Gc(gc) => Ok(Command::Gc(GcArguments { quiet: self.quiet, ..gc })),
             NmstatectlCommand::Version => {
                 Self::try_parse_from(["nmstatectl", "--version"])?.command()
+            }
+            NmstatectlCommand::Other(words) => {
+                let name = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+                let message = format!(
+                    "this is nmgen in the place of nmstatectl: it has `gc` and `version`, and no `{name}`; install nmstate for \
+                     all others"
+                );
+                Err(<Self as CommandFactory>::command()
+                    .error(ErrorKind::InvalidSubcommand, message))
             }
         }
     }
