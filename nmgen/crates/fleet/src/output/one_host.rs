@@ -21,7 +21,7 @@ pub(super) fn verify(form: &str, hosts: &[Converted], diagnostics: &mut Diagnost
         let message = format!("{form} describes one host; the sources have {}", hosts.len());
         let place = Place::file(second.host.place.file.clone());
         let diagnostic = Diagnostic::new(ONE_HOST_ONLY, message, place);
-        diagnostics.push(diagnostic.help("choose one with --host NAME"));
+        diagnostics.push(diagnostic.help("choose one with `nmgen generate --to gc --host NAME`"));
     }
 }
 
