@@ -5,19 +5,30 @@ use std::path::{Path, PathBuf};
 
 use tests::program::root;
 
-/// The last column of each row of the page's tables.
+/// The names in the last column of each row of the page's tables that have cases there.
 fn named(page: &str) -> Vec<Vec<String>> {
-    let rows = page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|--"));
-    let cells = rows.filter_map(|row| row.trim_end_matches('|').rsplit('|').next());
-    let names = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect();
-    cells.filter(|cell| cell.trim() != "case").map(names).collect()
+    let (mut has_cases, mut rows) = (false, Vec::new());
+    for line in page.lines().filter(|line| !line.starts_with("|--")) {
+        let cell = line.strip_suffix('|').and_then(|row| row.rsplit('|').next());
+        match cell.map(str::trim) {
+            None => has_cases = false,
+            Some("case") => has_cases = true,
+            Some(cell) if has_cases => {
+                rows.push(cell.split('`').skip(1).step_by(2).map(str::to_owned).collect());
+            }
+            Some(_) => {}
+        }
+    }
+    rows
 }
 
-/// The files that may have the module: the suite's, or the agent's, whose tests are in a module of their own or in the file's.
+/// The files that may have the module: a suite's, or the agent's, whose tests are in a module of their own or in the file's.
 fn files(module: &str) -> Vec<PathBuf> {
     let path = |module: &str| format!("{}.rs", module.replace("::", "/"));
     let agent = root().join("agent/src");
-    let mut files = vec![root().join("tests/dayone").join(path(module)), agent.join(path(module))];
+    let suites = ["tests/dayone", "tests/nmgen"].map(|suite| root().join(suite));
+    let mut files: Vec<PathBuf> =
+        suites.iter().chain([&agent]).map(|place| place.join(path(module))).collect();
     files.extend(module.strip_suffix("::tests").map(|module| agent.join(path(module))));
     files
 }
@@ -30,16 +41,25 @@ fn has_test(file: &Path, name: &str) -> bool {
     ["#[tests::case]", "#[test]", "#[tokio::test"].iter().any(|it| attributes.contains(it))
 }
 
-#[tests::case]
-fn each_fault_of_a_nodes_life_has_its_cases() {
-    let page = fs::read_to_string(root().join("agent/doc/life.md")).unwrap();
-    let rows = named(&page);
-    assert!(rows.len() > 20, "{rows:?}");
+/// Each row of the page has cases, and they exist.
+fn has_its_cases(page: &str, least: usize) {
+    let rows = named(&fs::read_to_string(root().join(page)).unwrap());
+    assert!(rows.len() >= least, "{rows:?}");
     for names in rows {
-        assert!(!names.is_empty(), "a row without a case");
+        assert!(!names.is_empty(), "{page}: a row without a case");
         for name in names {
             let (module, test) = name.rsplit_once("::").expect("a module");
             assert!(files(module).iter().any(|file| has_test(file, test)), "{name} is not there");
         }
     }
+}
+
+#[tests::case]
+fn each_fault_of_a_nodes_life_has_its_cases() {
+    has_its_cases("agent/doc/life.md", 21);
+}
+
+#[tests::case]
+fn each_state_that_a_later_boot_finds_has_its_cases() {
+    has_its_cases("nmgen/doc/boot.md", 8);
 }
