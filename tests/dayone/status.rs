@@ -84,7 +84,7 @@ fn the_gateway_is_asked(case: &mut Case<'_>) -> Result<(), Error> {
         case.peer_mut().fault(fault, true)?;
     }
     let inside = case.inside()?;
-    // The peer's own last requests are answers too.
+    // A request of the peer's before the fault is an answer too.
     let silent = "ip neighbour flush dev br-ex; dayone status | grep --quiet 'no gateway answers'";
     inside.wait_sh(silent, 3 * SOON)?;
     let text = page(&inside)?;

@@ -114,7 +114,7 @@ pub enum Fault {
     DropForwarded,
     /// Answers ARP and neighbour discovery and drops everything else that the node starts.
     DropTraffic,
-    /// Answers neither ARP nor neighbour discovery.
+    /// Answers neither ARP nor neighbour discovery, and asks nobody: its own requests would tell the node that it is there.
     IgnoreNeighbours,
     /// Drops echo requests.
     DropPing,
@@ -130,8 +130,10 @@ pub(crate) fn ruleset(faults: &[Fault]) -> String {
     let mut rules = String::from(
         "add table inet lab\ndelete table inet lab\nadd table inet lab\n\
          add chain inet lab input { type filter hook input priority 0; }\n\
+         add chain inet lab output { type filter hook output priority 0; }\n\
          add table arp lab\ndelete table arp lab\nadd table arp lab\n\
          add chain arp lab input { type filter hook input priority 0; }\n\
+         add chain arp lab output { type filter hook output priority 0; }\n\
          add rule inet lab input icmp type echo-reply accept\n\
          add rule inet lab input icmpv6 type echo-reply accept\n",
     );
@@ -148,7 +150,9 @@ pub(crate) fn ruleset(faults: &[Fault]) -> String {
             ),
             Fault::IgnoreNeighbours => format!(
                 "add rule arp lab input iifname {LAN} drop\n\
-                 add rule inet lab input iifname {LAN} icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} drop\n"
+                 add rule arp lab output oifname {LAN} drop\n\
+                 add rule inet lab input iifname {LAN} icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} drop\n\
+                 add rule inet lab output oifname {LAN} icmpv6 type {{ nd-neighbor-solicit, nd-neighbor-advert }} drop\n"
             ),
             Fault::DropPing => "add rule inet lab input icmp type echo-request drop\n\
                  add rule inet lab input icmpv6 type echo-request drop\n".into(),
