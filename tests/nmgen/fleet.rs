@@ -66,9 +66,14 @@ fn a_host_of_a_fleet_takes_little_memory() {
         let path = place.path().join("agent-config.yaml");
         fs::write(&path, fleet::agent_config(hosts)).unwrap();
         let mut command = std::process::Command::new(program::nmgen());
-        let cost = measure::run(command.arg("check").arg(path)).unwrap();
-        assert_eq!(cost.exit_code, Some(0));
-        cost.peak_memory
+        command.arg("check").arg(path);
+        // The threads' turns add to a peak, up to a third of the difference, and never take from it: the least of several is the cost.
+        let peaks = (0..5).map(|_| {
+            let cost = measure::run(&mut command).unwrap();
+            assert_eq!(cost.exit_code, Some(0));
+            cost.peak_memory
+        });
+        peaks.min().unwrap()
     };
     let (few, many) = (200, 1_000);
     let of_a_host = peak(many).saturating_sub(peak(few)) / (many - few) as u64;
