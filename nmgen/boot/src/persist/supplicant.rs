@@ -9,7 +9,7 @@ use nmgen_core::node::Card;
 use super::release::Release;
 use crate::command_line::CommandLine;
 use crate::kernel_log::{Level, Log};
-use crate::write::components::components;
+use crate::write::components::with_hit;
 use crate::write::given::Given;
 use crate::write::others::Other;
 
@@ -25,20 +25,11 @@ pub(crate) fn releases(
     cards: &[Card],
     log: &Log,
 ) -> Vec<Release> {
-    let component = components(profiles.iter().map(|it| &it.keyfile));
     let needs_it =
         |it: &Other| SECTIONS.iter().any(|section| it.keyfile.section(section).is_some());
-    let hit: Vec<usize> = profiles
-        .iter()
-        .zip(&component)
-        .filter(|(it, _)| needs_it(it))
-        .map(|(_, component)| *component)
-        .collect();
-    let connected =
-        profiles.iter().zip(&component).filter(|(_, component)| hit.contains(component));
-    let interfaces: Vec<String> = connected
-        .filter_map(|(it, _)| Given::of(it, cards).interface().map(str::to_owned))
-        .collect();
+    let connected = with_hit(profiles, needs_it).into_iter();
+    let interfaces: Vec<String> =
+        connected.filter_map(|it| Given::of(it, cards).interface().map(str::to_owned)).collect();
     if line.has_network_root || line.has_fcoe {
         if !interfaces.is_empty() {
             let text = format!(

@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::persist::own::IFCFG;
 use crate::persist::sysroot::Sysroot;
 use crate::root::{ETC_PROFILES, Paths, RUN_PROFILES};
-use crate::write::components::components;
+use crate::write::components::with_hit;
 use crate::write::operators::is_for_same;
 use crate::write::others::{Other, files};
 use crate::write::profiles::{displaced_ones, early_names, listed};
@@ -48,15 +48,10 @@ pub(crate) fn all(paths: &Paths) -> Result<Vec<Other>, Fault> {
 pub(crate) fn wanted<'o>(others: &'o [Other], given: &[&Other], cards: &[Card]) -> Vec<&'o Other> {
     let is_hit = |other: &Other| given.iter().any(|it| is_in_the_way(it, other, cards));
     let generated: Vec<&Other> = others.iter().filter(|other| other.is_generated()).collect();
-    let component = components(generated.iter().map(|other| &other.keyfile));
-    let all = generated.into_iter().zip(component);
-    let hit: Vec<usize> =
-        all.clone().filter(|(other, _)| is_hit(other)).map(|(_, component)| component).collect();
+    let hit = with_hit(&generated, is_hit);
     // A bond without one port is another bond. But a person's profile goes with no other.
     let is_gone = |other: &Other| match other.is_generated() {
-        true => {
-            all.clone().any(|(it, component)| it.path == other.path && hit.contains(&component))
-        }
+        true => hit.iter().any(|it| it.path == other.path),
         false => is_hit(other),
     };
     let is_wanted = |other: &&Other| {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nmgen_core::profile::{Configuration, Keyfile, Profile};
 
+use crate::write::others::Other;
+
 /// Keys whose value names another profile's interface or uuid, in any section.
 const REFERENCES: [&str; 7] =
     ["master", "controller", "parent", "peer", "port1", "port2", "interlink"];
@@ -27,6 +29,18 @@ pub(crate) fn components<'k>(
         }
     }
     component
+}
+
+/// The members of each component with a hit.
+pub(crate) fn with_hit<'o>(
+    profiles: &[&'o Other],
+    is_hit: impl Fn(&Other) -> bool,
+) -> Vec<&'o Other> {
+    let component = components(profiles.iter().map(|it| &it.keyfile));
+    let all = profiles.iter().copied().zip(component);
+    let hit: Vec<usize> =
+        all.clone().filter(|(it, _)| is_hit(it)).map(|(_, component)| component).collect();
+    all.filter(|(_, component)| hit.contains(component)).map(|(it, _)| it).collect()
 }
 
 /// Removes the components with a hit from the configuration; returns the removed profiles.

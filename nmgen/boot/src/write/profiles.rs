@@ -20,7 +20,7 @@ use crate::names::identified;
 use crate::root::{
     EARLY_HOST_NAME, ETC_PROFILES, NEEDED, Paths, RUN_PROFILES, RUN_SETTINGS, STAGE,
 };
-use crate::write::components::components;
+use crate::write::components::with_hit;
 use crate::write::detection;
 use crate::write::early::{self, Bounds};
 use crate::write::others::{self, Other};
@@ -319,15 +319,7 @@ fn displaced(
         is_ours(other) || (other.is_generated() && !root_disk::is_carried_by(other, line))
     };
     let others: Vec<&Other> = others.iter().filter(may_go).collect();
-    let component = components(others.iter().map(|other| &other.keyfile));
-    let hit: Vec<usize> = others
-        .iter()
-        .zip(&component)
-        .filter(|(other, _)| is_displaced(other))
-        .map(|(_, component)| *component)
-        .collect();
-    let all = others.into_iter().zip(component);
-    all.filter(|(_, component)| hit.contains(component)).map(|(it, _)| it.path.clone()).collect()
+    with_hit(&others, is_displaced).into_iter().map(|it| it.path.clone()).collect()
 }
 
 /// True when the initramfs may depend on a card that only the default profile is for: the root disk may be behind any, and

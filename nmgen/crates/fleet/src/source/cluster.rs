@@ -104,17 +104,7 @@ impl Network {
     }
 
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
-        let prefix = |bits: u128, width: u32| bits.checked_shr(width - self.length).unwrap_or(0);
-        match (self.address, address) {
-            (IpAddr::V4(own), IpAddr::V4(other)) => {
-                let bits = |ip: std::net::Ipv4Addr| u128::from(ip.to_bits());
-                prefix(bits(own), 32) == prefix(bits(other), 32)
-            }
-            (IpAddr::V6(own), IpAddr::V6(other)) => {
-                prefix(own.to_bits(), 128) == prefix(other.to_bits(), 128)
-            }
-            (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
-        }
+        self.is_ipv4() == address.is_ipv4() && Self { address, ..*self }.masked() == self.masked()
     }
 }
 

@@ -59,8 +59,11 @@ pub(super) fn without_hosts(path: &str, before: usize, loaded: &mut Hosts) {
 
 /// Reports a host's document that nodes do not look for.
 pub(super) fn no_extension(directory: &str, name: &str) -> Diagnostic {
-    let message = format!("{name} is ignored: nodes look for {name}.yml");
-    let place = Place::file(directory::join(directory, name));
+    ignored(name, name, Place::file(directory::join(directory, name)))
+}
+
+fn ignored(file_name: &str, host: &str, place: Place) -> Diagnostic {
+    let message = format!("{file_name} is ignored: nodes look for {host}.yml");
     Diagnostic::new(HOST_FILE_EXTENSION, message, place).help("rename it to end in .yml")
 }
 
@@ -73,8 +76,7 @@ pub(super) fn host_name<'n>(file_name: &'n str, place: &Place) -> (Option<&'n st
         Diagnostics::from(Diagnostic::new(rule, message, place.clone()).help(help))
     };
     if let Some(stem) = file_name.strip_suffix(".yaml") {
-        let message = format!("{file_name} is ignored: nodes look for {stem}.yml");
-        return (None, fault(HOST_FILE_EXTENSION, message, "rename it to end in .yml"));
+        return (None, Diagnostics::from(ignored(file_name, stem, place.clone())));
     }
     let Some(name) = file_name.strip_suffix(".yml") else { return (None, Diagnostics::default()) };
     if !is_usable_name(name) {

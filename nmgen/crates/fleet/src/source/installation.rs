@@ -31,25 +31,18 @@ pub(super) fn network(
         let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
         found.loaded.cluster.machine_networks.extend(network.map(|(network, _)| network));
     }
-    for item in manifest.list(networking, "clusterNetwork") {
-        let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
-        let network = network.map(|(network, place)| InternalNetwork {
-            network,
-            key: "clusterNetwork",
-            place,
-        });
+    let mut inner = |key, network: Option<(Network, Place)>| {
+        let network = network.map(|(network, place)| InternalNetwork { network, key, place });
         found.loaded.cluster.internal_networks.extend(network);
+    };
+    for item in manifest.list(networking, "clusterNetwork") {
+        let text = manifest.text(item, "cidr");
+        inner("clusterNetwork", text.and_then(|text| cidr(manifest, text)));
     }
     // An install-config has texts here, a ClusterInstance mappings.
     for item in manifest.list(networking, "serviceNetwork") {
         let text = item.text().map(|text| (text, item)).or_else(|| manifest.text(item, "cidr"));
-        let network = text.and_then(|text| cidr(manifest, text));
-        let network = network.map(|(network, place)| InternalNetwork {
-            network,
-            key: "serviceNetwork",
-            place,
-        });
-        found.loaded.cluster.internal_networks.extend(network);
+        inner("serviceNetwork", text.and_then(|text| cidr(manifest, text)));
     }
 }
 

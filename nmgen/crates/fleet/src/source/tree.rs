@@ -40,18 +40,13 @@ fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Err
             hosts_directory::add(name, &source, &mut found.loaded);
         }
     }
-    // Beside host files, since a directory may hold anything.
-    if found.count() > hosts {
-        let plain = names.iter().filter(|name| !name.contains('.'));
-        let ignored = plain.filter(|name| is_document(path, name));
-        found
-            .loaded
-            .diagnostics
-            .extend(ignored.map(|name| hosts_directory::no_extension(path, name)));
-    }
     if found.count() == hosts {
         hosts_directory::without_hosts(path, faults, &mut found.loaded);
+        return Ok(());
     }
+    // Beside host files alone, since a directory may hold anything.
+    let plain = names.iter().filter(|name| !name.contains('.') && is_document(path, name));
+    found.loaded.diagnostics.extend(plain.map(|name| hosts_directory::no_extension(path, name)));
     Ok(())
 }
 
