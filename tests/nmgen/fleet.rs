@@ -67,7 +67,7 @@ fn a_host_of_a_fleet_takes_little_memory() {
         fs::write(&path, fleet::agent_config(hosts)).unwrap();
         let mut command = std::process::Command::new(program::nmgen());
         command.arg("check").arg(path);
-        // The threads' turns add to a peak, up to a third of the difference, and never take from it: the least of several is the cost.
+        // The threads' turns add to a peak, and never take from it: the least of several is the cost.
         let peaks = (0..5).map(|_| {
             let cost = measure::run(&mut command).unwrap();
             assert_eq!(cost.exit_code, Some(0));
