@@ -40,6 +40,10 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Like [`main`], with other streams, but for `boot`: its messages go to the kernel log and to standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.len() < 2 && !is_nmstatectl(&arguments) {
+        streams.message(arguments::FIRST_STEPS);
+        return ExitCode::from(2);
+    }
     let command = match parse(&arguments) {
         Ok(command) => command,
         Err(error) => return usage(&error, streams),
@@ -64,10 +68,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
     }
 }
 
+fn is_nmstatectl(arguments: &[OsString]) -> bool {
+    let name = arguments.first().map(Path::new).and_then(Path::file_name);
+    name.is_some_and(|name| name == "nmstatectl")
+}
+
 /// Under the name `nmstatectl`, only `gc` and `version` exist, as image pipelines call it.
 fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
-    let name = arguments.first().map(Path::new).and_then(Path::file_name);
-    if name.is_some_and(|name| name == "nmstatectl") {
+    if is_nmstatectl(arguments) {
         return NmstatectlArguments::try_parse_from(arguments)?.command();
     }
     let command = Arguments::try_parse_from(arguments)?.command;

@@ -150,7 +150,7 @@ fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
     let place = tempfile::tempdir().unwrap();
     let output = place.path().join("openshift");
     fs::create_dir(&output).unwrap();
-    let input = program::root().join("tests/fixtures/readme");
+    let input = program::root().join("examples");
     let output_shown = output.display().to_string();
     let arguments = [
         "generate",
@@ -175,7 +175,7 @@ fn an_existing_directory_gets_the_machine_config_of_a_single_role() {
 #[tests::case]
 fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_configs() {
     let place = tempfile::tempdir().unwrap();
-    let source = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    let source = program::root().join("examples/cluster/install-config.yaml");
     let source = source.display().to_string();
     let call = |policies: &str| {
         nmgen(
@@ -214,7 +214,7 @@ fn the_policies_of_day_two_are_written_by_the_call_that_writes_the_machine_confi
 #[tests::case]
 fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     let place = tempfile::tempdir().unwrap();
-    let install_config = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    let install_config = program::root().join("examples/cluster/install-config.yaml");
     let text =
         fs::read_to_string(install_config).unwrap().replace("master-0", "master-0.example.com");
     fs::write(place.path().join("install-config.yaml"), text).unwrap();

@@ -122,7 +122,7 @@ fn ignition_writes_the_derived_documents_of_a_machine_config() {
     skip::unless_installed(IGNITION, "ignition");
     let place = tempfile::tempdir().unwrap();
     let at = |name: &str| place.path().join(name);
-    let installation = program::root().join("tests/fixtures/readme/cluster/install-config.yaml");
+    let installation = program::root().join("examples/cluster/install-config.yaml");
     generate(&["machine-config", "--br-ex"], &at("machine-config.yaml"), &installation);
     generate(&["hosts", "--br-ex"], &at("hosts"), &installation);
     let text = fs::read_to_string(at("machine-config.yaml")).unwrap();

@@ -18,7 +18,7 @@ struct Picture {
 const PICTURES: &[Picture] = &[
     Picture {
         file: "tests/fixtures/pictures/cluster.svg",
-        here: "tests/fixtures/readme/cluster",
+        here: "examples/cluster",
         arguments: &["--br-ex", "install-config.yaml"],
     },
     Picture {

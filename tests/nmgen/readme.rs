@@ -1,6 +1,7 @@
 //! The examples of the README and of the guides are the programs' output.
 //!
-//! A `console` block is a command and what it prints. In a guide, a block marked `file=NAME` is a file that the commands behind it
+//! A `console` block is a command and what it prints. The README's input is in `examples/`, and a block of the README leads there from a
+//! clone. In a guide, a block marked `file=NAME` is a file that the commands behind it
 //! find; commands run in the order of the text, in one directory. Commands behind `#` are for a node, where `dayone::bridge::life`
 //! follows them.
 
@@ -19,6 +20,8 @@ use tests::program;
 struct Place {
     directory: tempfile::TempDir,
     path: OsString,
+    /// Commands before each one.
+    way: String,
 }
 
 impl Place {
@@ -32,7 +35,7 @@ impl Place {
         symlink(program::dayone(), programs.join("dayone")).unwrap();
         let path = std::env::var_os("PATH").unwrap_or_default();
         let path = [programs].into_iter().chain(std::env::split_paths(&path));
-        Self { path: std::env::join_paths(path).unwrap(), directory }
+        Self { path: std::env::join_paths(path).unwrap(), directory, way: String::new() }
     }
 
     fn path(&self) -> &Path {
@@ -59,7 +62,7 @@ impl Place {
 
     fn run(&self, command: &str) -> String {
         let output = Command::new("sh")
-            .args(["-c", &format!("{{ {command}; }} 2>&1")])
+            .args(["-c", &format!("{}{{ {command}; }} 2>&1", self.way)])
             .env("PATH", &self.path)
             .current_dir(self.path())
             .output()
@@ -68,16 +71,54 @@ impl Place {
     }
 }
 
+/// The README's lines that lead from a clone to where its commands work; cargo's part is done.
+fn way_to_the_examples(readme: &str) -> String {
+    let way = blocks(readme).find(|it| it.kind.is_empty() && it.text.contains("cd examples"));
+    way.unwrap().text.replace("make nmgen", "test -x target/release/nmgen").replace('\n', " && ")
+}
+
 #[tests::case]
-fn every_console_block_shows_what_its_command_prints() {
+fn every_command_of_the_readme_works_as_printed_in_a_clone() {
     let readme = fs::read_to_string(program::root().join("README.md")).unwrap();
-    let place = Place::new();
-    // Commands may write: they run in a copy.
-    let fixtures = program::root().join("tests/fixtures/readme/.");
+    let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
     assert!(
-        Command::new("cp").arg("-r").args([&fixtures, place.path()]).status().unwrap().success()
+        makefile.contains("\nNMGEN_BINARY := target/release/nmgen\n"),
+        "what make nmgen builds"
     );
+    let mut place = Place::new();
+    // Commands may write: they run in a copy.
+    let examples = program::root().join("examples");
+    assert!(
+        Command::new("cp").arg("-r").args([&examples, place.path()]).status().unwrap().success()
+    );
+    let release = place.path().join("target/release");
+    fs::create_dir_all(&release).unwrap();
+    symlink(program::nmgen(), release.join("nmgen")).unwrap();
+    place.path = std::env::var_os("PATH").unwrap_or_default();
+    place.way = way_to_the_examples(&readme) + " && ";
     assert_eq!(place.follow(&readme), 3);
+    // The picture's command is within a line.
+    let picture = readme.split('`').find(|it| it.starts_with("nmgen show --br-ex")).unwrap();
+    assert!(place.run(picture).starts_with("<svg "), "{picture}");
+}
+
+#[tests::case]
+fn without_arguments_the_program_says_three_things_to_try() {
+    let output = Command::new(program::nmgen()).output().unwrap();
+    assert_eq!((output.status.code(), &*output.stdout), (Some(2), &b""[..]));
+    let told = String::from_utf8(output.stderr).unwrap();
+    let commands: Vec<&str> =
+        told.lines().filter_map(|line| line.strip_prefix("  nmgen ")).collect();
+    assert_eq!(commands.len(), 3, "{told}");
+    assert!(told.lines().count() <= 10, "{told}");
+    let place = Place::new();
+    let input = program::root().join("examples/cluster/install-config.yaml");
+    fs::copy(input, place.path().join("install-config.yaml")).unwrap();
+    for command in commands {
+        let (command, _) = command.split_once("  ").unwrap_or((command, ""));
+        let status = place.run(&format!("nmgen {command} >&2 && echo done"));
+        assert!(status.ends_with("done\n"), "{command}: {status}");
+    }
 }
 
 #[tests::case]

@@ -14,6 +14,18 @@ use super::form::{FormArguments, To};
 use super::selection::SelectionArguments;
 use super::show_command::ShowArguments;
 
+/// The answer to a call without arguments.
+pub(super) const FIRST_STEPS: &str = "\
+nmgen checks and shows NMState documents, and makes NetworkManager profiles.
+Three things to try:
+
+  nmgen check install-config.yaml            what is wrong, and where
+  nmgen show install-config.yaml             each host's stack of interfaces
+  nmgen generate -o out install-config.yaml  the profiles: out/<hostname>/
+
+nmgen --help lists all commands, and what can be in install-config.yaml's place.
+";
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; there may be warnings
