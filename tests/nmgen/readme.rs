@@ -1,9 +1,8 @@
 //! The examples of the README and of the guides are the programs' output.
 //!
-//! A `console` block is a command and what it prints. The README's input is in `examples/`, and a block of the README leads there from a
-//! clone. In a guide, a block marked `file=NAME` is a file that the commands behind it
-//! find; commands run in the order of the text, in one directory. Commands behind `#` are for a node, where `dayone::bridge::life`
-//! follows them.
+//! A `console` block is a command and what it prints. The README's input is in `examples/`, to which a block of it leads. In a
+//! guide, a block marked `file=NAME` is a file that the commands behind it find; commands run in the order of the text, in one
+//! directory. Commands behind `#` are for a node, where `dayone::bridge::life` follows them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
