@@ -4,6 +4,7 @@
 mod activate;
 mod automatic;
 pub(crate) mod bridges;
+mod captures;
 mod cards;
 mod clients;
 pub(crate) mod connected;
@@ -30,7 +31,7 @@ use crate::{
     document::identity::HostNameError,
     model::{Before, Checkpoint, OnLink, ProbeResult, Uplinks, Wants, WayBack},
     probe::Probe,
-    state::{State, StateError},
+    state::{Parsed, State, StateError},
 };
 
 /// Why a step of the network failed.
@@ -87,6 +88,12 @@ pub(crate) async fn within<T>(
 pub(crate) trait Network {
     /// Returns when the document's prerequisites are met. `say` reports what is awaited.
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError>;
+    /// The current state as soon as each capture of the policy finds something; at the bound as it is.
+    async fn captured(
+        &self,
+        parsed: &Parsed,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<State, NetworkError>;
     /// The current state as nmstate sees it.
     async fn current(&self) -> Result<State, NetworkError>;
     /// `desired` with the names and addresses of the node's links: `identifier`, `copy-mac-from`.

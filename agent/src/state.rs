@@ -109,23 +109,29 @@ impl Parsed {
     }
 
     /// Whether a policy desires or captures anything of Open vSwitch, whose state is read before the
-    /// captures are.
+    /// captures are. A policy that cannot be written is taken for one: the wait costs time alone.
     fn names_open_vswitch(&self) -> bool {
-        fn names(value: &serde_json::Value) -> bool {
-            match value {
-                serde_json::Value::String(text) => text.contains("ovs-"),
-                serde_json::Value::Array(items) => items.iter().any(names),
-                serde_json::Value::Object(map) => {
-                    map.iter().any(|(key, value)| key.contains("ovs-") || names(value))
-                }
-                serde_json::Value::Null
-                | serde_json::Value::Bool(_)
-                | serde_json::Value::Number(_) => false,
-            }
-        }
         let Self::Policy(policy) = self else { return false };
-        // A policy that cannot be written is taken for one: the wait costs time alone.
-        serde_json::to_value(policy).as_ref().map_or(true, names)
+        serde_json::to_value(policy).as_ref().map_or(true, |it| mentions(it, "ovs-"))
+    }
+
+    /// Whether a policy finds links by alternative names, which other programs give them.
+    pub(crate) fn captures_alternative_names(&self) -> bool {
+        let Self::Policy(policy) = self else { return false };
+        serde_json::to_value(&policy.capture).is_ok_and(|it| mentions(&it, "alt-names"))
+    }
+}
+
+/// Whether a key or a text in `value` contains `word`.
+fn mentions(value: &serde_json::Value, word: &str) -> bool {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => text.contains(word),
+        Value::Array(items) => items.iter().any(|item| mentions(item, word)),
+        Value::Object(map) => {
+            map.iter().any(|(key, value)| key.contains(word) || mentions(value, word))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

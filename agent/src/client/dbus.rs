@@ -20,7 +20,7 @@ use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
     settings::to_dbus,
-    systemd::{start_unit, start_unit_out_of_turn},
+    systemd::{bring_forward, start_unit, start_unit_out_of_turn},
 };
 use crate::model::{Active, Checkpoint};
 

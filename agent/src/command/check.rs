@@ -12,6 +12,7 @@ use crate::{
     paths::Paths,
     run::last_good::removed,
     settings::Settings,
+    state::Parsed,
     status::log::{self, message_id},
 };
 
@@ -43,7 +44,18 @@ fn given(paths: &Paths, file: &Path) -> Result<(), Error> {
     if Record::load(paths).in_force(paths, &document.digest)? {
         return print(&format!("{path} is valid; its content is in force\n"));
     }
-    print(&format!("{path} is valid\n"))
+    print(&format!("{path} is valid{}\n", needs(&parsed)))
+}
+
+/// The boot's work for a policy, after the verdict.
+fn needs(parsed: &Parsed) -> &'static str {
+    if parsed.captures_alternative_names() {
+        return "; it captures an alternative name: nodeip-configuration.service, which gives `primary`, runs before the transaction";
+    }
+    if parsed.needs_current() {
+        return "; what it captures is awaited";
+    }
+    ""
 }
 
 async fn checked(paths: &Paths) -> Result<(), Error> {
@@ -66,12 +78,12 @@ async fn checked(paths: &Paths) -> Result<(), Error> {
     if record.in_force(paths, &document.digest)? && record.has_service_files(&files.digests()) {
         return say(&format!("{} is in force", document.path.display()));
     }
-    pending(&document)
+    pending(&document, &parsed)
 }
 
-fn pending(document: &Document) -> Result<(), Error> {
-    let (path, digest) = (document.path.display(), &document.digest);
-    let text = format!("{path} is valid and pending: the next boot applies {digest}");
+fn pending(document: &Document, parsed: &Parsed) -> Result<(), Error> {
+    let (path, digest, needs) = (document.path.display(), &document.digest, needs(parsed));
+    let text = format!("{path} is valid and pending: the next boot applies {digest}{needs}");
     if !log::is_service() {
         return say(&text);
     }

@@ -3,7 +3,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use super::{
-    Network, NetworkError, activate, automatic, bridges,
+    Network, NetworkError, activate, automatic, bridges, captures,
     clients::Clients,
     foreign, planning, readiness, restore,
     takeover::{self, Leftovers},
@@ -20,7 +20,7 @@ use crate::{
     paths::Paths,
     probe::{self, Probe},
     settings::{Settings, Wait},
-    state::{Macs, State},
+    state::{Macs, Parsed, State},
 };
 
 /// The network of this node.
@@ -79,6 +79,14 @@ impl<'a> RealNetwork<'a> {
 impl Network for RealNetwork<'_> {
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
         readiness::ready(&self.clients, wants, say).await
+    }
+
+    async fn captured(
+        &self,
+        parsed: &Parsed,
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<State, NetworkError> {
+        captures::captured(&self.clients, parsed, say).await
     }
 
     async fn current(&self) -> Result<State, NetworkError> {

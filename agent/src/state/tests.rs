@@ -232,6 +232,9 @@ desiredState:
     assert!(parsed.needs_current());
     let desired = parsed.resolve(Some(&state(DUMMY)?))?;
     assert_eq!(desired.subjects(), ["d0 (dummy): mtu"]);
+    assert!(!parsed.captures_alternative_names());
+    let by_alternative_name = policy.replace("interfaces.name", "interfaces.alt-names.name");
+    assert!(Parsed::new(&by_alternative_name)?.captures_alternative_names());
     Ok(())
 }
 

@@ -42,12 +42,12 @@ impl<N: Network> Transaction<'_, N> {
         let DocumentChange { document, parsed, service_files, previous: _ } = change;
         let first = parsed.first_wants();
         self.ready(&first).await?;
+        let current = match parsed.needs_current() {
+            true => Some(self.captured(parsed).await?),
+            false => None,
+        };
         let desired = self
             .phase(Phase::Snapshot, self.settings.timeout.snapshot.get(), async {
-                let current = match parsed.needs_current() {
-                    true => Some(self.network.current().await?),
-                    false => None,
-                };
                 let desired = self.network.resolve_links(parsed.resolve(current.as_ref())?).await?;
                 Ok::<_, PhaseError>(match (desired.lacks_types(), current) {
                     (false, _) => desired,
@@ -146,6 +146,11 @@ impl<N: Network> Transaction<'_, N> {
         // Each inner wait has its own bound.
         let say = |text: &str, bound| self.progress.say(text, bound);
         self.phase(Phase::Ready, LONG, self.network.ready(wants, &say)).await
+    }
+
+    async fn captured(&self, policy: &Parsed) -> Phased<State> {
+        let say = |text: &str, bound| self.progress.say(text, bound);
+        self.phase(Phase::Ready, LONG, self.network.captured(policy, &say)).await
     }
 
     /// Takes the snapshot and probes the old network.

@@ -29,6 +29,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Ready,
+    Captured,
     Current,
     ResolveLinks,
     Snapshot,
@@ -123,14 +124,26 @@ impl Fake {
     }
 }
 
+fn card() -> Result<State, NetworkError> {
+    let card = "interfaces: [{name: eno1, type: ethernet, state: up}]";
+    Ok(Parsed::new(card)?.resolve(None)?)
+}
+
 impl Network for Fake {
     async fn ready(&self, _: &Wants, _: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
         self.step(Step::Ready).await
     }
+    async fn captured(
+        &self,
+        _: &Parsed,
+        _: &dyn Fn(&str, Duration),
+    ) -> Result<State, NetworkError> {
+        self.step(Step::Captured).await?;
+        card()
+    }
     async fn current(&self) -> Result<State, NetworkError> {
         self.step(Step::Current).await?;
-        let card = "interfaces: [{name: eno1, type: ethernet, state: up}]";
-        Ok(Parsed::new(card)?.resolve(None)?)
+        card()
     }
     async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
         self.step(Step::ResolveLinks).await?;

@@ -12,6 +12,11 @@ use super::{each_release, node};
 
 /// Checks that the agent's document is in force, and that every side job of the operator's units is done.
 fn in_force(case: &Case<'_>, text: &str) -> Result<(), Error> {
+    side_jobs(case, text, "br-ex")
+}
+
+/// With the link that had the node's address when nodeip-configuration ran.
+fn side_jobs(case: &Case<'_>, text: &str, forwards: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     finished(&inside)?;
     let outcome = outcome(&inside, None)?;
@@ -24,7 +29,7 @@ fn in_force(case: &Case<'_>, text: &str) -> Result<(), Error> {
     let seen = inside.read("/run/lab-kubelet/addresses")?.unwrap_or_default();
     assert!(seen.contains("\"local\":\"192.0.2.10\""), "{seen}");
     // keepalived needs forwarding on the link with the node's address.
-    assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("br-ex\n"));
+    assert_eq!(inside.read("/run/lab-forwarding")?.as_deref().map(str::trim_end), Some(forwards));
     // Blank or unset: OVN reads no database of another boot.
     let remote = inside.read("/run/lab-ovn-remote")?.unwrap_or_else(|| "not written".into());
     assert_eq!(remote.trim().trim_matches('"').trim(), "", "ovn-remote is stale");
@@ -57,6 +62,53 @@ fn document_first_boot_and_three_reboots(release: Release) -> Result<(), Error> 
             in_force(case, &text)?;
             // OVN's port is the one kept in OVSDB.
             assert!(keeps_patch_port(&case.inside()?, &port)?);
+        }
+        Ok(())
+    })
+}
+
+/// nodeip-configuration names the link of the node's address, as the operator's opt-in to NMState wants it.
+const NAMING: &str = "\
+[Service]
+ExecStartPost=/bin/sh -c 'link=$(ip -4 -oneline route show default | sed -n \"s/.* dev \\([^ ]*\\).*/\\1/p\" | head -n 1); \
+ip link property add dev $link altname primary'
+";
+
+/// A policy for every node of a role: its card is the one that nodeip-configuration names.
+fn policy() -> String {
+    let document = Document::new().nic("\"{{ capture.uplink.interfaces.0.name }}\"").text();
+    let desired: String = document.lines().map(|line| format!("  {line}\n")).collect();
+    format!(
+        "capture:\n  uplink: interfaces.alt-names.name == \"primary\"\ndesiredState:\n{desired}"
+    )
+}
+
+/// nodeip-configuration is ordered after the agent, whose policy waits for the name that it gives: it runs first, as in the
+/// operator's own order. At the second boot the document is in force, and the order is as always.
+#[tests::case]
+fn policy_captures_the_name_that_a_later_unit_gives() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let text = policy();
+    let drop_in = "/etc/systemd/system/nodeip-configuration.service.d/20-primary.conf";
+    let node = agent(node(Release::V4_22))
+        .keyfile("eno1", DAY_ONE)
+        .file(drop_in, NAMING, 0o644)
+        .file(HOST_FILE, &text, 0o644)
+        .file(APISERVER.0, APISERVER.1, 0o644);
+    lab.run(node, &Peer::new(), |case| {
+        for (is_first, forwards) in [(true, "eno1"), (false, "br-ex")] {
+            case.boot()?;
+            side_jobs(case, &text, forwards)?;
+            let inside = case.inside()?;
+            let chosen = "journalctl --boot --output=cat --identifier=nodeip-configuration | grep 'node.s address is'";
+            assert_eq!(inside.sh(chosen)?.lines().count(), 1, "it ran once");
+            let (dayone, naming) =
+                (inside.unit("dayone.service")?, inside.unit("nodeip-configuration.service")?);
+            let is_early = naming.exec_start < dayone.active_enter;
+            assert_eq!(is_early, is_first, "{naming:?} {dayone:?}");
+            if is_first {
+                case.shut_down()?;
+            }
         }
         Ok(())
     })

@@ -4,6 +4,9 @@ use futures_util::StreamExt as _;
 
 use super::bus::BusError;
 
+/// systemd's error for a unit that is not loaded.
+const NO_SUCH_UNIT: &str = "org.freedesktop.systemd1.NoSuchUnit";
+
 #[zbus::proxy(
     interface = "org.freedesktop.systemd1.Manager",
     default_service = "org.freedesktop.systemd1",
@@ -13,6 +16,7 @@ trait Systemd {
     fn start_unit(&self, name: &str, mode: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
     fn restart_unit(&self, name: &str, mode: &str)
     -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
+    fn get_unit(&self, name: &str) -> zbus::Result<zbus::zvariant::OwnedObjectPath>;
     /// Has systemd send its signals.
     fn subscribe(&self) -> zbus::Result<()>;
     #[zbus(signal)]
@@ -23,6 +27,16 @@ trait Systemd {
         unit: &str,
         result: &str,
     ) -> zbus::Result<()>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.systemd1.Unit",
+    default_service = "org.freedesktop.systemd1"
+)]
+trait Unit {
+    /// The unit's job, 0 without one.
+    #[zbus(property)]
+    fn job(&self) -> zbus::Result<(u32, zbus::zvariant::OwnedObjectPath)>;
 }
 
 async fn systemd() -> Result<SystemdProxy<'static>, BusError> {
@@ -49,6 +63,28 @@ pub(crate) async fn start_unit_out_of_turn(unit: &'static str) -> Result<(), Bus
     let start = |e| BusError::Start { unit, source: Box::new(e) };
     systemd().await?.start_unit(unit, "ignore-dependencies").await.map_err(start)?;
     Ok(())
+}
+
+/// Starts a unit out of its turn if it waits for its turn; whether it did. A unit that nobody wants in this boot, or that has run,
+/// has no job, and stays as it is.
+pub(crate) async fn bring_forward(unit: &'static str) -> Result<bool, BusError> {
+    let start = |e| BusError::Start { unit, source: Box::new(e) };
+    let systemd = systemd().await?;
+    let path = match systemd.get_unit(unit).await {
+        Ok(path) => path,
+        Err(zbus::Error::MethodError(name, _, _)) if name.as_str() == NO_SUCH_UNIT => {
+            return Ok(false);
+        }
+        Err(error) => return Err(start(error)),
+    };
+    let connection = systemd.inner().connection();
+    let builder = UnitProxy::builder(connection).path(path).map_err(start)?;
+    let builder = builder.cache_properties(zbus::proxy::CacheProperties::No);
+    let (job, _) = builder.build().await.map_err(start)?.job().await.map_err(start)?;
+    if job != 0 {
+        systemd.start_unit(unit, "ignore-dependencies").await.map_err(start)?;
+    }
+    Ok(job != 0)
 }
 
 /// Has systemd restart a unit, and waits until it is up.
