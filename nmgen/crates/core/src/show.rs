@@ -81,9 +81,40 @@ impl<'a> Drawing<'a> {
         if roots.is_empty() {
             roots = (0..self.interfaces.len()).collect();
         }
+        let roots = self.grouped(roots);
         for (position, index) in roots.iter().enumerate() {
             self.interface(*index, "", position + 1 == roots.len(), 0);
         }
+    }
+
+    /// Interfaces that stand on one card or bond follow each other; apart from that the document's order.
+    fn grouped(&self, roots: Vec<usize>) -> Vec<usize> {
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut by_lowest: HashMap<usize, usize> = HashMap::new();
+        for root in roots {
+            let group = *by_lowest.entry(self.lowest(root)).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some(members) => members.push(root),
+                None => groups.push(vec![root]),
+            }
+        }
+        groups.concat()
+    }
+
+    /// The first card under an interface, or itself.
+    fn lowest(&self, mut index: usize) -> usize {
+        for _ in 0..MAX_DEPTH {
+            let node = self.interfaces[index];
+            let below = stack::below(node);
+            let mut below = below.iter().filter_map(|child| self.find(child.name, node));
+            let is_port =
+                |lower: &usize| self.interfaces[*lower].text_at("type") != Some("ovs-interface");
+            match below.find(is_port) {
+                Some(lower) => index = lower,
+                None => break,
+            }
+        }
+        index
     }
 
     /// By index: another interface refers to it.

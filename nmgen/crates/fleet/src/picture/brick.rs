@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use nmgen_core::show::label::{self, Routes};
-use nmgen_core::stack;
+use nmgen_core::stack::{self, Role};
 use nmgen_document::format::printable;
 use nmgen_document::{Document, Node};
 
@@ -29,6 +29,8 @@ pub(super) struct Brick {
     pub(super) details: Vec<Detail>,
     /// The indices of the bricks that it stands on.
     pub(super) below: Vec<usize>,
+    /// Its own ports among them.
+    pub(super) ports: Vec<usize>,
     /// The document refers to it, and does not declare it.
     pub(super) is_ghost: bool,
     /// The other stage does not have it.
@@ -73,6 +75,7 @@ fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
         properties: label::properties(node).iter().map(|text| fit(text)).collect(),
         details: label::details(node, routes).iter().map(detail).collect(),
         below: Vec::new(),
+        ports: Vec::new(),
         is_ghost: false,
         is_new: false,
     }
@@ -99,8 +102,13 @@ fn connect(nodes: &[Node<'_>], bricks: &mut Vec<Brick>) {
             });
             let stands_on_it = is_bridge(node) && bricks[other].kind == "ovs-interface";
             let (upper, lower) = if stands_on_it { (other, index) } else { (index, other) };
-            if !bricks[upper].below.contains(&lower) {
-                bricks[upper].below.push(lower);
+            let upper = &mut bricks[upper];
+            if upper.below.contains(&lower) {
+                continue;
+            }
+            upper.below.push(lower);
+            if reference.role == Role::Port && !stands_on_it {
+                upper.ports.push(lower);
             }
         }
     }
@@ -113,6 +121,7 @@ fn ghost(name: &str) -> Brick {
         properties: vec!["not in this document".to_owned()],
         details: Vec::new(),
         below: Vec::new(),
+        ports: Vec::new(),
         is_ghost: true,
         is_new: false,
     }

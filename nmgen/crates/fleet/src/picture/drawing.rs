@@ -1,16 +1,19 @@
 //! The picture as SVG: in the reader's colours, light or dark; on paper light.
 
+use std::collections::HashSet;
+
 use nmgen_document::format::printable;
 use svg::Document;
 use svg::node::element::{Group, Path, Rectangle, Style, Text, Title};
 
 use super::brick::{Brick, Stack};
-use super::layout::{self, Box, CHARACTER, LINE, Layout, PADDING, ROW_GAP, layout};
+use super::layout::{self, Box, CHARACTER, LINE, Layout, PADDING, PAGE, Size, Way, layout};
 
 const STYLE: &str = include_str!("style.css");
-/// Around the picture, and between two stages.
+/// Around the picture, between two stages, and between two hosts.
 const MARGIN: f64 = 24.0;
 const BETWEEN: f64 = 64.0;
+const BELOW: f64 = 58.0;
 const BORDER: f64 = 1.5;
 /// The height of a title.
 const TITLE: f64 = 26.0;
@@ -20,59 +23,107 @@ pub(super) fn svg(rows: &[Vec<Stack>]) -> String {
     let (mut top, mut right) = (MARGIN, 0.0_f64);
     let mut groups = Vec::new();
     for row in rows {
-        let (group, width, height) = stacks(row, top);
+        let (group, size) = stacks(row, top);
         groups.push(group);
-        (top, right) = (top + height + MARGIN + ROW_GAP, right.max(width));
+        (top, right) = (top + size.height + BELOW, right.max(size.width));
     }
-    let (width, height) = (right + MARGIN, (top - ROW_GAP).max(MARGIN));
-    let names: Vec<&str> =
-        rows.iter().flatten().take(MAX_NAMES).map(|stack| stack.title.as_str()).collect();
+    let (width, height) = (right + MARGIN, (top - BELOW + MARGIN).max(MARGIN));
+    let mut names: Vec<&str> = rows.iter().flatten().map(|stack| stack.title.as_str()).collect();
+    let mut known = HashSet::new();
+    names.retain(|name| known.insert(*name));
     let mut document = Document::new()
         .set("viewBox", (0, 0, width as i64, height as i64))
         .set("width", width as i64)
         .set("height", height as i64)
         .set("role", "img")
-        .add(Title::new(format!("Network of {}", unique(&names).join(", "))))
+        .add(Title::new(xml(&format!("Network of {}", names.join(", ")))))
         .add(Style::new(STYLE))
-        .add(rectangle("page", 0.0, 0.0, width, height));
+        .add(rectangle("page", Box { left: 0.0, bottom: 0.0, width, height }, height));
     for group in groups {
         document = document.add(group);
     }
     format!("{document}\n")
 }
 
-/// A title does not list a fleet.
-const MAX_NAMES: usize = 10;
-
-fn unique<'n>(names: &[&'n str]) -> Vec<&'n str> {
-    let mut names = names.to_vec();
-    names.dedup();
-    names
-}
-
-/// The stages of a host, with their lowest rows on one line; also the right border and the height.
-fn stacks(stacks: &[Stack], top: f64) -> (Group, f64, f64) {
+/// The stages of a host with their lowest rows on one line, or one below the other; also their right border and height.
+fn stacks(stacks: &[Stack], top: f64) -> (Group, Size) {
     let layouts: Vec<Layout> = stacks
         .iter()
         .enumerate()
         .map(|(position, stack)| layout(&stack.bricks, position > 0))
         .collect();
-    let header = |stack: &Stack| {
-        TITLE + LINE * (stack.rest.len() + usize::from(stack.stage.is_some())) as f64 + PADDING
+    let size = |(stack, layout): (&Stack, &Layout)| Size {
+        width: title_width(stack).max(layout.size.width),
+        height: header(stack) + layout.size.height,
     };
+    let sizes: Vec<Size> = stacks.iter().zip(&layouts).map(size).collect();
+    let together: f64 = sizes.iter().map(|size| size.width + BETWEEN).sum();
+    let is_beside = together - BETWEEN <= BESIDE;
     let headers = stacks.iter().map(header).fold(0.0, f64::max);
-    let bottom = top + headers + layouts.iter().map(|it| it.height).fold(0.0, f64::max);
-    let (mut group, mut left) = (Group::new(), MARGIN);
+    let tallest = layouts.iter().map(|it| it.size.height).fold(0.0, f64::max);
+    let (mut group, mut left, mut y) = (Group::new(), MARGIN, top);
+    let mut whole = Size { width: 0.0, height: 0.0 };
     for (position, (stack, layout)) in stacks.iter().zip(&layouts).enumerate() {
-        let widest = title_width(stack).max(layout.width);
-        group = head(group, stack, left, top);
-        group = edges(group, stack, layout, left, bottom);
-        for (brick, it) in stack.bricks.iter().zip(&layout.boxes) {
-            group = group.add(self::brick(brick, *it, left, bottom, position > 0));
+        let height = if is_beside { headers + tallest } else { sizes[position].height };
+        let place = Place { left, bottom: y + height, is_later: position > 0 };
+        group = head(group, stack, left, y);
+        group = self::stack(group, stack, layout, place);
+        whole.width = whole.width.max(left + sizes[position].width);
+        whole.height = y + height - top;
+        match is_beside {
+            true => left += sizes[position].width + BETWEEN,
+            false => y += height + BELOW,
         }
-        left += widest + BETWEEN;
     }
-    (group, left - BETWEEN, bottom - top)
+    (group, whole)
+}
+
+/// Two stages that are wider together are one below the other.
+const BESIDE: f64 = 1.25 * PAGE;
+
+/// A stack's left border and bottom, from the picture's top.
+#[derive(Clone, Copy)]
+struct Place {
+    left: f64,
+    bottom: f64,
+    is_later: bool,
+}
+
+impl Place {
+    fn of(self, it: Box) -> Box {
+        Box { left: self.left + it.left, ..it }
+    }
+}
+
+fn header(stack: &Stack) -> f64 {
+    TITLE + LINE * (stack.rest.len() + usize::from(stack.stage.is_some())) as f64 + PADDING
+}
+
+/// Lines are over frames, and bricks over lines.
+fn stack(mut group: Group, stack: &Stack, layout: &Layout, place: Place) -> Group {
+    for frame in &layout.frames {
+        group = group.add(rectangle("frame", place.of(*frame), place.bottom).set("rx", 8));
+    }
+    for lines in &layout.lines {
+        let way: String = lines.iter().map(|way| self::way(way, place)).collect();
+        // A line that crosses another one interrupts it.
+        for class in ["halo", "edge"] {
+            group = group.add(Path::new().set("class", class).set("d", way.as_str()));
+        }
+    }
+    for (brick, it) in stack.bricks.iter().zip(&layout.boxes) {
+        group = group.add(self::brick(brick, place.of(*it), place));
+    }
+    group
+}
+
+fn way(way: &Way, place: Place) -> String {
+    let (x, y) = (|x: f64| place.left + x, |up: f64| place.bottom - up);
+    let (start, end) = (x(way.from.0), x(way.to.0));
+    match start == end {
+        true => format!("M{start} {}V{}", y(way.from.1), y(way.to.1)),
+        false => format!("M{start} {}V{}H{end}V{}", y(way.from.1), y(way.track), y(way.to.1)),
+    }
 }
 
 fn title_width(stack: &Stack) -> f64 {
@@ -95,43 +146,31 @@ fn head(group: Group, stack: &Stack, left: f64, top: f64) -> Group {
     group
 }
 
-/// From the lower border of each brick to the upper border of those below it.
-fn edges(mut group: Group, stack: &Stack, layout: &Layout, left: f64, bottom: f64) -> Group {
-    for (index, (upper, below)) in layout.boxes.iter().zip(&layout.below).enumerate() {
-        let is_line = index >= stack.bricks.len();
-        for lower in below.iter().map(|lower| layout.boxes[*lower]) {
-            let (from, to) = (bottom - upper.bottom, bottom - lower.bottom - lower.height);
-            let middle = (from + ROW_GAP / 2.0).round();
-            let (start, end) = (left + upper.centre().round(), left + lower.centre().round());
-            // A line crosses its row first.
-            let top = if is_line { from - upper.height } else { from };
-            let way = format!("M{start} {top}V{middle}H{end}V{to}");
-            group = group.add(Path::new().set("class", "edge").set("d", way));
-        }
-    }
-    group
-}
-
 /// Addresses and routes above, name and type below.
-fn brick(brick: &Brick, it: Box, left: f64, bottom: f64, is_later: bool) -> Group {
+fn brick(brick: &Brick, it: Box, place: Place) -> Group {
     let class = match (brick.is_new, brick.is_ghost) {
         (true, _) => "new",
         (false, true) => "ghost",
         (false, false) => "old",
     };
-    let (x, top) = (left + it.left, bottom - it.bottom - it.height);
+    let (x, top) = (it.left, place.bottom - it.bottom - it.height);
     let mut group = Group::new().set("class", class);
-    group = group.add(rectangle("brick", x, top, it.width, it.height).set("rx", 4));
+    group = group.add(rectangle("brick", it, place.bottom).set("rx", 4));
     let mut y = top;
     if !brick.details.is_empty() {
         let height = LINE * brick.details.len() as f64 + PADDING;
         // Within the brick's border.
-        let inner = rectangle("details", x + BORDER, top + BORDER, it.width - 2.0 * BORDER, height);
-        group = group.add(inner.set("rx", 3));
+        let inner = Box {
+            left: x + BORDER,
+            bottom: it.bottom + it.height - BORDER - height,
+            width: it.width - 2.0 * BORDER,
+            height,
+        };
+        group = group.add(rectangle("details", inner, place.bottom).set("rx", 3));
         for detail in &brick.details {
             y += LINE;
             let class = if detail.other.is_some() { "moved" } else { "detail" };
-            group = group.add(text(class, &layout::text(detail, is_later), x + PADDING, y));
+            group = group.add(text(class, &layout::text(detail, place.is_later), x + PADDING, y));
         }
         y += PADDING;
     }
@@ -148,9 +187,10 @@ fn brick(brick: &Brick, it: Box, left: f64, bottom: f64, is_later: bool) -> Grou
     group
 }
 
-fn rectangle(class: &str, x: f64, y: f64, width: f64, height: f64) -> Rectangle {
-    let rectangle = Rectangle::new().set("class", class).set("x", x).set("y", y);
-    rectangle.set("width", width).set("height", height)
+fn rectangle(class: &str, it: Box, bottom: f64) -> Rectangle {
+    let rectangle = Rectangle::new().set("class", class).set("x", it.left);
+    let rectangle = rectangle.set("y", bottom - it.bottom - it.height);
+    rectangle.set("width", it.width).set("height", it.height)
 }
 
 fn text(class: &str, content: &str, x: f64, y: f64) -> Text {

@@ -1,20 +1,20 @@
-//! Places for bricks: each above those that it stands on, and no two in one.
+//! Places for bricks: each above those that it stands on, no two in one, and all within the width of a page where they can be.
 
+use super::block::{Block, Homes};
 use super::brick::{Brick, Detail};
-use super::rows::{Rows, rows};
+use super::part::{self, Part};
 
 /// The width of a character of 13 pixels.
 pub(super) const CHARACTER: f64 = 8.0;
 pub(super) const LINE: f64 = 18.0;
 /// Between the text and the border of a brick.
 pub(super) const PADDING: f64 = 10.0;
-/// Between two bricks of a row, and between two rows.
-const GAP: f64 = 24.0;
-pub(super) const ROW_GAP: f64 = 34.0;
-/// Rows are aligned with the ones below and above, in turn.
-const SWEEPS: usize = 6;
+/// Between two parts of a stack that no line connects.
+const BETWEEN: f64 = 40.0;
+/// A sheet of paper across has place for it, and a browser beside another window.
+pub(super) const PAGE: f64 = 1_036.0;
 
-/// A brick's rectangle; `bottom` is the distance from the picture's bottom.
+/// A rectangle; `bottom` is the distance from the picture's bottom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Box {
     pub(super) left: f64,
@@ -23,19 +23,28 @@ pub(super) struct Box {
     pub(super) height: f64,
 }
 
-impl Box {
-    pub(super) fn centre(&self) -> f64 {
-        self.left + self.width / 2.0
-    }
-}
-
-/// The places of all bricks, from the left border and the bottom; behind them those of lines that cross a row.
-pub(super) struct Layout {
-    pub(super) boxes: Vec<Box>,
-    /// The boxes below each box.
-    pub(super) below: Vec<Vec<usize>>,
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Size {
     pub(super) width: f64,
     pub(super) height: f64,
+}
+
+/// The places of bricks, frames and lines, from the left border and the bottom.
+pub(super) struct Layout {
+    /// In the order of the bricks.
+    pub(super) boxes: Vec<Box>,
+    pub(super) frames: Vec<Box>,
+    /// Grouped by their lower end.
+    pub(super) lines: Vec<Vec<Way>>,
+    pub(super) size: Size,
+}
+
+/// A line down, across and down.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way {
+    pub(super) from: (f64, f64),
+    pub(super) track: f64,
+    pub(super) to: (f64, f64),
 }
 
 /// The text of an address or a route, with the interface that it moves from or to.
@@ -48,32 +57,83 @@ pub(super) fn text(detail: &Detail, is_later: bool) -> String {
 }
 
 pub(super) fn layout(bricks: &[Brick], is_later: bool) -> Layout {
-    let Rows { rows, below } = rows(bricks);
-    let mut boxes: Vec<Box> = bricks.iter().map(|brick| size(brick, is_later)).collect();
-    boxes.resize(below.len(), Box { left: 0.0, bottom: 0.0, width: 0.0, height: 0.0 });
-    let mut bottom = 0.0;
-    for row in &rows {
+    let sizes: Vec<Size> = bricks.iter().map(|brick| size(brick, is_later)).collect();
+    let homes = Homes::of(bricks, &sizes);
+    let parts =
+        part::connected(bricks, &homes).into_iter().map(|members| fitting(&homes, &members));
+    let mut all = Layout {
+        boxes: vec![Box { left: 0.0, bottom: 0.0, width: 0.0, height: 0.0 }; bricks.len()],
+        frames: Vec::new(),
+        lines: Vec::new(),
+        size: Size { width: 0.0, height: 0.0 },
+    };
+    // From the bottom, so that the first parts are at the top.
+    for row in pages(parts.collect()).into_iter().rev() {
+        let above = if all.size.height > 0.0 { all.size.height + BETWEEN } else { 0.0 };
         let mut left = 0.0;
-        for &index in row {
-            (boxes[index].left, boxes[index].bottom) = (left, bottom);
-            left += boxes[index].width + GAP;
+        for part in row {
+            let Size { width, height } = part.size;
+            all.add(part, left, above);
+            left += width + BETWEEN;
+            all.size.height = all.size.height.max(above + height);
         }
-        let height = row.iter().map(|index| boxes[*index].height).fold(0.0, f64::max);
-        for &line in row.iter().filter(|index| **index >= bricks.len()) {
-            boxes[line].height = height;
-        }
-        bottom += height + ROW_GAP;
+        all.size.width = all.size.width.max(left - BETWEEN);
     }
-    align(&below, &rows, &mut boxes);
-    let first = boxes.iter().map(|it| it.left).fold(f64::INFINITY, f64::min);
-    for it in &mut boxes {
-        it.left = (it.left - first).round();
-    }
-    let width = boxes.iter().map(|it| it.left + it.width).fold(0.0, f64::max);
-    Layout { boxes, below, width, height: (bottom - ROW_GAP).max(0.0) }
+    all
 }
 
-fn size(brick: &Brick, is_later: bool) -> Box {
+/// Rows of parts, none wider than a page if it has more than one. Cards and bonds alone come last, beside the others.
+fn pages(mut parts: Vec<Part>) -> Vec<Vec<Part>> {
+    parts.sort_by_key(|part| part.lines.is_empty());
+    let mut rows: Vec<(f64, Vec<Part>)> = Vec::new();
+    for part in parts {
+        let needed = BETWEEN + part.size.width;
+        match rows.iter_mut().rev().take(MAX_ROWS).rev().find(|(taken, _)| taken + needed <= PAGE) {
+            Some((taken, row)) => {
+                *taken += needed;
+                row.push(part);
+            }
+            None => rows.push((part.size.width, vec![part])),
+        }
+    }
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// Room is looked for in so many rows.
+const MAX_ROWS: usize = 8;
+
+/// The numbers of columns that are tried until a part fits the page.
+const COLUMNS: [usize; 6] = [8, 6, 4, 3, 2, 1];
+
+fn fitting(homes: &Homes<'_>, members: &[usize]) -> Part {
+    let blocks = |columns: usize| -> Vec<Block> {
+        members.iter().map(|index| homes.block(*index, columns)).collect()
+    };
+    let mut part = part::placed(&blocks(COLUMNS[0]), homes);
+    for columns in COLUMNS {
+        if part.size.width <= PAGE {
+            break;
+        }
+        part = part::placed(&part::folded(blocks(columns), columns), homes);
+    }
+    part
+}
+
+impl Layout {
+    fn add(&mut self, part: Part, left: f64, bottom: f64) {
+        let moved = |it: Box| Box { left: it.left + left, bottom: it.bottom + bottom, ..it };
+        for (index, it) in part.boxes {
+            self.boxes[index] = moved(it);
+        }
+        self.frames.extend(part.frames.into_iter().map(moved));
+        let point = |(x, y): (f64, f64)| (x + left, y + bottom);
+        let way =
+            |it: Way| Way { from: point(it.from), track: it.track + bottom, to: point(it.to) };
+        self.lines.extend(part.lines.into_iter().map(|net| net.into_iter().map(way).collect()));
+    }
+}
+
+fn size(brick: &Brick, is_later: bool) -> Size {
     let tag = if brick.is_new { 4 } else { 0 };
     let details = brick.details.iter().map(|detail| text(detail, is_later).chars().count());
     let properties = brick.properties.iter().map(|text| text.chars().count());
@@ -81,55 +141,8 @@ fn size(brick: &Brick, is_later: bool) -> Box {
     let lines = brick.details.len() + brick.properties.len() + 1;
     // Details have a box of their own within the brick's.
     let borders = if brick.details.is_empty() { PADDING } else { 2.0 * PADDING };
-    Box {
-        left: 0.0,
-        bottom: 0.0,
+    Size {
         width: (longest.unwrap_or(0) as f64).mul_add(CHARACTER, 2.0 * PADDING),
         height: (lines as f64).mul_add(LINE, borders),
     }
-}
-
-/// Moves each row towards the middle of what its bricks stand on, and of what stands on them.
-fn align(below: &[Vec<usize>], rows: &[Vec<usize>], boxes: &mut [Box]) {
-    let mut above: Vec<Vec<usize>> = vec![Vec::new(); below.len()];
-    for (upper, lower) in below.iter().enumerate() {
-        for lower in lower {
-            above[*lower].push(upper);
-        }
-    }
-    for sweep in 0..SWEEPS {
-        let upwards = sweep % 2 == 0;
-        let order: Vec<&Vec<usize>> = match upwards {
-            true => rows.iter().skip(1).collect(),
-            false => rows.iter().rev().skip(1).collect(),
-        };
-        for row in order {
-            let wanted = row.iter().map(|index| {
-                let others = if upwards { &below[*index] } else { &above[*index] };
-                let sum: f64 = others.iter().map(|other| boxes[*other].centre()).sum();
-                match others.len() {
-                    0 => boxes[*index].left,
-                    count => sum / count as f64 - boxes[*index].width / 2.0,
-                }
-            });
-            let wanted: Vec<f64> = wanted.collect();
-            for (index, left) in row.iter().zip(spread(row, &wanted, boxes)) {
-                boxes[*index].left = left;
-            }
-        }
-    }
-}
-
-/// Positions without overlap: the mean of those pushed to the right and those pushed to the left.
-fn spread(row: &[usize], wanted: &[f64], boxes: &[Box]) -> Vec<f64> {
-    let width = |position: usize| boxes[row[position]].width;
-    let mut right = wanted.to_vec();
-    for position in 1..row.len() {
-        right[position] = right[position].max(right[position - 1] + width(position - 1) + GAP);
-    }
-    let mut left = wanted.to_vec();
-    for position in (0..row.len().saturating_sub(1)).rev() {
-        left[position] = left[position].min(left[position + 1] - width(position) - GAP);
-    }
-    right.iter().zip(left).map(|(right, left)| f64::midpoint(*right, left)).collect()
 }
