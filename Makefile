@@ -250,6 +250,9 @@ install-built:
 	install -Dm644 nmgen/doc/checks.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/checks.md
 	install -Dm644 nmgen/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/check.schema.json
 	install -Dm644 nmgen/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/diff.schema.json
+	install -Dm644 nmgen/doc/explain.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/explain.schema.json
+	install -Dm644 nmgen/doc/show.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/show.schema.json
+	install -Dm644 nmgen/doc/clients.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/clients.md
 	install -Dm644 nmgen/doc/drop-in.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/drop-in.md
 	install -Dm644 nmgen/doc/conversions.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/conversions.md
 	install -Dm644 nmgen/doc/differences.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/differences.md

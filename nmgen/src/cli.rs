@@ -4,19 +4,23 @@
 mod arguments;
 mod boot_command;
 mod check_command;
+mod completion;
 mod diff;
 mod done;
 mod explain;
 mod form;
+mod general;
 mod generate_command;
 mod github;
 mod sarif;
 mod selection;
+mod short;
 mod show_command;
 mod streams;
 mod target;
+mod validate_command;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
@@ -27,8 +31,9 @@ use clap::error::ErrorKind;
 pub use self::arguments::command;
 use nmgen_document::format::printable_lines;
 
-use self::arguments::{Arguments, Command, NmstatectlArguments};
+use self::arguments::{Arguments, Command, NmcArguments, NmstatectlArguments};
 use self::done::Done;
+use self::general::GeneralArguments;
 pub use self::streams::Streams;
 
 /// Runs the program; the first argument is the program's name.
@@ -40,14 +45,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Like [`main`], with other streams, but for `boot`: its messages go to the kernel log and to standard error.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<'_>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if arguments.len() < 2 && !is_nmstatectl(&arguments) {
+    let name = Name::of(&arguments);
+    if arguments.len() < 2 && name == Name::Nmgen {
         streams.message(arguments::FIRST_STEPS);
         return ExitCode::from(2);
     }
-    let command = match parse(&arguments) {
-        Ok(command) => command,
+    let (command, general) = match parse(name, &arguments) {
+        Ok(parsed) => parsed,
         Err(error) => return usage(&error, streams),
     };
+    streams.set(general);
+    if name == Name::Nmstatectl {
+        streams.set_nmstatectl();
+    }
     let done = match command {
         Command::Generate(arguments) => generate_command::run(&arguments, streams),
         Command::Gc(arguments) => generate_command::gc(&arguments, streams),
@@ -56,6 +66,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
         Command::Diff(arguments) => diff::run(&arguments, streams),
         Command::Explain(arguments) => explain::run(&arguments, streams),
+        Command::Completion(arguments) => completion::run(&arguments, streams),
+        Command::Validate(arguments) => validate_command::run(&arguments, streams),
     };
     match done {
         Ok(Done::Success) => ExitCode::SUCCESS,
@@ -68,30 +80,50 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
     }
 }
 
-fn is_nmstatectl(arguments: &[OsString]) -> bool {
-    let name = arguments.first().map(Path::new).and_then(Path::file_name);
-    name.is_some_and(|name| name == "nmstatectl")
+/// The program that a caller takes this one for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Nmgen,
+    Nmstatectl,
+    Nmc,
 }
 
-/// Under the name `nmstatectl`, only `gc` and `version` exist, as image pipelines call it.
-fn parse(arguments: &[OsString]) -> Result<Command, clap::Error> {
-    if is_nmstatectl(arguments) {
-        return NmstatectlArguments::try_parse_from(arguments)?.command();
+impl Name {
+    fn of(arguments: &[OsString]) -> Self {
+        let name = arguments.first().map(Path::new).and_then(Path::file_name);
+        match name.and_then(OsStr::to_str) {
+            Some("nmstatectl") => Self::Nmstatectl,
+            Some("nmc") => Self::Nmc,
+            _ => Self::Nmgen,
+        }
     }
-    let command = Arguments::try_parse_from(arguments)?.command;
+}
+
+/// Under the name of another program, only what pipelines call of it exists.
+fn parse(name: Name, arguments: &[OsString]) -> Result<(Command, GeneralArguments), clap::Error> {
+    let Arguments { general, command } = match name {
+        Name::Nmstatectl => return NmstatectlArguments::try_parse_from(arguments)?.command(),
+        Name::Nmc => return NmcArguments::try_parse_from(arguments)?.command(),
+        Name::Nmgen => Arguments::try_parse_from(arguments)?,
+    };
     let verified = match &command {
         Command::Generate(arguments) => {
             arguments.options.verify(arguments.to, arguments.output.as_deref())
         }
         Command::Diff(arguments) => arguments.verify(),
+        Command::Boot(_) if !general.is_empty() => {
+            Err("boot tells what it does in the kernel log, each line with its level".to_owned())
+        }
         Command::Gc(_)
         | Command::Check(_)
         | Command::Show(_)
         | Command::Boot(_)
-        | Command::Explain(_) => Ok(()),
+        | Command::Explain(_)
+        | Command::Completion(_)
+        | Command::Validate(_) => Ok(()),
     };
     match verified {
-        Ok(()) => Ok(command),
+        Ok(()) => Ok((command, general)),
         Err(message) => Err(self::command().error(ErrorKind::ArgumentConflict, message)),
     }
 }

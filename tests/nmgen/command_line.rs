@@ -149,6 +149,77 @@ fn output_that_nobody_can_take_is_an_error_of_this_machine() {
 }
 
 #[tests::case]
+fn quiet_leaves_out_warnings_and_notes_and_verbose_names_what_was_read() {
+    let lost = "hostname:\n  config: worker-0\ninterfaces: []\n";
+    let output = run(&["generate", "-q", "--to", "gc", "-"], lost);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let output = run(&["--quiet", "check", "-"], &fleet::document(0));
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let wrong = run(&["check", "-q", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
+    assert!(text(&wrong.stderr).starts_with("error[unknown-field]"), "errors are told");
+    let unknown = run(&["explain", "-q", "nothing"], "");
+    assert!(text(&unknown.stderr).starts_with("nmgen: there is no rule nothing"));
+
+    let source = program::root().join("examples/cluster/install-config.yaml");
+    let source = source.to_str().unwrap();
+    for command in [&["check", "-v"][..], &["show", "-v"], &["generate", "-v"]] {
+        let told = run(&[command, &[source]].concat(), "").stderr;
+        let expected = format!("read master-1, role master, for the early boot: {source}:40\n");
+        assert!(text(&told).contains(&expected), "{command:?}: {}", text(&told));
+    }
+    assert_eq!(run(&["check", "-q", "-v", "-"], "").status.code(), Some(2));
+    // The early boot's messages have a level each.
+    assert_eq!(run(&["boot", "-q", "--root", "/nonexistent"], "").status.code(), Some(2));
+}
+
+#[tests::case]
+fn colours_follow_the_terminal_the_variable_and_the_option() {
+    let place = tempfile::tempdir().unwrap();
+    for (name, address) in [("a.yml", "192.0.2.1"), ("b.yml", "192.0.2.2")] {
+        let document = format!(
+            "interfaces: [{{name: eno1, type: ethernet, state: up, description: {address}}}]\n"
+        );
+        std::fs::write(place.path().join(name), document).unwrap();
+    }
+    let shell = |command: &str| {
+        let output = Command::new("sh")
+            .args(["-c", command])
+            .env("NMGEN", program::nmgen())
+            .env_remove("NO_COLOR")
+            .current_dir(place.path())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        text(&output.stdout).replace("\r\n", "\n")
+    };
+    let changed = "  ~ interfaces[eno1].description: 192.0.2.1 -> 192.0.2.2";
+    assert!(shell("$NMGEN diff a.yml b.yml").contains(&format!("\n{changed}\n")));
+    let coloured = format!("\n\x1b[33m{changed}\x1b[0m\n");
+    assert!(shell("$NMGEN diff --color always a.yml b.yml").contains(&coloured));
+    let terminal = |command: &str| shell(&format!("script -qec '{command}' /dev/null"));
+    assert!(terminal("$NMGEN diff a.yml b.yml").contains(&coloured));
+    for plain in ["NO_COLOR=1 $NMGEN diff a.yml b.yml", "$NMGEN diff --color never a.yml b.yml"] {
+        assert!(!terminal(plain).contains('\x1b'), "{plain}");
+    }
+    // An archive is not for a screen.
+    let refused = terminal("$NMGEN generate --to initrd a.yml");
+    assert!(refused.contains("give -o FILE"), "{refused}");
+    assert_eq!(shell("$NMGEN generate --to initrd a.yml | head -c 6"), "070701");
+}
+
+#[tests::case]
+fn the_completion_of_a_shell_completes() {
+    let script = "eval \"$($NMGEN completion bash)\"
+        COMP_WORDS=(nmgen gen); COMP_CWORD=1; _nmgen nmgen gen nmgen; echo \"${COMPREPLY[@]}\"";
+    let output = Command::new("bash").args(["-c", script]).env("NMGEN", program::nmgen()).output();
+    assert_eq!(text(&output.unwrap().stdout), "generate\n");
+    for shell in ["zsh", "fish"] {
+        assert!(text(&run(&["completion", shell], "").stdout).contains("nmgen"), "{shell}");
+    }
+    assert_eq!(run(&["completion", "cmd"], "").status.code(), Some(2));
+}
+
+#[tests::case]
 fn show_is_at_most_80_columns_wide_and_has_no_colour_in_a_pipe() {
     let output = run(&["show", "-"], &fleet::document(0));
     let tree = text(&output.stdout);

@@ -83,7 +83,7 @@ fn another_subcommand_says_what_this_program_is() {
         assert!(output.stdout.is_empty());
         let message = String::from_utf8(output.stderr).unwrap();
         let expected = format!(
-            "error: this is nmgen in the place of nmstatectl: it has `gc` and `version`, and no `{name}`;"
+            "error: this is nmgen in the place of nmstatectl: it has `gc`, `validate` and `version`, and no `{name}`;"
         );
         assert!(message.starts_with(&expected), "{message}");
     }

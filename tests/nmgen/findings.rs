@@ -57,6 +57,47 @@ fn sarif_names_rule_file_and_region() {
 }
 
 #[tests::case]
+fn sarif_describes_each_rule_and_knows_a_finding_that_moved() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = |text: &str| -> Value {
+        let file = directory.path().join("worker-0.yml");
+        fs::write(&file, text).unwrap();
+        let output = nmgen(&["check", "--format", "sarif", file.to_str().unwrap()]);
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let before = log(WRONG);
+    let rule = &before["runs"][0]["tool"]["driver"]["rules"][0];
+    let name = rule["id"].as_str().unwrap();
+    assert!(rule["shortDescription"]["text"].as_str().is_some_and(|it| it.len() > 10), "{rule}");
+    let help = rule["help"]["markdown"].as_str().unwrap();
+    assert!(help.starts_with(&format!("### {name}\n")), "{help}");
+    // The page that packages bring has the section.
+    let page = rule["helpUri"].as_str().unwrap();
+    assert_eq!(page, format!("file:///usr/share/doc/nmgen/checks.md#{name}"));
+    let print = |log: &Value, index: usize| {
+        let print = &log["runs"][0]["results"][index]["partialFingerprints"]["nmgenFinding/v1"];
+        print.as_str().unwrap().to_owned()
+    };
+    let moved = log(&format!("# a comment\n\n{WRONG}"));
+    assert_eq!(print(&before, 0), print(&moved, 0));
+    assert_ne!(
+        before["runs"][0]["results"][0]["locations"],
+        moved["runs"][0]["results"][0]["locations"]
+    );
+    let twice = log(&format!("{WRONG}- name: eno2\n  type: ethernet\n  fo,o: 100%\n"));
+    assert_eq!(print(&twice, 0), print(&before, 0));
+    assert_ne!(print(&twice, 1), print(&twice, 0), "two lines of the same words are two findings");
+}
+
+#[tests::case]
+fn the_short_form_is_a_line_a_finding_as_compilers_write_it() {
+    let found = check("short");
+    let expected = "/d/worker 0.yml:4:3: error: NMState has no field \"fo,o\"";
+    assert!(found.starts_with(expected) && found.ends_with(" [unknown-field]\n"), "{found}");
+    assert_eq!(found.lines().count(), 1);
+}
+
+#[tests::case]
 fn github_gets_an_escaped_annotation_a_line() {
     let found = check("github");
     let line = found.lines().next().unwrap();

@@ -4,6 +4,7 @@ mod ablation;
 mod bad_input;
 mod boot;
 mod checks;
+mod clients;
 mod clusters;
 mod command_line;
 mod corpus;

@@ -82,6 +82,39 @@ fn differences_are_what_the_schema_says() {
 }
 
 #[tests::case]
+fn stacks_are_what_the_schema_says() {
+    let (value, code) = output("show", &["--br-ex", "../../examples/cluster/install-config.yaml"]);
+    assert_eq!(code, Some(0));
+    let hosts = value["hosts"].as_array().unwrap();
+    assert_eq!(hosts.len(), 6, "both stages of three hosts");
+    let bridge = hosts.iter().find(|it| it["stage"] == "node").unwrap();
+    let interfaces = bridge["interfaces"].as_array().unwrap();
+    let of = |name: &str, kind: &str| {
+        interfaces.iter().find(|it| it["name"] == name && it["type"] == kind).unwrap()
+    };
+    assert_eq!(of("br-ex", "ovs-bridge")["below"], serde_json::json!(["enp2s0", "br-ex"]));
+    let details = &of("br-ex", "ovs-interface")["details"];
+    assert_eq!(details, &serde_json::json!(["192.0.2.10/24", "default via 192.0.2.1 metric 48"]));
+    assert_eq!(bridge["other"], serde_json::json!(["DNS  192.0.2.53"]));
+    output("show", &["sources/hosts", "demo/bond-vlan.yml"]);
+}
+
+#[tests::case]
+fn explanations_are_what_the_schema_says() {
+    let (one, code) = output("explain", &["vlan-id-range"]);
+    assert_eq!(code, Some(0));
+    let summary = "802.1Q has ids of 12 bits and reserves 4095.";
+    assert_eq!(one["rules"][0]["summary"], summary);
+    let (all, _) = output("explain", &[]);
+    let rules = all["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), nmgen::rules().len());
+    for rule in rules {
+        let summary = rule["summary"].as_str().unwrap();
+        assert!(summary.len() > 10 && !summary.contains('\n'), "{}: {summary}", rule["name"]);
+    }
+}
+
+#[tests::case]
 fn every_schema_is_documented_and_installed() {
     let makefile = fs::read_to_string(program::root().join("Makefile")).unwrap();
     let mut schemas = 0;
@@ -96,5 +129,5 @@ fn every_schema_is_documented_and_installed() {
         assert!(value["title"].as_str().unwrap().starts_with("nmgen "), "{name}");
         assert!(makefile.contains(&format!("install -Dm644 nmgen/doc/{name} ")), "{name}");
     }
-    assert_eq!(schemas, 2);
+    assert_eq!(schemas, 4);
 }

@@ -8,11 +8,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::boot_command::BootArguments;
 use super::check_command::CheckArguments;
+use super::completion::{self, CompletionArguments};
 use super::diff::{self, DiffArguments};
 use super::explain::ExplainArguments;
 use super::form::{FormArguments, To};
+use super::general::GeneralArguments;
 use super::selection::SelectionArguments;
 use super::show_command::ShowArguments;
+use super::validate_command::ValidateArguments;
 
 /// The answer to a call without arguments.
 pub(super) const FIRST_STEPS: &str = "\
@@ -73,6 +76,8 @@ a tree of assisted-service, an nmc directory";
 #[command(verbatim_doc_comment)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
 pub(super) struct Arguments {
+    #[command(flatten)]
+    pub(super) general: GeneralArguments,
     #[command(subcommand)]
     pub(super) command: Command,
 }
@@ -96,6 +101,12 @@ pub(super) enum Command {
     Diff(DiffArguments),
     /// Explain a rule of `check`, with examples
     Explain(ExplainArguments),
+    /// Print the script with which a shell completes nmgen's arguments
+    #[command(after_help = completion::EXAMPLES)]
+    Completion(CompletionArguments),
+    /// nmstatectl's, under that name alone.
+    #[command(skip)]
+    Validate(ValidateArguments),
 }
 
 #[derive(Debug, Args)]
@@ -122,15 +133,12 @@ pub(super) struct GcArguments {
     /// An NMState document (YAML or JSON), '-' for standard input
     #[arg(value_name = "FILE")]
     pub(super) source: String,
-    /// No warnings.
-    #[arg(skip)]
-    pub(super) quiet: bool,
 }
 
 /// The library's version, which scripts that call nmstatectl compare, and this program's.
 const NMSTATECTL_VERSION: &str = concat!("2.2.62 (nmgen ", env!("CARGO_PKG_VERSION"), ")");
 
-/// Drop-in for image pipelines: only `gc` is there.
+/// Drop-in for image pipelines: what needs no node is there.
 #[derive(Debug, Parser)]
 #[command(name = "nmstatectl", version = NMSTATECTL_VERSION, max_term_width = 80)]
 #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -149,6 +157,8 @@ pub(super) struct NmstatectlArguments {
 pub(super) enum NmstatectlCommand {
     /// Print the connection profiles of a document
     Gc(GcArguments),
+    /// Validate a state or policy, and print it without secrets
+    Validate(ValidateArguments),
     /// Print the version
     Version,
     #[command(external_subcommand)]
@@ -157,17 +167,67 @@ pub(super) enum NmstatectlCommand {
 
 impl NmstatectlArguments {
     /// The command; the version is an error to clap, which prints it.
-    pub(super) fn command(self) -> Result<Command, clap::Error> {
+    pub(super) fn command(self) -> Result<(Command, GeneralArguments), clap::Error> {
+        let general = GeneralArguments { quiet: self.quiet, ..GeneralArguments::default() };
         match self.command {
-            NmstatectlCommand::Gc(gc) => Ok(Command::Gc(GcArguments { quiet: self.quiet, ..gc })),
+            NmstatectlCommand::Gc(gc) => Ok((Command::Gc(gc), general)),
+            NmstatectlCommand::Validate(validate) => Ok((Command::Validate(validate), general)),
             NmstatectlCommand::Version => {
                 Self::try_parse_from(["nmstatectl", "--version"])?.command()
             }
             NmstatectlCommand::Other(words) => {
                 let name = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
                 let message = format!(
-                    "this is nmgen in the place of nmstatectl: it has `gc` and `version`, and no `{name}`; install nmstate for \
-                     all others"
+                    "this is nmgen in the place of nmstatectl: it has `gc`, `validate` and `version`, and no `{name}`; install \
+                     nmstate for all others"
+                );
+                Err(<Self as CommandFactory>::command()
+                    .error(ErrorKind::InvalidSubcommand, message))
+            }
+        }
+    }
+}
+
+/// In the place of SUSE's nm-configurator, in a pipeline that builds images.
+#[derive(Debug, Parser)]
+#[command(name = "nmc", version, max_term_width = 80)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub(super) struct NmcArguments {
+    #[command(subcommand)]
+    command: NmcCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum NmcCommand {
+    /// Generate the profiles of all nodes
+    Generate {
+        /// The directory with a document a node, or with _all.yaml
+        #[arg(long, value_name = "CONFIG-DIR")]
+        config_dir: String,
+        /// The directory of the profiles and of host_config.yaml
+        #[arg(long, value_name = "OUTPUT-DIR", default_value = "_out")]
+        output_dir: String,
+    },
+    #[command(external_subcommand)]
+    Other(Vec<OsString>),
+}
+
+impl NmcArguments {
+    /// The call of nmgen's own that does it.
+    pub(super) fn command(self) -> Result<(Command, GeneralArguments), clap::Error> {
+        match self.command {
+            NmcCommand::Generate { config_dir, output_dir } => {
+                let words = ["nmgen", "generate", "--to", "nmc", "-o"].map(str::to_owned);
+                // A path with a slash at its end is a directory's.
+                let own = [output_dir + "/", "--".to_owned(), config_dir];
+                let own = Arguments::try_parse_from(words.into_iter().chain(own))?;
+                Ok((own.command, own.general))
+            }
+            NmcCommand::Other(words) => {
+                let name = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
+                let message = format!(
+                    "this is nmgen in the place of nmc: it has `generate`, and no `{name}`; nmc itself applies the directory on \
+                     the node, or `nmgen boot` takes the documents"
                 );
                 Err(<Self as CommandFactory>::command()
                     .error(ErrorKind::InvalidSubcommand, message))

@@ -10,7 +10,7 @@ use super::arguments::SOURCE;
 use super::done::{Done, verdict};
 use super::selection::SelectionArguments;
 use super::streams::Streams;
-use super::{explain, github, sarif};
+use super::{explain, github, sarif, short};
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
@@ -34,6 +34,8 @@ pub(super) struct CheckArguments {
 enum Format {
     /// For people, on standard error
     Text,
+    /// A line a finding, as compilers write it, on standard output
+    Short,
     /// One object, on standard output
     Json,
     /// SARIF 2.1.0 for code scanning, on standard output
@@ -92,6 +94,7 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
         }
     };
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
+    streams.read(&hosts);
     let diagnostics = arguments.findings.of(&hosts);
     findings(arguments.format, &diagnostics, streams)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {
@@ -116,6 +119,7 @@ fn findings(
             streams.diagnostics(diagnostics);
             Ok(())
         }
+        Format::Short => streams.text(&short::lines(diagnostics)),
         Format::Json => streams.text(&to_json(diagnostics, None)),
         Format::Sarif => streams.text(&sarif::log(diagnostics, None)),
         Format::Github => streams.text(&github::annotations(diagnostics)),
@@ -125,7 +129,7 @@ fn findings(
 /// Tells programs that the sources cannot be read; people get it from the command's error.
 fn failure(format: Format, error: &str, streams: &mut Streams<'_>) -> Result<(), Error> {
     match format {
-        Format::Text => Ok(()),
+        Format::Text | Format::Short => Ok(()),
         Format::Json => streams.text(&to_json(&[], Some(error))),
         Format::Sarif => streams.text(&sarif::log(&[], Some(error))),
         Format::Github => streams.text(&github::failure(error)),

@@ -91,6 +91,8 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     let mut new = source::load(&[&arguments.new])?;
     let sources = [arguments.old.clone(), arguments.new.clone()];
     arguments.selection.of(&sources).keep_of_both(&mut old, &mut new);
+    streams.read(&old);
+    streams.read(&new);
     let mut diagnostics = old.diagnostics.clone();
     diagnostics.extend(new.diagnostics.clone());
     streams.diagnostics(&diagnostics);
@@ -100,7 +102,7 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     }
     let changes = changes::compare(&old, &new);
     streams.text(&match arguments.format {
-        Form::Text => text::text(&changes),
+        Form::Text => text::painted(&changes, streams.output_style()),
         Form::Json => json::json(&changes),
     })?;
     Ok(if changes.is_empty() { Found::Nothing } else { Found::Differences })

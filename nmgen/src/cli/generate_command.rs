@@ -4,7 +4,6 @@ use std::path::Path;
 
 use nmgen_core::output;
 use nmgen_core::write::{self, File, Target};
-use nmgen_document::diagnostic::Diagnostic;
 use nmgen_document::error::Error;
 use nmgen_fleet::output::Selection;
 use nmgen_fleet::output::{Form, Options, Output};
@@ -12,6 +11,7 @@ use nmgen_fleet::source::{self, Hosts};
 
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
+use super::form::To;
 use super::streams::Streams;
 use super::target;
 
@@ -24,11 +24,13 @@ struct Job<'a> {
     beside: Option<(Form, &'a Path)>,
     selection: Selection<'a>,
     deny_warnings: bool,
-    /// Warnings are not told.
-    quiet: bool,
 }
 
 pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    if arguments.to == To::Initrd && arguments.output.is_none() && streams.output_is_terminal() {
+        streams.refuse("the output is an archive, and standard output a terminal; give -o FILE, or redirect it");
+        return Ok(Done::InputWrong);
+    }
     let job = Job {
         hosts: arguments.options.derived(source::load(&arguments.sources)?),
         form: arguments.to.into(),
@@ -37,7 +39,6 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
         beside: arguments.options.beside(),
         selection: arguments.selection.of(&arguments.sources),
         deny_warnings: arguments.deny_warnings,
-        quiet: false,
     };
     generate(job, streams)
 }
@@ -51,13 +52,13 @@ pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<D
         beside: None,
         selection: Selection::ALL,
         deny_warnings: false,
-        quiet: arguments.quiet,
     };
     generate(job, streams)
 }
 
 /// Writes everything, or nothing.
 fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
+    streams.read(&job.hosts);
     let outcome = job.form.convert_selected(job.hosts, job.selection);
     let (rendered, mut losses) = job.form.render(&outcome, &job.options)?;
     let mut beside = None;
@@ -68,16 +69,13 @@ fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     }
     let mut diagnostics = outcome.diagnostics;
     diagnostics.merge(losses);
-    if job.quiet {
-        diagnostics.retain(Diagnostic::is_error);
-    }
     streams.diagnostics(&diagnostics);
     let done = verdict(&diagnostics, job.deny_warnings);
     if done != Done::Success {
         return Ok(done);
     }
     if let Some(refusal) = job.output.and_then(|path| target::refusal(&rendered, path)) {
-        streams.note(&format!("nmgen: {refusal}"));
+        streams.refuse(&refusal);
         return Ok(Done::InputWrong);
     }
     let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;

@@ -1,8 +1,16 @@
 //! Findings as SARIF 2.1.0 (OASIS), for code scanning.
 
+use std::collections::HashMap;
+
 use nmgen_document::diagnostic::{Diagnostic, Rule, Severity};
 use nmgen_document::format::printable_json;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use super::explain;
+
+/// The installed page of the checks, with a section a rule.
+const PAGE: &str = "file:///usr/share/doc/nmgen/checks.md";
 
 /// One run with every rule that has a finding; `error` is the failure that ended it. Ends in a line break.
 pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
@@ -13,11 +21,12 @@ pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
     let mut rules: Vec<Rule> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup();
-    let results: Vec<Value> = diagnostics.iter().map(|one| result(one, &rules)).collect();
-    let rules: Vec<Value> = rules
-        .iter()
-        .map(|rule| json!({ "id": rule.name, "defaultConfiguration": { "level": level(rule.severity) } }))
-        .collect();
+    let mut seen = HashMap::new();
+    let fingerprint = |one| fingerprint(one, &mut seen);
+    let fingerprints: Vec<String> = diagnostics.iter().map(fingerprint).collect();
+    let results = diagnostics.iter().zip(fingerprints);
+    let results: Vec<Value> = results.map(|(one, print)| result(one, &rules, &print)).collect();
+    let rules: Vec<Value> = rules.iter().map(described).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -34,6 +43,33 @@ pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
     printable_json(&format!("{log:#}\n"))
 }
 
+/// A rule with what its section of the documentation says.
+fn described(rule: &Rule) -> Value {
+    let section = explain::section(rule.name).unwrap_or_default();
+    json!({
+        "id": rule.name,
+        "shortDescription": { "text": explain::summary(section) },
+        "helpUri": format!("{PAGE}#{}", rule.name),
+        "help": { "text": section, "markdown": section },
+        "defaultConfiguration": { "level": level(rule.severity) },
+    })
+}
+
+/// A finding is the same one while rule, host and line are, wherever the line moves; a second one in the same line counts on.
+fn fingerprint<'d>(
+    one: &'d Diagnostic,
+    seen: &mut HashMap<(&'d str, &'d str, &'d str, &'d str), usize>,
+) -> String {
+    let host = one.host.as_deref().unwrap_or_default();
+    let excerpt = one.place.decoded.as_ref().or(one.place.position.as_ref());
+    let line = excerpt.map_or("", |it| it.line.trim());
+    let known = seen.entry((one.rule.name, &one.place.file, host, line)).or_default();
+    let text = [one.rule.name, &one.place.file, host, line, &known.to_string()].join("\0");
+    *known += 1;
+    let digest = Sha256::digest(text.as_bytes());
+    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 fn level(severity: Severity) -> &'static str {
     match severity {
         Severity::Error => "error",
@@ -41,7 +77,7 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(diagnostic: &Diagnostic, rules: &[Rule]) -> Value {
+fn result(diagnostic: &Diagnostic, rules: &[Rule], fingerprint: &str) -> Value {
     let place = &diagnostic.place;
     let region = place.position.as_ref().map(|at| {
         let (line, column) = (at.start.line, at.start.column);
@@ -61,6 +97,7 @@ fn result(diagnostic: &Diagnostic, rules: &[Rule]) -> Value {
         "level": level(diagnostic.rule.severity),
         "message": { "text": text },
         "locations": [{ "physicalLocation": physical }],
+        "partialFingerprints": { "nmgenFinding/v1": fingerprint },
     })
 }
 

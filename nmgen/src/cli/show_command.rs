@@ -1,5 +1,7 @@
 //! `nmgen show`.
 
+mod json;
+
 use clap::{Args, ValueEnum};
 use nmgen_core::show;
 use nmgen_document::diagnostic::Style;
@@ -34,6 +36,8 @@ enum Drawing {
     Text,
     /// A picture
     Svg,
+    /// One object with the interfaces of every host
+    Json,
 }
 
 pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
@@ -42,9 +46,11 @@ pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Resul
     if let Some(request) = arguments.bridge.request() {
         hosts = derive::both_stages(hosts, &request);
     }
+    streams.read(&hosts);
     streams.diagnostics(&hosts.diagnostics);
     match arguments.format {
         Drawing::Text => streams.text(&trees(&hosts, streams.output_style()))?,
+        Drawing::Json => streams.text(&json::json(&hosts.hosts))?,
         Drawing::Svg => streams.text(&picture::svg(&hosts.hosts))?,
     }
     Ok(verdict(&hosts.diagnostics, false))

@@ -2,9 +2,17 @@
 
 use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 
+use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
 use nmgen_document::error::Error;
 use nmgen_document::format::{chain, printable_lines};
+use nmgen_fleet::source::Hosts;
+
+use super::general::{Color, GeneralArguments};
+use super::short;
+
+/// A condition of Kubernetes, in which image-customization-controller shows everything, has room for 32 KiB.
+const MOST_FOR_NMSTATECTL: usize = 20;
 
 /// Where a command writes.
 pub struct Streams<'s> {
@@ -12,19 +20,59 @@ pub struct Streams<'s> {
     messages: &'s mut dyn Write,
     output_style: Style,
     messages_style: Style,
+    /// A person would get the output's bytes.
+    output_is_terminal: bool,
+    general: GeneralArguments,
+    /// The reader expects nmstatectl's errors.
+    is_nmstatectl: bool,
 }
 
 impl<'s> Streams<'s> {
     /// For programs: without colours.
     pub fn new(output: &'s mut dyn Write, messages: &'s mut dyn Write) -> Self {
-        Self { output, messages, output_style: Style::Plain, messages_style: Style::Plain }
+        Self {
+            output,
+            messages,
+            output_style: Style::Plain,
+            messages_style: Style::Plain,
+            output_is_terminal: false,
+            general: GeneralArguments::default(),
+            is_nmstatectl: false,
+        }
     }
 
     /// Standard output and standard error of this process.
     pub(super) fn standard(output: &'s mut Stdout, messages: &'s mut Stderr) -> Self {
-        let (output_style, messages_style) =
-            (Style::of_terminal(output.is_terminal()), Style::of_terminal(messages.is_terminal()));
-        Self { output, messages, output_style, messages_style }
+        let (output_is_terminal, messages_is) = (output.is_terminal(), messages.is_terminal());
+        Self {
+            output_style: Style::of_terminal(output_is_terminal),
+            messages_style: Style::of_terminal(messages_is),
+            output_is_terminal,
+            ..Self::new(output, messages)
+        }
+    }
+
+    /// Takes over the options of every command.
+    pub(super) fn set(&mut self, general: GeneralArguments) {
+        let style = match general.color {
+            Some(Color::Always) => Some(Style::Coloured),
+            Some(Color::Never) => Some(Style::Plain),
+            Some(Color::Auto) | None => None,
+        };
+        if let Some(style) = style {
+            (self.output_style, self.messages_style) = (style, style);
+        }
+        self.general = general;
+    }
+
+    /// Errors end as nmstatectl's do.
+    pub(super) fn set_nmstatectl(&mut self) {
+        self.is_nmstatectl = true;
+    }
+
+    /// Whether a terminal would get the output.
+    pub(super) fn output_is_terminal(&self) -> bool {
+        self.output_is_terminal
     }
 
     /// The style of what goes to standard output.
@@ -50,21 +98,62 @@ impl<'s> Streams<'s> {
 
     /// Writes every diagnostic to standard error, and their counts as the last line.
     pub(super) fn diagnostics(&mut self, diagnostics: &[Diagnostic]) {
-        self.message(&render_report(diagnostics, self.messages_style));
+        let is_told = |it: &&Diagnostic| it.is_error() || !self.general.quiet;
+        let told: Vec<Diagnostic> = diagnostics.iter().filter(is_told).cloned().collect();
+        if !self.is_nmstatectl {
+            return self.message(&render_report(&told, self.messages_style));
+        }
+        let (first, rest) = told.split_at(told.len().min(MOST_FOR_NMSTATECTL));
+        self.message(&render_report(first, self.messages_style));
+        if !rest.is_empty() {
+            self.message(&format!("{} more: `nmgen check` shows all\n", rest.len()));
+        }
+        self.message(&short::last_line(&told));
+    }
+
+    /// With `--verbose`, tells each host that was read.
+    pub(super) fn read(&mut self, hosts: &Hosts) {
+        if self.general.verbose {
+            let lines: String = hosts.hosts.iter().map(read_line).collect();
+            self.message(&printable_lines(&lines));
+        }
     }
 
     /// Writes the chain of an error to standard error.
     pub(super) fn error(&mut self, error: &Error) {
-        self.note(&format!("nmgen: {}", chain(error)));
+        self.refuse(&chain(error));
+    }
+
+    /// Writes the reason of a failure to standard error.
+    pub(super) fn refuse(&mut self, reason: &str) {
+        let who = if self.is_nmstatectl { "Error" } else { "nmgen" };
+        self.message(&printable_lines(&format!("{who}: {reason}\n")));
     }
 
     /// Writes a line about a success to standard error.
     pub(super) fn note(&mut self, text: &str) {
-        self.message(&printable_lines(&format!("{text}\n")));
+        if !self.general.quiet {
+            self.message(&printable_lines(&format!("{text}\n")));
+        }
     }
 
     /// Writes to standard error. If that is closed, there is no place left to report it.
     pub(super) fn message(&mut self, text: &str) {
         let _ = self.messages.write_all(text.as_bytes());
     }
+}
+
+fn read_line(host: &Host) -> String {
+    let name = host.name.as_deref().unwrap_or("a document");
+    let words = [("cluster", host.cluster.as_deref()), ("role", host.role.as_deref())];
+    let words = words.into_iter().chain([("policy", host.policy.as_deref())]);
+    let words = words.filter_map(|(word, it)| Some(format!(", {word} {}", it?)));
+    let stage = match host.stage {
+        Stage::Early => ", for the early boot",
+        Stage::Node => ", for the running node",
+        Stage::Any => "",
+    };
+    let network = if host.document().is_some() { "" } else { ", without a network" };
+    let words: String = words.collect();
+    format!("read {name}{words}{stage}{network}: {}\n", host.place.shown())
 }

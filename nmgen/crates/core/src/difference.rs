@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use nmgen_document::diagnostic::Style;
 use nmgen_document::text::secret;
 use nmgen_document::{Node, Value};
 
@@ -28,6 +29,19 @@ impl fmt::Display for Difference {
             (None, None) => Ok(()),
         }
     }
+}
+
+/// A line that begins with one of a difference's signs, in that sign's colour; any other is a heading.
+pub fn painted(line: &str, style: Style) -> String {
+    let colour = match (style, line.trim_start().get(..2)) {
+        (Style::Plain, _) => return line.to_owned(),
+        (Style::Coloured, Some("+ ")) => "\x1b[32m",
+        (Style::Coloured, Some("- ")) => "\x1b[31m",
+        (Style::Coloured, Some("~ ")) => "\x1b[33m",
+        (Style::Coloured, Some("= " | "# ")) => "\x1b[2m",
+        (Style::Coloured, _) => "\x1b[1m",
+    };
+    format!("{colour}{line}\x1b[0m")
 }
 
 /// A field and its values.

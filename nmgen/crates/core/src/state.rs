@@ -1,8 +1,9 @@
 //! The only file that names the nmstate crate, which decides the meaning of NMState.
 
-use nmgen_document::Node;
+use nmgen_document::{Error, Node};
 use nmstate::{Interface, InterfaceIdentifier, InterfaceState, NetworkState};
 use serde::Deserialize;
+use serde::de::Error as _;
 
 /// A document as nmstate reads it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +101,20 @@ impl State {
             }
         }
     }
+}
+
+/// A state as nmstate writes it, a policy as it was read; without secrets.
+pub fn shown(root: &Node<'_>, is_policy: bool) -> Result<String, Error> {
+    let hidden = root.clone().without_secrets(false);
+    let unread = |error: serde::de::value::Error| serde_yaml::Error::custom(error);
+    let text = if is_policy {
+        let policy = serde_yaml::Value::deserialize(&hidden).map_err(unread);
+        policy.and_then(|it| serde_yaml::to_string(&it))
+    } else {
+        let state = Option::<NetworkState>::deserialize(&hidden).map_err(unread);
+        state.and_then(|it| serde_yaml::to_string(&it.unwrap_or_default()))
+    };
+    text.map_err(|source| Error::RenderYaml { source })
 }
 
 fn summary(interface: &Interface) -> InterfaceSummary {

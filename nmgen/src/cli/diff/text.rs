@@ -3,15 +3,23 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use nmgen_core::difference;
 use nmgen_core::source::Stage;
+use nmgen_document::diagnostic::Style;
 use nmgen_document::format::{counted, printable};
 use nmgen_fleet::changes::{Change, Document, HostChange};
 
 /// A change of more hosts than this is shown once.
 const MOST_ALIKE: usize = 3;
 
+/// [`text`] in the colours of its signs.
+pub(super) fn painted(changes: &[HostChange], style: Style) -> String {
+    let plain = text(changes);
+    plain.lines().map(|line| difference::painted(line, style) + "\n").collect()
+}
+
 /// Each host with its changes. A change that more than [`MOST_ALIKE`] hosts have is shown at the first of them.
-pub(super) fn text(changes: &[HostChange]) -> String {
+fn text(changes: &[HostChange]) -> String {
     let lines: Vec<Vec<String>> = changes.iter().map(lines).collect();
     let mut hosts: HashMap<&str, Vec<usize>> = HashMap::new();
     for (index, lines) in lines.iter().enumerate() {

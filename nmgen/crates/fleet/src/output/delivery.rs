@@ -13,6 +13,7 @@ mod to_ignition;
 mod to_initrd;
 mod to_kargs;
 mod to_machine_config;
+mod to_nmc;
 mod to_nmstateconfig;
 mod to_policy;
 
@@ -59,6 +60,8 @@ pub enum Delivery {
     BmhSecret,
     /// NMStateConfig objects of assisted-service.
     NmStateConfig,
+    /// The directory of SUSE's nm-configurator, for `nmc apply`.
+    Nmc,
     /// Kernel arguments for dracut.
     Kargs,
     /// A cpio archive with the documents, for `nmgen boot`.
@@ -69,25 +72,31 @@ impl Delivery {
     pub(super) fn purpose(self) -> Purpose {
         match self {
             Self::MachineConfig | Self::Policy => Purpose::Apply,
-            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
-                Purpose::Offline
-            }
+            Self::Ignition
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Nmc
+            | Self::Kargs
+            | Self::Initrd => Purpose::Offline,
         }
     }
 
     pub(super) fn stage(self) -> Stage {
         match self {
             Self::MachineConfig | Self::Policy => Stage::Node,
-            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
-                Stage::Early
-            }
+            Self::Ignition
+            | Self::BmhSecret
+            | Self::NmStateConfig
+            | Self::Nmc
+            | Self::Kargs
+            | Self::Initrd => Stage::Early,
         }
     }
 
     /// True when the form holds MAC addresses that only the source gives.
     pub(super) fn has_map(self) -> bool {
         match self {
-            Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
+            Self::NmStateConfig | Self::Nmc | Self::Kargs | Self::Initrd => true,
             Self::Ignition | Self::MachineConfig | Self::Policy | Self::BmhSecret => false,
         }
     }
@@ -107,6 +116,7 @@ impl Delivery {
             | Self::Policy
             | Self::BmhSecret
             | Self::NmStateConfig
+            | Self::Nmc
             | Self::Kargs
             | Self::Initrd => Diagnostics::default(),
         }
@@ -122,6 +132,7 @@ impl Delivery {
             |extension: &str| format!("{}.{extension}", host_name::document_name(host)).into();
         match self {
             Self::Ignition => Some((None, file("ign"))),
+            Self::Nmc => Some((None, format!("{}/", host_name::document_name(host)).into())),
             Self::Kargs => Some((None, file("kargs"))),
             Self::Initrd => Some((None, file("yml"))),
             Self::MachineConfig => {
@@ -149,6 +160,7 @@ impl Delivery {
             Self::NmStateConfig => {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
             }
+            Self::Nmc => to_nmc::render(hosts, diagnostics),
             Self::Kargs => to_kargs::render(hosts, options, diagnostics),
             Self::Initrd => {
                 diagnostics.extend(initrd_loss::all(hosts));

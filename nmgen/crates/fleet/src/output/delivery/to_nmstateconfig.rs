@@ -12,7 +12,8 @@ use crate::convert::Converted;
 use crate::output::options::Options;
 
 rules! {
-    error NIC_WITHOUT_MAC = "nic-without-mac";
+    /// A card whose address a form needs.
+    pub(super) error NIC_WITHOUT_MAC = "nic-without-mac";
 }
 
 /// One object per host.

@@ -1,0 +1,242 @@
+//! The programs that call nmstatectl or nmc, with their command lines, environment and ways to read: `nmgen/doc/clients.md`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use tests::{documents, program};
+
+/// A pipeline's image: the names of other programs lead to nmgen, and nothing but PATH is in the environment.
+struct Image(tempfile::TempDir);
+
+impl Image {
+    fn new() -> Self {
+        let image = tempfile::tempdir().unwrap();
+        for name in ["nmstatectl", "nmc"] {
+            symlink(program::nmgen(), image.path().join(name)).unwrap();
+        }
+        Self(image)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
+        use std::io::Write as _;
+        let mut child = Command::new(self.path().join(program))
+            .args(arguments)
+            .env_clear()
+            .env("PATH", self.path())
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // A program that refuses its call ends without reading.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait_with_output().unwrap()
+    }
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+/// Like Go's `struct { NetworkManager [][]string }`.
+fn generated(output: &Output) -> Vec<Vec<String>> {
+    type Generated = std::collections::BTreeMap<String, Vec<Vec<String>>>;
+    let mut generated: Generated = serde_yaml::from_slice(&output.stdout).unwrap();
+    generated.remove("NetworkManager").unwrap()
+}
+
+const WRONG: &str = "interfaces: [{name: eno1, type: ethernet, state: up}, \
+                     {name: eno1.5000, type: vlan, state: up, vlan: {base-iface: eno1, id: 5000}}]\n";
+
+/// `exec.Command("nmstatectl", "gc", "/dev/stdin")`, twice: once for the verdict, once for the files. Everything on standard error
+/// becomes the message of a condition, which has room for 32 KiB.
+#[tests::case]
+fn image_customization_controller_gets_files_or_a_message_that_fits_a_condition() {
+    let image = Image::new();
+    for document in documents::fixtures().iter().filter(|it| !it.convert().has_errors()).take(10) {
+        let first = image.run("nmstatectl", &["gc", "/dev/stdin"], &document.text);
+        assert_eq!(first.status.code(), Some(0), "{}", document.name);
+        assert_eq!(first, image.run("nmstatectl", &["gc", "/dev/stdin"], &document.text));
+        assert!(generated(&first).iter().all(|it| it.len() == 2), "{}", document.name);
+    }
+    let many = |index: u32| {
+        format!("- {{name: v{index}, type: vlan, vlan: {{base-iface: e, id: {}}}}}\n", 5000 + index)
+    };
+    let many: String = (0..500).map(many).collect();
+    let refused = image.run("nmstatectl", &["gc", "/dev/stdin"], &format!("interfaces:\n{many}"));
+    assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
+    let message = text(&refused.stderr);
+    assert!(message.len() < 32 << 10, "{} bytes", message.len());
+    assert!(message.contains("VLAN id 5000 is not in 1..=4094"), "{message}");
+    assert!(!message.contains('\x1b'));
+}
+
+/// openshift-install's copy of assisted-service's generator: a temporary file with the manifest's `config` as JSON; of standard
+/// error it shows what stands behind the last `Error:`.
+#[tests::case]
+fn openshift_install_shows_one_line_of_an_error() {
+    let image = Image::new();
+    let file = image.path().join("host-config123456");
+    let json: Value = serde_yaml::from_str(WRONG).unwrap();
+    for (content, place) in [(WRONG.to_owned(), "1:125"), (json.to_string(), "1:")] {
+        fs::write(&file, content).unwrap();
+        let refused = image.run("nmstatectl", &["gc", file.to_str().unwrap()], "");
+        assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
+        let shown = text(&refused.stderr).split("Error:").last().unwrap().trim();
+        let expected = format!("{}:{place}", file.display());
+        assert!(shown.starts_with(&expected), "{shown}");
+        let words = "VLAN id 5000 is not in 1..=4094 (802.1Q has 4094 usable ids) [vlan-id-range]";
+        assert!(shown.ends_with(words) && !shown.contains('\n'), "{shown}");
+    }
+    let missing = image.run("nmstatectl", &["gc", "/nonexistent"], "");
+    assert_eq!(missing.status.code(), Some(1));
+    let shown = text(&missing.stderr).split("Error:").last().unwrap().trim();
+    assert_eq!(shown, "cannot read /nonexistent: No such file or directory (os error 2)");
+}
+
+/// Each profile goes through an INI library, which adds two keys to `[connection]`; the list must not be empty.
+#[tests::case]
+fn assisted_service_can_add_its_keys_to_every_profile() {
+    let image = Image::new();
+    let mut profiles = 0;
+    for document in documents::fixtures().iter().filter(|it| !it.convert().has_errors()) {
+        let json: Value = serde_yaml::from_str(&document.text).unwrap();
+        let output = image.run("nmstatectl", &["gc", "-"], &json.to_string());
+        for pair in generated(&output) {
+            let [name, keyfile] = &*pair else { unreachable!("{pair:?}") };
+            assert!(name.ends_with(".nmconnection") && !name.contains('/'), "{name}");
+            assert!(keyfile.starts_with("[connection]\n"), "{keyfile}");
+            let is_ini = |line: &str| {
+                line.is_empty()
+                    || line.starts_with('[') && line.ends_with(']')
+                    || line.contains('=')
+            };
+            assert!(keyfile.lines().all(is_ini), "{keyfile}");
+            profiles += 1;
+        }
+    }
+    assert!(profiles > 50, "{profiles} profiles");
+}
+
+/// `jq .networkConfig | … | nmstatectl validate -q > /dev/null`: the exit code alone counts.
+#[tests::case]
+fn enclave_gets_a_verdict_by_validate() {
+    let image = Image::new();
+    let right = WRONG.replace("5000", "500");
+    let json: Value = serde_yaml::from_str(&right).unwrap();
+    for document in [&right, &json.to_string()] {
+        let output = image.run("nmstatectl", &["validate", "-q"], document);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+        let printed: Value = serde_yaml::from_slice(&output.stdout).unwrap();
+        assert_eq!(printed["interfaces"][1]["vlan"]["id"], 500);
+    }
+    let refused = image.run("nmstatectl", &["validate", "-q"], WRONG);
+    assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
+    assert!(text(&refused.stderr).contains("error[vlan-id-range]"));
+}
+
+#[tests::case]
+fn validate_has_nmstatectls_options_and_prints_no_secret() {
+    let image = Image::new();
+    let secret = "interfaces: [{name: eno1, type: ethernet, state: up, \
+                  802.1x: {identity: node, eap-methods: [peap], phase2-auth: mschapv2, password: s3cr3t-of-eno1}}]\n";
+    let file = image.path().join("state.yml");
+    fs::write(&file, secret).unwrap();
+    let file = file.to_str().unwrap();
+    for arguments in [&["validate", file][..], &["-q", "validate", "-"], &["validate", "-v"]] {
+        let output = image.run("nmstatectl", arguments, secret);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("identity: node"), "{}", text(&output.stdout));
+        assert!(!format!("{output:?}").contains("s3cr3t"), "{output:?}");
+    }
+    // A policy is judged on the node, where its captures are known.
+    let policy = "capture: {gw: routes.running.destination==\"0.0.0.0/0\"}\n\
+                  desiredState: {interfaces: [{name: br1, type: linux-bridge, state: up}]}\n";
+    let output = image.run("nmstatectl", &["validate"], policy);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("br1"));
+    // Only nmstate's library with D-Bus and netlink merges a current state.
+    let refused = image.run("nmstatectl", &["validate", "--current", file, file], "");
+    assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
+    assert!(text(&refused.stderr).contains("install nmstate for --current"));
+}
+
+/// The fields of an object of nmc's, which its own types have, and no other.
+fn has_fields(object: &Value, fields: &[&str]) {
+    let found: BTreeSet<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(found, fields.iter().copied().collect(), "{object}");
+}
+
+/// `nmc generate --config-dir … --output-dir …`; the node's own nmc applies the directory.
+#[tests::case]
+fn edge_image_builder_gets_the_directory_that_nmc_apply_reads() {
+    let image = Image::new();
+    let input = image.path().join("network");
+    fs::create_dir(&input).unwrap();
+    for name in ["master-0.yaml", "worker-0.yaml"] {
+        let source = program::root().join("tests/fixtures/sources/nmc").join(name);
+        fs::copy(source, input.join(name)).unwrap();
+    }
+    let output = image.path().join("combustion/network");
+    let arguments = [
+        "generate",
+        "--config-dir",
+        input.to_str().unwrap(),
+        "--output-dir",
+        output.to_str().unwrap(),
+    ];
+    let done = image.run("nmc", &arguments, "");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    let map = fs::read(output.join("host_config.yaml")).unwrap();
+    let hosts: Vec<Value> = serde_yaml::from_slice(&map).unwrap();
+    let names: Vec<&str> = hosts.iter().map(|it| it["hostname"].as_str().unwrap()).collect();
+    assert_eq!(names, ["master-0", "worker-0"]);
+    for host in &hosts {
+        has_fields(host, &["hostname", "interfaces"]);
+        let mut listed = BTreeSet::new();
+        for interface in host["interfaces"].as_array().unwrap() {
+            let fields = ["logical_name", "connection_ids", "interface_type", "mac_address"];
+            let is_card = interface["interface_type"] == "ethernet";
+            has_fields(interface, if is_card { &fields } else { &fields[..3] });
+            let ids = interface["connection_ids"].as_array().unwrap();
+            assert!(!ids.is_empty(), "{interface}");
+            listed.extend(ids.iter().map(|id| format!("{}.nmconnection", id.as_str().unwrap())));
+        }
+        let entries = fs::read_dir(output.join(host["hostname"].as_str().unwrap())).unwrap();
+        let found: BTreeSet<String> =
+            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
+        assert_eq!(found, listed, "{host}");
+    }
+    // A card that `nmc apply` could not find.
+    let document = fs::read_to_string(input.join("worker-0.yaml")).unwrap();
+    let document = document.replacen("mac-address", "description", 1);
+    fs::write(input.join("worker-0.yaml"), document).unwrap();
+    let refused = image.run("nmc", &arguments, "");
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("error[nic-without-mac]"));
+    // One document for all nodes has no map.
+    for name in ["master-0.yaml", "worker-0.yaml"] {
+        fs::remove_file(input.join(name)).unwrap();
+    }
+    let all = "interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]\n";
+    fs::write(input.join("_all.yaml"), all).unwrap();
+    fs::remove_dir_all(&output).unwrap();
+    let done = image.run("nmc", &arguments, "");
+    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+    assert!(output.join("_all/eth0.nmconnection").exists());
+    assert!(!output.join("host_config.yaml").exists());
+    let apply = image.run("nmc", &["apply", "--config-dir", output.to_str().unwrap()], "");
+    assert_eq!(apply.status.code(), Some(2));
+    assert!(text(&apply.stderr).contains("nmc itself applies the directory on the node"));
+}
