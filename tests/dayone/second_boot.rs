@@ -11,6 +11,7 @@ use tests::{
         unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
+    program,
 };
 
 const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
@@ -19,13 +20,10 @@ const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
 #[tests::case]
 fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &Document::new().text(), 0o644);
+    let node = node().bind(program::nmstate_apply(), "/usr/local/bin/nmstate-apply");
     lab.run(node, &Peer::new(), |case| {
-        case.boot()?;
-        let inside = case.inside()?;
-        let first = outcome(&inside, None)?;
-        assert_eq!(first.exit, 0, "{}", first.text());
-        inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
+        let inside = in_force(case)?;
+        day_two(&inside)?;
         // Without a bus every D-Bus call fails.
         has_another_card(&inside)?;
         // An upgrade of the operating system: another deployment, to which OSTree has copied what is changed in /etc.
@@ -43,6 +41,7 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         assert!(case.peer().pings(DAY_TWO, SOON)?, "the day-2 change is gone");
+        policy_is_there(&inside)?;
         inside.wait_sh("! grep 00:99 /var/lib/dayone/record.json", SOON)?;
         let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
         assert!(status.contains("the recorded network card is gone (with MAC 52:54:00:00:00:99)"), "{status}");
@@ -68,6 +67,57 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
+}
+
+/// A policy of the cluster, as kubernetes-nmstate's handler applies it: it changes br-ex, its port and its bridge.
+const POLICY: &str = "\
+interfaces:
+- name: eno1
+  type: ethernet
+  state: up
+  lldp:
+    enabled: true
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    allow-extra-patch-ports: true
+    options:
+      datapath: netdev
+      mcast-snooping-enable: true
+    port:
+    - name: eno1
+    - name: br-ex
+- name: br-ex
+  type: ovs-interface
+  state: up
+  ipv4:
+    enabled: true
+    dhcp: false
+    address:
+    - ip: 192.0.2.10
+      prefix-length: 24
+    - ip: 192.0.2.77
+      prefix-length: 24
+routes:
+  config:
+  - destination: 198.51.100.128/25
+    next-hop-address: 192.0.2.1
+    next-hop-interface: br-ex
+";
+
+fn day_two(inside: &Inside) -> Result<(), Error> {
+    inside.write("/root/policy.yml", POLICY)?;
+    inside.sh("nmstate-apply </root/policy.yml")?;
+    policy_is_there(inside)
+}
+
+fn policy_is_there(inside: &Inside) -> Result<(), Error> {
+    inside.sh("ip route show 198.51.100.128/25 dev br-ex | grep via")?;
+    inside.sh("ip address show dev br-ex | grep 192.0.2.77/24")?;
+    inside.sh("test $(ovs-vsctl get bridge br-ex mcast_snooping_enable) = true")?;
+    inside.sh("nmcli --get-values connection.lldp connection show eno1 | grep -e enable -e ^1")?;
+    Ok(())
 }
 
 /// Its network works with a card of another address, as after a repair: the record's is gone.
