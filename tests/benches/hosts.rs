@@ -15,7 +15,7 @@ const HOSTS: usize = 1_000;
 /// Number of runs; the minimum counts, since disturbances only add time.
 const RUNS: usize = 5;
 /// Numbers of interfaces of one document.
-const SIZES: [usize; 4] = [250, 500, 1_000, 2_000];
+const SIZES: [usize; 4] = [250, 500, 1_000, 1_500];
 
 fn main() {
     let nmgen = program::nmgen_release();

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use tests::machine::{EARLY, Machine};
-use tests::{fleet, help, measure, program, skip};
+use tests::{documents, fleet, help, measure, program, skip};
 
 const MAX_SIZE: u64 = 2_900_000;
 /// With STD=source, a standard library that is built for size.
@@ -70,6 +70,21 @@ fn one_document_takes_little_memory() {
         .unwrap();
     assert_eq!(cost.exit_code, Some(0));
     assert!(cost.peak_memory <= MAX_PEAK_MEMORY, "{} bytes", cost.peak_memory);
+}
+
+/// Most of it is nmstate's conversion. Processor time is for the log only, as below.
+#[tests::case]
+#[allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
+fn the_largest_documents_take_60_mb_at_most() {
+    for (shape, make) in documents::LARGE {
+        let machine = Machine::with_card().host("cluster", &make(1_500));
+        let mut command = Command::new(program::nmgen_ramdisk());
+        command.args(["boot", "--root"]).arg(machine.path(""));
+        let cost = measure::run(&mut command).unwrap();
+        let (time, bytes) = (cost.cpu, cost.peak_memory);
+        println!("{shape}: {} KiB, {:.1} s of CPU", bytes >> 10, time.as_secs_f64());
+        assert!(bytes <= 60_000_000, "{shape}: {bytes} bytes");
+    }
 }
 
 /// Processor time is for the log only: on a busy machine it varies.

@@ -398,8 +398,8 @@ fn a_name_with_a_control_of_direction_is_an_error() {
 fn the_most_interfaces_of_a_document_cost_a_second_and_one_more_is_refused() {
     let place = tempfile::tempdir().unwrap();
     for (shape, make) in documents::LARGE {
-        fs::write(place.path().join("a.yml"), make(2_000)).unwrap();
-        fs::write(place.path().join("b.yml"), make(2_001)).unwrap();
+        fs::write(place.path().join("a.yml"), make(1_500)).unwrap();
+        fs::write(place.path().join("b.yml"), make(1_501)).unwrap();
         for arguments in [&["check"][..], &["show"], &["show", "--format", "svg"], &["gc"]] {
             let mut command = Command::new(program::nmgen());
             command.args(arguments).arg("a.yml").current_dir(place.path());
@@ -410,17 +410,17 @@ fn the_most_interfaces_of_a_document_cost_a_second_and_one_more_is_refused() {
             let output = run(place.path(), &[arguments, &["b.yml"]].concat());
             let said = String::from_utf8(output.stderr).unwrap();
             assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
-            assert!(said.contains("more than 2000 interfaces"), "{arguments:?}: {said}");
+            assert!(said.contains("more than 1500 interfaces"), "{arguments:?}: {said}");
         }
-        let said = Machine::with_card().host("cluster", &make(2_001)).boot();
-        assert!(said.kernel.contains("more than 2000 interfaces"), "{}", said.kernel);
+        let said = Machine::with_card().host("cluster", &make(1_501)).boot();
+        assert!(said.kernel.contains("more than 1500 interfaces"), "{}", said.kernel);
     }
     // A part of a file of manifests.
-    let list = documents::LARGE[0].1(2_001).replace("\n", "\n    ");
+    let list = documents::LARGE[0].1(1_501).replace("\n", "\n    ");
     let manifest = "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: a}\nspec:\n  config:\n    ";
     fs::write(place.path().join("a.yml"), format!("{manifest}{list}\n")).unwrap();
     let output = run(place.path(), &["check", "a.yml"]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("more than 2000 interfaces"), "{said}");
+    assert!(said.contains("more than 1500 interfaces"), "{said}");
 }

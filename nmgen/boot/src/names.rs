@@ -59,6 +59,7 @@ impl Names {
     pub(crate) fn find(root: &Node<'_>, cards: &Cards, stand_in: &[Card]) -> Self {
         let mut names = Self::default();
         let mut by_name = Vec::new();
+        let functions = virtual_functions::cards(root);
         for (name, mac, is_up) in wanted(root) {
             match mac {
                 Some(mac) => match cards.with_mac(&mac, &name) {
@@ -73,7 +74,7 @@ impl Names {
                     names.present.extend(cards.named(&name).cloned());
                 }
                 // It comes after NetworkManager has made it.
-                None if virtual_functions::is_one(root, &name) => {}
+                None if virtual_functions::is_one(&functions, &name) => {}
                 None if is_up => by_name.push(name),
                 None => {}
             }
@@ -87,8 +88,9 @@ impl Names {
             }
         }
         names.follow(root);
-        let functions = virtual_functions::renamed(root, |name| names.renamed.get(name).cloned());
-        names.renamed.extend(functions);
+        let here = |name: &str| names.renamed.get(name).cloned();
+        let renamed = virtual_functions::renamed(root, &functions, here);
+        names.renamed.extend(renamed);
         names
     }
 

@@ -11,35 +11,41 @@ const BY_CARD: &str = "sriov:";
 
 /// True for the name of a virtual function that the document asks for: udev's name, `eno1v0`, or nmstate's
 /// word.
-pub(crate) fn is_one(root: &Node<'_>, name: &str) -> bool {
-    name.starts_with(BY_CARD) || card_of(root, name).is_some()
+pub(crate) fn is_one(cards: &[(&str, u64)], name: &str) -> bool {
+    name.starts_with(BY_CARD) || card_of(cards, name).is_some()
 }
 
 /// The names on this machine of the functions whose card has another name here.
 pub(crate) fn renamed(
     root: &Node<'_>,
+    cards: &[(&str, u64)],
     here: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
     let named = interfaces(root).filter_map(|interface| interface.text_at("name"));
     // A port need not be described.
     let ports = interfaces(root).flat_map(stack::below).map(|reference| reference.name);
     let renamed = named.chain(ports).filter_map(|name| {
-        let (card, number) = card_of(root, name)?;
+        let (card, number) = card_of(cards, name)?;
         Some((name.to_owned(), format!("{}v{number}", stem(&here(card)?))))
     });
     renamed.collect()
 }
 
+/// The cards for which the document asks for functions, with their number.
+pub(crate) fn cards<'r>(root: &'r Node<'_>) -> Vec<(&'r str, u64)> {
+    let card = |interface: &'r Node<'_>| {
+        let count = interface.at(&["ethernet", "sr-iov", "total-vfs"])?.number()?;
+        Some((interface.text_at("name")?, count))
+    };
+    interfaces(root).filter_map(card).collect()
+}
+
 /// The card of `<card>v<number>`, if the document asks for that many functions.
-fn card_of<'r>(root: &'r Node<'_>, name: &str) -> Option<(&'r str, u64)> {
+fn card_of<'r>(cards: &[(&'r str, u64)], name: &str) -> Option<(&'r str, u64)> {
     let (card, number) = name.rsplit_once('v')?;
     let number: u64 = number.parse().ok()?;
-    let has_it = |interface: &&Node<'_>| {
-        let count = interface.at(&["ethernet", "sr-iov", "total-vfs"]).and_then(Node::number);
-        interface.text_at("name").is_some_and(|name| stem(name) == card)
-            && count.is_some_and(|count| number < count)
-    };
-    Some((interfaces(root).find(has_it)?.text_at("name")?, number))
+    let found = cards.iter().find(|(name, count)| stem(name) == card && number < *count);
+    found.map(|(name, _)| (*name, number))
 }
 
 /// A card's name without its port (systemd.net-naming-scheme(7)): `ens1f0np0` has the functions `ens1f0v0`,
