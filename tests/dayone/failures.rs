@@ -101,6 +101,8 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         let it = try_document(&inside, &invalid)?;
         failed(case, &it, 2, HOST_FILE, &before)?;
 
+        secrets_are_shown_nowhere(&inside, &good)?;
+
         let refused = good.replace("datapath: netdev", "datapath: netdev\n      fail-mode: bogus");
         let it = try_document(&inside, &refused)?;
         failed(case, &it, 3, "fail-mode", &before)?;
@@ -138,6 +140,32 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*good));
         Ok(())
     })
+}
+
+/// The agent refuses documents with a secret, quoted and as a number, that have a fault in it or beside it.
+fn secrets_are_shown_nowhere(inside: &Inside, good: &str) -> Result<(), Error> {
+    let mut shown = String::new();
+    for (secret, fault) in [
+        ("83517246", "typo: 1"),
+        ("[83517246]", "typo: 1"),
+        ("'83517246'", "eap-methods: many"),
+        ("\"83517246", "typo: 1"),
+    ] {
+        let section =
+            format!("  802.1x: {{identity: a, password: {secret}, {fault}}}\n  state: up");
+        let it = try_document(inside, &good.replacen("  state: up", &section, 1))?;
+        assert_eq!(it.exit, 2, "{}", it.text());
+        for command in ["status", "status --json", "check", "diff", "apply --dry-run"] {
+            shown += &inside.run(&["sh", "-c", &format!("dayone {command} 2>&1")])?.stdout;
+        }
+    }
+    shown +=
+        &inside.sh("journalctl --boot --output=export --identifier=dayone; dmesg 2>&1 || :")?;
+    shown += &inside.sh("cat /run/dayone/* 2>/dev/null || :")?;
+    assert!(shown.contains("<hidden>"), "{shown}");
+    let line = shown.lines().find(|line| line.contains("83517246"));
+    assert_eq!(line, None);
+    Ok(())
 }
 
 /// Returns when the agent is about to change the network; the baseline probes are over.
