@@ -1,6 +1,10 @@
 //! `nmgen check`.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use clap::{Args, ValueEnum};
+use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Severity, to_json};
 use nmgen_document::error::Error;
 use nmgen_document::format::{chain, counted};
@@ -98,14 +102,31 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
     let diagnostics = arguments.findings.of(&hosts);
     findings(arguments.format, &diagnostics, streams)?;
     if diagnostics.is_empty() && arguments.format == Format::Text {
-        streams.note(&success(hosts.hosts.len(), &arguments.sources));
+        streams.note(&success(&hosts, &arguments.sources));
     }
     Ok(verdict(&diagnostics, arguments.deny_warnings))
 }
 
-/// The proof that the right thing was read.
-fn success(hosts: usize, sources: &[String]) -> String {
-    format!("{} in {}, no errors", counted(hosts, "host"), sources.join(", "))
+/// The proof that the right thing was read: one line, or one a cluster.
+fn success(hosts: &Hosts, sources: &[String]) -> String {
+    let of = |cluster: &Option<Arc<str>>| {
+        let own = hosts.hosts.iter().filter(|host| host.cluster == *cluster);
+        // A host may have two documents, one a stage.
+        let names: HashSet<&str> = own.clone().filter_map(Host::short_name).collect();
+        let nameless = own.filter(|host| host.name.is_none()).count();
+        counted(names.len() + nameless, "host")
+    };
+    let mut clusters: Vec<&Option<Arc<str>>> = Vec::new();
+    for host in &hosts.hosts {
+        if !clusters.contains(&&host.cluster) {
+            clusters.push(&host.cluster);
+        }
+    }
+    let line = |cluster: &&Option<Arc<str>>| match cluster {
+        Some(name) if clusters.len() > 1 => format!("{name}: {}, no errors", of(cluster)),
+        _ => format!("{} in {}, no errors", of(cluster), sources.join(", ")),
+    };
+    clusters.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes the findings.

@@ -63,7 +63,7 @@ fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let (rendered, mut losses) = job.form.render(&outcome, &job.options)?;
     let mut beside = None;
     if let Some((form, path)) = job.beside {
-        let (rendered, found) = form.render(&outcome, &job.options)?;
+        let (rendered, found) = form.render_one_file(&outcome, &job.options)?;
         losses.extend(found);
         beside = Some((rendered, path));
     }

@@ -12,10 +12,15 @@ pub(super) struct SelectionArguments {
     /// Only hosts of this role; repeatable
     #[arg(long, value_name = "ROLE")]
     only_role: Vec<String>,
+    /// Only hosts of this cluster or pattern, by its name or, without one,
+    /// its directory; repeatable
+    #[arg(long, value_name = "NAME")]
+    cluster: Vec<String>,
 }
 
 impl SelectionArguments {
     pub(super) fn of<'a>(&'a self, sources: &'a [String]) -> Selection<'a> {
-        Selection { hosts: &self.host, roles: &self.only_role, sources }
+        let (hosts, roles) = (&self.host, &self.only_role);
+        Selection { hosts, roles, clusters: &self.cluster, sources }
     }
 }

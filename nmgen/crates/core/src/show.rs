@@ -36,9 +36,10 @@ pub fn tree(title: &str, document: &Document<'_>, style: Style) -> String {
     drawing.text
 }
 
-/// A policy is known by its name, a lone document by its file's.
+/// A policy is known by its name, a lone document by its file's; a host of several clusters with its cluster's.
 pub fn title(host: &Host, document: &Document<'_>) -> String {
-    match (host.name.as_deref(), host.policy.as_deref()) {
+    let of = host.cluster.as_deref().map_or_else(String::new, |cluster| format!("{cluster}: "));
+    of + &match (host.name.as_deref(), host.policy.as_deref()) {
         (Some(name), None) => name.to_owned(),
         (Some(name), Some(policy)) => format!("{name}, policy {policy}"),
         (None, Some(policy)) => format!("policy {policy}"),

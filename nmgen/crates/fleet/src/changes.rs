@@ -3,6 +3,7 @@
 mod machine;
 mod pairs;
 
+use std::sync::Arc;
 use nmgen_core::difference::{Difference, fields};
 use nmgen_core::source::{Host, Stage};
 
@@ -14,6 +15,8 @@ use crate::source::{Cluster, Hosts};
 /// A host that differs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostChange {
+    /// Its cluster, if one of the two sides has several.
+    pub cluster: Option<Arc<str>>,
     /// Its name; `None` for a single document.
     pub host: Option<String>,
     /// Its role, if a source gives it; the new one.
@@ -59,12 +62,13 @@ pub enum Document {
 /// makes of it.
 pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
     let mut changes = Vec::new();
-    for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts) {
+    let has_several = old.has_several_clusters() || new.has_several_clusters();
+    for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts, has_several) {
         let change = match (before, after) {
             (Some(_), None) => Change::Removed,
             (None, Some(_)) => Change::Added,
             (Some(before), Some(after)) => {
-                let document = document(before, after, &old.cluster, &new.cluster);
+                let document = document(before, after, old.cluster_of(before), new.cluster_of(after));
                 let facts = machine::facts(before, after);
                 if facts.is_empty() && document == Document::Fields(Vec::new()) {
                     continue;
@@ -75,6 +79,7 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
         };
         let Some(host) = after.or(before) else { continue };
         changes.push(HostChange {
+            cluster: host.cluster.clone().filter(|_| has_several),
             host: host.name.clone(),
             role: host.role.clone(),
             stage: host.stage,

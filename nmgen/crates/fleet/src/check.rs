@@ -1,6 +1,7 @@
-//! Checks across all hosts of all sources: against each other, and against the cluster that they are installed as: its
-//! addresses, its roles, the source's map of network cards.
+//! Checks across the hosts of a cluster: against each other, and against the cluster that they are installed as: its addresses, its
+//! roles, the source's map of network cards; and across clusters what the whole site has once.
 
+mod across;
 mod alike;
 mod alone;
 mod cluster;
@@ -25,18 +26,18 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
 pub(crate) use self::member::Compared;
 use self::member::Member;
-use crate::source::{HOST_FILE_NAME, Hosts, ManagementController, NAME_HELP, is_usable_name};
+use crate::source::{Cluster, HOST_FILE_NAME, Hosts, NAME_HELP, is_usable_name};
 
 rules! {
     error ADDRESS_ON_TWO_HOSTS = "address-on-two-hosts";
     error MAC_ON_TWO_HOSTS = "mac-on-two-hosts";
-    warning BMC_ON_TWO_HOSTS = "bmc-on-two-hosts";
     warning HOST_NAME_FORM = "host-name-form";
 }
 
 pub(crate) fn rules() -> Vec<Rule> {
     [
         RULES,
+        across::RULES,
         declared::RULES,
         running_node::RULES,
         replicas::RULES,
@@ -51,54 +52,120 @@ pub(crate) fn rules() -> Vec<Rule> {
     .concat()
 }
 
-/// `compared`: one for each host, in the same order.
-pub(crate) fn check(sources: &Hosts, compared: &[Compared<'_>], diagnostics: &mut Diagnostics) {
+/// The checked hosts of a cluster.
+struct Scope<'h> {
+    cluster: &'h Cluster,
+    /// With and without a name.
+    all: Vec<Member<'h>>,
+    /// A part of the cluster's sources could not be read.
+    is_misread: bool,
+    /// A document has an error.
+    has_errors: bool,
+}
+
+/// `compared`: one for each host, in the same order; so `has_errors`, true for a document with an error.
+pub(crate) fn check(
+    sources: &Hosts,
+    compared: &[Compared<'_>],
+    has_errors: &[bool],
+    diagnostics: &mut Diagnostics,
+) {
     let hosts = &sources.hosts;
     diagnostics.extend(hosts.iter().filter_map(unusable_name));
     diagnostics.extend(hosts.iter().filter_map(refused_name));
-    one_controller_each(&sources.management_controllers, diagnostics);
+    across::controllers(&sources.management_controllers, &sources.clusters, diagnostics);
     let all: Vec<Member<'_>> =
         hosts.iter().zip(compared).map(|(host, compared)| Member::new(host, compared)).collect();
-    let with_name = all.iter().copied().filter(|member| member.host.name.is_some());
-    let (cluster, named): (Vec<Member<'_>>, Vec<Member<'_>>) =
-        with_name.partition(|member| member.host.is_cluster());
-    for member in &cluster {
-        nmgen_core::check::cluster(member.host, member.facts, diagnostics);
+    if sources.has_several_clusters() {
+        across::hosts(&all, &sources.clusters, diagnostics);
     }
-    // Hosts of an installation without a name; a lone document may be another version of some host's.
-    let unnamed = |member: &Member<'_>| member.host.name.is_none() && member.host.is_machine;
-    let unnamed = all.iter().copied().filter(unnamed);
-    let machines: Vec<Member<'_>> = named.iter().copied().chain(unnamed).collect();
-    twice(&machines, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
-    twice(&machines, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
-    declared::check(&named, diagnostics);
-    declared::cluster_twice(&cluster, diagnostics);
-    // After an error an unread part may hold the missing host.
-    if !sources.diagnostics.has_errors() {
-        replicas::check(hosts, &sources.replicas, diagnostics);
+    for scope in scopes(sources, &all, has_errors) {
+        scope.check(diagnostics);
     }
-    running_node::written(hosts, &sources.cluster, diagnostics);
-    roles::check(&named, diagnostics);
-    stages::check(&named, &sources.cluster, diagnostics);
-    for host in hosts {
-        map::check(host, &sources.cluster, diagnostics);
-        vlan_name::check(host, diagnostics);
+}
+
+/// In the order of their first hosts, then those without hosts.
+fn scopes<'h>(sources: &'h Hosts, all: &[Member<'h>], has_errors: &[bool]) -> Vec<Scope<'h>> {
+    let mut scopes: Vec<Scope<'h>> = Vec::new();
+    let mut places: HashMap<Option<&str>, usize> = HashMap::new();
+    let new = |cluster: &'h Cluster| Scope {
+        cluster,
+        all: Vec::new(),
+        is_misread: sources.is_misread(cluster),
+        has_errors: false,
+    };
+    for (member, has_errors) in all.iter().zip(has_errors) {
+        let place = *places.entry(member.host.cluster.as_deref()).or_insert_with(|| {
+            scopes.push(new(sources.cluster_of(member.host)));
+            scopes.len() - 1
+        });
+        scopes[place].all.push(*member);
+        scopes[place].has_errors |= has_errors;
     }
-    cluster::check(sources, &all, diagnostics);
-    let mut alike = Diagnostics::default();
-    alike::check(&named, &mut alike);
-    // An error may be the reason why something is missing.
-    if !sources.diagnostics.has_errors() && !diagnostics.has_errors() {
-        let early = named.iter().filter(|member| member.host.stage == Stage::Early);
-        let early: HashSet<Option<&str>> = early.map(Member::name).collect();
-        for member in &all {
-            // The network of the early document is there when the other one is applied.
-            if member.host.stage == Stage::Early || !early.contains(&member.name()) {
-                alone::check(member, &alike, diagnostics);
+    let is_new = |cluster: &&Cluster| {
+        !places.contains_key(&cluster.name.as_deref()) && (sources.clusters.len() > 1 || all.is_empty())
+    };
+    scopes.extend(sources.clusters.iter().filter(is_new).map(new));
+    scopes
+}
+
+impl Scope<'_> {
+    fn check(&self, diagnostics: &mut Diagnostics) {
+        let mut found = Diagnostics::default();
+        self.compare(&mut found);
+        let named: Vec<Member<'_>> = self.named(false).collect();
+        let mut alike = Diagnostics::default();
+        alike::check(&named, &mut alike);
+        // An error may be the reason why something is missing.
+        if !self.is_misread && !self.has_errors && !found.has_errors() {
+            let early = named.iter().filter(|member| member.host.stage == Stage::Early);
+            let early: HashSet<Option<&str>> = early.map(Member::name).collect();
+            for member in &self.all {
+                // The network of the early document is there when the other one is applied.
+                if member.host.stage == Stage::Early || !early.contains(&member.name()) {
+                    alone::check(member, &alike, &mut found);
+                }
             }
         }
+        diagnostics.extend(found);
+        diagnostics.extend(alike);
     }
-    diagnostics.extend(alike);
+
+    /// Documents with a host's name, or those of all nodes of the cluster.
+    fn named(&self, is_cluster: bool) -> impl Iterator<Item = Member<'_>> {
+        let members = self.all.iter().copied();
+        members
+            .filter(move |it| it.host.name.is_some() && it.host.is_cluster() == is_cluster)
+    }
+
+    fn compare(&self, diagnostics: &mut Diagnostics) {
+        let hosts: Vec<&Host> = self.all.iter().map(|member| member.host).collect();
+        let cluster: Vec<Member<'_>> = self.named(true).collect();
+        let named: Vec<Member<'_>> = self.named(false).collect();
+        for member in &cluster {
+            nmgen_core::check::cluster(member.host, member.facts, diagnostics);
+        }
+        // Hosts of an installation without a name; a lone document may be another version of some host's.
+        let unnamed = |member: &Member<'_>| member.host.name.is_none() && member.host.is_machine;
+        let unnamed = self.all.iter().copied().filter(unnamed);
+        let machines: Vec<Member<'_>> = named.iter().copied().chain(unnamed).collect();
+        twice(&machines, ADDRESS_ON_TWO_HOSTS, |facts| &facts.addresses, diagnostics);
+        twice(&machines, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
+        declared::check(&named, diagnostics);
+        declared::cluster_twice(&cluster, diagnostics);
+        // After an error an unread part may hold the missing host.
+        if !self.is_misread {
+            replicas::check(&hosts, &self.cluster.replicas, diagnostics);
+        }
+        running_node::written(&hosts, self.cluster, diagnostics);
+        roles::check(&named, diagnostics);
+        stages::check(&named, self.cluster, diagnostics);
+        for host in hosts {
+            map::check(host, self.cluster, diagnostics);
+            vlan_name::check(host, diagnostics);
+        }
+        cluster::check(self.cluster, &self.all, self.is_misread, diagnostics);
+    }
 }
 
 /// Every form of output would name a file or a directory after the host.
@@ -115,23 +182,6 @@ fn refused_name(host: &Host) -> Option<Diagnostic> {
     let message = format!("\"{}\" is no name of a Kubernetes object", name.escape_debug());
     let help = "use lower-case letters, digits, hyphens and dots";
     Some(Diagnostic::new(HOST_NAME_FORM, message, host.place.clone()).help(help))
-}
-
-/// By one controller, the installer would switch two hosts on and off as one.
-fn one_controller_each(controllers: &[ManagementController], diagnostics: &mut Diagnostics) {
-    let mut first: HashMap<&str, &ManagementController> = HashMap::new();
-    for controller in controllers {
-        let Some(other) = first.insert(&controller.address, controller) else { continue };
-        if other.host.is_none() || other.host != controller.host {
-            let name = other.host.as_deref().unwrap_or("another host");
-            let message = format!(
-                "the management controller {} is also that of {name} ({})",
-                controller.address.escape_debug(),
-                other.place.shown()
-            );
-            diagnostics.push(Diagnostic::new(BMC_ON_TWO_HOSTS, message, controller.place.clone()));
-        }
-    }
 }
 
 fn twice<'h, V: Eq + Hash + Display>(

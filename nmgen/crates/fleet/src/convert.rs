@@ -29,8 +29,8 @@ pub struct Outcome {
     pub hosts: Vec<Converted>,
     /// Sorted by file, line and column. After an error nothing should be written.
     pub diagnostics: Diagnostics,
-    /// The cluster's network.
-    pub(crate) cluster: Cluster,
+    /// The clusters of the hosts.
+    pub(crate) clusters: Vec<Cluster>,
 }
 
 impl Outcome {
@@ -66,7 +66,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         false => purpose(host, wanted),
     };
     let (diagnostics, configurations) = run(&hosts, purpose, identity);
-    let cluster = hosts.cluster.clone();
+    let clusters = hosts.clusters.clone();
     let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
         .hosts
@@ -79,10 +79,12 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
     // Two files may describe one host alike; each role may have a document for all its nodes.
     let mut is_first = |host: &Host| match host.is_cluster() {
         true => true,
-        false => host.name.clone().is_none_or(|name| seen.insert((name, host.policy.clone()))),
+        false => host.name.clone().is_none_or(|name| {
+            seen.insert((host.cluster.clone(), name, host.policy.clone()))
+        }),
     };
     let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
-    Outcome { hosts, diagnostics, cluster }
+    Outcome { hosts, diagnostics, clusters }
 }
 
 /// The purpose of a document, from its source, else from the form.
@@ -100,10 +102,11 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     let mut best = HashMap::new();
     for host in hosts.iter().filter(|host| host.document().is_some()) {
         let Some(name) = host.name.clone() else { continue };
-        let known = best.entry(name).or_insert(rank(host));
+        let known = best.entry((host.cluster.clone(), name)).or_insert(rank(host));
         *known = rank(host).max(*known);
     }
-    move |host: &Host| match host.name.as_ref().and_then(|name| best.get(name)) {
+    let id = |host: &Host| Some((host.cluster.clone(), host.name.clone()?));
+    move |host: &Host| match id(host).and_then(|id| best.get(&id)) {
         Some(best) => rank(host) == *best,
         None => true,
     }
@@ -124,12 +127,14 @@ fn run<K: Send>(
         let stands_alone = purpose == Purpose::Offline && !diagnostics.has_errors();
         (diagnostics, Compared::new(host, facts, stands_alone), keep(configuration))
     });
+    let mut has_errors = Vec::with_capacity(hosts.hosts.len());
     for (diagnostics, found, configuration) in done {
+        has_errors.push(diagnostics.has_errors());
         all.extend(diagnostics);
         compared.push(found);
         kept.push(configuration);
     }
-    check::check(hosts, &compared, &mut all);
+    check::check(hosts, &compared, &has_errors, &mut all);
     let mut diagnostics = hosts.diagnostics.clone();
     diagnostics.merge(all);
     (diagnostics, kept)

@@ -16,6 +16,7 @@ mod verify;
 mod wanted;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use nmgen_core::difference::fields;
 use nmgen_core::source::{Host, HostNetwork, Stage};
@@ -29,7 +30,7 @@ use self::interfaces::{is_up, kind};
 pub(crate) use self::normal::normal;
 pub use self::wanted::{BR_EX, Choice, Request};
 use crate::parallel::each;
-use crate::source::Hosts;
+use crate::source::{Hosts, cluster_of};
 
 /// The number of hosts with both documents in memory.
 const AT_A_TIME: usize = 512;
@@ -47,22 +48,23 @@ pub fn rules() -> Vec<Rule> {
 /// equal to the derived one. Hosts from whose documents nothing can be derived keep them, and the
 /// diagnostics give the reason.
 pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
-    let early: HashSet<String> =
-        hosts.hosts.iter().filter(|host| is_early(host)).filter_map(short).collect();
+    let early: HashSet<Id> =
+        hosts.hosts.iter().filter(|host| is_early(host)).filter_map(id).collect();
     let is_written = |host: &mut Host| {
         let document =
             host.document().filter(|_| host.stage == Stage::Node && host.policy.is_none());
         document.is_some_and(|document| {
-            has_bridge(&document.root) || short(host).is_some_and(|name| early.contains(&name))
+            has_bridge(&document.root) || id(host).is_some_and(|id| early.contains(&id))
         })
     };
     let written: Vec<Host> = hosts.hosts.extract_if(.., is_written).collect();
-    let own: HashMap<&str, &Host> =
-        written.iter().rev().filter_map(|own| Some((own.short_name()?, own))).collect();
+    let own: HashMap<Id, &Host> =
+        written.iter().rev().filter_map(|own| Some((id(own)?, own))).collect();
+    let clusters = &hosts.clusters;
     let one = |host: &Host| {
         let early = host.document().filter(|_| host.policy.is_none())?;
-        let derived = derived(host, early, &hosts.cluster, request);
-        Some(derived.and_then(|derived| match host.short_name().and_then(|name| own.get(name)) {
+        let derived = derived(host, early, cluster_of(clusters, host), request);
+        Some(derived.and_then(|derived| match id(host).and_then(|id| own.get(&id)) {
             Some(own) => verify_written(host, &derived, own).map(|()| derived),
             None => Ok(derived),
         }))
@@ -86,7 +88,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         !hosts
             .hosts
             .iter()
-            .any(|host| host.document().is_some() && host.short_name() == own.short_name())
+            .any(|host| host.document().is_some() && is_same(host, own))
     };
     let alone: Vec<Host> = written.into_iter().filter(is_alone).collect();
     hosts.hosts.extend(alone);
@@ -102,7 +104,7 @@ pub fn both_stages(hosts: Hosts, request: &Request) -> Hosts {
     };
     let new: Vec<Host> = derived.hosts.into_iter().filter(is_new).collect();
     for host in both.hosts.iter_mut().filter(|host| host.stage == Stage::Any) {
-        if new.iter().any(|it| it.short_name() == host.short_name()) {
+        if new.iter().any(|it| is_same(it, host)) {
             host.stage = Stage::Early;
         }
     }
@@ -114,8 +116,15 @@ fn is_early(host: &Host) -> bool {
     host.stage != Stage::Node && host.document().is_some()
 }
 
-fn short(host: &Host) -> Option<String> {
-    host.short_name().map(str::to_owned)
+/// A host's cluster and name.
+type Id = (Option<Arc<str>>, String);
+
+fn id(host: &Host) -> Option<Id> {
+    Some((host.cluster.clone(), host.short_name()?.to_owned()))
+}
+
+fn is_same(one: &Host, other: &Host) -> bool {
+    one.cluster == other.cluster && one.short_name() == other.short_name()
 }
 
 /// True for a document with br-ex.

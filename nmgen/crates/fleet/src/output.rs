@@ -7,6 +7,7 @@ mod nic_map;
 mod once;
 mod one_host;
 mod options;
+mod per_cluster;
 mod rendered;
 mod to_hosts;
 
@@ -21,5 +22,5 @@ pub use self::rendered::Output;
 
 /// Faults of forms that cannot carry a value.
 pub(crate) fn rules() -> Vec<Rule> {
-    [&nmgen_core::output::rules(), one_host::RULES, once::RULES, &delivery::rules()].concat()
+    [&nmgen_core::output::rules(), one_host::RULES, once::RULES, per_cluster::RULES, &delivery::rules()].concat()
 }

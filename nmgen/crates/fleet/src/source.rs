@@ -1,12 +1,14 @@
 //! Sources of documents: files of many kinds, recognised by their content, standard input, directories.
 
 mod acm_policy;
+mod agent_cluster_install;
 mod agent_config;
 mod assisted_tree;
 mod bare_metal_host;
 mod capture;
 mod cluster;
 mod cluster_instance;
+mod clusters;
 mod directory;
 mod embedded;
 mod encoding;
@@ -31,7 +33,9 @@ use nmgen_document::diagnostic::Rule;
 use nmgen_document::error::Error;
 
 pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
+use self::clusters::Origin;
 use self::found::Found;
+pub(crate) use self::hosts::{cluster_of, directory_of};
 pub use self::hosts::{Hosts, ManagementController, Replicas};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 
@@ -41,6 +45,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         &nmgen_core::source::rules(),
         hosts_directory::RULES,
         capture::RULES,
+        clusters::RULES,
         directory::RULES,
         embedded::RULES,
         encoding::RULES,
@@ -63,10 +68,11 @@ pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
     let mut found = Found::default();
     // Standard input is read once, even if named repeatedly.
     let mut is_first_stdin = true;
-    for path in paths.iter().map(AsRef::as_ref) {
+    for (source, path) in paths.iter().map(AsRef::as_ref).enumerate() {
         if path == "-" && !std::mem::take(&mut is_first_stdin) {
             continue;
         }
+        found.origin = Origin::of_source(source, path, directory::is(path));
         if directory::is(path) {
             tree::load(path, &mut found)?;
         } else if let Some(source) =

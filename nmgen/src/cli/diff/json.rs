@@ -27,6 +27,7 @@ fn one(changed: &HostChange) -> Value {
         }
     };
     json!({
+        "cluster": changed.cluster.as_deref(),
         "host": changed.host,
         "role": changed.role,
         "stage": match changed.stage {

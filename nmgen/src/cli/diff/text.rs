@@ -88,6 +88,9 @@ fn lines(changed: &HostChange) -> Vec<String> {
 /// The host, with role, stage and policy where it has several documents.
 fn title(changed: &HostChange) -> String {
     let mut title = changed.host.clone().unwrap_or_else(|| "the document".to_owned());
+    if let Some(cluster) = &changed.cluster {
+        title.insert_str(0, &format!("{cluster}: "));
+    }
     if changed.has_others {
         let role = changed.role.as_ref().map(|role| format!("role {role}"));
         let stage = match changed.stage {

@@ -15,8 +15,12 @@ pub(super) struct Pair<'h> {
 /// The old hosts in their order, then the added ones. Of several documents of a host, those of the same role, stage and policy
 /// belong together, then those of the same stage and policy, since sources differ in giving roles; one that is left on each side
 /// may have moved to another kind of source.
-pub(super) fn pairs<'h>(old: &'h [Host], new: &'h [Host]) -> Vec<Pair<'h>> {
-    let (of_old, of_new) = (by_name(old), by_name(new));
+pub(super) fn pairs<'h>(old: &'h [Host], new: &'h [Host], has_clusters: bool) -> Vec<Pair<'h>> {
+    let of_both = (!has_clusters).then_some(None);
+    let id = |host: &'h Host| -> Id<'h> {
+        (of_both.unwrap_or(host.cluster.as_deref()), host.short_name())
+    };
+    let (of_old, of_new) = (by_name(old, id), by_name(new, id));
     let mut counterparts: Vec<Option<usize>> = vec![None; old.len()];
     let mut is_taken = vec![false; new.len()];
     for (name, group) in &of_old {
@@ -44,9 +48,9 @@ pub(super) fn pairs<'h>(old: &'h [Host], new: &'h [Host]) -> Vec<Pair<'h>> {
             is_taken[*other] = true;
         }
     }
-    let has_others = |host: &Host| {
+    let has_others = |host: &'h Host| {
         let is_several = |group: Option<&Vec<usize>>| group.is_some_and(|group| group.len() > 1);
-        is_several(of_old.get(&host.short_name())) || is_several(of_new.get(&host.short_name()))
+        is_several(of_old.get(&id(host))) || is_several(of_new.get(&id(host)))
     };
     let known = old.iter().zip(&counterparts).map(|(before, other)| Pair {
         before: Some(before),
@@ -75,11 +79,17 @@ fn are_two_policies(one: &Host, other: &Host) -> bool {
     one.policy.is_some() && other.policy.is_some() && one.policy != other.policy
 }
 
+/// A host's cluster, where the sources have several, and its name.
+type Id<'h> = (Option<&'h str>, Option<&'h str>);
+
 /// Sources differ in giving the domain.
-fn by_name(hosts: &[Host]) -> HashMap<Option<&str>, Vec<usize>> {
-    let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::with_capacity(hosts.len());
+fn by_name<'h>(
+    hosts: &'h [Host],
+    id: impl Fn(&'h Host) -> Id<'h>,
+) -> HashMap<Id<'h>, Vec<usize>> {
+    let mut groups: HashMap<Id<'h>, Vec<usize>> = HashMap::with_capacity(hosts.len());
     for (index, host) in hosts.iter().enumerate() {
-        groups.entry(host.short_name()).or_default().push(index);
+        groups.entry(id(host)).or_default().push(index);
     }
     groups
 }

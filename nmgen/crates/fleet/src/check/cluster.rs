@@ -6,7 +6,7 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
 use super::member::Member;
 use super::network::Family;
-use crate::source::{Cluster, ClusterAddress, Hosts, InternalNetwork, Replicas};
+use crate::source::{Cluster, ClusterAddress, InternalNetwork, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
@@ -19,8 +19,12 @@ rules! {
     warning INSIDE_INTERNAL_NETWORK = "inside-internal-network";
 }
 
-pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut Diagnostics) {
-    let cluster = &sources.cluster;
+pub(super) fn check(
+    cluster: &Cluster,
+    members: &[Member<'_>],
+    is_misread: bool,
+    diagnostics: &mut Diagnostics,
+) {
     if !cluster.has_outer_load_balancer {
         virtual_addresses(cluster, diagnostics);
     }
@@ -40,13 +44,13 @@ pub(super) fn check(sources: &Hosts, members: &[Member<'_>], diagnostics: &mut D
             on_host(member, address, BOOTSTRAP_ADDRESS, help, diagnostics);
         }
         if member.host.policy.is_none() {
-            machine_network(sources, member, diagnostics);
+            machine_network(cluster, member, diagnostics);
         }
     }
     if let Some(rendezvous) = &cluster.rendezvous
-        && !sources.diagnostics.has_errors()
+        && !is_misread
     {
-        self::rendezvous(sources, members, rendezvous, diagnostics);
+        self::rendezvous(cluster, members, rendezvous, diagnostics);
     }
 }
 
@@ -132,9 +136,9 @@ fn internal_networks(cluster: &Cluster, member: &Member<'_>, diagnostics: &mut D
 }
 
 /// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it.
-fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagnostics) {
+fn machine_network(cluster: &Cluster, member: &Member<'_>, diagnostics: &mut Diagnostics) {
     let Some(document) = member.host.document() else { return };
-    let networks = &sources.cluster.machine_networks;
+    let networks = &cluster.machine_networks;
     for (name, family) in member.network.families() {
         let own = || family.addresses.iter().filter(|address| !is_of_each_host(&address.ip));
         let Some(first) = own().next() else { continue };
@@ -167,13 +171,13 @@ fn machine_network(sources: &Hosts, member: &Member<'_>, diagnostics: &mut Diagn
 
 /// Silent while some host's addresses are unknown.
 fn rendezvous(
-    sources: &Hosts,
+    cluster: &Cluster,
     members: &[Member<'_>],
     wanted: &ClusterAddress,
     diagnostics: &mut Diagnostics,
 ) {
     let machines = || members.iter().filter(|member| member.host.is_machine);
-    let replicas = sources.replicas.iter().map(|Replicas { count, .. }| *count).sum::<u64>();
+    let replicas = cluster.replicas.iter().map(|Replicas { count, .. }| *count).sum::<u64>();
     let is_known = |member: &Member<'_>| {
         let family: &Family = member.network.family(wanted.address);
         member.host.document().is_some() && !family.is_dynamic

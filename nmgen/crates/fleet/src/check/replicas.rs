@@ -20,13 +20,13 @@ rules! {
 const HELP: &str = "the agent-based installer lets the others use DHCP; the provisioning installer refuses too few";
 
 /// Without any host this check says nothing: another rule reports that.
-pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagnostics) {
+pub(super) fn check(hosts: &[&Host], wanted: &[Replicas], diagnostics: &mut Diagnostics) {
     let serves_all = hosts.iter().any(|host| host.is_cluster() && host.role.is_none());
     if hosts.is_empty() || wanted.is_empty() || serves_all {
         return;
     }
     let served: HashSet<&str> =
-        hosts.iter().filter(|host| host.is_cluster()).filter_map(role).collect();
+        hosts.iter().filter(|host| host.is_cluster()).filter_map(|host| role(host)).collect();
     let (counts, mut anyone) = count(hosts);
     for Replicas { role, count, place } in of_each_role(wanted) {
         let known = counts.get(usual(role)).copied().unwrap_or_default();
@@ -48,7 +48,7 @@ pub(super) fn check(hosts: &[Host], wanted: &[Replicas], diagnostics: &mut Diagn
 }
 
 /// The number of hosts with each role, and of those without one. Any source may give a host's role.
-fn count(hosts: &[Host]) -> (HashMap<&str, u64>, u64) {
+fn count<'h>(hosts: &[&'h Host]) -> (HashMap<&'h str, u64>, u64) {
     let mut named: HashMap<&str, Option<&str>> = HashMap::new();
     let mut roles = Vec::new();
     for host in hosts.iter().filter(|host| !host.is_cluster()) {

@@ -14,7 +14,7 @@ rules! {
 
 pub(super) const HELP: &str = "if this host is meant to differ, there is nothing to do";
 
-/// A role's hosts in one cluster and stage.
+/// A role's hosts in one stage.
 pub(super) type Group<'m, 'h> = (&'h str, Vec<&'m Member<'h>>);
 
 pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
@@ -24,16 +24,16 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// The hosts with a document, of each cluster, role and stage. A host's several policies have only parts of its network each, so
+/// The hosts with a document, of each role and stage. A host's several policies have only parts of its network each, so
 /// that they are not compared.
 pub(super) fn groups<'m, 'h>(members: &'m [Member<'h>]) -> Vec<Group<'m, 'h>> {
     // One source may give the role and another the document.
-    let mut known: HashMap<&str, (Option<&str>, &str)> = HashMap::new();
+    let mut known: HashMap<&str, &str> = HashMap::new();
     let mut policies: HashMap<&str, usize> = HashMap::new();
     for member in members {
         let Some(name) = member.name() else { continue };
         if let Some(role) = member.host.role.as_deref() {
-            known.insert(name, (member.host.cluster.as_deref(), role));
+            known.insert(name, role);
         }
         if member.host.policy.is_some() {
             *policies.entry(name).or_default() += 1;
@@ -42,16 +42,16 @@ pub(super) fn groups<'m, 'h>(members: &'m [Member<'h>]) -> Vec<Group<'m, 'h>> {
     let mut groups: BTreeMap<_, Vec<&Member<'_>>> = BTreeMap::new();
     for member in members.iter().filter(|member| member.host.document().is_some()) {
         let told = || member.name().and_then(|name| known.get(name).copied());
-        let own = member.host.role.as_deref().map(|role| (member.host.cluster.as_deref(), role));
+        let own = member.host.role.as_deref();
         let is_part = member.host.policy.is_some()
             && member.name().and_then(|name| policies.get(name)).is_some_and(|count| *count > 1);
-        if let Some((cluster, role)) = own.or_else(told)
+        if let Some(role) = own.or_else(told)
             && !is_part
         {
-            groups.entry((cluster, role, member.host.stage)).or_default().push(member);
+            groups.entry((role, member.host.stage)).or_default().push(member);
         }
     }
-    groups.into_iter().map(|((_, role, _), group)| (role, group)).collect()
+    groups.into_iter().map(|((role, _), group)| (role, group)).collect()
 }
 
 fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {

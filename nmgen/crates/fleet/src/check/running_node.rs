@@ -5,24 +5,27 @@ use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, Severity, rules};
 
 use crate::derive::{self, BR_EX};
-use crate::source::{Cluster, Plugin, own_name};
+use crate::source::{Cluster, Plugin, cluster_of, own_name};
 
 rules! {
     error BRIDGE_MISSING = "bridge-missing";
 }
 
 /// Checks the documents that a source has for the running node.
-pub(super) fn written(hosts: &[Host], cluster: &Cluster, diagnostics: &mut Diagnostics) {
+pub(super) fn written(hosts: &[&Host], cluster: &Cluster, diagnostics: &mut Diagnostics) {
     let written = hosts.iter().filter(|host| is_written(host));
     diagnostics.extend(written.filter_map(|host| without_bridge(host, cluster)));
 }
 
 /// Checks documents that become the running node's, except for faults that every check of these sources reports.
-pub(crate) fn check<'h>(hosts: impl Iterator<Item = &'h Host>, cluster: &Cluster) -> Diagnostics {
+pub(crate) fn check<'h>(
+    hosts: impl Iterator<Item = &'h Host>,
+    clusters: &[Cluster],
+) -> Diagnostics {
     let mut diagnostics = Diagnostics::default();
     for host in hosts {
         if !is_written(host) {
-            diagnostics.extend(without_bridge(host, cluster));
+            diagnostics.extend(without_bridge(host, cluster_of(clusters, host)));
         }
         if own_name(host).is_none()
             && let Some((ip, place)) = facts(host).first_address()

@@ -21,7 +21,7 @@ use std::collections::HashSet;
 
 use nmgen_core::check::Purpose;
 use nmgen_core::node::CLUSTER;
-use nmgen_core::source::Stage;
+use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostics, Rule};
 use nmgen_document::error::Error;
 
@@ -102,15 +102,16 @@ impl Delivery {
     }
 
     /// Reports faults that a document has in this form alone, since the form gives it another purpose.
-    pub(super) fn check(self, hosts: &[Converted], cluster: &Cluster) -> Diagnostics {
+    pub(super) fn check(self, hosts: &[Converted], clusters: &[Cluster]) -> Diagnostics {
         match self {
             Self::MachineConfig => {
                 // A second document of a host is a fault by itself (`once`).
                 let mut seen = HashSet::new();
                 let first = hosts.iter().filter(|converted| {
-                    seen.insert((converted.host.role.as_deref(), host_name::node_name(converted)))
+                    let Host { cluster, role, .. } = &converted.host;
+                    seen.insert((cluster, role, host_name::node_name(converted)))
                 });
-                running_node::check(first.map(|converted| &converted.host), cluster)
+                running_node::check(first.map(|converted| &converted.host), clusters)
             }
             Self::Ignition
             | Self::Policy
@@ -143,6 +144,20 @@ impl Delivery {
                 let name = own_name(&host.host).filter(|name| *name != CLUSTER)?;
                 Some((None, name.into()))
             }
+        }
+    }
+
+    /// The name of a cluster's only file.
+    pub(super) fn file_name(self, hosts: &[Converted]) -> String {
+        let host = hosts.first().map_or(CLUSTER, host_name::document_name);
+        match self {
+            Self::Ignition => format!("{host}.ign"),
+            Self::Kargs => format!("{host}.kargs"),
+            Self::MachineConfig => "machine-config.yaml".to_owned(),
+            Self::Policy => "policy.yaml".to_owned(),
+            Self::BmhSecret => "bmh-secret.yaml".to_owned(),
+            Self::NmStateConfig => "nmstateconfig.yaml".to_owned(),
+            Self::Initrd => "initrd.img".to_owned(),
         }
     }
 

@@ -11,7 +11,7 @@ use super::delivery::Delivery;
 use super::one_host::Selection;
 use super::options::Options;
 use super::rendered::Output;
-use super::{loss, once, one_host, to_hosts};
+use super::{loss, once, one_host, per_cluster, to_hosts};
 use crate::convert::{self, Converted, Outcome};
 use crate::source::{Hosts, is_usable_name};
 
@@ -41,7 +41,7 @@ impl Form {
         let mut outcome = convert::convert_at(hosts, self.stage(), self.purpose());
         selection.keep_converted(&mut outcome);
         if let Self::Delivery(delivery) = self {
-            outcome.diagnostics.merge(delivery.check(&outcome.hosts, &outcome.cluster));
+            outcome.diagnostics.merge(delivery.check(&outcome.hosts, &outcome.clusters));
         }
         outcome
     }
@@ -85,13 +85,71 @@ impl Form {
         if !self.has_map() {
             diagnostics.extend(loss::map(hosts));
         }
-        let output = match self {
-            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
-            Self::Gc => Output::File(gc(hosts, &mut diagnostics)?),
-            Self::Hosts => Output::Directory(to_hosts::files(hosts)),
-            Self::Delivery(delivery) => delivery.render(hosts, options, &mut diagnostics)?,
+        let clusters = per_cluster::clusters(hosts);
+        let is_one = clusters.len() < 2 || self == Self::Gc;
+        let output = match self.one_cluster_only().filter(|_| !is_one) {
+            Some(form) => {
+                diagnostics.push(per_cluster::refuse(form, &clusters, hosts));
+                Output::Directory(Vec::new())
+            }
+            None if is_one => self.one(hosts, options, &mut diagnostics)?,
+            None => {
+                let one = |hosts: &[Converted], diagnostics: &mut Diagnostics| {
+                    self.one(hosts, options, diagnostics)
+                };
+                let name = |hosts: &[Converted]| self.file_name(hosts);
+                per_cluster::render(hosts, &clusters, one, name, &mut diagnostics)?
+            }
         };
         Ok((output, diagnostics))
+    }
+
+    /// Like [`Self::render`], for a place that has room for one file.
+    ///
+    /// # Errors
+    /// Those of [`Self::render`].
+    pub fn render_one_file(
+        self,
+        outcome: &Outcome,
+        options: &Options,
+    ) -> Result<(Output, Diagnostics), Error> {
+        let clusters = per_cluster::clusters(&outcome.hosts);
+        if clusters.len() < 2 {
+            return self.render(outcome, options);
+        }
+        let told = per_cluster::refuse("one file", &clusters, &outcome.hosts);
+        Ok((Output::Directory(Vec::new()), Diagnostics::from(told)))
+    }
+
+    /// The hosts of one cluster.
+    fn one(
+        self,
+        hosts: &[Converted],
+        options: &Options,
+        diagnostics: &mut Diagnostics,
+    ) -> Result<Output, Error> {
+        Ok(match self {
+            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
+            Self::Gc => Output::File(gc(hosts, diagnostics)?),
+            Self::Hosts => Output::Directory(to_hosts::files(hosts)),
+            Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics)?,
+        })
+    }
+
+    /// The name of a form that is one file for all hosts, which a node reads whole.
+    fn one_cluster_only(self) -> Option<&'static str> {
+        match self {
+            Self::Delivery(Delivery::Initrd) => Some("initrd"),
+            _ => None,
+        }
+    }
+
+    /// The name of a cluster's only file, beside those of other clusters.
+    fn file_name(self, hosts: &[Converted]) -> String {
+        match self {
+            Self::Delivery(delivery) => delivery.file_name(hosts),
+            Self::Keyfiles | Self::Gc | Self::Hosts => "gc.yaml".to_owned(),
+        }
     }
 
     /// The host's own file or object; `None` if the form checks this itself.

@@ -19,22 +19,25 @@ rules! {
 /// object.
 pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 
+/// A destination, in the cluster's own output.
+type InCluster<'h> = (Option<&'h str>, Destination<'h>);
+
 /// The hosts without repeated ones. Hosts without a destination are all kept.
 pub(super) fn merge_duplicates<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
     diagnostics: &mut Diagnostics,
 ) -> Cow<'h, [Converted]> {
-    let mut first: HashMap<Destination<'h>, &Converted> = HashMap::new();
+    let mut first: HashMap<InCluster<'h>, &Converted> = HashMap::new();
     let mut is_kept = vec![true; hosts.len()];
     for (converted, is_kept) in hosts.iter().zip(&mut is_kept) {
         let Some(destination) = destination(converted) else { continue };
-        match first.entry(destination) {
+        match first.entry((converted.host.cluster.as_deref(), destination)) {
             Entry::Vacant(entry) => drop(entry.insert(converted)),
             Entry::Occupied(entry) => {
                 *is_kept = false;
                 if !is_same(converted, entry.get()) {
-                    diagnostics.push(fault(&entry.key().1, &converted.host, &entry.get().host));
+                    diagnostics.push(fault(&entry.key().1.1, &converted.host, &entry.get().host));
                 }
             }
         }

@@ -1,17 +1,17 @@
 //! The choice of hosts; forms for a single host.
 
-use std::collections::HashMap;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::pattern;
 
 use crate::convert::{Converted, Outcome};
-use crate::source::Hosts;
+use crate::source::{Cluster, Hosts, directory_of};
 
 rules! {
     error NO_SUCH_HOST = "no-such-host";
+    error NO_SUCH_CLUSTER = "no-such-cluster";
     error ONE_HOST_ONLY = "one-host-only";
 }
 
@@ -32,16 +32,18 @@ pub struct Selection<'a> {
     pub hosts: &'a [String],
     /// Roles.
     pub roles: &'a [String],
+    /// Names of clusters; patterns of the shell.
+    pub clusters: &'a [String],
     /// The sources, for messages.
     pub sources: &'a [String],
 }
 
 impl Selection<'_> {
     /// Every host.
-    pub const ALL: Self = Self { hosts: &[], roles: &[], sources: &[] };
+    pub const ALL: Self = Self { hosts: &[], roles: &[], clusters: &[], sources: &[] };
 
     fn is_all(&self) -> bool {
-        self.hosts.is_empty() && self.roles.is_empty()
+        self.hosts.is_empty() && self.roles.is_empty() && self.clusters.is_empty()
     }
 
     /// Keeps the selected hosts before they are checked. The numbers of machines are for all of them.
@@ -53,11 +55,33 @@ impl Selection<'_> {
         let is_kept = self.kept(&hosts);
         self.verify(&hosts, &mut loaded.diagnostics);
         retain(&mut loaded.hosts, is_kept);
-        loaded.replicas.clear();
-        // With a rendezvous host there is no bootstrap machine.
-        if loaded.cluster.rendezvous.take().is_some() {
-            loaded.cluster.bootstrap = None;
+        if !self.clusters.is_empty() {
+            self.keep_clusters(loaded);
         }
+        if self.hosts.is_empty() && self.roles.is_empty() {
+            return;
+        }
+        for cluster in &mut loaded.clusters {
+            cluster.replicas.clear();
+            // With a rendezvous host there is no bootstrap machine.
+            if cluster.rendezvous.take().is_some() {
+                cluster.bootstrap = None;
+            }
+        }
+    }
+
+    /// Keeps what the sources say of the selected clusters alone.
+    fn keep_clusters(&self, loaded: &mut Hosts) {
+        let is_kept = |name: Option<&str>| self.clusters.iter().any(|it| fits_cluster(name, it));
+        let others = loaded.clusters.extract_if(.., |it| !is_kept(it.name.as_deref()));
+        let others: Vec<Cluster> = others.collect();
+        loaded.management_controllers.retain(|it| is_kept(it.cluster.as_deref()));
+        let kept = &loaded.clusters;
+        loaded.diagnostics.retain(|found| {
+            let directory = directory_of(&found.place.file);
+            let is_of = |cluster: &Cluster| cluster.directories.contains(&*directory);
+            kept.iter().any(is_of) || !others.iter().any(is_of)
+        });
     }
 
     /// Keeps the selected hosts of two sets of sources. A name or a role has to fit a host of one of them; a host that changes its
@@ -91,23 +115,38 @@ impl Selection<'_> {
     /// Which hosts are kept.
     fn kept(&self, hosts: &[&Host]) -> Vec<bool> {
         // One source may give the role and another the document.
-        let mut roles: HashMap<Option<&str>, &str> = HashMap::new();
+        let id = |host: &Host| (host.cluster.clone(), host.short_name().map(str::to_owned));
+        let mut roles: HashMap<_, &str> = HashMap::new();
         for host in hosts {
             if let Some(role) = &host.role {
-                roles.insert(host.short_name(), role);
+                roles.insert(id(host), role);
             }
         }
         let is_kept = |host: &&Host| {
             let has_name = self.hosts.is_empty() || self.hosts.iter().any(|name| fits(host, name));
-            let role = host.role.as_deref().or_else(|| roles.get(&host.short_name()).copied());
+            let role = host.role.as_deref().or_else(|| roles.get(&id(host)).copied());
             let is_role = |wanted: &String| role == Some(wanted.as_str());
-            has_name && (self.roles.is_empty() || self.roles.iter().any(is_role))
+            let is_cluster = |it: &String| fits_cluster(host.cluster.as_deref(), it);
+            let is_of = self.clusters.is_empty() || self.clusters.iter().any(is_cluster);
+            is_of && has_name && (self.roles.is_empty() || self.roles.iter().any(is_role))
         };
         hosts.iter().map(is_kept).collect()
     }
 
-    /// An error for each name and role that fits no host.
+    /// An error for each name, role and cluster that fits no host.
     fn verify(&self, hosts: &[&Host], diagnostics: &mut Diagnostics) {
+        let has = |name: &String| hosts.iter().any(|it| fits_cluster(it.cluster.as_deref(), name));
+        for name in self.clusters.iter().filter(|name| !has(name)) {
+            let message = format!("there is no host of a cluster {}", name.escape_debug());
+            let place = Place::file(self.sources.join(" "));
+            let clusters: BTreeSet<&str> =
+                hosts.iter().filter_map(|host| host.cluster.as_deref()).collect();
+            let help = match clusters.is_empty() {
+                true => "no cluster here has a name; leave --cluster out".to_owned(),
+                false => few(&clusters.into_iter().collect::<Vec<_>>()),
+            };
+            diagnostics.push(Diagnostic::new(NO_SUCH_CLUSTER, message, place).help(help));
+        }
         for name in self.hosts.iter().filter(|name| !hosts.iter().any(|host| fits(host, name))) {
             self.report(format!("there is no host {name}"), hosts, diagnostics);
         }
@@ -129,28 +168,46 @@ fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
     list.retain(|_| is_kept.next().unwrap_or_default());
 }
 
+/// A host's cluster and name.
+type Named<'h> = (Option<&'h str>, &'h str);
+
+fn named(host: &Host) -> Option<Named<'_>> {
+    Some((host.cluster.as_deref(), host.short_name()?))
+}
+
 /// The names of the kept hosts.
-fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<&'h str> {
+fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<Named<'h>> {
     let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
-    kept.filter_map(|(host, _)| host.short_name()).collect()
+    kept.filter_map(|(host, _)| named(host)).collect()
 }
 
 /// Keeps the hosts of these names too.
-fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&str) -> bool) {
+fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&Named<'_>) -> bool) {
     for (host, is_kept) in hosts.iter().zip(is_kept) {
-        *is_kept |= host.short_name().is_some_and(&wanted);
+        *is_kept |= named(host).is_some_and(|it| wanted(&it));
     }
 }
 
 /// The names of the first hosts.
 fn those_there(hosts: &[&Host]) -> String {
-    const FEW: usize = 5;
     let names: Vec<&str> = hosts.iter().filter_map(|host| host.name.as_deref()).collect();
+    match names.is_empty() {
+        true => "no host here has a name; leave --host out".to_owned(),
+        false => few(&names),
+    }
+}
+
+fn few(names: &[&str]) -> String {
+    const FEW: usize = 5;
     match names.get(FEW..) {
-        _ if names.is_empty() => "no host here has a name; leave --host out".to_owned(),
         Some([_, ..]) => format!("the sources have {} and others", names[..FEW].join(", ")),
         _ => format!("the sources have {}", names.join(", ")),
     }
+}
+
+/// A cluster is known by its name, and by its directory where it has none.
+fn fits_cluster(cluster: Option<&str>, pattern: &str) -> bool {
+    cluster.is_some_and(|name| pattern::fits(pattern, name))
 }
 
 fn fits(host: &Host, pattern: &str) -> bool {

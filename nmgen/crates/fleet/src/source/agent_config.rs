@@ -5,13 +5,18 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostic;
 
+use super::clusters::Claim;
 use super::found::Found;
 use super::installation;
 use super::manifest::{Manifest, items_mut};
 use crate::source::hosts_directory::NO_HOSTS;
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
-    installation::rendezvous(manifest, root, found);
+    let (name, place) = manifest.metadata(root).unzip();
+    let name = name.map(|name| name.name);
+    found.origin.claim = Claim::Installation { name, is_install_config: false };
+    let place = place.unwrap_or_else(|| manifest.key_place(root, None));
+    installation::rendezvous(manifest, root, found.describe(place));
     if manifest.list(root, "hosts").is_empty() {
         let message = "this agent-config has no hosts";
         found.without_hosts.push(

@@ -55,7 +55,7 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
         let source = directory::read(tree, &file, one_document, diagnostics)?;
         let document = source.map(|source| document(&source, &host.nics));
         let document = document.transpose();
-        found.loaded.add(document.map(|document| Host {
+        found.add_read(document.map(|document| Host {
             place: Place::file(&*file),
             network: HostNetwork::read(document),
             ..host.clone()

@@ -4,11 +4,13 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
 use super::found::{Found, Name, Reference};
-use super::installation;
 use super::manifest::Manifest;
+use super::{installation, nmstate_config};
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
+    let label = nmstate_config::label(manifest, root);
+    found.claim_member(name.as_ref().and_then(|(name, _)| name.namespace.as_deref()), label);
     let Some(spec) = manifest.get(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let namespace = name.as_ref().and_then(|(name, _)| name.namespace.clone());

@@ -1,13 +1,25 @@
 //! The cluster that the hosts belong to, as far as a source describes it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use nmgen_document::text::place::Place;
 
-/// The cluster's network, as an install-config or the like describes it.
+use super::hosts::Replicas;
+
+/// A cluster, as far as an install-config or the like describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cluster {
+    /// Its name, which no other cluster of the sources has; that of its directory where the sources have several and give none.
+    pub name: Option<Arc<str>>,
+    /// The name of another description of it.
+    pub(crate) variant_of: Option<Arc<str>>,
+    /// The directories of its sources.
+    pub(crate) directories: BTreeSet<Arc<str>>,
+    /// The roles that need hosts.
+    pub replicas: Vec<Replicas>,
     /// The networks with the nodes' addresses (`networking.machineNetwork`).
     pub machine_networks: Vec<Network>,
     /// The networks of pods and services, which are no host's (`networking.clusterNetwork`, `serviceNetwork`).
@@ -24,6 +36,41 @@ pub struct Cluster {
     pub bootstrap: Option<ClusterAddress>,
     /// The address of the host that installs the others.
     pub rendezvous: Option<ClusterAddress>,
+}
+
+impl Cluster {
+    /// Adds what another file says of it.
+    pub(super) fn add(&mut self, other: Self) {
+        let Self {
+            name: _,
+            variant_of: _,
+            directories: _,
+            replicas,
+            machine_networks,
+            internal_networks,
+            plugin,
+            virtual_addresses,
+            has_outer_load_balancer,
+            has_provisioning_network,
+            bootstrap,
+            rendezvous,
+        } = other;
+        self.replicas.extend(replicas);
+        self.machine_networks.extend(machine_networks);
+        self.internal_networks.extend(internal_networks);
+        self.plugin = plugin.or(self.plugin);
+        self.virtual_addresses.extend(virtual_addresses);
+        self.has_outer_load_balancer |= has_outer_load_balancer;
+        self.has_provisioning_network |= has_provisioning_network;
+        self.bootstrap = bootstrap.or(self.bootstrap.take());
+        self.rendezvous = rendezvous.or(self.rendezvous.take());
+    }
+
+    /// True for two descriptions of one cluster.
+    pub(crate) fn is_variant_of(&self, other: &Self) -> bool {
+        let first = |it: &Self| it.variant_of.clone().or(it.name.clone());
+        first(self) == first(other)
+    }
 }
 
 /// A network inside the cluster.

@@ -2,13 +2,12 @@
 //! `bootMACAddress` and `nodeNetwork`, which is the spec of an NMStateConfig. Its predecessor SiteConfig
 //! (`ran.openshift.io/v1`) has the same in `spec.clusters[]`.
 
-use std::sync::Arc;
-
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
-use nmgen_document::diagnostic::Diagnostic;
+use nmgen_document::diagnostic::{Diagnostic, Place};
 
-use super::found::Found;
+use super::clusters::{Claim, Standing};
+use super::found::{Found, Name};
 use super::installation;
 use super::manifest::{Manifest, items_mut, value_mut};
 use crate::source::hosts_directory::NO_HOSTS;
@@ -20,23 +19,37 @@ const DEFAULT_ROLE: &str = "master";
 const SINGLE_NODE: &str = "SNO";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
+    let (name, place) = manifest.metadata(root).unzip();
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
-    cluster(manifest, spec, found);
+    cluster(manifest, spec, (name, place), found);
 }
 
 /// A SiteConfig.
 pub(super) fn site(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
     for node in manifest.list_mut(spec, "clusters") {
-        cluster(manifest, node, found);
+        cluster(manifest, node, (None, None), found);
     }
 }
 
-fn cluster(manifest: &mut Manifest<'_>, spec: &mut Node<'_>, found: &mut Found) {
-    let name: Option<Arc<str>> = manifest.text(spec, "clusterName").map(|(name, _)| name.into());
-    installation::network(manifest, Some(spec), found);
+/// `object`: the name of the object, where each cluster has one.
+fn cluster(
+    manifest: &mut Manifest<'_>,
+    spec: &mut Node<'_>,
+    (object, object_place): (Option<Name>, Option<Place>),
+    found: &mut Found,
+) {
+    let name = manifest.text(spec, "clusterName");
+    let place = name.map(|(_, node)| manifest.place(node)).or(object_place);
+    let name = name.map(|(name, _)| name.to_owned());
+    let namespace = object.as_ref().and_then(|object| object.namespace.clone());
+    if let Some(name) = name.or(object.map(|object| object.name)) {
+        found.origin.claim = Claim::Cluster { namespace, name, standing: Standing::Whole };
+    }
+    let description = found.describe(place.unwrap_or_else(|| manifest.key_place(spec, None)));
+    installation::network(manifest, Some(spec), description);
     if spec.text_at("clusterType") != Some(SINGLE_NODE) {
-        installation::virtual_addresses(manifest, spec, found);
+        installation::virtual_addresses(manifest, spec, description);
     }
     if manifest.list(spec, "nodes").is_empty() {
         let message = "this cluster has no nodes";
@@ -47,7 +60,7 @@ fn cluster(manifest: &mut Manifest<'_>, spec: &mut Node<'_>, found: &mut Found) 
         let host = one(manifest, node);
         let address = manifest.text(node, "bmcAddress");
         found.add_controller(&host, address.map(|(address, node)| (address, manifest.place(node))));
-        found.add(Host { cluster: name.clone(), ..host });
+        found.add(host);
     }
 }
 

@@ -11,8 +11,9 @@ use nmgen_document::nested::{too_many, unpacked_size};
 use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
 use nmgen_document::spelling;
 
+use crate::source::clusters::{self, Claim, Draft, Origin};
 use crate::source::hosts_directory::{self, NO_HOSTS};
-use crate::source::{Hosts, ManagementController};
+use crate::source::{Cluster, Hosts, ManagementController};
 
 rules! {
     pub(super) warning UNUSED_FILE = "unused-file";
@@ -24,6 +25,13 @@ rules! {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) loaded: Hosts,
+    /// Where the present file stands, and what it says of its cluster.
+    pub(super) origin: Origin,
+    /// By the host's index.
+    origins: Vec<Origin>,
+    drafts: Vec<Draft>,
+    /// By the host's index.
+    controllers: Vec<(usize, ManagementController)>,
     /// Secrets with and without a document.
     secrets: Vec<Secret>,
     /// Secrets with the key `nmstate`, parsable or not.
@@ -45,6 +53,7 @@ pub(super) struct Secret {
     pub(super) content: Content,
     /// The number of hosts found before it.
     pub(super) position: usize,
+    pub(super) origin: Origin,
 }
 
 /// The value of the key `nmstate`.
@@ -83,17 +92,48 @@ impl Found {
         let hosts = self.loaded.hosts.len();
         if hosts < MAX_HOSTS {
             self.loaded.hosts.push(host);
+            self.origins.push(self.origin.clone());
         } else if !self.is_full {
             self.is_full = true;
             self.loaded.diagnostics.push(too_many(host.place));
         }
     }
 
-    /// Keeps the address of the host's management controller.
+    /// Adds the host of a file, or its faults.
+    pub(super) fn add_read(&mut self, host: Result<Host, Diagnostics>) {
+        if let Some(host) = self.loaded.diagnostics.accept(host) {
+            self.add(host);
+        }
+    }
+
+    /// Keeps the address of the management controller of the host that is added next.
     pub(super) fn add_controller(&mut self, host: &Host, address: Option<(&str, Place)>) {
-        self.loaded.management_controllers.extend(address.map(|(address, place)| {
-            ManagementController { host: host.name.clone(), address: address.to_owned(), place }
+        let of = self.loaded.hosts.len();
+        self.controllers.extend(address.map(|(address, place)| {
+            let (host, address) = (host.name.clone(), address.to_owned());
+            (of, ManagementController { cluster: None, host, address, place })
         }));
+    }
+
+    /// A file's own words about its cluster, to be filled in.
+    pub(super) fn describe(&mut self, place: Place) -> &mut Cluster {
+        let (cluster, origin) = (Cluster::default(), self.origin.clone());
+        // The draft is there, since it was pushed.
+        let index = self.drafts.len();
+        self.drafts.push(Draft { cluster, origin, place });
+        &mut self.drafts[index].cluster
+    }
+
+    /// The words of an object of one host, in a namespace of its cluster's name; hosts that join a running cluster are in one of
+    /// OpenShift's own.
+    pub(super) fn claim_member(&mut self, namespace: Option<&str>, label: Option<&str>) {
+        let is_of_cluster = |it: &&str| !it.starts_with("openshift-") && *it != "default";
+        let namespace = namespace.filter(is_of_cluster).map(str::to_owned);
+        let label = label.map(str::to_owned);
+        self.origin.claim = match (&namespace, &label) {
+            (None, None) => Claim::Nothing,
+            _ => Claim::Member { namespace, label },
+        };
     }
 
     pub(super) fn add_secret(&mut self, secret: Secret) {
@@ -103,19 +143,42 @@ impl Found {
 
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
-        self.only_role();
         let used = self.join();
+        let controllers = std::mem::take(&mut self.controllers);
+        let mut of_controllers = controllers.into_iter().peekable();
+        let mut controllers = Vec::new();
         let rest = self.secrets.into_iter().zip(used).filter(|(_, is_used)| !is_used);
         let mut rest = rest.map(|(secret, _)| secret).peekable();
-        let mut hosts = Vec::with_capacity(self.loaded.hosts.len());
-        for (index, host) in self.loaded.hosts.into_iter().enumerate() {
-            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
-                hosts.extend(of_secret(secret));
-            }
+        let (mut hosts, mut origins) = (Vec::with_capacity(self.loaded.hosts.len()), Vec::new());
+        let mut add = |(host, origin): (Host, Origin)| {
             hosts.push(host);
+            origins.push(origin);
+            hosts.len() - 1
+        };
+        for (index, host) in self.loaded.hosts.into_iter().zip(self.origins).enumerate() {
+            while let Some(secret) = rest.next_if(|secret| secret.position <= index) {
+                of_secret(secret).map(&mut add);
+            }
+            let place = add(host);
+            while let Some((_, controller)) = of_controllers.next_if(|(of, _)| *of <= index) {
+                controllers.push((place, controller));
+            }
         }
-        hosts.extend(rest.filter_map(of_secret));
+        for secret in rest {
+            of_secret(secret).map(&mut add);
+        }
+        let clusters = clusters::resolve(&hosts, &origins, self.drafts);
+        for (host, of) in hosts.iter_mut().zip(&clusters.of_hosts) {
+            host.cluster.clone_from(&clusters.clusters[*of].name);
+        }
+        let named = |(host, controller): (usize, ManagementController)| ManagementController {
+            cluster: hosts.get(host).and_then(|host: &Host| host.cluster.clone()),
+            ..controller
+        };
+        let management_controllers = controllers.into_iter().map(named).collect();
+        only_role(&mut hosts, &clusters.clusters, &clusters.of_hosts);
         let mut diagnostics = self.loaded.diagnostics;
+        diagnostics.extend(clusters.twice);
         if hosts.is_empty() {
             diagnostics.extend(self.without_hosts);
             diagnostics.extend(nothing(&diagnostics));
@@ -126,18 +189,7 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        Hosts { hosts, diagnostics, ..self.loaded }
-    }
-
-    /// If an install-config has machines of one role only, as for a single node, every host has that
-    /// role.
-    fn only_role(&mut self) {
-        let mut wanted = self.loaded.replicas.iter().filter(|replicas| replicas.count > 0);
-        let (Some(first), None) = (wanted.next(), wanted.next()) else { return };
-        let machines = self.loaded.hosts.iter_mut().filter(|host| host.is_machine);
-        for host in machines.filter(|host| host.role.is_none()) {
-            host.role = Some(first.role.clone());
-        }
+        Hosts { hosts, clusters: clusters.clusters, management_controllers, diagnostics }
     }
 
     /// Gives hosts the documents of their Secrets; returns which Secrets are used.
@@ -145,9 +197,10 @@ impl Found {
         let mut used = vec![false; self.secrets.len()];
         let index = Index::new(&self.secrets);
         for Reference { host, secret: name, place } in &self.references {
+            let origin = self.origins.get(*host);
             let Some(host) = self.loaded.hosts.get_mut(*host) else { continue };
             host.network = HostNetwork::Unreadable;
-            let found = index.find(name);
+            let found = index.find(name, origin.map(|it| &*it.directory).unwrap_or_default());
             let (problem, help) = match found.map(|index| (&self.secrets[index].content, index)) {
                 Some((Content::Document(document), index)) => {
                     // One Secret may serve many hosts.
@@ -200,6 +253,7 @@ fn meant(secrets: &[Secret], name: &Name) -> Option<String> {
 /// Secrets by name. The last of two with the same name wins, as if applied in order.
 struct Index<'s> {
     in_namespace: HashMap<(Option<&'s str>, &'s str), usize>,
+    in_directory: HashMap<(Option<&'s str>, &'s str, &'s str), usize>,
     anywhere: HashMap<&'s str, usize>,
 }
 
@@ -207,19 +261,29 @@ impl<'s> Index<'s> {
     fn new(secrets: &'s [Secret]) -> Self {
         let names = || secrets.iter().map(|secret| &secret.name).enumerate();
         let full = |name: &'s Name| (name.namespace.as_deref(), name.name.as_str());
+        let beside = |(index, secret): (usize, &'s Secret)| {
+            let (namespace, name) = full(&secret.name);
+            ((namespace, &*secret.origin.directory, name), index)
+        };
         Self {
             in_namespace: names().map(|(index, name)| (full(name), index)).collect(),
+            in_directory: secrets.iter().enumerate().map(beside).collect(),
             anywhere: names().map(|(index, name)| (name.name.as_str(), index)).collect(),
         }
     }
 
-    /// Without a namespace, match in all.
-    fn find(&self, name: &Name) -> Option<usize> {
-        let Some(namespace) = name.namespace.as_deref() else {
-            return self.anywhere.get(name.name.as_str()).copied();
+    /// Without a namespace, match in all; two directories may have Secrets of one name, for two clusters.
+    fn find(&self, name: &Name, directory: &str) -> Option<usize> {
+        let beside = |namespace| {
+            self.in_directory.get(&(namespace, directory, name.name.as_str())).copied()
         };
-        let here = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
-        here(Some(namespace)).max(here(None))
+        let Some(namespace) = name.namespace.as_deref() else {
+            let here = beside(None);
+            return here.or_else(|| self.anywhere.get(name.name.as_str()).copied());
+        };
+        let own = |namespace| self.in_namespace.get(&(namespace, name.name.as_str())).copied();
+        let here = beside(Some(namespace)).max(beside(None));
+        here.or_else(|| own(Some(namespace)).max(own(None)))
     }
 }
 
@@ -232,14 +296,28 @@ fn nothing(diagnostics: &Diagnostics) -> Option<Diagnostic> {
     (!is_told).then(|| Diagnostic::new(NO_HOSTS, message, place))
 }
 
+/// If an install-config has machines of one role only, as for a single node, every host of the cluster has that role.
+fn only_role(hosts: &mut [Host], clusters: &[Cluster], of_hosts: &[usize]) {
+    for (host, of) in hosts.iter_mut().zip(of_hosts) {
+        let mut wanted = clusters[*of].replicas.iter().filter(|replicas| replicas.count > 0);
+        if let (Some(only), None) = (wanted.next(), wanted.next())
+            && host.is_machine
+            && host.role.is_none()
+        {
+            host.role = Some(only.role.clone());
+        }
+    }
+}
+
 /// The host of a Secret that no BareMetalHost refers to.
-fn of_secret(secret: Secret) -> Option<Host> {
+fn of_secret(secret: Secret) -> Option<(Host, Origin)> {
     let Content::Document(document) = secret.content else { return None };
     let name = secret.name.name;
     // The installer's name for a host's Secret.
     let name = name.strip_suffix("-network-config-secret").unwrap_or(&name).to_owned();
     let host = Host::new(Some(name), secret.place);
-    Some(Host { stage: Stage::Early, network: HostNetwork::Written(document), ..host })
+    let network = HostNetwork::Written(document);
+    Some((Host { stage: Stage::Early, network, ..host }, secret.origin))
 }
 
 /// The fault of a host's name, which becomes a directory or file name of the output.
@@ -284,6 +362,7 @@ mod tests {
             place: Place::file("a.yaml"),
             content: Content::Document(document.into_owned()),
             position,
+            origin: Origin::default(),
         }
     }
 

@@ -1,5 +1,8 @@
 //! The hosts of all sources.
 
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
+
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place};
 use nmgen_document::size::too_many_interfaces;
@@ -21,6 +24,8 @@ pub struct Replicas {
 /// A host's baseboard management controller, by which the installer switches it on and off.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ManagementController {
+    /// The host's cluster, if it has a name.
+    pub cluster: Option<Arc<str>>,
     /// The host's name, if it has one.
     pub host: Option<String>,
     /// Its address, a URL mostly.
@@ -34,17 +39,45 @@ pub struct ManagementController {
 pub struct Hosts {
     /// In the order of sources; in a hosts directory sorted by name.
     pub hosts: Vec<Host>,
-    /// The roles that need hosts.
-    pub replicas: Vec<Replicas>,
     /// The management controllers of machines.
     pub management_controllers: Vec<ManagementController>,
-    /// The cluster's network.
-    pub cluster: Cluster,
+    /// The clusters of the hosts, and those that are described without hosts.
+    pub clusters: Vec<Cluster>,
     /// Skipped files and parts of files, each with the reason.
     pub diagnostics: Diagnostics,
 }
 
+/// A cluster of which no source says anything.
+static UNKNOWN: LazyLock<Cluster> = LazyLock::new(Cluster::default);
+
 impl Hosts {
+    /// The host's cluster.
+    pub fn cluster_of(&self, host: &Host) -> &Cluster {
+        cluster_of(&self.clusters, host)
+    }
+
+    /// True where hosts have to be told with their cluster's name.
+    pub fn has_several_clusters(&self) -> bool {
+        let mut hosts = self.hosts.iter().map(|host| &host.cluster);
+        let first = hosts.next();
+        hosts.any(|other| Some(other) != first)
+    }
+
+    /// Leaves out the cluster's name where there is one cluster only.
+    pub fn name_clusters_if_several(&mut self) {
+        if !self.has_several_clusters() {
+            self.hosts.iter_mut().for_each(|host| host.cluster = None);
+        }
+    }
+
+    /// True if a part of the cluster's sources could not be read.
+    pub(crate) fn is_misread(&self, cluster: &Cluster) -> bool {
+        let is_of_it = |file: &str| {
+            self.clusters.len() < 2 || cluster.directories.contains(&*directory_of(file))
+        };
+        self.diagnostics.iter().any(|it| it.is_error() && is_of_it(&it.place.file))
+    }
+
     /// A single document of no particular host.
     pub fn document(source: &Source) -> Self {
         let mut hosts = Self::default();
@@ -62,7 +95,27 @@ impl Hosts {
         }
     }
 
-    pub(crate) fn add(&mut self, host: Result<Host, Diagnostics>) {
+    pub(super) fn add(&mut self, host: Result<Host, Diagnostics>) {
         self.hosts.extend(self.diagnostics.accept(host));
+    }
+}
+
+/// The cluster of a host among these.
+pub(crate) fn cluster_of<'c>(clusters: &'c [Cluster], host: &Host) -> &'c Cluster {
+    match clusters {
+        [only] => only,
+        _ => clusters.iter().find(|it| it.name == host.cluster).unwrap_or(&UNKNOWN),
+    }
+}
+
+/// The directory of a file, as the clusters know it.
+pub(crate) fn directory_of(file: &str) -> std::borrow::Cow<'_, str> {
+    if file.starts_with('<') {
+        return file.into();
+    }
+    match Path::new(file).parent().map(Path::to_string_lossy) {
+        Some(parent) if parent.is_empty() => ".".into(),
+        Some(parent) => parent,
+        None => file.into(),
     }
 }

@@ -6,6 +6,7 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::text::Source;
 
 use super::directory;
+use super::found::Found;
 use super::hosts::Hosts;
 
 rules! {
@@ -37,14 +38,15 @@ pub(super) fn accepted_name<'n>(
 }
 
 /// Adds the host of a file.
-pub(super) fn add(name: &str, source: &Source, loaded: &mut Hosts) {
+pub(super) fn add(name: &str, source: &Source, found: &mut Found) {
     if is_empty(source.text.as_bytes()) {
         let (message, help) = EMPTY;
         let place = Place::file(source.name.clone());
-        loaded.diagnostics.push(Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help));
+        let told = Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help);
+        found.loaded.diagnostics.push(told);
         return;
     }
-    loaded.add(Host::of_file(Some(name.to_owned()), source));
+    found.add_read(Host::of_file(Some(name.to_owned()), source));
 }
 
 /// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.

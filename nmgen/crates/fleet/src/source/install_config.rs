@@ -8,10 +8,11 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostic;
 
+use super::clusters::Claim;
 use super::found::Found;
 use super::installation;
 use super::manifest::{Manifest, items_mut};
-use crate::source::Replicas;
+use crate::source::{Cluster, Replicas};
 use crate::source::hosts_directory::NO_HOSTS;
 
 const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
@@ -24,7 +25,12 @@ const MADE_BY_INSTALLER: &[&str] =
     &["aws", "azure", "gcp", "ibmcloud", "kubevirt", "openstack", "ovirt", "powervs"];
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
-    cluster(manifest, root, found);
+    let (name, place) = manifest.metadata(root).unzip();
+    let name = name.map(|name| name.name);
+    found.origin.claim = Claim::Installation { name, is_install_config: true };
+    let place = place.unwrap_or_else(|| manifest.key_place(root, None));
+    let without_hosts = cluster(manifest, root, found.describe(place));
+    found.without_hosts.extend(without_hosts);
     for node in items_mut(root, HOSTS) {
         let host = one(manifest, node);
         let address = installation::management_controller(manifest, node);
@@ -37,24 +43,29 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     }
 }
 
-/// The facts of the cluster, and the number of its machines.
-fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+/// The facts of the cluster, and the number of its machines; the message if it has no hosts.
+fn cluster(
+    manifest: &mut Manifest<'_>,
+    root: &Node<'_>,
+    cluster: &mut Cluster,
+) -> Option<Diagnostic> {
     let platform = manifest.get(root, "platform");
     let bare_metal = platform.and_then(|node| manifest.get(node, "baremetal"));
     let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     let networking = manifest.get(root, "networking");
-    installation::network(manifest, networking, found);
+    installation::network(manifest, networking, cluster);
     for entry in platform.map(Node::entries).unwrap_or_default() {
-        installation::virtual_addresses(manifest, &entry.node, found);
+        installation::virtual_addresses(manifest, &entry.node, cluster);
     }
     if let Some(bare_metal) = bare_metal {
         // `Managed` without a value (openshift/installer, `pkg/types/baremetal/defaults/platform.go`).
         let provisioning = manifest.text(bare_metal, "provisioningNetwork");
-        found.loaded.cluster.has_provisioning_network =
+        cluster.has_provisioning_network =
             provisioning.is_none_or(|(text, _)| text != "Disabled");
-        installation::bootstrap(manifest, bare_metal, found);
+        installation::bootstrap(manifest, bare_metal, cluster);
     }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();
+    let mut without_hosts = None;
     if hosts.is_empty() && configs.is_empty() {
         let (at, key) = match (platform, bare_metal) {
             (Some(platform), Some(_)) => (platform, Some("baremetal")),
@@ -62,7 +73,7 @@ fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
             (None, _) => (root, None),
         };
         let message = "this install-config has no hosts in platform.baremetal.hosts";
-        found.without_hosts.push(
+        without_hosts = Some(
             Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
                 .help("hosts in an agent-config.yaml count too: give both files"),
         );
@@ -71,8 +82,9 @@ fn cluster(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
         platform.entries().iter().any(|entry| MADE_BY_INSTALLER.contains(&&*entry.key))
     };
     if !platform.is_some_and(is_made) {
-        replicas(manifest, root, found);
+        replicas(manifest, root, cluster);
     }
+    without_hosts
 }
 
 fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
@@ -85,7 +97,7 @@ fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
 }
 
 /// The pools, in the order in which the installer assigns them to hosts without a role.
-fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: &mut Cluster) {
     let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, "master"));
     let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, "arbiter"));
     let compute = manifest.list(root, "compute").iter().map(|pool| (pool, "worker"));
@@ -96,6 +108,6 @@ fn replicas(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
         let given = manifest.number(pool, "replicas");
         let (count, node) = given.unwrap_or((default, name.map_or(pool, |(_, node)| node)));
         let place = manifest.place(node);
-        found.loaded.replicas.push(Replicas { role: role.to_owned(), count, place });
+        cluster.replicas.push(Replicas { role: role.to_owned(), count, place });
     }
 }

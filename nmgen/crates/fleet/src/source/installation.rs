@@ -3,9 +3,8 @@
 use nmgen_document::Node;
 use nmgen_document::text::place::Place;
 
-use super::found::Found;
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use crate::source::cluster::{ClusterAddress, InternalNetwork, Network, Plugin};
+use crate::source::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
 const VIRTUAL: &[(&str, &str, &str)] = &[
@@ -18,9 +17,8 @@ const VIRTUAL: &[(&str, &str, &str)] = &[
 pub(super) fn network(
     manifest: &mut Manifest<'_>,
     networking: Option<&Node<'_>>,
-    found: &mut Found,
+    cluster: &mut Cluster,
 ) {
-    let cluster = &mut found.loaded.cluster;
     let plugin = networking.and_then(|node| manifest.text(node, "networkType"));
     cluster.plugin = Some(match plugin {
         None | Some(("OVNKubernetes", _)) => Plugin::OvnKubernetes,
@@ -29,11 +27,11 @@ pub(super) fn network(
     let Some(networking) = networking else { return };
     for item in manifest.list(networking, "machineNetwork") {
         let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
-        found.loaded.cluster.machine_networks.extend(network.map(|(network, _)| network));
+        cluster.machine_networks.extend(network.map(|(network, _)| network));
     }
     let mut inner = |key, network: Option<(Network, Place)>| {
         let network = network.map(|(network, place)| InternalNetwork { network, key, place });
-        found.loaded.cluster.internal_networks.extend(network);
+        cluster.internal_networks.extend(network);
     };
     for item in manifest.list(networking, "clusterNetwork") {
         let text = manifest.text(item, "cidr");
@@ -68,9 +66,13 @@ fn cidr(manifest: &mut Manifest<'_>, (text, node): (&str, &Node<'_>)) -> Option<
 }
 
 /// The virtual addresses under the keys of a platform or a cluster. Addresses that are none are the installer's to refuse.
-pub(super) fn virtual_addresses(manifest: &mut Manifest<'_>, owner: &Node<'_>, found: &mut Found) {
+pub(super) fn virtual_addresses(
+    manifest: &mut Manifest<'_>,
+    owner: &Node<'_>,
+    cluster: &mut Cluster,
+) {
     let load_balancer = owner.at(&["loadBalancer", "type"]).and_then(Node::text);
-    found.loaded.cluster.has_outer_load_balancer |= load_balancer == Some("UserManaged");
+    cluster.has_outer_load_balancer |= load_balancer == Some("UserManaged");
     for (list, single, purpose) in VIRTUAL {
         // The one is no misspelt form of the other.
         let Some(node) = owner.get(single).or_else(|| manifest.get(owner, list)) else { continue };
@@ -78,24 +80,23 @@ pub(super) fn virtual_addresses(manifest: &mut Manifest<'_>, owner: &Node<'_>, f
         for item in items {
             if let Some(address) = item.text().and_then(|text| text.parse().ok()) {
                 let place = manifest.place(item);
-                let found = &mut found.loaded.cluster.virtual_addresses;
-                found.push(ClusterAddress { address, purpose, place });
+                cluster.virtual_addresses.push(ClusterAddress { address, purpose, place });
             }
         }
     }
 }
 
 /// The address of the virtual machine that installs the hosts.
-pub(super) fn bootstrap(manifest: &mut Manifest<'_>, owner: &Node<'_>, found: &mut Found) {
+pub(super) fn bootstrap(manifest: &mut Manifest<'_>, owner: &Node<'_>, cluster: &mut Cluster) {
     let purpose = "the bootstrap machine's address";
-    found.loaded.cluster.bootstrap = one(manifest, owner, "bootstrapExternalStaticIP", purpose);
+    cluster.bootstrap = one(manifest, owner, "bootstrapExternalStaticIP", purpose);
 }
 
 /// The address of the host that installs the others.
-pub(super) fn rendezvous(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+pub(super) fn rendezvous(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: &mut Cluster) {
     let purpose = "the rendezvous host's address";
     if let Some(address) = one(manifest, root, "rendezvousIP", purpose) {
-        found.loaded.cluster.rendezvous = Some(address);
+        cluster.rendezvous = Some(address);
     }
 }
 

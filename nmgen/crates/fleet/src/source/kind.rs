@@ -7,10 +7,11 @@ use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use nmgen_document::text::Source;
 use nmgen_document::{Document, Node};
 
+use super::clusters::Claim;
 use super::found::{Found, UNUSED_FILE};
 use super::manifest::{Manifest, is_full};
 use super::{
-    acm_policy, agent_config, bare_metal_host, cluster_instance, install_config, machine_config,
+    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, install_config, machine_config,
     network_config, nmstate_config, node_network_state, policy, secret,
 };
 
@@ -60,12 +61,13 @@ pub(super) fn is_of_fleet(source: &Source) -> bool {
 /// other kinds may repeat.
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
+    found.origin.claim = Claim::Nothing;
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
     if is_state {
-        found.loaded.add(state(source, name, documents.pop()));
+        found.add_read(state(source, name, documents.pop()));
         return;
     }
     let mut passed_over = Vec::new();
@@ -157,6 +159,7 @@ fn one(
     passed_over: &mut Vec<String>,
 ) {
     let before = found.count();
+    found.origin.claim = Claim::Nothing;
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
         (Kind::State | Kind::Manifest(""), Some(of)) => Kind::Manifest(of),
@@ -185,6 +188,12 @@ fn one(
         Kind::Manifest("MachineConfig") => machine_config::load(&mut manifest, node, found),
         Kind::Manifest("ClusterInstance") => cluster_instance::load(&mut manifest, node, found),
         Kind::Manifest("SiteConfig") => cluster_instance::site(&mut manifest, node, found),
+        Kind::Manifest("AgentClusterInstall") => {
+            agent_cluster_install::load(&mut manifest, node, found);
+        }
+        Kind::Manifest("ClusterDeployment") => {
+            agent_cluster_install::deployment(&mut manifest, node, found);
+        }
         Kind::Manifest("Policy") => {
             for object in acm_policy::templates(&mut manifest, node) {
                 one(document, object, None, None, found, passed_over);

@@ -7,8 +7,14 @@ use nmgen_document::Node;
 use super::found::Found;
 use super::manifest::Manifest;
 
+/// The InfraEnv that the label of an object names, by assisted-service's convention.
+const INFRA_ENV: &str = "infraenvs.agent-install.openshift.io";
+
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let name = manifest.metadata(root);
+    let label = label(manifest, root).map(str::to_owned);
+    let namespace = name.as_ref().and_then(|(name, _)| name.namespace.as_deref());
+    found.claim_member(namespace, label.as_deref());
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let host = Host {
@@ -17,4 +23,10 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
         ..Host::new(name.map(|(name, _)| name.name), place)
     };
     found.add(manifest.with_network(host, spec, "config"));
+}
+
+/// The InfraEnv of an object of one host.
+pub(super) fn label<'n>(manifest: &mut Manifest<'_>, root: &'n Node<'_>) -> Option<&'n str> {
+    let labels = manifest.at(root, &["metadata", "labels"])?;
+    labels.text_at(INFRA_ENV)
 }

@@ -31,6 +31,8 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
         let help = "a cluster takes stringData; keep one of them";
         manifest.add(SECRET_DATA_TWICE, manifest.key_place(at, Some(KEY)), message, help);
     }
+    found.claim_member(name.namespace.as_deref(), None);
+    let origin = found.origin.clone();
     found.add_secret(Secret {
         name,
         place,
@@ -40,5 +42,6 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             None => Content::Nothing,
         },
         position: found.loaded.hosts.len(),
+        origin,
     });
 }

@@ -37,7 +37,7 @@ fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Err
         } else if let Some(name) =
             hosts_directory::accepted_name(&file, file_name, &mut found.loaded)
         {
-            hosts_directory::add(name, &source, &mut found.loaded);
+            hosts_directory::add(name, &source, found);
         }
     }
     if found.count() == hosts {

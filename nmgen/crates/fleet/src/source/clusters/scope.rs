@@ -1,0 +1,74 @@
+//! Where a source stands, and what it says of its cluster.
+
+use std::sync::Arc;
+
+use crate::source::directory_of;
+
+/// The place of a host or a description among the sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::source) struct Origin {
+    /// The number of the source.
+    pub(in crate::source) source: usize,
+    /// The directory that was given, or that of the given file.
+    pub(in crate::source) root: Arc<str>,
+    /// The directory of the file.
+    pub(in crate::source) directory: Arc<str>,
+    pub(in crate::source) claim: Claim,
+}
+
+impl Default for Origin {
+    fn default() -> Self {
+        Self { source: 0, root: "".into(), directory: "".into(), claim: Claim::Nothing }
+    }
+}
+
+impl Origin {
+    /// The place of what is given on the command line.
+    pub(in crate::source) fn of_source(source: usize, path: &str, is_directory: bool) -> Self {
+        let directory: Arc<str> = match (path, is_directory) {
+            ("-", _) => "<stdin>".into(),
+            (path, false) => directory_of(path).into(),
+            (path, true) => match path.trim_end_matches('/') {
+                "" => "/".into(),
+                path => path.into(),
+            },
+        };
+        Self { source, root: directory.clone(), directory, claim: Claim::Nothing }
+    }
+
+    /// True in a directory below the given one.
+    pub(super) fn is_below(&self) -> bool {
+        self.root != self.directory
+    }
+
+    /// The directory, from the given one on.
+    pub(super) fn shown(&self) -> &str {
+        let below = self.directory.strip_prefix(&*self.root).unwrap_or(&self.directory);
+        match below.trim_start_matches('/') {
+            "" => &self.directory,
+            below => below,
+        }
+    }
+}
+
+/// The words of a source about its cluster.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(in crate::source) enum Claim {
+    /// None: the directory decides.
+    Nothing,
+    /// An install-config or an agent-config: the installation of its directory.
+    Installation { name: Option<String>, is_install_config: bool },
+    /// An object that describes a cluster, or a host in it.
+    Cluster { namespace: Option<String>, name: String, standing: Standing },
+    /// An object of one host: its namespace, and the InfraEnv of its label.
+    Member { namespace: Option<String>, label: Option<String> },
+}
+
+/// How much of a cluster an object describes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::source) enum Standing {
+    /// All of it, with its hosts: ClusterInstance, SiteConfig.
+    Whole,
+    /// A part, beside others: AgentClusterInstall, ClusterDeployment.
+    Part,
+}
