@@ -38,6 +38,7 @@ mod stages;
 mod targets;
 mod tidy;
 mod trust;
+mod two_clusters;
 mod write;
 
 fn main() -> std::process::ExitCode {

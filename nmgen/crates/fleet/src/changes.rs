@@ -3,9 +3,9 @@
 mod machine;
 mod pairs;
 
-use std::sync::Arc;
 use nmgen_core::difference::{Difference, fields};
 use nmgen_core::source::{Host, Stage};
+use std::sync::Arc;
 
 use self::machine::Fact;
 use self::pairs::{Pair, pairs};
@@ -68,7 +68,8 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
             (Some(_), None) => Change::Removed,
             (None, Some(_)) => Change::Added,
             (Some(before), Some(after)) => {
-                let document = document(before, after, old.cluster_of(before), new.cluster_of(after));
+                let document =
+                    document(before, after, old.cluster_of(before), new.cluster_of(after));
                 let facts = machine::facts(before, after);
                 if facts.is_empty() && document == Document::Fields(Vec::new()) {
                     continue;

@@ -103,7 +103,8 @@ fn scopes<'h>(sources: &'h Hosts, all: &[Member<'h>], has_errors: &[bool]) -> Ve
         scopes[place].has_errors |= has_errors;
     }
     let is_new = |cluster: &&Cluster| {
-        !places.contains_key(&cluster.name.as_deref()) && (sources.clusters.len() > 1 || all.is_empty())
+        !places.contains_key(&cluster.name.as_deref())
+            && (sources.clusters.len() > 1 || all.is_empty())
     };
     scopes.extend(sources.clusters.iter().filter(is_new).map(new));
     scopes
@@ -134,8 +135,7 @@ impl Scope<'_> {
     /// Documents with a host's name, or those of all nodes of the cluster.
     fn named(&self, is_cluster: bool) -> impl Iterator<Item = Member<'_>> {
         let members = self.all.iter().copied();
-        members
-            .filter(move |it| it.host.name.is_some() && it.host.is_cluster() == is_cluster)
+        members.filter(move |it| it.host.name.is_some() && it.host.is_cluster() == is_cluster)
     }
 
     fn compare(&self, diagnostics: &mut Diagnostics) {

@@ -79,9 +79,10 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
     // Two files may describe one host alike; each role may have a document for all its nodes.
     let mut is_first = |host: &Host| match host.is_cluster() {
         true => true,
-        false => host.name.clone().is_none_or(|name| {
-            seen.insert((host.cluster.clone(), name, host.policy.clone()))
-        }),
+        false => host
+            .name
+            .clone()
+            .is_none_or(|name| seen.insert((host.cluster.clone(), name, host.policy.clone()))),
     };
     let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
     Outcome { hosts, diagnostics, clusters }

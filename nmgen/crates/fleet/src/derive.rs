@@ -85,10 +85,7 @@ pub fn hosts(mut hosts: Hosts, request: &Request) -> Hosts {
         }
     }
     let is_alone = |own: &Host| {
-        !hosts
-            .hosts
-            .iter()
-            .any(|host| host.document().is_some() && is_same(host, own))
+        !hosts.hosts.iter().any(|host| host.document().is_some() && is_same(host, own))
     };
     let alone: Vec<Host> = written.into_iter().filter(is_alone).collect();
     hosts.hosts.extend(alone);

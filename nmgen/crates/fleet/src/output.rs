@@ -22,5 +22,12 @@ pub use self::rendered::Output;
 
 /// Faults of forms that cannot carry a value.
 pub(crate) fn rules() -> Vec<Rule> {
-    [&nmgen_core::output::rules(), one_host::RULES, once::RULES, per_cluster::RULES, &delivery::rules()].concat()
+    [
+        &nmgen_core::output::rules(),
+        one_host::RULES,
+        once::RULES,
+        per_cluster::RULES,
+        &delivery::rules(),
+    ]
+    .concat()
 }

@@ -35,8 +35,8 @@ use nmgen_document::error::Error;
 pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
 use self::clusters::Origin;
 use self::found::Found;
-pub(crate) use self::hosts::{cluster_of, directory_of};
 pub use self::hosts::{Hosts, ManagementController, Replicas};
+pub(crate) use self::hosts::{cluster_of, directory_of};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 
 /// Rules about the files themselves, regardless of content.

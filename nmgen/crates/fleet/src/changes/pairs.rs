@@ -83,10 +83,7 @@ fn are_two_policies(one: &Host, other: &Host) -> bool {
 type Id<'h> = (Option<&'h str>, Option<&'h str>);
 
 /// Sources differ in giving the domain.
-fn by_name<'h>(
-    hosts: &'h [Host],
-    id: impl Fn(&'h Host) -> Id<'h>,
-) -> HashMap<Id<'h>, Vec<usize>> {
+fn by_name<'h>(hosts: &'h [Host], id: impl Fn(&'h Host) -> Id<'h>) -> HashMap<Id<'h>, Vec<usize>> {
     let mut groups: HashMap<Id<'h>, Vec<usize>> = HashMap::with_capacity(hosts.len());
     for (index, host) in hosts.iter().enumerate() {
         groups.entry(id(host)).or_default().push(index);

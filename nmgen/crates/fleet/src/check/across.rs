@@ -48,7 +48,8 @@ pub(super) fn controllers(
 
 fn are_variants(clusters: &[Cluster], one: Option<&str>, other: Option<&str>) -> bool {
     let of = |name: Option<&str>| clusters.iter().find(|it| it.name.as_deref() == name);
-    one != other && matches!((of(one), of(other)), (Some(one), Some(other)) if one.is_variant_of(other))
+    one != other
+        && matches!((of(one), of(other)), (Some(one), Some(other)) if one.is_variant_of(other))
 }
 
 /// Network cards and routed addresses, one message for two hosts.
@@ -77,9 +78,10 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
             let own = families().flat_map(|family| {
                 family.addresses.iter().map(move |address| (address, &family.gateways))
             });
-            let reaches = |(own, gateways): (&super::network::Address, &std::collections::BTreeSet<_>)| {
-                own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
-            };
+            let reaches =
+                |(own, gateways): (&super::network::Address, &std::collections::BTreeSet<_>)| {
+                    own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
+                };
             cluster.machine_networks.iter().any(|network| network.contains(*ip))
                 || own.into_iter().any(reaches)
         }

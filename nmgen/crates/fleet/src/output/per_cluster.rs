@@ -56,10 +56,12 @@ pub(super) fn render(
         while !taken.insert(path.clone()) {
             path.push("other".to_owned());
         }
-        files.extend(rendered.into_iter().map(|file| File {
-            directories: [path.clone(), file.directories].concat(),
-            ..file
-        }));
+        files.extend(
+            rendered.into_iter().map(|file| File {
+                directories: [path.clone(), file.directories].concat(),
+                ..file
+            }),
+        );
     }
     Ok(Output::Directory(files))
 }

@@ -13,8 +13,8 @@ const NODE: &str = "on the running node";
 /// One row a host: its document, or both stages.
 pub(super) fn stages(hosts: &[Host]) -> Vec<Vec<Stack>> {
     let drawn = || hosts.iter().filter(|host| host.document().is_some());
-    let mut early: HashMap<&str, &Host> = HashMap::new();
-    let mut later: HashMap<&str, &Host> = HashMap::new();
+    let mut early: HashMap<Key<'_>, &Host> = HashMap::new();
+    let mut later: HashMap<Key<'_>, &Host> = HashMap::new();
     for host in drawn().filter(|host| host.policy.is_none()) {
         let stage = if host.stage == Stage::Early { &mut early } else { &mut later };
         stage.entry(key(host)).or_insert(host);
@@ -22,7 +22,7 @@ pub(super) fn stages(hosts: &[Host]) -> Vec<Vec<Stack>> {
     let is = |it: Option<&&Host>, host: &Host| it.is_some_and(|it| std::ptr::eq(*it, host));
     let mut rows = Vec::new();
     for host in drawn() {
-        let (before, after) = (early.get(key(host)), later.get(key(host)));
+        let (before, after) = (early.get(&key(host)), later.get(&key(host)));
         let row = match (before, after) {
             (Some(_), Some(after)) if is(before, host) => pair(stack(host), stack(after)),
             // Drawn beside the early one.
@@ -34,9 +34,12 @@ pub(super) fn stages(hosts: &[Host]) -> Vec<Vec<Stack>> {
     rows
 }
 
+/// A host's cluster and name.
+type Key<'h> = (Option<&'h str>, &'h str);
+
 /// A host without a name is known by its file.
-fn key(host: &Host) -> &str {
-    host.short_name().unwrap_or(&host.place.file)
+fn key(host: &Host) -> Key<'_> {
+    (host.cluster.as_deref(), host.short_name().unwrap_or(&host.place.file))
 }
 
 fn stack(host: &Host) -> Option<Stack> {

@@ -142,7 +142,8 @@ impl Resolver {
             it.namespace == *namespace || own(&it.namespace) && own(namespace)
         };
         let same: Vec<usize> = known.iter().filter(is_same).copied().collect();
-        let has_place = |group: &&usize| self.groups[**group].directories.contains(&origin.directory);
+        let has_place =
+            |group: &&usize| self.groups[**group].directories.contains(&origin.directory);
         let free = |group: &&usize| !(is_whole && self.groups[**group].is_described);
         let mut beside = same.iter().filter(has_place).chain(&same).filter(free);
         if let Some(group) = beside.next().copied() {
@@ -179,7 +180,8 @@ impl Resolver {
         let known: Vec<(Option<String>, usize)> =
             of_directory().map(|((_, name), group)| (name.clone(), *group)).collect();
         // Two install-configs of one directory are two clusters where their names differ.
-        let fits = |other: &Option<String>| other.is_none() || name.is_none() || other.as_ref() == name;
+        let fits =
+            |other: &Option<String>| other.is_none() || name.is_none() || other.as_ref() == name;
         let found = known.iter().find(|(other, group)| {
             fits(other) || !(is_install_config && self.install_configs.contains(group))
         });
@@ -204,7 +206,8 @@ impl Resolver {
 
     /// An install-config and an agent-config of two directories, given together, are one installation.
     fn join_installations(&mut self, of_drafts: &mut [Option<usize>]) {
-        let alone: Vec<usize> = self.agent_configs.difference(&self.install_configs).copied().collect();
+        let alone: Vec<usize> =
+            self.agent_configs.difference(&self.install_configs).copied().collect();
         let mut whole = self.install_configs.iter();
         if let (Some(group), None, [agent]) = (whole.next().copied(), whole.next(), &alone[..])
             && !self.agent_configs.contains(&group)
@@ -233,7 +236,8 @@ impl Resolver {
         for (host, origin) in hosts.iter().zip(origins) {
             if let claim @ Claim::Member { namespace, label } = &origin.claim {
                 // A BareMetalHost and the NMStateConfig of one host may have one name.
-                let directory = first.entry((claim, host.name.as_deref())).or_insert(&origin.directory);
+                let directory =
+                    first.entry((claim, host.name.as_deref())).or_insert(&origin.directory);
                 if **directory != origin.directory && host.document().is_some() {
                     apart.insert((namespace.clone(), label.clone()));
                 }
@@ -255,7 +259,9 @@ impl Resolver {
                 let key = (origin.directory.clone(), name.clone());
                 self.installations.get(&key).copied()
             }
-            Claim::Member { namespace, label } => Some(self.of_object(origin, namespace, label, apart)),
+            Claim::Member { namespace, label } => {
+                Some(self.of_object(origin, namespace, label, apart))
+            }
             Claim::Nothing => None,
         }?;
         self.seen(group, origin, place);
@@ -264,14 +270,24 @@ impl Resolver {
 
     fn known(&self, origin: &Origin, namespace: Option<&String>, name: &str) -> Option<usize> {
         let groups = self.named.get(name)?;
-        self.nearest(origin, groups.iter().copied().filter(|group| {
-            let own = self.groups[*group].namespace.as_ref();
-            own == namespace || own.is_none() || namespace.is_none() || namespace.is_some_and(|it| it == name)
-        }))
+        self.nearest(
+            origin,
+            groups.iter().copied().filter(|group| {
+                let own = self.groups[*group].namespace.as_ref();
+                own == namespace
+                    || own.is_none()
+                    || namespace.is_none()
+                    || namespace.is_some_and(|it| it == name)
+            }),
+        )
     }
 
     /// The first of the same directory, else the first.
-    fn nearest(&self, origin: &Origin, groups: impl Iterator<Item = usize> + Clone) -> Option<usize> {
+    fn nearest(
+        &self,
+        origin: &Origin,
+        groups: impl Iterator<Item = usize> + Clone,
+    ) -> Option<usize> {
         let is_here = |group: &usize| self.groups[*group].directories.contains(&origin.directory);
         groups.clone().find(is_here).or_else(|| groups.clone().next())
     }
@@ -448,10 +464,9 @@ impl Resolver {
                 name.escape_debug(),
                 other.shown()
             );
-            found.push(
-                Diagnostic::new(CLUSTER_TWICE, message, place.clone())
-                    .help("one of the two is applied over the other: remove one, or give it another name"),
-            );
+            found.push(Diagnostic::new(CLUSTER_TWICE, message, place.clone()).help(
+                "one of the two is applied over the other: remove one, or give it another name",
+            ));
         }
         found
     }

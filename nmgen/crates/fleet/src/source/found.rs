@@ -274,9 +274,8 @@ impl<'s> Index<'s> {
 
     /// Without a namespace, match in all; two directories may have Secrets of one name, for two clusters.
     fn find(&self, name: &Name, directory: &str) -> Option<usize> {
-        let beside = |namespace| {
-            self.in_directory.get(&(namespace, directory, name.name.as_str())).copied()
-        };
+        let beside =
+            |namespace| self.in_directory.get(&(namespace, directory, name.name.as_str())).copied();
         let Some(namespace) = name.namespace.as_deref() else {
             let here = beside(None);
             return here.or_else(|| self.anywhere.get(name.name.as_str()).copied());

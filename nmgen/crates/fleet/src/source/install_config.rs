@@ -12,8 +12,8 @@ use super::clusters::Claim;
 use super::found::Found;
 use super::installation;
 use super::manifest::{Manifest, items_mut};
-use crate::source::{Cluster, Replicas};
 use crate::source::hosts_directory::NO_HOSTS;
+use crate::source::{Cluster, Replicas};
 
 const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
 const HOST_CONFIGS: &[&str] = &["networking", "hostConfig"];
@@ -60,8 +60,7 @@ fn cluster(
     if let Some(bare_metal) = bare_metal {
         // `Managed` without a value (openshift/installer, `pkg/types/baremetal/defaults/platform.go`).
         let provisioning = manifest.text(bare_metal, "provisioningNetwork");
-        cluster.has_provisioning_network =
-            provisioning.is_none_or(|(text, _)| text != "Disabled");
+        cluster.has_provisioning_network = provisioning.is_none_or(|(text, _)| text != "Disabled");
         installation::bootstrap(manifest, bare_metal, cluster);
     }
     let configs = networking.map(|node| manifest.list(node, "hostConfig")).unwrap_or_default();

@@ -11,8 +11,9 @@ use super::clusters::Claim;
 use super::found::{Found, UNUSED_FILE};
 use super::manifest::{Manifest, is_full};
 use super::{
-    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, install_config, machine_config,
-    network_config, nmstate_config, node_network_state, policy, secret,
+    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance,
+    install_config, machine_config, network_config, nmstate_config, node_network_state, policy,
+    secret,
 };
 
 rules! {

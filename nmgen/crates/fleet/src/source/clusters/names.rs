@@ -11,7 +11,9 @@ pub(super) fn names(groups: &[Group], used: &BTreeSet<usize>) -> BTreeMap<usize,
     let forms: [fn(&Group) -> Option<String>; 3] = [
         |it| it.name.clone().or_else(|| it.directory.clone()),
         |it| match (&it.name, &it.namespace) {
-            (Some(name), Some(namespace)) if name != namespace => Some(format!("{namespace}/{name}")),
+            (Some(name), Some(namespace)) if name != namespace => {
+                Some(format!("{namespace}/{name}"))
+            }
             (name, _) => name.clone().or_else(|| it.directory.clone()),
         },
         |it| match (&it.name, &it.directory) {
