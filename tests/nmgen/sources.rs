@@ -244,8 +244,13 @@ fn sources_are_read_together_and_from_standard_input() {
     let directory = fixtures();
     let paths = ["install-config.yaml", "hosts", "assisted", "policies.yaml"];
     let paths = paths.map(|name| directory.join(name));
+    // The cluster's name is the install-config's.
+    let nameless = |host: Host| Host { cluster: None, ..host };
     let together = load(&paths.each_ref().map(PathBuf::as_path)).hosts;
-    let one_by_one: Vec<Host> = paths.iter().flat_map(|path| load(&[path]).hosts).collect();
+    assert!(together.iter().all(|host| host.cluster.as_deref() == Some("ostest")));
+    let together: Vec<Host> = together.into_iter().map(nameless).collect();
+    let one_by_one: Vec<Host> =
+        paths.iter().flat_map(|path| load(&[path]).hosts).map(nameless).collect();
     assert_eq!(together, one_by_one);
 
     let place = tempfile::tempdir().unwrap();

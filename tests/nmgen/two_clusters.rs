@@ -198,6 +198,7 @@ fn check_show_diff_and_generate_name_the_cluster() {
     for form in ["hosts", "ignition", "policy", "bmh-secret", "nmstateconfig", "kargs"] {
         let out = format!("out-{form}");
         let written = nmgen(place, &["generate", "--to", form, "-o", &out, "old"]);
+        assert!(written.status.success(), "{form}: {written:?}");
         let count = |site: &str| fs::read_dir(place.join(&out).join(site)).unwrap().count();
         assert_eq!((count("site-a"), count("site-b")), (1, 1), "{form}: {written:?}");
     }

@@ -14,8 +14,11 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
     let Some(spec) = manifest.get(root, "spec") else { return };
     let deployment = manifest.at(spec, &["clusterDeploymentRef"]);
     let name = deployment.and_then(|it| it.text_at("name")).unwrap_or(&object.name).to_owned();
-    found.origin.claim =
-        Claim::Cluster { namespace: object.namespace, name, standing: Standing::Part };
+    found.origin.claim(Claim::Cluster {
+        namespace: object.namespace,
+        name,
+        standing: Standing::Part,
+    });
     let cluster = found.describe(place);
     let networking = manifest.get(spec, "networking");
     installation::network(manifest, networking, cluster);
@@ -30,6 +33,6 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
 pub(super) fn deployment(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
     let Some((object, place)) = manifest.metadata(root) else { return };
     let (namespace, standing) = (object.namespace, Standing::Part);
-    found.origin.claim = Claim::Cluster { namespace, name: object.name, standing };
+    found.origin.claim(Claim::Cluster { namespace, name: object.name, standing });
     found.describe(place);
 }

@@ -14,7 +14,7 @@ use crate::source::hosts_directory::NO_HOSTS;
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (name, place) = manifest.metadata(root).unzip();
     let name = name.map(|name| name.name);
-    found.origin.claim = Claim::Installation { name, is_install_config: false };
+    found.origin.claim(Claim::Installation { name, is_install_config: false });
     let place = place.unwrap_or_else(|| manifest.key_place(root, None));
     installation::rendezvous(manifest, root, found.describe(place));
     if manifest.list(root, "hosts").is_empty() {

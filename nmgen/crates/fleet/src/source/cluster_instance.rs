@@ -44,7 +44,7 @@ fn cluster(
     let name = name.map(|(name, _)| name.to_owned());
     let namespace = object.as_ref().and_then(|object| object.namespace.clone());
     if let Some(name) = name.or(object.map(|object| object.name)) {
-        found.origin.claim = Claim::Cluster { namespace, name, standing: Standing::Whole };
+        found.origin.claim(Claim::Cluster { namespace, name, standing: Standing::Whole });
     }
     let description = found.describe(place.unwrap_or_else(|| manifest.key_place(spec, None)));
     installation::network(manifest, Some(spec), description);

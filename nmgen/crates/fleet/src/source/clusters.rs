@@ -20,7 +20,7 @@ rules! {
     warning CLUSTER_TWICE = "cluster-twice";
 }
 
-/// What a source says of a cluster as a whole.
+/// A cluster as one source describes it.
 #[derive(Debug, Clone)]
 pub(super) struct Draft {
     pub(super) cluster: Cluster,
@@ -65,7 +65,7 @@ pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) ->
     let mut of_hosts: Vec<Option<usize>> = vec![None; hosts.len()];
     let apart = resolver.apart(hosts, origins);
     for ((host, origin), of) in hosts.iter().zip(origins).zip(&mut of_hosts) {
-        *of = resolver.member(origin, &apart, &host.place);
+        *of = resolver.member(origin, &of_drafts, &apart, &host.place);
     }
     resolver.join_members(&mut of_hosts);
     let real = resolver.real();
@@ -250,36 +250,17 @@ impl Resolver {
     fn member(
         &mut self,
         origin: &Origin,
+        of_drafts: &[Option<usize>],
         apart: &BTreeSet<(Option<String>, Option<String>)>,
         place: &Place,
     ) -> Option<usize> {
-        let group = match &origin.claim {
-            Claim::Cluster { namespace, name, .. } => self.known(origin, namespace.as_ref(), name),
-            Claim::Installation { name, .. } => {
-                let key = (origin.directory.clone(), name.clone());
-                self.installations.get(&key).copied()
-            }
-            Claim::Member { namespace, label } => {
-                Some(self.of_object(origin, namespace, label, apart))
-            }
-            Claim::Nothing => None,
-        }?;
+        if let Some(of) = origin.draft.and_then(|draft| of_drafts.get(draft)) {
+            return *of;
+        }
+        let Claim::Member { namespace, label } = &origin.claim else { return None };
+        let group = self.of_object(origin, namespace, label, apart);
         self.seen(group, origin, place);
         Some(group)
-    }
-
-    fn known(&self, origin: &Origin, namespace: Option<&String>, name: &str) -> Option<usize> {
-        let groups = self.named.get(name)?;
-        self.nearest(
-            origin,
-            groups.iter().copied().filter(|group| {
-                let own = self.groups[*group].namespace.as_ref();
-                own == namespace
-                    || own.is_none()
-                    || namespace.is_none()
-                    || namespace.is_some_and(|it| it == name)
-            }),
-        )
     }
 
     /// The first of the same directory, else the first.

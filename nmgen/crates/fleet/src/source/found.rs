@@ -121,6 +121,7 @@ impl Found {
         // The draft is there, since it was pushed.
         let index = self.drafts.len();
         self.drafts.push(Draft { cluster, origin, place });
+        self.origin.describe(index);
         &mut self.drafts[index].cluster
     }
 
@@ -130,10 +131,10 @@ impl Found {
         let is_of_cluster = |it: &&str| !it.starts_with("openshift-") && *it != "default";
         let namespace = namespace.filter(is_of_cluster).map(str::to_owned);
         let label = label.map(str::to_owned);
-        self.origin.claim = match (&namespace, &label) {
+        self.origin.claim(match (&namespace, &label) {
             (None, None) => Claim::Nothing,
             _ => Claim::Member { namespace, label },
-        };
+        });
     }
 
     pub(super) fn add_secret(&mut self, secret: Secret) {

@@ -27,7 +27,7 @@ const MADE_BY_INSTALLER: &[&str] =
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (name, place) = manifest.metadata(root).unzip();
     let name = name.map(|name| name.name);
-    found.origin.claim = Claim::Installation { name, is_install_config: true };
+    found.origin.claim(Claim::Installation { name, is_install_config: true });
     let place = place.unwrap_or_else(|| manifest.key_place(root, None));
     let without_hosts = cluster(manifest, root, found.describe(place));
     found.without_hosts.extend(without_hosts);

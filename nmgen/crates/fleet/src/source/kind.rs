@@ -62,7 +62,7 @@ pub(super) fn is_of_fleet(source: &Source) -> bool {
 /// other kinds may repeat.
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
-    found.origin.claim = Claim::Nothing;
+    found.origin.claim(Claim::Nothing);
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
@@ -160,7 +160,7 @@ fn one(
     passed_over: &mut Vec<String>,
 ) {
     let before = found.count();
-    found.origin.claim = Claim::Nothing;
+    found.origin.claim(Claim::Nothing);
     let word = word(node).map(str::to_owned);
     let kind = match (kind(node, word.as_deref()), of) {
         (Kind::State | Kind::Manifest(""), Some(of)) => Kind::Manifest(of),

@@ -14,11 +14,19 @@ pub(in crate::source) struct Origin {
     /// The directory of the file.
     pub(in crate::source) directory: Arc<str>,
     pub(in crate::source) claim: Claim,
+    /// The description that has the host.
+    pub(super) draft: Option<usize>,
 }
 
 impl Default for Origin {
     fn default() -> Self {
-        Self { source: 0, root: "".into(), directory: "".into(), claim: Claim::Nothing }
+        Self {
+            source: 0,
+            root: "".into(),
+            directory: "".into(),
+            claim: Claim::Nothing,
+            draft: None,
+        }
     }
 }
 
@@ -33,7 +41,17 @@ impl Origin {
                 path => path.into(),
             },
         };
-        Self { source, root: directory.clone(), directory, claim: Claim::Nothing }
+        Self { source, root: directory.clone(), directory, claim: Claim::Nothing, draft: None }
+    }
+
+    /// Another file or object begins.
+    pub(in crate::source) fn claim(&mut self, claim: Claim) {
+        (self.claim, self.draft) = (claim, None);
+    }
+
+    /// The object describes a cluster, with its hosts.
+    pub(in crate::source) fn describe(&mut self, draft: usize) {
+        self.draft = Some(draft);
     }
 
     /// True in a directory below the given one.
