@@ -158,6 +158,7 @@ impl Delivery {
             Self::BmhSecret => "bmh-secret.yaml".to_owned(),
             Self::NmStateConfig => "nmstateconfig.yaml".to_owned(),
             Self::Initrd => "initrd.img".to_owned(),
+            Self::Nmc => "nmc.yaml".to_owned(),
         }
     }
 
