@@ -47,7 +47,9 @@ pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Resul
         hosts = derive::both_stages(hosts, &request);
     }
     streams.read(&hosts);
-    hosts.name_clusters_if_several();
+    if arguments.format != Drawing::Json {
+        hosts.name_clusters_if_several();
+    }
     streams.diagnostics(&hosts.diagnostics);
     match arguments.format {
         Drawing::Text => streams.text(&trees(&hosts, streams.output_style()))?,
