@@ -164,7 +164,8 @@ fn quiet_leaves_out_warnings_and_notes_and_verbose_names_what_was_read() {
     let source = source.to_str().unwrap();
     for command in [&["check", "-v"][..], &["show", "-v"], &["generate", "-v"]] {
         let told = run(&[command, &[source]].concat(), "").stderr;
-        let expected = format!("read master-1, cluster edge, role master, for the early boot: {source}:40\n");
+        let expected =
+            format!("read master-1, cluster edge, role master, for the early boot: {source}:40\n");
         assert!(text(&told).contains(&expected), "{command:?}: {}", text(&told));
     }
     assert_eq!(run(&["check", "-q", "-v", "-"], "").status.code(), Some(2));
