@@ -140,7 +140,7 @@ impl Form {
     fn one_cluster_only(self) -> Option<&'static str> {
         match self {
             Self::Delivery(Delivery::Initrd) => Some("initrd"),
-            _ => None,
+            Self::Keyfiles | Self::Gc | Self::Hosts | Self::Delivery(_) => None,
         }
     }
 

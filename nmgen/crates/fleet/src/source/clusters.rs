@@ -74,8 +74,11 @@ pub(super) fn resolve(hosts: &[Host], origins: &[Origin], drafts: Vec<Draft>) ->
         *of = Some(resolver.nameless(&origins[index], &real, &hosts[index].place));
     }
     let of_hosts: Vec<usize> = of_hosts.into_iter().flatten().collect();
-    resolver.finish(hosts, of_hosts, drafts, &of_drafts)
+    resolver.finish(hosts, &of_hosts, drafts, &of_drafts)
 }
+
+/// Namespace and label of objects, and their directory where these do not tell their cluster.
+type Members = (Option<String>, Option<String>, Option<Arc<str>>);
 
 #[derive(Default)]
 struct Resolver {
@@ -85,7 +88,7 @@ struct Resolver {
     /// Groups of described clusters by a namespace of their objects.
     spaces: HashMap<String, Vec<usize>>,
     /// Groups of objects of hosts, which no object describes.
-    members: HashMap<(Option<String>, Option<String>, Option<Arc<str>>), usize>,
+    members: HashMap<Members, usize>,
     /// By directory, and by name where a directory has several.
     installations: BTreeMap<(Arc<str>, Option<String>), usize>,
     install_configs: BTreeSet<usize>,
@@ -267,10 +270,10 @@ impl Resolver {
     fn nearest(
         &self,
         origin: &Origin,
-        groups: impl Iterator<Item = usize> + Clone,
+        mut groups: impl Iterator<Item = usize> + Clone,
     ) -> Option<usize> {
         let is_here = |group: &usize| self.groups[*group].directories.contains(&origin.directory);
-        groups.clone().find(is_here).or_else(|| groups.clone().next())
+        groups.clone().find(is_here).or_else(|| groups.next())
     }
 
     fn of_object(
@@ -393,14 +396,14 @@ impl Resolver {
     fn finish(
         self,
         hosts: &[Host],
-        of_hosts: Vec<usize>,
+        of_hosts: &[usize],
         drafts: Vec<Draft>,
         of_drafts: &[Option<usize>],
     ) -> Clusters {
         let used: BTreeSet<usize> =
             of_hosts.iter().copied().chain(of_drafts.iter().flatten().copied()).collect();
         let names = names::names(&self.groups, &used);
-        let twice = self.twice(hosts, &of_hosts);
+        let twice = self.twice(hosts, of_hosts);
         let mut clusters: Vec<Cluster> = Vec::new();
         let mut places: HashMap<usize, usize> = HashMap::new();
         for index in &used {
