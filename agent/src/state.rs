@@ -153,7 +153,11 @@ impl State {
     /// back by itself after `timeout` seconds; nmstate does not return the checkpoint's path.
     pub(crate) async fn apply_uncommitted(&self, timeout: u32) -> Result<(), StateError> {
         let mut desired = self.0.clone();
-        rules::store_always(&mut desired);
+        let current = match rules::needs_current(&desired) {
+            true => Some(Self::retrieve_kernel().await?),
+            false => None,
+        };
+        rules::store_always(&mut desired, current.as_ref().map(|it| &it.0));
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
         desired.apply_async().await.map_err(|e| StateError::Apply { source: e.into() })
     }

@@ -31,6 +31,8 @@ pub(crate) struct Wants {
     pub(crate) below: Vec<(String, String)>,
     /// Links that must exist before the apply.
     pub(crate) needed: Vec<LinkRef>,
+    /// Ports of OVS bridges that the document does not declare: cards that are awaited, else nmstate makes internal ports of them.
+    pub(crate) awaited: Vec<String>,
     /// Whether OVSDB is needed.
     pub(crate) ovs: bool,
     /// OVS bridges that will exist.

@@ -54,11 +54,28 @@ pub(super) async fn ready(
         Ok(())
     };
     let links = async {
-        let all = wants.needed.iter().map(|link| async move {
+        let needed = wants.needed.iter().map(|link| async move {
             let what = format!("link {link}");
             awaited(&what, net.wait.link, say, link_there(net, link)).await?
         });
-        futures_util::future::try_join_all(all).await
+        let ports = wants.awaited.iter().map(|name| async move {
+            let (what, link) = (format!("link {name}"), LinkRef::Name(name.clone()));
+            match awaited(&what, net.wait.link, say, link_there(net, &link)).await {
+                Ok(found) => found.map(Some),
+                Err(_) => {
+                    tracing::warn!(
+                        "there is no card {name}: nmstate takes it for an internal port of Open vSwitch"
+                    );
+                    Ok(None)
+                }
+            }
+        });
+        let (needed, ports) = futures_util::future::try_join(
+            futures_util::future::try_join_all(needed),
+            futures_util::future::try_join_all(ports),
+        )
+        .await?;
+        Ok(needed.into_iter().chain(ports.into_iter().flatten()).collect::<Vec<_>>())
     };
     let ((), (), names) = futures_util::future::try_join3(manager, ovsdb, links).await?;
     // The snapshot would take the addresses of such a link for the old network's.

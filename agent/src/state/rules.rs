@@ -1,12 +1,72 @@
 //! Routing rules that exist already.
 
-use nmstate::NetworkState;
+use nmstate::{NetworkState, RouteRuleEntry};
+use serde_json::{Map, Value};
+
+/// Whether [`store_always`] has to see the current state.
+pub(super) fn needs_current(desired: &NetworkState) -> bool {
+    let mut rules = added(desired).peekable();
+    rules.peek().is_some() && !rules.any(has_priority)
+}
 
 /// Makes nmstate store the document's rules. If they equal the current ones, nmstate stores none, and those of an interface that
 /// becomes a port of br-ex are lost with its addresses. A rule that is given twice is stored once, and the lists differ.
-pub(super) fn store_always(desired: &mut NetworkState) {
-    let Some(rules) = &mut desired.rules.config else { return };
-    if let Some(first) = rules.iter().find(|rule| rule.state.is_none()).cloned() {
-        rules.push(first);
+///
+/// A rule without a priority would be stored twice, with two of them: it is repeated with the one of `current` that it keeps. If none
+/// is its like there, the lists differ anyway.
+pub(super) fn store_always(desired: &mut NetworkState, current: Option<&NetworkState>) {
+    let stated = added(desired).find(|rule| has_priority(rule)).cloned();
+    let again = stated.or_else(|| {
+        let current = current?.rules.config.as_ref()?;
+        added(desired).find_map(|rule| {
+            let kept = current.iter().find(|it| has_priority(it) && is_like(rule, it))?;
+            let mut again = rule.clone();
+            again.priority = kept.priority;
+            Some(again)
+        })
+    });
+    if let (Some(rule), Some(rules)) = (again, &mut desired.rules.config) {
+        rules.push(rule);
     }
+}
+
+fn added(desired: &NetworkState) -> impl Iterator<Item = &RouteRuleEntry> {
+    desired.rules.config.iter().flatten().filter(|rule| rule.state.is_none())
+}
+
+fn has_priority(rule: &RouteRuleEntry) -> bool {
+    rule.priority.is_some_and(|it| it != RouteRuleEntry::USE_DEFAULT_PRIORITY)
+}
+
+/// Whether nmstate takes `current` for `rule`: it has whatever the rule states.
+fn is_like(rule: &RouteRuleEntry, current: &RouteRuleEntry) -> bool {
+    let (rule, current) = (keys(rule), keys(current));
+    rule.iter().all(|(key, value)| current.get(key) == Some(value))
+}
+
+/// The selectors and the action: whole addresses have the length of their prefix in a current rule.
+fn keys(rule: &RouteRuleEntry) -> Map<String, Value> {
+    let mut keys = match serde_json::to_value(rule) {
+        Ok(Value::Object(keys)) => keys,
+        Ok(_) | Err(_) => Map::new(),
+    };
+    keys.remove("priority");
+    if rule.table_id == Some(RouteRuleEntry::USE_DEFAULT_ROUTE_TABLE) {
+        keys.remove("route-table");
+    }
+    for key in ["ip-from", "ip-to"] {
+        if let Some(Value::String(prefix)) = keys.get_mut(key)
+            && let Some(address) = without_length(prefix)
+        {
+            *prefix = address;
+        }
+    }
+    keys
+}
+
+/// `192.0.2.1` of `192.0.2.1/32`.
+fn without_length(prefix: &str) -> Option<String> {
+    let (address, length) = prefix.split_once('/')?;
+    let whole = if address.contains(':') { "128" } else { "32" };
+    (length == whole).then(|| address.to_owned())
 }

@@ -3,6 +3,8 @@ mod names;
 mod replacing;
 mod wants;
 
+use nmstate::NetworkState;
+
 use super::{Parsed, State, rules};
 use crate::model::{LinkRef, Mac};
 
@@ -68,6 +70,12 @@ fn undeclared_ports_and_base_interfaces_are_needed() -> Result {
         state("interfaces: [{name: v, type: vlan, state: up, vlan: {base-iface: eno9, id: 5}}]")?
             .wants();
     assert_eq!(wants.needed, [LinkRef::Name("eno9".to_owned())]);
+    // nmstate makes an internal port where there is no such card.
+    let wants = state(
+        "interfaces: [{name: br1, type: ovs-bridge, state: up, bridge: {port: [{name: br1}, {name: ovs0}]}}]",
+    )?
+    .wants();
+    assert_eq!((wants.needed, wants.awaited), (Vec::new(), vec!["ovs0".to_owned()]));
     Ok(())
 }
 
@@ -338,10 +346,30 @@ fn rules_differ_from_the_same_current_ones() -> Result {
     let text = "{interfaces: [], route-rules: {config: [{ip-from: 192.0.2.10/32, route-table: 200, priority: 1000}]}}";
     let State(current) = state(text)?;
     let mut desired = current.clone();
-    rules::store_always(&mut desired);
+    assert!(!rules::needs_current(&desired));
+    rules::store_always(&mut desired, None);
     assert_ne!(desired.rules, current.rules);
     let rules = desired.rules.config.unwrap_or_default();
     assert!(rules.iter().all(|rule| current.rules.config.iter().flatten().any(|it| it == rule)));
+    Ok(())
+}
+
+/// nmstate gives each rule without a priority, and each copy of one, the next number.
+#[test]
+fn a_rule_without_a_priority_is_repeated_with_the_one_that_it_keeps() -> Result {
+    let State(without) = state("{route-rules: {config: [{ip-from: 192.0.2.10, fwmark: 32}]}}")?;
+    assert!(rules::needs_current(&without) && !rules::needs_current(&NetworkState::new()));
+    let priorities = |current: &str| -> Result<Vec<Option<i64>>> {
+        let State(current) = state(&format!("{{route-rules: {{config: [{current}]}}}}"))?;
+        let mut desired = without.clone();
+        rules::store_always(&mut desired, Some(&current));
+        Ok(desired.rules.config.unwrap_or_default().iter().map(|it| it.priority).collect())
+    };
+    let kept =
+        "{family: ipv4, ip-from: 192.0.2.10/32, fwmark: 0x20, route-table: 254, priority: 30000}";
+    assert_eq!(priorities(kept)?, [None, Some(30000)]);
+    assert_eq!(priorities("{ip-from: 192.0.2.11/32, fwmark: 0x20, priority: 30000}")?, [None]);
+    assert_eq!(priorities("")?, [None]);
     Ok(())
 }
 

@@ -20,6 +20,9 @@ pub(super) fn of(state: &NetworkState) -> Wants {
             of_interface(iface, &declared, &mut wants);
         }
     }
+    for dynamic in &mut wants.dynamic {
+        dynamic.takes_gateway &= !is_empty_bridge(state, &dynamic.link);
+    }
     for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
         of_default_route(state, route, &mut wants);
     }
@@ -30,8 +33,10 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     wants.needed.retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
     wants.needed.dedup();
     wants.ovs = !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
+    wants.awaited.retain(|name| !peers.contains(&&**name));
     if wants.makes_links {
         wants.needed.clear();
+        wants.awaited.clear();
     }
     wants
 }
@@ -60,6 +65,14 @@ fn of_default_route(state: &NetworkState, route: &RouteEntry, wants: &mut Wants)
         }
         None => wants.without_gateway.push(family),
     }
+}
+
+/// Whether this is a Linux bridge without a port: nobody is there to answer it.
+fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
+    let is_port = |it: &Interface| it.base_iface().controller.as_deref() == Some(name);
+    let bridge = state.interfaces.get_iface(name, InterfaceType::LinuxBridge);
+    bridge.is_some_and(|it| it.ports().is_none_or(|ports| ports.is_empty()))
+        && !state.interfaces.iter().any(is_port)
 }
 
 /// The other end of a virtual Ethernet cable.
@@ -111,8 +124,10 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         }
     }
     let lower = iface.ports().unwrap_or_default().into_iter().chain(parent(iface));
-    for port in lower.filter(|p| !declared.contains(p)) {
-        wants.needed.push(LinkRef::Name(port.to_owned()));
+    let undeclared = lower.filter(|p| !declared.contains(p)).map(str::to_owned);
+    match iface.iface_type() == InterfaceType::OvsBridge {
+        true => wants.awaited.extend(undeclared),
+        false => wants.needed.extend(undeclared.map(LinkRef::Name)),
     }
     let v4 = base.ipv4.as_ref().filter(|ip| ip.enabled);
     let v6 = base.ipv6.as_ref().filter(|ip| ip.enabled);

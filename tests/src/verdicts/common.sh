@@ -7,8 +7,10 @@ reset() {
     nmcli -g UUID,FILENAME connection show | grep -v /run/NetworkManager/system-connections/lo.nmconnection | cut -d: -f1 |
         xargs -r nmcli -w 5 connection delete
     for bridge in $(ovs-vsctl list-br); do ovs-vsctl del-br "$bridge"; done
-    ovs-vsctl -- remove Open_vSwitch . external_ids lab -- remove Open_vSwitch . external_ids ovn-bridge-mappings \
-        -- remove Open_vSwitch . other_config n-handler-threads
+    # The ids and the configuration of the whole, as they were first.
+    [ -s /root/ovs ] || ovs-vsctl get Open_vSwitch . external_ids other_config >/root/ovs
+    { read -r ids && read -r config; } </root/ovs
+    ovs-vsctl set Open_vSwitch . "external_ids=$ids" "other_config=$config"
     interfaces | ip -force -batch -
     for family in -4 -6; do routes | ip $family -force -batch -; done
     busctl set-property org.freedesktop.NetworkManager /org/freedesktop/NetworkManager \

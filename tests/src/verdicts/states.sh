@@ -30,7 +30,8 @@ everything() {
     done
     for file in /etc/NetworkManager/system-connections/*.nmconnection; do
         [ -e "$file" ] || continue
-        sed "/^\$/d; /^uuid=/d; /^timestamp=/d; s|^|profile $(basename "$file" .nmconnection) |" "$file"
+        # nmstate stores rules in no order.
+        sed "/^\$/d; /^uuid=/d; /^timestamp=/d; s/^routing-rule[0-9]*=/routing-rule=/; s|^|profile $(basename "$file" .nmconnection) |" "$file"
     done
     ovs-vsctl --format=csv --no-headings \
         --columns=name,datapath_type,fail_mode,protocols,stp_enable,rstp_enable,mcast_snooping_enable,other_config,external_ids \

@@ -157,6 +157,28 @@ fn the_network_may_give_a_default_route_unless_the_document_refuses_it() -> Resu
 }
 
 #[test]
+fn nobody_answers_on_a_bridge_without_ports() -> Result {
+    let bridge = |more: &str| {
+        format!(
+            "{{name: br1, type: linux-bridge, state: up, ipv4: {{enabled: true, dhcp: true}}{more}}}"
+        )
+    };
+    for (interfaces, takes_gateway) in [
+        (bridge(""), false),
+        (bridge(", bridge: {port: []}"), false),
+        (bridge(", bridge: {port: [{name: eno1}]}"), true),
+        (
+            format!("{}, {{name: eno1, type: ethernet, state: up, controller: br1}}", bridge("")),
+            true,
+        ),
+    ] {
+        let found = wants(&format!("interfaces: [{interfaces}]"))?;
+        assert_eq!(found.dynamic[0].takes_gateway, takes_gateway, "{interfaces}");
+    }
+    Ok(())
+}
+
+#[test]
 fn cards_are_needed_unless_the_document_makes_links() -> Result {
     let mac = "mac-address: 02:00:5e:00:53:01";
     let dummy = "{name: dum0, type: dummy, state: up}";
