@@ -70,9 +70,12 @@ fn of_default_route(state: &NetworkState, route: &RouteEntry, wants: &mut Wants)
 /// Whether this is a Linux bridge without a port: nobody is there to answer it.
 fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
     let is_port = |it: &Interface| it.base_iface().controller.as_deref() == Some(name);
-    let bridge = state.interfaces.get_iface(name, InterfaceType::LinuxBridge);
-    bridge.is_some_and(|it| it.ports().is_none_or(|ports| ports.is_empty()))
-        && !state.interfaces.iter().any(is_port)
+    let is_empty = |it: &Interface| {
+        it.name() == name
+            && it.iface_type() == InterfaceType::LinuxBridge
+            && it.ports().is_none_or(|ports| ports.is_empty())
+    };
+    state.interfaces.iter().any(is_empty) && !state.interfaces.iter().any(is_port)
 }
 
 /// The other end of a virtual Ethernet cable.
