@@ -12,8 +12,8 @@ pub(super) fn needs_current(desired: &NetworkState) -> bool {
 /// Makes nmstate store the document's rules. If they equal the current ones, nmstate stores none, and those of an interface that
 /// becomes a port of br-ex are lost with its addresses. A rule that is given twice is stored once, and the lists differ.
 ///
-/// A rule without a priority would be stored twice, with two of them: it is repeated with the one of `current` that it keeps. If none
-/// is its like there, the lists differ anyway.
+/// A rule without a priority would be stored twice, with two of them: it is repeated with the one of `current` that it keeps. If
+/// none is its like there, the lists differ anyway.
 pub(super) fn store_always(desired: &mut NetworkState, current: Option<&NetworkState>) {
     let stated = added(desired).find(|rule| has_priority(rule)).cloned();
     let again = stated.or_else(|| {
