@@ -4,6 +4,8 @@ use std::{fmt, net::IpAddr};
 
 use serde::{Deserialize, Serialize};
 
+use super::link::Link;
+
 /// An address family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -66,6 +68,12 @@ impl Address {
     pub(crate) fn is_global(&self) -> bool {
         self.scope == Scope::Global
     }
+
+    /// Whether it is usable, or nothing is about to make it so: without a carrier, as on a bridge without ports or with the cable
+    /// out, an IPv6 address stays tentative.
+    pub(crate) fn is_settled(&self, links: &[Link]) -> bool {
+        !self.tentative || links.iter().any(|it| it.name == self.on.link && !it.has_carrier)
+    }
 }
 
 /// The scope of an address.
@@ -106,5 +114,32 @@ impl Gateway {
     /// Whether this default route leads through it.
     pub(crate) fn is_of(&self, route: &Route) -> bool {
         route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tentative_address_is_settled_where_there_is_no_carrier() {
+        let ip = std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1).into();
+        let mut address = Address {
+            on: OnLink { link: "br1".to_owned(), ip, prefix: 64 },
+            tentative: true,
+            duplicate: false,
+            dynamic: false,
+            scope: Scope::Global,
+        };
+        let link = |name: &str, has_carrier| Link {
+            name: name.to_owned(),
+            has_carrier,
+            ..Link::default()
+        };
+        assert!(!address.is_settled(&[link("br1", true)]));
+        assert!(!address.is_settled(&[link("eno1", false)]));
+        assert!(address.is_settled(&[link("br1", false)]));
+        address.tentative = false;
+        assert!(address.is_settled(&[link("br1", true)]));
     }
 }

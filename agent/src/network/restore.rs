@@ -260,7 +260,7 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
     let lost = before
         .addresses
         .iter()
-        .filter(|b| !addresses.iter().any(|a| a.on == **b && !a.tentative))
+        .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
         .map(ToString::to_string);
     let gateways = before
         .gateways

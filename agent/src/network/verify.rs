@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     client::dbus::DeviceState,
-    model::{Address, Dynamic, Route, Wants},
+    model::{Address, Dynamic, Link, OnLink, Route, Wants},
     state::State,
 };
 
@@ -152,7 +152,11 @@ async fn look(
     {
         return Err(NetworkError::Duplicate { address: address.on.clone() });
     }
-    let mut missing = missing(wants, &addresses);
+    let links = match addresses.iter().any(|it| it.tentative) {
+        true => net.netlink.links().await?,
+        false => Vec::new(),
+    };
+    let mut missing = missing(wants, &addresses, &links);
     if missing.is_empty() {
         missing = missing_routes(wants, &net.netlink.default_routes().await?);
     }
@@ -187,16 +191,13 @@ async fn look(
 }
 
 /// Static addresses that are missing or not usable yet. Compares only the address: a document that
-/// identifies its interface by MAC address uses another name than the kernel.
-fn missing(wants: &Wants, addresses: &[Address]) -> Vec<String> {
-    wants
-        .addresses
-        .iter()
-        .filter(|w| {
-            !addresses.iter().any(|a| a.on.ip == w.ip && a.on.prefix == w.prefix && !a.tentative)
-        })
-        .map(ToString::to_string)
-        .collect()
+/// identifies its interface by MAC address uses another name than the kernel. The uplink's gateway is asked afterwards.
+fn missing(wants: &Wants, addresses: &[Address], links: &[Link]) -> Vec<String> {
+    let is_there = |it: &Address, wanted: &OnLink| {
+        it.on.ip == wanted.ip && it.on.prefix == wanted.prefix && it.is_settled(links)
+    };
+    let lacks = |wanted: &&OnLink| !addresses.iter().any(|it| is_there(it, wanted));
+    wants.addresses.iter().filter(lacks).map(ToString::to_string).collect()
 }
 
 /// Default routes that the document names and the kernel lacks.
