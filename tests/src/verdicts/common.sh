@@ -34,9 +34,10 @@ interfaces() {
     done
 }
 
-# Removes the rules and routes of a family from the kernel, as commands of ip.
+# Removes the rules and routes of a family from the kernel, as commands of ip. The kernel makes the rule for VRFs only once, with
+# the first of them.
 routes() {
-    ip $family rule | sed -n 's/^\([1-9][0-9]*\):.*/\1/p' | while read -r rule; do
+    ip $family rule | sed -n '/l3mdev/d; s/^\([1-9][0-9]*\):.*/\1/p' | while read -r rule; do
         [ "$rule" -ge 32766 ] || echo "rule del pref $rule"
     done
     for type in blackhole unreachable prohibit; do echo "route flush type $type proto static"; done
