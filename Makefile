@@ -240,6 +240,7 @@ install-built:
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
 	install -Dm644 agent/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/diff.schema.json
+	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
 	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
 	install -Dm644 agent/doc/life.md $(DESTDIR)$(PREFIX)/share/doc/dayone/life.md
 	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md

@@ -49,12 +49,12 @@ The journal:
 dayone-runbook(7): a node that does not come up; the messages by their
 id, the exit codes, what to collect, the node without the agent.";
 
-/// The forms of differences by their names on the command line.
+/// The forms of answers by their names on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Form {
     /// For people
     Text,
-    /// One object with every difference
+    /// One object
     Json,
 }
 
@@ -155,6 +155,9 @@ pub(crate) enum Command {
     /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it. Needs
     /// neither NetworkManager nor a network; `apply --dry-run` also prints what it would change.
     Check {
+        /// The form of the verdict
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
         /// Check FILE in place of this node's document; `-` is standard input
         #[arg(long, value_name = "FILE")]
         document: Option<PathBuf>,
@@ -204,6 +207,6 @@ impl Command {
 
     /// Whether it reads or writes what root alone may.
     pub(crate) fn needs_root(&self) -> bool {
-        !matches!(self, Self::Check { document: Some(_) })
+        !matches!(self, Self::Check { document: Some(_), .. })
     }
 }

@@ -126,7 +126,9 @@ async fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, *json).await,
-        Command::Check { document } => command::check(&paths, document.as_deref()).await,
+        Command::Check { format, document } => {
+            command::check(&paths, document.as_deref(), *format).await
+        }
         Command::Plan { json } => command::plan(&paths, *json).await,
         Command::Diff { format, exit_code } => command::diff(&paths, *format, *exit_code).await,
         Command::Rollback => command::rollback(&paths).await,

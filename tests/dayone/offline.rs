@@ -123,6 +123,19 @@ fn a_file_is_checked_before_it_is_the_nodes() -> io::Result<()> {
         assert_eq!(output.status.code(), Some(code), "{page}{error}");
         assert!(format!("{page}{error}").contains("standard input"), "{page}{error}");
     }
+    // For programs: one object, whatever the verdict.
+    let schema = fs::read(tests::program::root().join("agent/doc/check.schema.json"))?;
+    let schema: serde_json::Value = serde_json::from_slice(&schema)?;
+    for (content, code, verdict) in [(&good, 0, "valid"), (&bad, 2, "refused")] {
+        fs::write(&file, content)?;
+        let mut check = dayone(root.path());
+        let output = check.args(["check", "--format", "json", "--document"]).arg(&file).output()?;
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+        assert_eq!(tests::schema::faults(&schema, &report), Vec::<String>::new());
+        assert_eq!(report["verdict"], verdict, "{report}");
+        assert_eq!(report["digest"].is_string(), code == 0, "{report}");
+    }
     // Only a dry run takes a document of the caller's.
     let output = dayone(root.path()).args(["apply", "--document"]).arg(&file).output()?;
     assert_eq!(output.status.code(), Some(2), "{output:?}");

@@ -4,17 +4,30 @@ use std::{
     env,
     io::Write,
     path::{Path, PathBuf},
-    process::ExitCode,
+    process::{ExitCode, ExitStatus},
+    time::{Duration, Instant},
 };
 
-use tests::lab::{Error, Lab, Nic, Node, Peer};
+use tests::lab::{Case, Error, Lab, Nic, Node, Peer};
+
+/// Bound on the wait for the end of the start-up; 2 s is usual.
+const START: Duration = Duration::from_secs(20);
+
+/// Bound on a shutdown: systemd's own for a unit that does not stop, and some more.
+const END: Duration = Duration::from_secs(120);
+
+/// What a start-up that does not end waits for.
+const SHOWN: &str = "systemctl list-jobs --no-pager --no-legend; \
+                     journalctl --boot --no-pager --output=short-monotonic --lines=30";
 
 const HELP: &str = "\
 usage: tests/lab/shell [--program PATH]... [--tree DIR]... [--peer] [-- COMMAND...]
 
 Boots worker-0 with the cards eno1 (static, 192.0.2.10) and eno2 (unplugged), and
 runs a shell in it. The gateway is 192.0.2.1 with DNS and DHCP, the API
-198.51.100.10:6443 (api.lab.test). Everything is gone after the shell.
+198.51.100.10:6443 (api.lab.test). Everything is gone after the shell. A start-up
+that does not end within 20 s is told with the journal's end, and the shell comes all
+the same; after `systemctl reboot` it comes again.
 
   --program PATH   put a program into the node's /usr/bin
   --tree DIR       lay the files below DIR over the node's /
@@ -84,19 +97,61 @@ fn shell(arguments: &Arguments) -> Result<ExitCode, Error> {
     node =
         arguments.programs.iter().fold(node, |node, path: &PathBuf| node.program(Path::new(path)));
     let mut case = lab.case(node, &Peer::new().dhcp().router_advertisements())?;
-    let took = case.boot()?;
-    let _ = writeln!(std::io::stderr(), "lab-shell: booted in {:.1} s", took.as_secs_f32());
+    case.power_on()?;
+    let status = loop {
+        started(&mut case)?;
+        let status = run(&case, arguments)?;
+        if arguments.peer || !goes_down(&case) {
+            break status;
+        }
+        say("the node goes down");
+        if !case.follow(END)? {
+            say("it has powered itself off");
+            break status;
+        }
+    };
+    drop(case);
+    lab.check_clean()?;
+    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+}
+
+/// The shell is wanted most where the start-up does not end: a document that does not hold keeps its unit at work, and kubelet waits.
+fn started(case: &mut Case<'_>) -> Result<(), Error> {
+    let start = Instant::now();
+    match case.wait_started(START) {
+        Ok(()) => say(&format!("booted in {:.1} s", start.elapsed().as_secs_f32())),
+        Err(Error::Timeout { .. }) => {
+            say(&format!(
+                "the start-up has not ended in {} s; jobs, and the journal's end:",
+                START.as_secs()
+            ));
+            let shown = case.inside()?.run(&["sh", "-c", SHOWN])?;
+            let _ = std::io::stderr().write_all(shown.stdout.as_bytes());
+            say("`journalctl --boot --follow` goes on");
+        }
+        Err(other) => return Err(other),
+    }
+    Ok(())
+}
+
+fn run(case: &Case<'_>, arguments: &Arguments) -> Result<ExitStatus, Error> {
     let (program, words) = (&arguments.command[0], &arguments.command[1..]);
     let mut command = if arguments.peer {
         case.peer().command(program)
     } else {
         case.inside()?.command(program)?
     };
-    let status = command
-        .args(words)
-        .status()
-        .map_err(|source| Error::Spawn { program: program.clone(), source })?;
-    drop(case);
-    lab.check_clean()?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    let failed = |source| Error::Spawn { program: program.clone(), source };
+    command.args(words).status().map_err(failed)
+}
+
+/// Whether the shell ended with the node, and not because its user left.
+fn goes_down(case: &Case<'_>) -> bool {
+    let state = case.inside().and_then(|it| it.run(&["systemctl", "is-system-running"]));
+    let up = ["initializing", "starting", "running", "degraded", "maintenance"];
+    !state.is_ok_and(|it| up.contains(&it.stdout.trim()))
+}
+
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "lab-shell: {text}");
 }

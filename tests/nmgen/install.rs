@@ -47,6 +47,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/dayone/status.schema.json", 0o644),
         ("usr/share/doc/dayone/plan.schema.json", 0o644),
         ("usr/share/doc/dayone/diff.schema.json", 0o644),
+        ("usr/share/doc/dayone/check.schema.json", 0o644),
         ("usr/share/doc/nmgen/check.schema.json", 0o644),
         ("usr/share/doc/nmgen/diff.schema.json", 0o644),
         ("usr/share/doc/nmgen/explain.schema.json", 0o644),

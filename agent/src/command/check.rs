@@ -3,104 +3,158 @@
 use std::path::Path;
 
 use nmgen::chain;
+use serde::Serialize;
+use serde_json::json;
 
 use super::output::print;
 use crate::{
+    cli::Form,
     document::{self, Document, check, service_files},
     durable::record::Record,
     error::Error,
     paths::Paths,
     run::last_good::removed,
     settings::Settings,
-    state::Parsed,
     status::log::{self, message_id},
 };
 
-/// Reports what a boot would do; as a service, to the journal.
-pub(crate) async fn check(paths: &Paths, file: Option<&Path>) -> Result<(), Error> {
-    let result = match file {
-        Some(file) => given(paths, file),
-        // Strict, where a boot takes the default: somebody reads this.
-        None => checked(paths).await.and_then(|()| Ok(Settings::load(paths).map(drop)?)),
-    };
-    if let Err(error) = &result
-        && log::is_service()
-    {
-        tracing::error!(message_id = message_id::REFUSED, "{}", chain(error));
+/// What a boot would do with a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Verdict {
+    /// It is done already.
+    InForce,
+    /// The next boot applies it.
+    Pending,
+    /// The given file could be this node's document.
+    Valid,
+    /// The node has no document.
+    NoDocument,
+    /// The next boot would refuse it.
+    Refused,
+}
+
+/// `dayone check --format json`; `doc/check.schema.json` describes it.
+#[derive(Clone, Serialize)]
+struct Report {
+    schema: u32,
+    version: &'static str,
+    verdict: Verdict,
+    document: Option<String>,
+    digest: Option<String>,
+    /// The verdict in words.
+    reason: String,
+    warnings: Vec<String>,
+}
+
+impl Report {
+    fn new(verdict: Verdict, document: Option<&Document>, reason: String) -> Self {
+        Self {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION"),
+            verdict,
+            document: document.map(|it| it.path.display().to_string()),
+            digest: document.map(|it| it.digest.to_string()),
+            reason,
+            warnings: Vec::new(),
+        }
     }
-    result
+}
+
+/// Reports what a boot would do; as a service, to the journal.
+pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Result<(), Error> {
+    let mut warnings = Vec::new();
+    let result = match file {
+        Some(file) => given(paths, file, &mut warnings),
+        // Strict, where a boot takes the default: somebody reads this.
+        None => match checked(paths, &mut warnings).await {
+            Ok(report) => Settings::load(paths).map(|_| report).map_err(Error::from),
+            Err(error) => Err(error),
+        },
+    };
+    if form == Form::Text {
+        for warning in &warnings {
+            tracing::warn!("{warning}");
+        }
+    }
+    match (result, form) {
+        (result, Form::Json) => {
+            let refused = |error: &Error| Report::new(Verdict::Refused, None, chain(error));
+            let mut report = result.as_ref().map_or_else(refused, |it| it.clone());
+            report.warnings = warnings;
+            print(&format!("{:#}\n", json!(report)))?;
+            result.map(drop)
+        }
+        (Err(error), Form::Text) => {
+            if log::is_service() {
+                tracing::error!(message_id = message_id::REFUSED, "{}", chain(&error));
+            }
+            Err(error)
+        }
+        (Ok(report), Form::Text) => told(&report),
+    }
+}
+
+/// As a service, prints nothing: the journal gets only pending and refused documents.
+fn told(report: &Report) -> Result<(), Error> {
+    if !log::is_service() {
+        return print(&format!("{}\n", report.reason));
+    }
+    match (report.verdict, &report.document, &report.digest) {
+        (Verdict::Pending, Some(path), Some(digest)) => tracing::info!(
+            message_id = message_id::PENDING,
+            dayone_document = %path,
+            dayone_digest = %digest,
+            "{}", report.reason
+        ),
+        _ => tracing::debug!("{}", report.reason),
+    }
+    Ok(())
 }
 
 /// Checks a file that need not be this node's document, nor anything else on this node.
-fn given(paths: &Paths, file: &Path) -> Result<(), Error> {
+fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Report, Error> {
     let chosen = document::given(paths, file)?;
-    let Some(document) = chosen.document else { return Ok(()) };
-    let parsed = check::check(&document)?;
+    let Some(document) = &chosen.document else {
+        return Ok(Report::new(Verdict::NoDocument, None, chosen.reason));
+    };
+    let parsed = check::check(document)?;
     // Another machine's document may be checked here, with other links.
-    if let Err(error) = check::copied_macs(paths, &document, &parsed) {
-        tracing::warn!("on this machine: {error}");
+    if let Err(error) = check::copied_macs(paths, document, &parsed) {
+        warnings.push(format!("on this machine: {error}"));
     }
     let path = document.path.display();
-    if Record::load(paths).in_force(paths, &document.digest)? {
-        return print(&format!("{path} is valid; its content is in force\n"));
-    }
-    print(&format!("{path} is valid{}\n", needs(&parsed)))
+    let (verdict, reason) = match Record::load(paths).in_force(paths, &document.digest)? {
+        true => (Verdict::InForce, format!("{path} is valid; its content is in force")),
+        false => (Verdict::Valid, format!("{path} is valid")),
+    };
+    Ok(Report::new(verdict, Some(document), reason))
 }
 
-/// The boot's work for a policy, after the verdict.
-fn needs(parsed: &Parsed) -> &'static str {
-    if parsed.captures_alternative_names() {
-        return "; it captures an alternative name: nodeip-configuration.service, which gives `primary`, runs before the transaction";
-    }
-    if parsed.needs_current() {
-        return "; what it captures is awaited";
-    }
-    ""
-}
-
-async fn checked(paths: &Paths) -> Result<(), Error> {
+async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<Report, Error> {
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let bound = std::time::Duration::ZERO;
     let chosen = document::choose(paths, in_force.as_ref(), bound, || {}).await?;
-    for warning in &chosen.warnings {
-        tracing::warn!("{warning}");
-    }
-    let Some(document) = chosen.document else {
+    warnings.extend(chosen.warnings.iter().map(ToString::to_string));
+    let Some(document) = &chosen.document else {
         let gone = removed(paths, &record);
         let gone = gone.map(|path| format!("; {} was removed; its network stays", path.display()));
-        return say(&format!("{}{}", chosen.reason, gone.unwrap_or_default()));
+        let reason = format!("{}{}", chosen.reason, gone.unwrap_or_default());
+        return Ok(Report::new(Verdict::NoDocument, None, reason));
     };
     let files = service_files::read(paths, &chosen.hostname)?;
-    let parsed = check::check(&document)?;
-    check::copied_macs(paths, &document, &parsed)?;
+    let parsed = check::check(document)?;
+    check::copied_macs(paths, document, &parsed)?;
     files.due(&[])?;
-    if record.in_force(paths, &document.digest)? && record.has_service_files(&files.digests()) {
-        return say(&format!("{} is in force", document.path.display()));
-    }
-    pending(&document, &parsed)
-}
-
-fn pending(document: &Document, parsed: &Parsed) -> Result<(), Error> {
-    let (path, digest, needs) = (document.path.display(), &document.digest, needs(parsed));
-    let text = format!("{path} is valid and pending: the next boot applies {digest}{needs}");
-    if !log::is_service() {
-        return say(&text);
-    }
-    tracing::info!(
-        message_id = message_id::PENDING,
-        dayone_document = %path,
-        dayone_digest = %digest,
-        "{text}"
-    );
-    Ok(())
-}
-
-/// As a service, prints nothing: the journal gets only pending and refused documents.
-fn say(text: &str) -> Result<(), Error> {
-    if log::is_service() {
-        tracing::debug!("{text}");
-        return Ok(());
-    }
-    print(&format!("{text}\n"))
+    let (path, digest) = (document.path.display(), &document.digest);
+    let is_in_force = record.in_force(paths, digest)? && record.has_service_files(&files.digests());
+    let (verdict, reason) = match is_in_force {
+        true => (Verdict::InForce, format!("{path} is in force")),
+        false => {
+            let reason = format!("{path} is valid and pending: the next boot applies {digest}");
+            (Verdict::Pending, reason)
+        }
+    };
+    Ok(Report::new(verdict, Some(document), reason))
 }

@@ -1,11 +1,14 @@
 //! `dayone diff`: desired against current.
 
+use std::io::IsTerminal as _;
+
+use nmgen::{diagnostic::Style, difference::painted};
 use serde::{Deserialize as _, Serialize};
 use serde_json::{Value, json};
 
 use super::{
     difference::{Differences, Lacking, compare, saved},
-    output::print,
+    output::{print, print_page},
     services,
 };
 use crate::{
@@ -37,10 +40,15 @@ pub(crate) async fn diff(paths: &Paths, form: Form, exit_code: bool) -> Result<(
     let compared = compared(paths).await?;
     let Compared { lacking, differences: Differences { now, then }, .. } = &compared;
     let is_different = !lacking.is_empty() || !now.is_empty() || !then.is_empty();
-    print(&match form {
-        Form::Text => text(&compared),
-        Form::Json => json(&compared),
-    })?;
+    match form {
+        Form::Text => {
+            let style = Style::of_terminal(std::io::stdout().is_terminal());
+            let text = nmgen::printable_lines(&text(&compared));
+            let lines = text.lines().map(|line| painted(line, style) + "\n");
+            print_page(&lines.collect::<String>())?;
+        }
+        Form::Json => print(&json(&compared))?,
+    }
     if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
 }
 

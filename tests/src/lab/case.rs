@@ -101,6 +101,17 @@ impl<'lab> Case<'lab> {
         self.power_off()
     }
 
+    /// Follows a node that goes down by itself: after `systemctl reboot` in it, it is powered on again, with true.
+    pub fn follow(&mut self, limit: Duration) -> Result<bool> {
+        let mut container = self.container.take().ok_or(Error::NotRunning)?;
+        let reboots = container.wait_end(limit)?;
+        self.power_off()?;
+        if reboots {
+            self.power_on()?;
+        }
+        Ok(reboots)
+    }
+
     /// Shuts the node down and boots it again from the same disk, with the kernel's network state gone.
     pub fn reboot(&mut self) -> Result<Duration> {
         self.shut_down()?;

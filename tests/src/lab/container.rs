@@ -97,13 +97,15 @@ impl Container {
         self.receive("the end of the node's start-up", limit, |it| it.ready)
     }
 
-    /// Waits for the container to end by itself.
-    pub(crate) fn wait_end(&mut self, limit: Duration) -> Result<()> {
+    /// Waits for the container to end by itself. True if the node asked for a reboot, which nspawn leaves to its caller with
+    /// `--keep-unit`.
+    pub(crate) fn wait_end(&mut self, limit: Duration) -> Result<bool> {
+        const REBOOT: i32 = 133;
         let nspawn = &mut self.nspawn;
-        wait_for("the container to end", limit, || {
+        let status = wait_for("the container to end", limit, || {
             nspawn.try_wait().map_err(|source| Error::Spawn { program: "wait".into(), source })
         })?;
-        Ok(())
+        Ok(status.code() == Some(REBOOT))
     }
 
     /// Ends it like a power cut: nothing inside is notified.
@@ -122,7 +124,7 @@ impl Container {
             source: e.into(),
         };
         kill(pid, Signal::SIGKILL).map_err(failed)?;
-        self.wait_end(Duration::from_secs(5))
+        self.wait_end(Duration::from_secs(5)).map(drop)
     }
 
     /// The end of the console's output.
