@@ -16,7 +16,7 @@ const START: Duration = Duration::from_secs(20);
 /// Bound on a shutdown: systemd's own for a unit that does not stop, and some more.
 const END: Duration = Duration::from_secs(120);
 
-/// What a start-up that does not end waits for.
+/// Jobs and journal of a start-up that does not end.
 const SHOWN: &str = "systemctl list-jobs --no-pager --no-legend; \
                      journalctl --boot --no-pager --output=short-monotonic --lines=30";
 
@@ -115,7 +115,8 @@ fn shell(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
 }
 
-/// The shell is wanted most where the start-up does not end: a document that does not hold keeps its unit at work, and kubelet waits.
+/// The shell is wanted most where the start-up does not end: a document that does not hold keeps its unit at work, and kubelet
+/// waits.
 fn started(case: &mut Case<'_>) -> Result<(), Error> {
     let start = Instant::now();
     match case.wait_started(START) {

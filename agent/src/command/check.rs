@@ -18,7 +18,7 @@ use crate::{
     status::log::{self, message_id},
 };
 
-/// What a boot would do with a document.
+/// A boot's way with a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 enum Verdict {
