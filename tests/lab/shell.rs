@@ -4,10 +4,18 @@ use std::{
     env,
     io::Write,
     path::{Path, PathBuf},
-    process::{ExitCode, ExitStatus},
+    process::ExitCode,
     time::{Duration, Instant},
 };
 
+use nix::{
+    errno::Errno,
+    sys::{
+        signal::{Signal, kill},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
+    },
+    unistd::Pid,
+};
 use tests::lab::{Case, Error, Lab, Nic, Node, Peer};
 
 /// Bound on the wait for the end of the start-up; 2 s is usual.
@@ -112,7 +120,7 @@ fn shell(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     drop(case);
     lab.check_clean()?;
-    Ok(ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
+    Ok(ExitCode::from(status))
 }
 
 /// The shell is wanted most where the start-up does not end: a document that does not hold keeps its unit at work, and kubelet
@@ -135,7 +143,9 @@ fn started(case: &mut Case<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn run(case: &Case<'_>, arguments: &Arguments) -> Result<ExitStatus, Error> {
+/// Runs the shell to its end. A shutdown stops every process of the node for a moment, and nsenter, which then stops itself, would
+/// never see that its shell is gone: the node's PID 1 waits for that.
+fn run(case: &Case<'_>, arguments: &Arguments) -> Result<u8, Error> {
     let (program, words) = (&arguments.command[0], &arguments.command[1..]);
     let mut command = if arguments.peer {
         case.peer().command(program)
@@ -143,7 +153,19 @@ fn run(case: &Case<'_>, arguments: &Arguments) -> Result<ExitStatus, Error> {
         case.inside()?.command(program)?
     };
     let failed = |source| Error::Spawn { program: program.clone(), source };
-    command.args(words).status().map_err(failed)
+    let child = command.args(words).spawn().map_err(failed)?;
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    loop {
+        match waitpid(pid, Some(WaitPidFlag::WUNTRACED)) {
+            Ok(WaitStatus::Exited(_, code)) => return Ok(u8::try_from(code).unwrap_or(1)),
+            Ok(WaitStatus::Signaled(..)) => return Ok(1),
+            Ok(WaitStatus::Stopped(..)) => {
+                kill(pid, Signal::SIGCONT).map_err(|source| failed(source.into()))?;
+            }
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(source) => return Err(failed(source.into())),
+        }
+    }
 }
 
 /// Whether the shell ended with the node, and not because its user left.

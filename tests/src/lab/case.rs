@@ -105,6 +105,8 @@ impl<'lab> Case<'lab> {
     pub fn follow(&mut self, limit: Duration) -> Result<bool> {
         let mut container = self.container.take().ok_or(Error::NotRunning)?;
         let reboots = container.wait_end(limit)?;
+        // Its watcher ends what is in the cgroups of this name, when the driver's end of its input closes.
+        drop(container);
         self.power_off()?;
         if reboots {
             self.power_on()?;
