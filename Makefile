@@ -164,6 +164,10 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
 
+# In a virtual machine whose kernel enforces Debian's policy.
+check-selinux: toolchain packages ## Run a node's life under SELinux, enforcing
+	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test selinux -- $(CASES)
+
 # Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
 RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release

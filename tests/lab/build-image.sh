@@ -53,6 +53,10 @@ wait $!
 for dir in run sys dev proc; do umount -R -l "$tree/$dir"; done
 uncompressed "$tree/boot/vmlinuz-$(kernel_of "$tree")" >"$dest/vmlinux"
 rm -rf "$tree"/boot/*
+if [ -e "$tree/etc/selinux/config" ]; then
+    # On a host without SELinux, and with none of its mounts in the tree.
+    chroot "$tree" setfiles -m -F /etc/selinux/default/contexts/files/file_contexts /
+fi
 # Room for what a case writes; what was not written takes none.
 mkfs.ext4 -q -d "$tree" -L root -O ^has_journal "$dest/disk" 2G >/dev/null
 cp "$tree/lab/versions" "$dest/versions"

@@ -18,7 +18,7 @@ initramfs() {
     name=$(basename "$2")
     if ! chroot "$1" dracut --force --no-hostonly --no-hostonly-cmdline --kver "$(kernel_of "$1")" --no-compress \
         --add 'network-manager dracut-systemd ignition lab nbd' \
-        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs cifs dm dmsquash-live lunmask resume bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${3-}" \
+        --omit "network-legacy systemd-networkd plymouth btrfs lvm mdraid dmraid crypt multipath iscsi nfs cifs dm dmsquash-live lunmask resume selinux bluetooth i18n pcsc fido2 tpm2-tss hwdb systemd-pcrphase systemd-cryptsetup systemd-coredump systemd-bsod nvdimm overlay-root virtfs virtiofs ${3-}" \
         "/run/$name" >"$1/run/$name.log" 2>&1; then
         tail -n 40 "$1/run/$name.log" >&2
         die "dracut failed (the end of its log is above)"

@@ -23,8 +23,12 @@ install() {
     for unit in ignition-fetch ignition-files emergency; do
         inst_simple "$moddir/$unit.conf" "$systemdsystemunitdir/$unit.service.d/50-lab.conf"
     done
-    # Relabelling is compiled into Debian's Ignition; there is no policy to label by.
-    inst_simple "$moddir/setfiles" /usr/sbin/setfiles
+    # Relabelling is compiled into Debian's Ignition. Where there is no policy to label by, a stand-in does nothing.
+    if [ -e /etc/selinux/config ]; then
+        inst setfiles
+    else
+        inst_simple "$moddir/setfiles" /usr/sbin/setfiles
+    fi
     # Each takes time in every boot, for devices and partitions that no machine here has.
     mkdir -p "$initdir/etc/systemd/system" "$initdir/etc/systemd/system-generators"
     for generator in debug gpt-auto; do

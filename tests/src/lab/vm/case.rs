@@ -11,7 +11,7 @@ use std::{
 use super::{
     VirtualMachine,
     authenticator::Authenticator,
-    emulator::Emulator,
+    emulator::{Emulator, Policy},
     http::Http,
     initramfs,
     network_disk::{self, NetworkDisk},
@@ -31,10 +31,13 @@ use crate::lab::{
 
 /// The kernel's arguments in every boot. Those from `init_on_alloc` to `cryptomgr` disable self-tests and hardening of the kernel,
 /// a fifteenth of a boot's time. On a busy host the test of the timer's interrupt fails, and the kernel panics: it is disabled too.
-const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off audit=0 \
-                         lsm=landlock systemd.journald.forward_to_console=0 net.ifnames=1 \
+const ARGUMENTS: &str = "root=LABEL=root rw console=ttyS0 systemd.show_status=0 quiet loglevel=5 mitigations=off \
+                         systemd.journald.forward_to_console=0 net.ifnames=1 \
                          init_on_alloc=0 init_on_free=0 hardened_usercopy=off kfence.sample_interval=0 \
                          randomize_kstack_offset=off cryptomgr.notests 8250.nr_uarts=1 no_timer_check";
+/// The kernel's security modules, without SELinux and with it.
+const SECURITY: [&str; 2] =
+    ["audit=0 lsm=landlock", "audit=1 audit_backlog_limit=8192 lsm=landlock,selinux selinux=1"];
 /// The path of Ignition's configuration on the peer's HTTP server.
 const CONFIG: &str = "config.ign";
 
@@ -122,7 +125,9 @@ impl<'place> VmCase<'place> {
 
     /// Powers the machine on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
-        let mut arguments = format!("{ARGUMENTS} {}", self.machine.arguments.join(" "));
+        let security = SECURITY[usize::from(self.emulator.policy == Policy::Enforced)];
+        let arguments = self.machine.arguments.join(" ");
+        let mut arguments = format!("{ARGUMENTS} {security} {arguments}");
         if let Some(server) = self.machine.network_disk {
             arguments += &format!(" {}", network_disk::argument(server));
         }
@@ -198,13 +203,19 @@ impl<'place> VmCase<'place> {
     fn boot_again(&mut self, has_another_initramfs: bool) -> Result<Duration> {
         // The machine often ends before the answer.
         let _ = self.inside()?.run(&["systemctl", "poweroff", "--no-block"]);
-        self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
-        self.qemu = None;
+        self.wait_off()?;
         if has_another_initramfs {
             let (image, state) = (&self.emulator.image, self.place.state());
             initramfs::write(&self.machine, image, &state.join("initrd"), state, false)?;
         }
         self.boot()
+    }
+
+    /// Waits until the machine has switched itself off, in any boot; the next one is as this one.
+    pub fn wait_off(&mut self) -> Result<()> {
+        self.qemu.as_mut().ok_or(Error::NotRunning)?.wait_end(Self::BOOT)?;
+        self.qemu = None;
+        Ok(())
     }
 
     /// The inside of the running system, after the pivot.

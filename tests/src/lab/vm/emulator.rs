@@ -12,6 +12,16 @@ use crate::lab::{netns::Netns, scripts};
 pub(crate) struct Emulator {
     pub(crate) tree: PathBuf,
     pub(crate) image: PathBuf,
+    pub(crate) policy: Policy,
+}
+
+/// The policy of SELinux in an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Policy {
+    /// None: the kernel goes without SELinux.
+    None,
+    /// Debian's, enforced.
+    Enforced,
 }
 
 impl Emulator {

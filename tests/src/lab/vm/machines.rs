@@ -6,7 +6,10 @@ use std::{
     time::Duration,
 };
 
-use super::{VirtualMachine, VmCase, emulator::Emulator};
+use super::{
+    VirtualMachine, VmCase,
+    emulator::{Emulator, Policy},
+};
 use crate::{
     lab::{
         PREPARE,
@@ -44,13 +47,25 @@ impl Machines {
     /// # Errors
     /// [`Error::Unavailable`] where none can run.
     pub fn open() -> Result<Self> {
+        Self::with(Policy::None)
+    }
+
+    /// Takes the image in which SELinux's policy is enforced; see [`Machines::open`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where none can run.
+    pub fn enforcing() -> Result<Self> {
+        Self::with(Policy::Enforced)
+    }
+
+    fn with(policy: Policy) -> Result<Self> {
         require(MACHINES)?;
         let place = Place::wait(Kind::Machine)?;
         place.begin()?;
         let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         let emulator = match &*prepared {
-            Some(emulator) => emulator.clone(),
-            None => prepared.insert(prepare(&place)?).clone(),
+            Some(emulator) if emulator.policy == policy => emulator.clone(),
+            _ => prepared.insert(prepare(&place, policy)?).clone(),
         };
         drop(prepared);
         place.sweep()?;
@@ -73,15 +88,16 @@ impl Machines {
     }
 }
 
-fn prepare(place: &Place) -> Result<Emulator> {
+fn prepare(place: &Place, policy: Policy) -> Result<Emulator> {
     let installed = place.state().join("installed");
     let built = Built::programs().and_then(|built| built.install(&installed));
     built.map_err(Error::file("install into", &installed))?;
     let mut prepare = Command::new(scripts().join("prepare-machines"));
-    let paths = run(prepare.arg(&installed), PREPARE)
+    prepare.arg(&installed).args((policy == Policy::Enforced).then_some("selinux"));
+    let paths = run(&mut prepare, PREPARE)
         .and_then(Output::success)
         .map_err(|e| Error::Unavailable(e.to_string()))?;
     remove(&installed)?;
     let (tree, image) = paths.split_once('\n').unwrap_or_default();
-    Ok(Emulator { tree: tree.into(), image: image.into() })
+    Ok(Emulator { tree: tree.into(), image: image.into(), policy })
 }
