@@ -1,5 +1,6 @@
 //! `make soak`: random faults for MINUTES on nodes of the lab. SEED repeats a campaign, SEED and CASE the story of one node.
-//! JOBS: nodes at a time.
+//! JOBS: nodes at a time; PLACES=own: beside the suites' containers, in place of among them. OLDER_DAYONE: an older version of the
+//! agent, which some nodes have for a while.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
@@ -10,7 +11,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use tests::{skip, soak::campaign::Campaign};
+use tests::{program, skip, soak::campaign::Campaign};
 
 const MINUTES: u64 = 30;
 /// Two nodes a core: a node waits most of its time.
@@ -32,7 +33,11 @@ fn main() -> ExitCode {
         Some(case) => println!("soak: SEED={seed} CASE={case}"),
         None => println!("soak: {minutes} minutes, SEED={seed}"),
     }
-    let campaign = Campaign { seed, first: case.unwrap_or_default(), time, jobs };
+    if program::older_dayone().is_none() {
+        println!("soak: without an older version of the agent, which OLDER_DAYONE names");
+    }
+    let own_places = env::var("PLACES").as_deref() == Ok("own");
+    let campaign = Campaign { seed, first: case.unwrap_or_default(), time, jobs, own_places };
     match campaign.run(|line| println!("{line}")) {
         Ok(report) => {
             println!("soak: {report}, SEED={seed}");

@@ -112,6 +112,15 @@ fn other(variable: &str) -> Option<PathBuf> {
     Some(path)
 }
 
+/// An older `dayone`, if `OLDER_DAYONE` names one.
+///
+/// # Panics
+/// When that does not exist.
+pub fn older_dayone() -> Option<&'static Path> {
+    static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+    PROGRAM.get_or_init(|| other("OLDER_DAYONE")).as_deref()
+}
+
 /// `dayone` with its feature `fault-injection`, which can hold it in a phase, unless `DAYONE_PROGRAM` names another one.
 ///
 /// # Panics

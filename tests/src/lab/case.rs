@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::Write,
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
@@ -163,6 +163,26 @@ impl<'lab> Case<'lab> {
     pub fn unplug(&mut self, nic: &str) {
         self.gateway.unplug(nic);
         self.plugged.retain(|plugged| plugged.name != nic);
+    }
+
+    /// Plugs a card's cable in or pulls it, now and for later boots.
+    pub fn connect(&mut self, nic: &str, on: bool) -> Result<()> {
+        if self.network.is_some() {
+            self.gateway.carrier(nic, on)?;
+        }
+        for plugged in self.plugged.iter_mut().filter(|plugged| plugged.name == nic) {
+            plugged.carrier = on;
+        }
+        Ok(())
+    }
+
+    /// Shows another file of the host at this path of the node, from the next boot on.
+    pub fn replace(&mut self, path: &str, from: &Path) {
+        for (shown, at) in &mut self.node.binds {
+            if at == Path::new(path) {
+                from.clone_into(shown);
+            }
+        }
     }
 
     /// Journal, network and console of the node, for the report of a failed case.

@@ -159,6 +159,15 @@ impl Gateway {
         Ok(())
     }
 
+    /// Adds an address on a segment, or takes it away.
+    pub fn address(&self, segment: &str, address: IpAddr, prefix: u8, on: bool) -> Result<()> {
+        if on {
+            return add_address(&self.netns, segment, address, prefix);
+        }
+        self.netns.ip(&["addr", "del", &format!("{address}/{prefix}"), "dev", segment])?;
+        Ok(())
+    }
+
     pub(crate) fn netns(&self) -> &Netns {
         &self.netns
     }

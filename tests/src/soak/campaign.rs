@@ -31,6 +31,8 @@ pub struct Campaign {
     pub time: Option<Duration>,
     /// Nodes at a time.
     pub jobs: u64,
+    /// Beside the suites' containers, in place of among them.
+    pub own_places: bool,
 }
 
 /// The result.
@@ -50,11 +52,11 @@ impl Campaign {
     pub fn run(&self, tell: impl Fn(&str) + Sync) -> Result<Report, Error> {
         let start = Instant::now();
         let (next, report) = (AtomicU64::new(self.first), Mutex::default());
-        let is_over = || self.time.is_some_and(|time| start.elapsed() >= time);
-        let nodes = || self.nodes(&next, &report, &is_over, &tell);
+        let left = || self.time.map_or(Duration::MAX, |time| time.saturating_sub(start.elapsed()));
+        let nodes = |job: u64| self.nodes(job, &next, &report, &left, &tell);
         let jobs = if self.time.is_some() { self.jobs.max(1) } else { 1 };
         let ran = thread::scope(|scope| {
-            let all: Vec<_> = (0..jobs).map(|_| scope.spawn(nodes)).collect();
+            let all: Vec<_> = (0..jobs).map(|job| scope.spawn(move || nodes(job))).collect();
             all.into_iter().map(|job| job.join()).collect::<Vec<_>>()
         });
         for result in ran {
@@ -67,22 +69,26 @@ impl Campaign {
     /// One node after the other, at one place of the lab.
     fn nodes(
         &self,
+        job: u64,
         next: &AtomicU64,
         report: &Mutex<Report>,
-        is_over: &impl Fn() -> bool,
+        left: &impl Fn() -> Duration,
         tell: &impl Fn(&str),
     ) -> Result<(), Error> {
-        let lab = Lab::open()?;
+        let lab = match self.own_places {
+            true => Lab::open_named(&format!("dayone-soak{job}"))?,
+            false => Lab::open()?,
+        };
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let story = Story::new(self.seed, number);
             let node = story.kind.node();
             lab.run_within(STORY, node, &story.kind.peer(), |case| {
-                let told = self.tell_story(case, number, &story, is_over, tell);
+                let told = self.tell_story(case, number, &story, left, tell);
                 report.lock().unwrap_or_else(PoisonError::into_inner).add(&told);
                 Ok::<_, Error>(())
             })?;
-            if self.time.is_none() || is_over() {
+            if self.time.is_none() || left().is_zero() {
                 return Ok(());
             }
         }
@@ -93,7 +99,7 @@ impl Campaign {
         case: &mut Case<'_>,
         number: u64,
         story: &Story,
-        is_over: &impl Fn() -> bool,
+        left: &impl Fn() -> Duration,
         tell: &impl Fn(&str),
     ) -> Report {
         let start = Instant::now();
@@ -106,12 +112,16 @@ impl Campaign {
         };
         let mut result = scene.begin();
         told(&scene);
-        for step in &story.steps {
-            if is_over() || !matches!(result, Ok(None)) {
+        for part in &story.parts {
+            let left = left();
+            if left.is_zero() || !matches!(result, Ok(None)) {
                 break;
             }
-            scene.log.push(step.to_string());
-            result = scene.step(step);
+            if left < part.takes() {
+                continue;
+            }
+            scene.log.push(part.to_string());
+            result = scene.part(part);
             told(&scene);
         }
         let end = match &result {

@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::node::{CARD, Document, Kind};
+use super::{
+    machine::Machine,
+    node::{CARD, Document, Kind},
+};
 use crate::{
-    dayone::{ADDRESS, APPLIED, BRIDGE_PROFILES, MAC, volatile_profiles},
+    dayone::{APPLIED, BRIDGE_PROFILES, volatile_profiles},
     lab::{Case, Error, Inside},
 };
 
@@ -30,7 +33,11 @@ pub(super) struct Told {
 pub(super) type Broken = String;
 
 /// Reads status, record and files, and compares them.
-pub(super) fn told(inside: &Inside, kind: Kind) -> Result<Result<Told, Broken>, Error> {
+pub(super) fn told(
+    inside: &Inside,
+    kind: Kind,
+    machine: Machine,
+) -> Result<Result<Told, Broken>, Error> {
     let status = inside.run(&["dayone", "status", "--json"])?;
     let Ok(told) = serde_json::from_str::<Value>(&status.stdout) else {
         return Ok(Err(format!("dayone status: {status}")));
@@ -51,7 +58,7 @@ pub(super) fn told(inside: &Inside, kind: Kind) -> Result<Result<Told, Broken>, 
     }
     let (applied, last_good) =
         (inside.read(APPLIED)?, inside.read("/var/lib/dayone/last-good.yml")?);
-    let document = Document::GOOD.into_iter().find(|it| Some(kind.text(*it)) == applied);
+    let document = Document::GOOD.into_iter().find(|it| Some(kind.text(machine, *it)) == applied);
     let Some(document) = document else {
         return Ok(Err(format!("applied has no document that held: {applied:?}")));
     };
@@ -69,12 +76,12 @@ pub(super) fn told(inside: &Inside, kind: Kind) -> Result<Result<Told, Broken>, 
 /// Whether the node is reached, with the network that it tells; `profiles`: and has its profiles.
 pub(super) fn network(
     case: &Case<'_>,
-    kind: Kind,
+    (kind, machine): (Kind, Machine),
     told: &Told,
     profiles: bool,
 ) -> Result<Option<Broken>, Error> {
     let inside = case.inside()?;
-    if !is_reached(case, kind)? {
+    if !is_reached(case, kind, machine)? {
         return Ok(Some("the peer does not reach the node".into()));
     }
     let Some(document) = told.applied else {
@@ -109,11 +116,12 @@ fn automatic(inside: &Inside, told: &Told, profiles: bool) -> Result<Option<Brok
 }
 
 /// Whether the peer reaches the node: by its address, or by one of its leases.
-pub(super) fn is_reached(case: &Case<'_>, kind: Kind) -> Result<bool, Error> {
+pub(super) fn is_reached(case: &Case<'_>, kind: Kind, machine: Machine) -> Result<bool, Error> {
     if !kind.is_dhcp() {
-        return case.peer().pings(ADDRESS, ANSWER);
+        return case.peer().pings(machine.address(), ANSWER);
     }
-    for lease in case.peer().leases()?.into_iter().filter(|lease| lease.mac == MAC) {
+    // The newest first: those of cards that are gone answer no more.
+    for lease in case.peer().leases()?.into_iter().rev() {
         if case.peer().pings(lease.address, ANSWER)? {
             return Ok(true);
         }

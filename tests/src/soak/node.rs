@@ -1,14 +1,26 @@
 //! The kinds of nodes, and their documents.
 
-use std::{fmt, fs, path::PathBuf};
+use std::{fmt, fs, net::Ipv4Addr, path::PathBuf};
 
+use super::{
+    life::{OWN_SETTINGS, PREPARED},
+    machine::Machine,
+};
 use crate::{
-    dayone::{self, DAY_ONE, HOST_FILE, MAC, agent, automatic, day_one_dhcp, with_bridge},
+    dayone::{self, agent, automatic, day_one_dhcp, with_bridge},
     lab::{Nic, Node, Peer, Release},
 };
 
 /// The node's card.
 pub(super) const CARD: &str = "eno1";
+/// A card of another network, its name and address, and the gateway there.
+pub(super) const OTHER_CARD: (&str, &str) = ("eno2", "52:54:00:00:01:00");
+pub(super) const STORAGE: &str = "storage";
+const STORAGE_GATEWAY: Ipv4Addr = Ipv4Addr::new(203, 0, 113, 1);
+/// A second gateway of the node's network.
+const OTHER_GATEWAY: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
+/// The program that runs what a fault has prepared.
+const LIFE: &str = "/usr/local/bin/lab-life";
 /// The offset of the agent's clock.
 pub(super) const CLOCK: &str = "/run/lab-clock";
 /// The library that moves a program's clock, in the node.
@@ -20,6 +32,7 @@ const DISK: &str = "64M";
 const SETTINGS: &str = "\
 max-attempts = 0
 [wait]
+hostname = 10
 link = 3
 ovsdb = 20
 network = 6
@@ -66,6 +79,10 @@ impl Kind {
         matches!(self, Self::Document { .. } | Self::FieldDocument(_))
     }
 
+    pub(super) fn is_field(self) -> bool {
+        matches!(self, Self::FieldDocument(_) | Self::FieldAutomatic(_))
+    }
+
     pub(super) fn is_dhcp(self) -> bool {
         matches!(self, Self::Document { dhcp: true } | Self::Automatic { dhcp: true })
     }
@@ -80,28 +97,47 @@ impl Kind {
 
     /// The node, switched off.
     pub(super) fn node(self) -> Node {
-        let bare = Node::new("worker-0").nic(Nic::new(CARD, MAC)).disk(DISK);
+        let machine = Machine::default();
+        let bare = Node::new(&machine.name())
+            .nic(Nic::new(CARD, &machine.mac()))
+            .dmi("soak", &machine.uuid())
+            .disk(DISK)
+            .file(LIFE, PREPARED, 0o755)
+            .early(&format!("exec {LIFE}"));
         let node = match self {
             Self::Document { .. } => agent(bare),
             Self::Automatic { .. } => automatic(bare),
             Self::FieldDocument(release) => agent(bare.field(release).ovn_remains()),
             Self::FieldAutomatic(release) => with_bridge(agent(bare.field(release).ovn_remains())),
         };
-        let day_one = if self.is_dhcp() { day_one_dhcp() } else { DAY_ONE.to_owned() };
-        let node = node.keyfile(CARD, &day_one).file("/etc/dayone/dayone.toml", SETTINGS, 0o644);
+        let node = node
+            .keyfile(CARD, &self.day_one(machine))
+            .file("/root/lab-hostname", &machine.name(), 0o644)
+            .file(OWN_SETTINGS, SETTINGS, 0o644)
+            .settings(SETTINGS);
         let node = match self.has_document() {
-            true => node.file(HOST_FILE, &self.text(Document::First), 0o644),
+            true => node.file(&machine.host_file(), &self.text(machine, Document::First), 0o644),
             false => node,
         };
         with_clock(node)
     }
 
     pub(super) fn peer(self) -> Peer {
-        if self.is_dhcp() { Peer::new().dhcp() } else { Peer::new() }
+        let peer = Peer::new().address("lan", OTHER_GATEWAY.into(), 24).address(
+            STORAGE,
+            STORAGE_GATEWAY.into(),
+            24,
+        );
+        if self.is_dhcp() { peer.dhcp() } else { peer }
     }
 
-    /// The text of a document.
-    pub(super) fn text(self, document: Document) -> String {
+    /// The profile of before any document.
+    pub(super) fn day_one(self, machine: Machine) -> String {
+        if self.is_dhcp() { day_one_dhcp() } else { machine.day_one() }
+    }
+
+    /// The text of a document of this machine.
+    pub(super) fn text(self, machine: Machine, document: Document) -> String {
         let mut text = dayone::Document::new();
         if self.is_dhcp() {
             text.ip =
@@ -116,7 +152,7 @@ impl Kind {
         let text = text.text().replace("  state: up\n  ipv4:", &mtu);
         // The OVS interface's MTU: its MAC address comes first.
         let other = format!("  copy-mac-from: {CARD}\n  mtu: {}\n  ipv4:", document.mtu());
-        text.replace(&format!("  copy-mac-from: {CARD}\n  ipv4:"), &other)
+        machine.own(&text.replace(&format!("  copy-mac-from: {CARD}\n  ipv4:"), &other))
     }
 }
 
@@ -199,9 +235,10 @@ mod tests {
             let kind = Kind::Document { dhcp };
             for (document, mtu) in [(Document::First, "mtu: 1500"), (Document::Second, "mtu: 1400")]
             {
-                assert_eq!(kind.text(document).matches(mtu).count(), 2, "{}", kind.text(document));
+                let text = kind.text(Machine::default(), document);
+                assert_eq!(text.matches(mtu).count(), 2, "{text}");
             }
-            assert!(kind.text(Document::Refused).contains("192.0.2.254"));
+            assert!(kind.text(Machine::default(), Document::Refused).contains("192.0.2.254"));
         }
     }
 }

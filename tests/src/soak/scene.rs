@@ -1,6 +1,8 @@
 //! A story is carried out on a node.
 
+mod begin;
 mod hold;
+mod years;
 
 use std::{
     fs, thread,
@@ -10,12 +12,14 @@ use std::{
 use super::{
     fault::Fault,
     invariant::Broken,
+    life::Version,
     load::Load,
+    machine::Machine,
     node::{Document, Kind},
-    story::{Step, Work},
+    story::{Part, Step, Work},
 };
 use crate::{
-    dayone::{HOST_FILE, remove_bridge},
+    dayone::remove_bridge,
     lab::{Case, Error},
 };
 
@@ -38,6 +42,13 @@ pub(super) struct Counts {
 pub(super) struct Scene<'s, 'lab> {
     case: &'s mut Case<'lab>,
     kind: Kind,
+    machine: Machine,
+    /// The machine that the disk was copied from.
+    seed: Option<Machine>,
+    /// The document of the deployment that was kept.
+    kept: Option<Document>,
+    /// The version of the agent that the node has.
+    version: Version,
     /// The node's document.
     document: Document,
     /// The one in force, or the last good one.
@@ -62,6 +73,10 @@ impl<'s, 'lab> Scene<'s, 'lab> {
         Self {
             case,
             kind,
+            machine: Machine::default(),
+            seed: None,
+            kept: None,
+            version: Version::This,
             document: Document::First,
             committed: Document::First,
             boot: Duration::ZERO,
@@ -104,10 +119,19 @@ impl<'s, 'lab> Scene<'s, 'lab> {
         self.hold()
     }
 
-    /// Carries a step out. `Some`: the promise that was broken.
-    pub(super) fn step(&mut self, step: &Step) -> Result<Option<Broken>, Error> {
-        let load = step.load.then(Load::start).flatten();
+    /// Carries a part of the story out. `Some`: the promise that was broken.
+    pub(super) fn part(&mut self, part: &Part) -> Result<Option<Broken>, Error> {
         let start = Instant::now();
+        let broken = match part {
+            Part::Step(step) => self.step(step),
+            Part::Chapter(chapter) => self.chapter(chapter),
+        }?;
+        self.say(&format!("{:.1?}", start.elapsed()));
+        Ok(broken)
+    }
+
+    fn step(&mut self, step: &Step) -> Result<Option<Broken>, Error> {
+        let load = step.load.then(Load::start).flatten();
         let whole = match step.work {
             Work::Idle => Duration::ZERO,
             Work::Reboot | Work::Boot => self.boot,
@@ -129,7 +153,6 @@ impl<'s, 'lab> Scene<'s, 'lab> {
         }
         let broken = self.hold()?;
         drop(load);
-        self.say(&format!("{:.1?}", start.elapsed()));
         Ok(broken)
     }
 
@@ -159,7 +182,8 @@ impl<'s, 'lab> Scene<'s, 'lab> {
             }
             Work::Apply(document) => {
                 self.document = document;
-                self.case.inside()?.write(HOST_FILE, &self.kind.text(document))?;
+                let text = self.kind.text(self.machine, document);
+                self.case.inside()?.write(&self.machine.host_file(), &text)?;
                 self.start("dayone.service")?;
             }
             Work::Bridge => {

@@ -4,18 +4,30 @@ use std::{fmt, time::Duration};
 
 use super::{
     fault::{Fault, Process},
+    life::Chapter,
     node::{Document, Kind},
     random::Random,
 };
 
-/// Works of a story.
-const STEPS: usize = 10;
+/// Parts of a story.
+const PARTS: usize = 10;
+/// A chapter whose faults stay for three attempts.
+const LONG: Duration = Duration::from_secs(180);
 
 /// Works and faults of a node, from its first boot on.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Story {
     pub(super) kind: Kind,
-    pub(super) steps: Vec<Step>,
+    pub(super) parts: Vec<Part>,
+}
+
+/// A part of a story.
+#[derive(Debug, PartialEq)]
+pub(super) enum Part {
+    /// An hour: faults meet a work.
+    Step(Step),
+    /// Years: faults that outlast a boot.
+    Chapter(Chapter),
 }
 
 /// A work, and the faults that meet it.
@@ -55,8 +67,11 @@ impl Story {
         let mut random = Random::new(seed, case);
         let kind = Kind::of(case);
         let mut document = Document::Second;
-        let steps = (0..STEPS).map(|_| Step::new(kind, &mut document, &mut random)).collect();
-        Self { kind, steps }
+        let parts = (0..PARTS).map(|_| match random.is_chosen(50) {
+            true => Part::Chapter(Chapter::new(kind, &mut document, &mut random)),
+            false => Part::Step(Step::new(kind, &mut document, &mut random)),
+        });
+        Self { kind, parts: parts.collect() }
     }
 }
 
@@ -92,20 +107,44 @@ impl Step {
 
 impl Work {
     fn new(kind: Kind, document: Document, random: &mut Random) -> Self {
-        let other = match document {
-            Document::First => Document::Second,
-            Document::Second | Document::Refused => Document::First,
-        };
-        let change = match kind.has_document() {
-            true if random.is_chosen(25) => Self::Apply(Document::Refused),
-            true => Self::Apply(other),
-            false => Self::Bridge,
-        };
+        let change = Self::change(kind, document, random);
         match random.below(100) {
             0..15 => Self::Idle,
             15..20 => Self::Reboot,
             20..50 => Self::Boot,
             _ => change,
+        }
+    }
+
+    /// A transaction.
+    pub(super) fn change(kind: Kind, document: Document, random: &mut Random) -> Self {
+        let other = match document {
+            Document::First => Document::Second,
+            Document::Second | Document::Refused => Document::First,
+        };
+        match kind.has_document() {
+            true if random.is_chosen(25) => Self::Apply(Document::Refused),
+            true => Self::Apply(other),
+            false => Self::Bridge,
+        }
+    }
+}
+
+impl Part {
+    /// Time that has to be left for it: a campaign ends soon after its time.
+    pub(super) fn takes(&self) -> Duration {
+        match self {
+            Self::Chapter(chapter) if chapter.is_long() => LONG,
+            Self::Step(_) | Self::Chapter(_) => Duration::ZERO,
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Step(step) => step.fmt(f),
+            Self::Chapter(chapter) => chapter.fmt(f),
         }
     }
 }
@@ -183,8 +222,8 @@ mod tests {
     #[test]
     fn a_seed_and_a_number_tell_the_same_story() {
         assert_eq!(Story::new(7, 3), Story::new(7, 3));
-        assert_ne!(Story::new(7, 3).steps, Story::new(8, 3).steps);
-        assert_ne!(Story::new(7, 3).steps, Story::new(7, 3 + Kind::ALL).steps);
+        assert_ne!(Story::new(7, 3).parts, Story::new(8, 3).parts);
+        assert_ne!(Story::new(7, 3).parts, Story::new(7, 3 + Kind::ALL).parts);
     }
 
     #[test]
@@ -194,7 +233,8 @@ mod tests {
             text.split(is_number).next().unwrap_or_default().to_owned()
         };
         let (mut faults, mut works) = (BTreeSet::new(), BTreeSet::new());
-        for step in (0..60).flat_map(|case| Story::new(1, case).steps) {
+        for part in (0..120).flat_map(|case| Story::new(1, case).parts) {
+            let Part::Step(step) = part else { continue };
             faults.extend(step.faults.iter().map(|fault| name(format!("{fault:?}"))));
             works.insert(name(format!("{:?}", step.work)));
         }

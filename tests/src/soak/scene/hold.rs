@@ -108,7 +108,8 @@ impl Scene<'_, '_> {
         if in_force && !told.is_in_force && self.document != Document::Refused {
             return Ok(Some(format!("{} is not in force: {}", self.document, told.outcome)));
         }
-        let broken = invariant::network(self.case, self.kind, &told, !self.other_profiles)?;
+        let broken =
+            invariant::network(self.case, (self.kind, self.machine), &told, !self.other_profiles)?;
         if let (None, Some(applied)) = (&broken, told.applied) {
             self.committed = applied;
         }
@@ -117,7 +118,7 @@ impl Scene<'_, '_> {
 
     /// The node's account, if it can be true.
     fn told(&self) -> Result<Result<Told, Broken>, Error> {
-        let told = match invariant::told(&self.case.inside()?, self.kind)? {
+        let told = match invariant::told(&self.case.inside()?, self.kind, self.machine)? {
             Ok(told) => told,
             Err(broken) => return Ok(Err(broken)),
         };
@@ -131,7 +132,7 @@ impl Scene<'_, '_> {
     }
 
     /// Whether what the node was asked for is in force; a document that does not hold never is.
-    fn is_settled(&self) -> Result<bool, Error> {
+    pub(super) fn is_settled(&self) -> Result<bool, Error> {
         let told = self.told()?;
         Ok(told.is_ok_and(|told| told.is_in_force) || self.document == Document::Refused)
     }

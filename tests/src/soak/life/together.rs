@@ -1,0 +1,26 @@
+//! Faults of years that come together.
+
+use super::{Action, Life, Other, Part};
+
+/// Whether both can meet a node at once, with a known end.
+pub(super) fn agree(one: &Life, other: &Life) -> bool {
+    let is_either = |is: fn(&Life) -> bool| is(one) || is(other);
+    let has = |part: Part| one.part == part || other.part == part;
+    one.part != other.part
+        // An older version has the faults that this one has no more.
+        && !has(Part::Version)
+        // A machine whose document was never in force is known by its name alone; and nobody rolls a new machine back.
+        && !(is_either(is_clone) && (has(Part::Name) || has(Part::Etc)))
+        // Nothing can be written to a full disk, by the fault's own script neither.
+        && !(has(Part::Disk) && is_either(is_written))
+}
+
+fn is_clone(life: &Life) -> bool {
+    life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Machine)))
+}
+
+/// Whether it begins with files that are written in the next boot.
+fn is_written(life: &Life) -> bool {
+    is_clone(life)
+        || life.begin.iter().any(|it| matches!(it, Action::Early(_) | Action::Deployment(_)))
+}
