@@ -44,8 +44,7 @@ pub struct Gateway {
 impl Gateway {
     /// Starts the peer's services in a namespace with its segments.
     pub(crate) fn start(netns: Netns, peer: &Peer, state: &Path) -> Result<Self> {
-        let settings =
-            "for s in ipv4/ip_forward ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
+        let settings = "for s in ipv4/ip_forward ipv4/conf/all/promote_secondaries ipv6/conf/all/forwarding; do echo 1 >/proc/sys/net/$s; done";
         run(netns.command("sh").args(["-c", settings]), Duration::from_secs(5))?.success()?;
         for (segment, address, prefix) in &peer.addresses {
             add_address(&netns, segment, *address, *prefix)?;

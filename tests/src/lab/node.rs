@@ -264,7 +264,11 @@ impl Node {
         let id = "/lab-dmi/dmi/id";
         self.file(&format!("{id}/product_serial"), &format!("{serial}\n"), 0o400)
             .file(&format!("{id}/product_uuid"), &format!("{uuid}\n"), 0o400)
-            .early("mount -t overlay -o ro,lowerdir=/lab-dmi:/sys/class overlay /sys/class")
+            // An overlay does not see links that come later: the network's own directory goes over it.
+            .early(
+                "mkdir /run/lab-class && mount -t overlay -o ro,lowerdir=/lab-dmi:/sys/class overlay /run/lab-class && \
+                 mount --bind /sys/class/net /run/lab-class/net && mount --rbind /run/lab-class /sys/class",
+            )
     }
 
     /// A shell command that runs at boot before any ordinary service.

@@ -49,7 +49,7 @@ impl Chapter {
             lives: lives.into_iter().map(|life| (life, random.below(1000))).collect(),
             work,
             moment: random.below(1100),
-            cuts: (0..random.below(6)).map(|_| random.below(1100)).collect(),
+            cuts: (0..random.below(8)).map(|_| random.below(1100)).collect(),
             kill: random.is_chosen(25).then(|| random.below(900)),
             ends_at_boot: random.is_chosen(35),
         }

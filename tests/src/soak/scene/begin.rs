@@ -147,14 +147,13 @@ impl Scene<'_, '_> {
 /// A script that saves a deployment's `/etc`.
 fn saved(to: &str) -> String {
     format!(
-        "rm -rf {to}.new; mkdir {to}.new; \
-         for it in {TREES}; do mkdir -p {to}.new/${{it%/*}}; cp -a /etc/$it {to}.new/$it; done; rm -rf {to}; mv {to}.new {to}"
+        "rm -rf {to}.new; mkdir {to}.new; (cd /etc; cp -a --parents {TREES} {to}.new); rm -rf {to}; mv {to}.new {to}"
     )
 }
 
 /// A script that puts it in the place of the present one.
 fn restored(from: &str) -> String {
-    format!("for it in {TREES}; do rm -rf /etc/$it; cp -a {from}/$it /etc/$it; done")
+    format!("(cd /etc; rm -rf {TREES}; cp -a {from}/. .)")
 }
 
 /// A script that leaves the day-one profile of the card alone, and no bridge.

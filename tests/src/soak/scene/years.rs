@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Bound on the time that a fault stays.
-const STAYS: Duration = Duration::from_secs(100);
+const STAYS: Duration = Duration::from_secs(120);
 /// Attempts after which it may end.
 const ATTEMPTS: u32 = 3;
 /// Interval of questions while it is there.
@@ -86,8 +86,7 @@ impl Scene<'_, '_> {
             }
         }
         self.cut_power()?;
-        // Backwards: another card has the cable of the one before.
-        for action in lives.iter().rev().flat_map(|(life, _)| life.begin) {
+        for action in lives.iter().flat_map(|(life, _)| life.begin) {
             self.outside(*action)?;
         }
         self.counts.faults += lives.len();
