@@ -3,8 +3,8 @@
 //! A campaign has nodes, one after the other, and each node has a story ([`story`]), drawn from the campaign's seed and the node's
 //! number alone: works of the agent, the faults that meet them ([`fault`]), and when. [`node`] has the kinds of nodes. [`scene`]
 //! carries a story out. Moments are parts of the time that the same work took on this node without a fault, so that a story means
-//! the same on a slow host. [`life`] has the faults that outlast a boot, and what holds while they are there; [`truth`] holds the status
-//! to the truth at any moment. [`invariant`] has the promises:
+//! the same on a slow host. [`life`] has the faults that outlast a boot, and what holds while they are there; [`truth`] holds the
+//! status to the truth at any moment. [`invariant`] has the promises:
 //!
 //! - When the agent's units are active, no transaction is open, and `applied`, the last good document, the record and the status
 //!   agree: the network is the one of before or the new one, as told.

@@ -1,7 +1,8 @@
 //! Faults of a node's years: between two boots, and longer than one.
 //!
-//! A [`Life`] is data: how the fault begins and how it ends, as [`Action`]s, and what holds meanwhile. [`faults`] has them all, and
-//! [`chapter`] a part of a node's story with one or two of them. A new fault is an entry there; where no action makes it, a new one.
+//! A [`Life`] is data: how the fault begins and how it ends, as [`Action`]s, and what holds meanwhile. [`faults`] has them all,
+//! and [`chapter`] a part of a node's story with one or two of them. A new fault is an entry there; where no action makes it, a
+//! new action too.
 
 mod action;
 mod chapter;
@@ -46,7 +47,7 @@ pub(super) enum Part {
 pub(super) enum Meanwhile {
     /// The boot goes on, and the node has its network.
     Works,
-    /// The same, but its network is the one of before any document.
+    /// The boot goes on, with the network of before any document.
     Bare,
     /// kubelet may have to wait. The fault stays for three attempts.
     Told,

@@ -7,7 +7,7 @@ use crate::dayone::{self, ADDRESS};
 /// A machine. The first one's disk may come to others.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Machine {
-    /// Of the installation: name, address and machine-id are made of it.
+    /// Number of the installation: name, address and machine-id are made of it.
     number: u8,
     board: u8,
     card: u8,

@@ -11,7 +11,8 @@ use super::{
 
 /// Parts of a story.
 const PARTS: usize = 10;
-/// A chapter whose faults stay for three attempts.
+/// Time of a chapter, and of one whose faults stay for three attempts.
+const SHORT: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(180);
 
 /// Works and faults of a node, from its first boot on.
@@ -135,7 +136,8 @@ impl Part {
     pub(super) fn takes(&self) -> Duration {
         match self {
             Self::Chapter(chapter) if chapter.is_long() => LONG,
-            Self::Step(_) | Self::Chapter(_) => Duration::ZERO,
+            Self::Chapter(_) => SHORT,
+            Self::Step(_) => Duration::ZERO,
         }
     }
 }

@@ -21,7 +21,7 @@ const QUESTION: Duration = Duration::from_millis(500);
 /// Exit code of a network that is not in force.
 const NOT_IN_FORCE: i32 = 3;
 
-/// What the status says that is not so. `seed`: the machine whose disk this one has a copy of.
+/// An account that is not so. `seed`: the machine whose disk this one has a copy of.
 pub(super) fn status(
     case: &Case<'_>,
     kind: Kind,

@@ -12,7 +12,7 @@ use crate::lab::Fault::{DropDhcp, DropPing, IgnoreNeighbours};
 /// Three attempts take a minute.
 const HASTE: &str = "sed -i -e 's/^max-attempts = .*/max-attempts = 3/' -e 's/^network = .*/network = 3/' \
     -e 's/^uplink = .*/uplink = 4/' -e 's/^verify = .*/verify = 6/' /etc/dayone/dayone.toml";
-/// The same. The network of a node that was given up is asked every five minutes where no event tells that it is back: too long.
+/// Attempts without an end: the network of a node that was given up is asked every five minutes where no event tells that it is back.
 const HASTE_WITHOUT_END: &str = "sed -i -e 's/^network = .*/network = 3/' -e 's/^verify = .*/verify = 6/' /etc/dayone/dayone.toml";
 
 /// The file of the interface's profile, or of the card's where br-ex is automatic.
@@ -50,7 +50,8 @@ const UNKNOWN: &str = "\
     sed -i -e '1i answer = 42' -e 's/^\\[wait\\]/[wait]\\nlinks = 1\\nhostname = \"soon\"/' /etc/dayone/dayone.toml; \
     printf '[newer]\\nkey = true\\n' >>/etc/dayone/dayone.toml";
 
-/// All of them. Two that come together begin in this order: what brings a whole `/etc` goes before what changes one.
+/// All of them. Two that come together begin in this order: what brings a whole `/etc` goes before what changes
+/// one, and a full disk comes last.
 pub(super) const ALL: &[Life] = &[
     Life {
         name: "OS roll back",
@@ -188,6 +189,24 @@ pub(super) const ALL: &[Life] = &[
         ends: Ends::Any,
     },
     Life {
+        name: "unknown settings",
+        part: Part::Settings,
+        meets: |_| true,
+        begin: &[Now(UNKNOWN)],
+        meanwhile: Meanwhile::Works,
+        heal: &[],
+        ends: Ends::Stays,
+    },
+    Life {
+        name: "file of the state damaged",
+        part: Part::State,
+        meets: |_| true,
+        begin: &[Early(DAMAGED)],
+        meanwhile: Meanwhile::Works,
+        heal: &[],
+        ends: Ends::Stays,
+    },
+    Life {
         name: "disk full",
         part: Part::Disk,
         meets: |_| true,
@@ -206,24 +225,6 @@ pub(super) const ALL: &[Life] = &[
         meanwhile: Meanwhile::Told,
         heal: &[Now("umount --lazy /var/lib/dayone")],
         ends: Ends::Any,
-    },
-    Life {
-        name: "unknown settings",
-        part: Part::Settings,
-        meets: |_| true,
-        begin: &[Now(UNKNOWN)],
-        meanwhile: Meanwhile::Works,
-        heal: &[],
-        ends: Ends::Stays,
-    },
-    Life {
-        name: "file of the state damaged",
-        part: Part::State,
-        meets: |_| true,
-        begin: &[Early(DAMAGED)],
-        meanwhile: Meanwhile::Works,
-        heal: &[],
-        ends: Ends::Stays,
     },
     Life {
         name: "older version of the agent",

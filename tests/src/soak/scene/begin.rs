@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// What an OSTree deployment has for itself.
+/// Directories of `/etc` that each OSTree deployment has for itself.
 const TREES: &str = "nmstate NetworkManager/system-connections openvswitch";
 /// The `/etc` that an OS roll back brings back.
 const KEPT: &str = "/root/lab-kept";
