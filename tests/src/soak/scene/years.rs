@@ -25,6 +25,8 @@ const ATTEMPTS: u32 = 3;
 const QUESTION: Duration = Duration::from_secs(1);
 /// Bound on the boot of a node without a document.
 const BARE: Duration = Duration::from_secs(90);
+/// systemd answers: the boot has begun.
+const IS_ASKED: &str = "systemctl list-jobs >/dev/null 2>&1";
 /// Pauses of the agent in this boot, each after an attempt in vain.
 const PAUSES: &str = "journalctl --boot --output=cat SYSLOG_IDENTIFIER=dayone \
     | grep -c -e '^the next attempt is in' -e '^the network is asked again in' || :";
@@ -94,6 +96,7 @@ impl Scene<'_, '_> {
     }
 
     fn meanwhile(&mut self, lives: &[&'static Life]) -> Result<Option<Broken>, Error> {
+        self.case.inside()?.wait_sh(IS_ASKED, BARE)?;
         let is = |meanwhile: Meanwhile| lives.iter().any(|life| life.meanwhile == meanwhile);
         if is(Meanwhile::Told) {
             self.watch()
