@@ -23,6 +23,8 @@ pub(in crate::soak) struct Chapter {
     pub(in crate::soak) kill: Option<u32>,
     /// Faults that may end while the node runs end at a boot.
     pub(in crate::soak) ends_at_boot: bool,
+    /// The work in whose middle the power cut before that boot comes, if the node worked meanwhile, and its moment.
+    pub(in crate::soak) last: Option<(Work, u32)>,
 }
 
 impl Chapter {
@@ -45,6 +47,12 @@ impl Chapter {
         if let Work::Apply(other) = work {
             *document = other;
         }
+        let works = lives.iter().all(|life| life.meanwhile == Meanwhile::Works);
+        let last = (works && random.is_chosen(60))
+            .then(|| (Work::change(kind, *document, random), random.below(1100)));
+        if let Some((Work::Apply(other), _)) = last {
+            *document = other;
+        }
         Self {
             lives: lives.into_iter().map(|life| (life, random.below(1000))).collect(),
             work,
@@ -52,6 +60,7 @@ impl Chapter {
             cuts: (0..random.below(8)).map(|_| random.below(1100)).collect(),
             kill: random.is_chosen(25).then(|| random.below(900)),
             ends_at_boot: random.is_chosen(35),
+            last,
         }
     }
 
@@ -76,6 +85,9 @@ impl fmt::Display for Chapter {
         }
         if self.ends_at_boot {
             f.write_str("; ends at a boot")?;
+        }
+        if let Some((work, moment)) = self.last {
+            write!(f, "; before a boot that ends it: {work}, at {moment} of 1000: power cut")?;
         }
         Ok(())
     }

@@ -57,7 +57,7 @@ impl Scene<'_, '_> {
         if let Some(broken) = self.meanwhile(&lives)? {
             return Ok(Some(format!("with {}: {broken}", names(&lives))));
         }
-        let ended = self.end_all(&lives, chapter.ends_at_boot)?;
+        let ended = self.end_all(&lives, chapter)?;
         let broken = if ended { self.as_ever()? } else { None };
         // The quick settings are the fault's, and a change of them would start an attempt.
         self.case.inside()?.sh(&format!("cp {OWN_SETTINGS} /etc/dayone/dayone.toml"))?;
@@ -160,18 +160,21 @@ impl Scene<'_, '_> {
     }
 
     /// Ends the faults; false: they stay.
-    fn end_all(&mut self, lives: &[&'static Life], at_boot: bool) -> Result<bool, Error> {
-        let at_boot = at_boot || lives.iter().any(|life| life.ends == Ends::Boot);
+    fn end_all(&mut self, lives: &[&'static Life], chapter: &Chapter) -> Result<bool, Error> {
+        let at_boot = chapter.ends_at_boot || lives.iter().any(|life| life.ends == Ends::Boot);
         if lives.iter().all(|life| life.ends == Ends::Stays) {
             return Ok(false);
+        }
+        if let Some((work, moment)) = chapter.last.filter(|_| at_boot) {
+            self.work(work)?;
+            pass(self.transaction, moment);
         }
         for (place, action) in lives.iter().flat_map(|life| life.heal).enumerate() {
             self.inside(*action, place, 0)?;
         }
         self.case.inside()?.sh("rm -f /root/lab-each-*")?;
         if at_boot {
-            self.case.cut_power()?;
-            self.is_off = true;
+            self.cut_power()?;
         }
         for action in lives.iter().flat_map(|life| life.heal) {
             self.outside(*action)?;
