@@ -1,6 +1,6 @@
 //! `make soak`: random faults for MINUTES on nodes of the lab. SEED repeats a campaign, SEED and CASE the story of one node.
-//! JOBS: nodes at a time; PLACES=own: beside the suites' containers, in place of among them. OLDER_DAYONE: an older version of the
-//! agent, which some nodes have for a while.
+//! JOBS: nodes at a time; PLACES=own: beside the suites' containers, in place of among them. YEARS=off: without faults that outlast a
+//! boot. OLDER_DAYONE: an older version of the agent, which some nodes have for a while.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 
@@ -33,11 +33,13 @@ fn main() -> ExitCode {
         Some(case) => println!("soak: SEED={seed} CASE={case}"),
         None => println!("soak: {minutes} minutes, SEED={seed}"),
     }
-    if program::older_dayone().is_none() {
+    let years = env::var("YEARS").as_deref() != Ok("off");
+    if years && program::older_dayone().is_none() {
         println!("soak: without an older version of the agent, which OLDER_DAYONE names");
     }
     let own_places = env::var("PLACES").as_deref() == Ok("own");
-    let campaign = Campaign { seed, first: case.unwrap_or_default(), time, jobs, own_places };
+    let campaign =
+        Campaign { seed, first: case.unwrap_or_default(), time, jobs, years, own_places };
     match campaign.run(|line| println!("{line}")) {
         Ok(report) => {
             println!("soak: {report}, SEED={seed}");

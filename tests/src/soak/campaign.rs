@@ -31,6 +31,8 @@ pub struct Campaign {
     pub time: Option<Duration>,
     /// Nodes at a time.
     pub jobs: u64,
+    /// With faults of years.
+    pub years: bool,
     /// Beside the suites' containers, in place of among them.
     pub own_places: bool,
 }
@@ -81,7 +83,7 @@ impl Campaign {
         };
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let story = Story::new(self.seed, number);
+            let story = Story::new(self.seed, number, self.years);
             let node = story.kind.node();
             lab.run_within(STORY, node, &story.kind.peer(), |case| {
                 let told = self.tell_story(case, number, &story, left, tell);
@@ -142,7 +144,8 @@ impl Campaign {
                 Ok(directory) => format!("    its state is in {}", directory.display()),
                 Err(error) => format!("    its state cannot be kept: {error}"),
             });
-            account.push(format!("    again: SEED={} CASE={number} make soak", self.seed));
+            let without = if self.years { "" } else { " YEARS=off" };
+            account.push(format!("    again: SEED={} CASE={number}{without} make soak", self.seed));
         }
         tell(&account.join("\n"));
         Report { nodes: 1, counts: scene.counts, lost: usize::from(is_lost) }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::{
     machine::Machine,
     node::{CARD, Document, Kind},
+    scene::ACCOUNT,
 };
 use crate::{
     dayone::{APPLIED, BRIDGE_PROFILES, volatile_profiles},
@@ -38,7 +39,7 @@ pub(super) fn told(
     kind: Kind,
     machine: Machine,
 ) -> Result<Result<Told, Broken>, Error> {
-    let status = inside.run(&["dayone", "status", "--json"])?;
+    let status = inside.run_within(&["dayone", "status", "--json"], ACCOUNT)?;
     let Ok(told) = serde_json::from_str::<Value>(&status.stdout) else {
         return Ok(Err(format!("dayone status: {status}")));
     };

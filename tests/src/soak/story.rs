@@ -64,11 +64,11 @@ pub(super) enum Work {
 
 impl Story {
     /// The story of the node with this number.
-    pub(super) fn new(seed: u64, case: u64) -> Self {
+    pub(super) fn new(seed: u64, case: u64, years: bool) -> Self {
         let mut random = Random::new(seed, case);
         let kind = Kind::of(case);
         let mut document = Document::Second;
-        let parts = (0..PARTS).map(|_| match random.is_chosen(50) {
+        let parts = (0..PARTS).map(|_| match years && random.is_chosen(50) {
             true => Part::Chapter(Chapter::new(kind, &mut document, &mut random)),
             false => Part::Step(Step::new(kind, &mut document, &mut random)),
         });
@@ -223,9 +223,9 @@ mod tests {
 
     #[test]
     fn a_seed_and_a_number_tell_the_same_story() {
-        assert_eq!(Story::new(7, 3), Story::new(7, 3));
-        assert_ne!(Story::new(7, 3).parts, Story::new(8, 3).parts);
-        assert_ne!(Story::new(7, 3).parts, Story::new(7, 3 + Kind::ALL).parts);
+        assert_eq!(Story::new(7, 3, true), Story::new(7, 3, true));
+        assert_ne!(Story::new(7, 3, true).parts, Story::new(8, 3, true).parts);
+        assert_ne!(Story::new(7, 3, true).parts, Story::new(7, 3 + Kind::ALL, true).parts);
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
             text.split(is_number).next().unwrap_or_default().to_owned()
         };
         let (mut faults, mut works) = (BTreeSet::new(), BTreeSet::new());
-        for part in (0..120).flat_map(|case| Story::new(1, case).parts) {
+        for part in (0..60).flat_map(|case| Story::new(1, case, false).parts) {
             let Part::Step(step) = part else { continue };
             faults.extend(step.faults.iter().map(|fault| name(format!("{fault:?}"))));
             works.insert(name(format!("{:?}", step.work)));

@@ -11,6 +11,7 @@ use super::{
     invariant::{Broken, is_reached},
     machine::Machine,
     node::Kind,
+    scene::ACCOUNT,
 };
 use crate::lab::{Case, Error};
 
@@ -53,7 +54,7 @@ fn untrue(case: &Case<'_>, kind: Kind, machine: Machine) -> Result<Option<Broken
         Ok(inside.run(&["sh", "-c", marks])?.status.success())
     };
     let before = is_held()?;
-    let status = inside.run(&["dayone", "status", "--json"])?;
+    let status = inside.run_within(&["dayone", "status", "--json"], ACCOUNT)?;
     let after = is_held()?;
     let told: Value = serde_json::from_str(&status.stdout).unwrap_or_default();
     let (verdict, code) = (told["verdict"].as_str().unwrap_or_default(), status.status.code());

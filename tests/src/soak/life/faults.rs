@@ -11,10 +11,10 @@ use crate::lab::Fault::{DropDhcp, DropPing, IgnoreNeighbours};
 
 /// Three attempts take a minute.
 const HASTE: &str = "sed -i -e 's/^max-attempts = .*/max-attempts = 3/' -e 's/^network = .*/network = 3/' \
-    -e 's/^uplink = .*/uplink = 4/' -e 's/^verify = .*/verify = 6/' /etc/dayone/dayone.toml";
+    -e 's/^uplink = .*/uplink = 4/' -e 's/^verify = .*/verify = 12/' /etc/dayone/dayone.toml";
 /// Attempts without an end: the network of a node that was given up is asked every five minutes where no event tells that it is
 /// back.
-const HASTE_WITHOUT_END: &str = "sed -i -e 's/^network = .*/network = 3/' -e 's/^verify = .*/verify = 6/' /etc/dayone/dayone.toml";
+const HASTE_WITHOUT_END: &str = "sed -i -e 's/^network = .*/network = 3/' -e 's/^verify = .*/verify = 12/' /etc/dayone/dayone.toml";
 
 /// The file of the interface's profile, or of the card's where br-ex is automatic.
 const MOVED: &str = "\

@@ -44,9 +44,14 @@ impl Scene<'_, '_> {
 
     /// Holds the node to its promises, from the state in which the faults have left it.
     pub(super) fn hold(&mut self) -> Result<Option<Broken>, Error> {
+        self.hold_within(DECISION)
+    }
+
+    /// The same, with another bound on the decision.
+    pub(super) fn hold_within(&mut self, limit: Duration) -> Result<Option<Broken>, Error> {
         // The network of a node without a document is others' until br-ex is made: only a boot brings that back.
         let is_others = self.damage.is_some() && !self.kind.has_document();
-        let decided = self.wait_decided(if is_others { STUCK } else { DECISION });
+        let decided = self.wait_decided(if is_others { STUCK } else { limit });
         let is_damaged = self.is_damaged()?;
         let broken = match decided {
             Err(Error::Timeout { what, after }) => {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Scene, pass};
+use super::{RECOVERY, Scene, pass};
 use crate::{
     lab::Error,
     soak::{
@@ -109,7 +109,7 @@ impl Scene<'_, '_> {
 
     /// The node works as if there were no fault.
     fn as_ever(&mut self) -> Result<Option<Broken>, Error> {
-        match self.hold()? {
+        match self.hold_within(RECOVERY)? {
             Some(broken) => Ok(Some(broken)),
             None => self.truth(),
         }
