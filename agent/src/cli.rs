@@ -114,7 +114,7 @@ pub(crate) enum Command {
     Bridge {
         /// Go on trying, with growing pauses, until br-ex is there
         ///
-        /// Pauses grow from 15 s to 15 min. A change below /etc/ovnk or of dayone.toml ends one,
+        /// Pauses grow from 15 s to 5 min. A change below /etc/ovnk or of dayone.toml ends one,
         /// and so does SIGHUP. Used by dayone-bridge.service.
         #[arg(long)]
         keep_trying: bool,
