@@ -3,10 +3,14 @@
 #![allow(clippy::print_stderr, reason = "figures, shown by --nocapture")]
 
 use std::collections::BTreeMap;
+use std::process::Command;
+use std::{io, thread};
 
 use nmgen::Outcome;
 use tests::documents::{self, Document};
+use tests::mistakes::written::{self, Account, Written};
 use tests::mistakes::{Mistake, mistakes};
+use tests::program;
 
 /// Mistakes of a kind in one document.
 const EACH: usize = 3;
@@ -85,4 +89,79 @@ fn measure(document: &Document, before: &Outcome, mistake: &Mistake, count: &mut
 fn median(counts: &mut [usize]) -> usize {
     counts.sort_unstable();
     counts.get(counts.len() / 2).copied().unwrap_or_default()
+}
+
+/// Mistakes that people ran into: each is told first at its place, in the words that help.
+#[tests::case]
+fn what_people_ran_into_is_told_at_its_cause() -> io::Result<()> {
+    let bad: Vec<String> = accounts(&written::table("reported.yml")?)?
+        .into_iter()
+        .filter(|(_, account)| !account.is_good())
+        .map(|(mistake, account)| shown(mistake, &account))
+        .collect();
+    assert!(bad.is_empty(), "{} of them:\n{}", bad.len(), bad.join("\n"));
+    Ok(())
+}
+
+#[tests::case]
+fn a_mistake_is_found_at_its_place_and_told_in_few_messages() -> io::Result<()> {
+    let table = written::table("mistakes.yml")?;
+    let accounts = accounts(&table)?;
+    let count = |is: fn(&Account) -> bool| accounts.iter().filter(|(_, it)| is(it)).count();
+    let found = count(|it| !it.messages.is_empty());
+    let placed = count(|it| it.is_at_place);
+    let many = count(|it| it.messages.len() > written::MOST_MESSAGES);
+    let all = accounts.len();
+    eprintln!(
+        "{all} mistakes: {found} found, {placed} with the first message at the mistake, {many} with more than {}",
+        written::MOST_MESSAGES
+    );
+    let bad: Vec<String> = accounts
+        .iter()
+        .filter(|(_, account)| !account.is_good())
+        .map(|(mistake, account)| shown(mistake, account))
+        .collect();
+    eprintln!("{}", bad.join("\n"));
+    assert!(all >= 200, "{all}");
+    assert!(placed * 100 >= all * 93, "{placed} of {all}:\n{}", bad.join("\n"));
+    assert!(many <= 4, "{}", bad.join("\n"));
+    Ok(())
+}
+
+/// Without a mistake there is nothing to tell, or the counts say nothing.
+#[tests::case]
+fn the_bases_of_mistakes_have_no_finding() -> io::Result<()> {
+    for base in ["document.yml", "hosts", "install-config.yaml", "agent"] {
+        let mut command = Command::new(program::nmgen());
+        let output = command.args(["check", base]).current_dir(written::directory()).output()?;
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && told.ends_with("no errors\n"), "{told}");
+    }
+    Ok(())
+}
+
+/// The program's account of each, on all cores.
+fn accounts(table: &[Written]) -> io::Result<Vec<(&Written, Account)>> {
+    program::nmgen();
+    let cores = thread::available_parallelism()?.get();
+    let of =
+        |part: &'_ [Written]| part.iter().map(Written::account).collect::<io::Result<Vec<_>>>();
+    let parts = thread::scope(|scope| {
+        let parts = table.chunks(table.len().div_ceil(cores).max(1));
+        let running: Vec<_> = parts.map(|part| scope.spawn(move || of(part))).collect();
+        let ended = running.into_iter().map(|it| it.join());
+        ended
+            .map(|it| it.unwrap_or_else(|_| Err(io::Error::other("a panic"))))
+            .collect::<io::Result<Vec<_>>>()
+    })?;
+    Ok(table.iter().zip(parts.into_iter().flatten()).collect())
+}
+
+fn shown(Written { file, kind, what, .. }: &Written, account: &Account) -> String {
+    let place = if account.is_at_place { "" } else { ", not at its place" };
+    let told = match account.messages.as_slice() {
+        [] => "not found".to_owned(),
+        messages => format!("{} messages{place}\n    {}", messages.len(), messages.join("\n    ")),
+    };
+    format!("{file}, {kind}: {what}: {told}")
 }

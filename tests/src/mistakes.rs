@@ -1,5 +1,7 @@
 //! Mistakes that people make in NMState documents, made in a text one at a time.
 
+pub mod written;
+
 /// A document with one mistake.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {

@@ -6,14 +6,18 @@ mod alike;
 mod alone;
 mod cluster;
 mod declared;
+pub(crate) mod document;
 mod majority;
 mod map;
 mod member;
 mod network;
 mod replicas;
 mod roles;
+mod route_number;
 pub(crate) mod running_node;
+mod search_domain;
 mod stages;
+mod veth_peer;
 mod vlan_name;
 
 use std::collections::{HashMap, HashSet};
@@ -48,6 +52,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         cluster::RULES,
         map::RULES,
         vlan_name::RULES,
+        &document::rules(),
     ]
     .concat()
 }

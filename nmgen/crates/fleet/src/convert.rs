@@ -9,7 +9,9 @@ use nmgen_core::profile::Configuration;
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::Diagnostics;
 
+use crate::causes;
 use crate::check::{self, Compared};
+use crate::hints;
 use crate::parallel::each;
 use crate::source::{Cluster, Hosts};
 
@@ -124,19 +126,24 @@ fn run<K: Send>(
     let mut kept = Vec::with_capacity(hosts.hosts.len());
     let done = each(&hosts.hosts, |host| {
         let purpose = purpose(host);
-        let Checked { diagnostics, facts, configuration } = convert::convert(host, purpose);
-        let stands_alone = purpose == Purpose::Offline && !diagnostics.has_errors();
-        (diagnostics, Compared::new(host, facts, stands_alone), keep(configuration))
+        let Checked { mut diagnostics, facts, configuration } = convert::convert(host, purpose);
+        check::document::check(host, &mut diagnostics);
+        let has_errors = diagnostics.has_errors();
+        let stands_alone = purpose == Purpose::Offline && !has_errors;
+        let diagnostics = causes::only(host, purpose, diagnostics);
+        (diagnostics, has_errors, Compared::new(host, facts, stands_alone), keep(configuration))
     });
-    let mut has_errors = Vec::with_capacity(hosts.hosts.len());
-    for (diagnostics, found, configuration) in done {
-        has_errors.push(diagnostics.has_errors());
+    let mut faulty = Vec::with_capacity(hosts.hosts.len());
+    for (diagnostics, has_errors, found, configuration) in done {
         all.extend(diagnostics);
+        faulty.push(has_errors);
         compared.push(found);
         kept.push(configuration);
     }
-    check::check(hosts, &compared, &has_errors, &mut all);
+    let of_documents = all.len();
+    check::check(hosts, &compared, &faulty, &mut all);
+    causes::between(&hosts.hosts, &faulty, of_documents, &mut all);
     let mut diagnostics = hosts.diagnostics.clone();
     diagnostics.merge(all);
-    (diagnostics, kept)
+    (hints::add(diagnostics), kept)
 }

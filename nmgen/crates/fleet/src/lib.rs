@@ -3,10 +3,13 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+mod alike;
+mod causes;
 pub mod changes;
 mod check;
 mod convert;
 pub mod derive;
+mod hints;
 pub mod output;
 mod parallel;
 pub mod picture;

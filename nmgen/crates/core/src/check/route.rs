@@ -282,9 +282,19 @@ fn check_gateway(
         && !is_link_local(gateway)
         && !Family::of(gateway).is_automatic(interface.node)
     {
+        // With such a length the address is the only one of its network.
+        let family = Family::of(gateway);
+        let length = |item: &Node<'_>| item.get("prefix-length").and_then(Node::number);
+        let mut items = family.addresses(interface.node).iter();
+        let alone = items.position(|item| length(item) == Some(family.max_prefix()));
+        let alone = alone.filter(|_| on_link.is_empty());
+        let path = alone.map_or_else(
+            || route.path("next-hop-address"),
+            |index| interface.path_to(&[family.key(), "address"]).index(index).key("prefix-length"),
+        );
         report.add(
             GATEWAY_OUTSIDE_SUBNETS,
-            &route.path("next-hop-address"),
+            &path,
             format!("the gateway {gateway} is outside every subnet of {}", interface.name),
             "check the gateway and the prefix lengths; if intended, add a route to it without a gateway",
         );

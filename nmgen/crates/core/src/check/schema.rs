@@ -8,6 +8,7 @@ mod effort;
 mod ignored;
 mod known;
 mod locate;
+#[cfg(feature = "hints")]
 mod misplaced;
 mod nearest;
 mod words;
@@ -20,6 +21,7 @@ use self::effort::Effort;
 use self::known::missing_field;
 use self::locate::{BOOLEAN, Judge, guilty, is_missing_field, is_schema, reason, remove};
 use self::nearest::{field_of_interface, nearest};
+use crate::check::whole_interface::TYPES;
 use crate::state::{Refusal, State};
 
 rules! {
@@ -118,7 +120,7 @@ fn report_all(
         if faults > 0 && !is_schema(&reason) {
             return;
         }
-        let path = up_to_field(guilty(&value, &reason, judge, &mut effort), &reason);
+        let path = to_fault(guilty(&value, &reason, judge, &mut effort), &reason, &value);
         let at = original(&path, &removed);
         // nmstate reports one fault at a time, so a removed field may be reported as missing later.
         let is_taken = |key: &str| taken.contains(&at.key(key));
@@ -196,12 +198,25 @@ fn original(path: &Path, removed: &[Path]) -> Path {
     })
 }
 
-/// The path to the unknown field, if the search ended below it: at the list's only item, say.
-fn up_to_field(path: Path, reason: &str) -> Path {
-    let Some((field, _)) = unknown_field(reason) else { return path };
-    let is_it = |step: &Step| matches!(step, Step::Key(key) if **key == *field);
-    match path.steps().iter().rposition(is_it) {
-        Some(last) => path.steps()[..=last].iter().cloned().fold(Path::default(), |p, s| p.join(s)),
+/// The path to the part that the refusal names, if the search ended below or above it: an unknown field, a list in place of a word,
+/// the section that lacks something.
+fn to_fault(path: Path, reason: &str, root: &Node<'_>) -> Path {
+    let steps = path.steps();
+    if reason.contains("invalid type: sequence") {
+        let is_list = matches!(root.find(&path), Some(Node { value: Value::Sequence(_), .. }));
+        return match path.split_last() {
+            Some((Step::Index(_), list)) if !is_list => list,
+            _ => path,
+        };
+    }
+    let section = || Some(reason.split_once("Missing '")?.1.split_once('.')?.0);
+    let Some(name) = unknown_field(reason).map(|(field, _)| field).or_else(section) else {
+        return path;
+    };
+    let is_it = |step: &Step| matches!(step, Step::Key(key) if **key == *name);
+    match steps.iter().rposition(is_it) {
+        Some(last) => steps[..=last].iter().cloned().fold(Path::default(), |p, s| p.join(s)),
+        None if root.find(&path).is_some_and(|part| part.entry(name).is_some()) => path.key(name),
         None => path,
     }
 }
@@ -221,13 +236,17 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
             return diagnostic.help("this is a NetworkPolicy: give only its desiredState");
         }
         let near = || field_of_interface(&document.root, path, judge);
-        return match nearest(field, &expected).or_else(near) {
-            Some(near) => diagnostic.help(format!("did you mean \"{near}\"?")),
-            None => match misplaced::remedy(&document.root, path, judge) {
-                Some(remedy) => diagnostic.help(remedy),
-                None => diagnostic,
-            },
-        };
+        if let Some(near) = nearest(field, &expected).or_else(near) {
+            return diagnostic.help(format!("did you mean \"{near}\"?"));
+        }
+        if let Some(diagnostic) = without_type(document, path, field) {
+            return diagnostic;
+        }
+        #[cfg(feature = "hints")]
+        if let Some(remedy) = misplaced::remedy(&document.root, path, judge) {
+            return diagnostic.help(remedy);
+        }
+        return diagnostic;
     }
     if let Some((word, expected)) = unknown_variant(&text) {
         let message = format!("{path} cannot be \"{}\"", path.shown(word));
@@ -269,6 +288,22 @@ fn diagnostic(document: &Document<'_>, path: &Path, refusal: &Refusal, judge: Ju
         _ => format!("{at}: {text}"),
     };
     Diagnostic::new(rule, message, place)
+}
+
+/// A field of an interface without a type: nmstate knows no fields of types then.
+fn without_type(document: &Document<'_>, path: &Path, field: &str) -> Option<Diagnostic> {
+    let (_, around) = path.split_last()?;
+    let [Step::Key(list), Step::Index(_)] = around.steps() else { return None };
+    let is_one = **list == *"interfaces" && document.root.find(&around)?.get("type").is_none();
+    let place = document.place(document.key_span(&around).filter(|_| is_one)?);
+    let message = format!("{around} has no type, and nmstate takes {field} of some types only");
+    let kind = match field {
+        "link-aggregation" => "bond",
+        "bridge" => "linux-bridge or ovs-bridge",
+        _ if TYPES.contains(&field) => field,
+        _ => "ethernet, for example",
+    };
+    Some(Diagnostic::new(MISSING_FIELD, message, place).help(format!("add type: {kind}")))
 }
 
 /// A missing required field whose key is misspelt.

@@ -20,7 +20,7 @@ rules! {
 
 /// The types that nmstate's offline conversion supports. It writes an Ethernet profile without a name
 /// for any other.
-const TYPES: &[&str] = &[
+pub(super) const TYPES: &[&str] = &[
     "bond",
     "dummy",
     "ethernet",

@@ -36,7 +36,7 @@ const RESET: &str = "\x1b[0m";
 const MAX_LINE: usize = 160;
 
 /// More findings with the same words are shown as one: a template's mistake is in all of its hosts.
-const MOST_ALIKE: usize = 3;
+const MOST_ALIKE: usize = 1;
 
 /// All diagnostics as text for standard error, and their counts as the last line; nothing without any.
 pub fn render_report(diagnostics: &[Diagnostic], style: Style) -> String {

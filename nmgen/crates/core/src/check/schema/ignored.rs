@@ -11,6 +11,7 @@ use nmgen_document::{Document, Entry, Node, Path, Step, Value};
 use super::IGNORED_FIELD;
 use super::effort::Effort;
 use super::locate::{IDENTITY, Judge};
+use crate::check::whole_interface::TYPES;
 
 /// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
 static ANSWERS: LazyLock<RwLock<HashMap<String, bool>>> = LazyLock::new(RwLock::default);
@@ -51,8 +52,9 @@ impl Search<'_, '_> {
     /// A part that nmstate judges alone; `at` is its path in the document, `around` the keys above it.
     fn part(&mut self, around: &Path, at: &Path, part: &Node<'_>) {
         let kind = part.text_at("type").unwrap_or_default();
-        // nmstate learns the type of an interface without one on the node, and its fields with it.
-        if kind.is_empty() && *around == Path::default().key("interfaces") {
+        // nmstate learns the type of an interface without one on the node, and its fields with it. A type that it does not know has
+        // any field.
+        if !TYPES.contains(&kind) && *around == Path::default().key("interfaces") {
             return;
         }
         let alone = |part: Node<'static>| alone(around, around != at, part);

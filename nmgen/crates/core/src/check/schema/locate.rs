@@ -95,6 +95,37 @@ impl Search<'_> {
         parent: &Path,
         steps: impl Iterator<Item = Step>,
     ) -> Option<Step> {
+        let step = self.guilty_by_removal(value, parent, steps);
+        // The removal of one of two faults with the same reason changes nothing, and without the type nmstate reads neither.
+        match &step {
+            Some(Step::Key(key)) if is_schema(self.reason) && IDENTITY.contains(&&**key) => {
+                self.guilty_alone(value, parent).or(step)
+            }
+            _ => step,
+        }
+    }
+
+    /// The key that is refused for this reason beside the keys that select the schema.
+    fn guilty_alone(&mut self, value: &Node<'_>, parent: &Path) -> Option<Step> {
+        let keys = value.find(parent).map(keys).unwrap_or_default();
+        keys.into_iter().filter(|key| !IDENTITY.contains(&key.as_str())).find_map(|key| {
+            let mut alone = value.clone();
+            if let Some(Value::Mapping(entries)) =
+                alone.find_mut(parent).map(|node| &mut node.value)
+            {
+                entries.retain(|it| it.key == *key || IDENTITY.contains(&&*it.key));
+            }
+            let refusal = self.ask(&alone)?.err()?;
+            (reason(&refusal) == self.reason).then(|| Step::Key(key.into()))
+        })
+    }
+
+    fn guilty_by_removal(
+        &mut self,
+        value: &Node<'_>,
+        parent: &Path,
+        steps: impl Iterator<Item = Step>,
+    ) -> Option<Step> {
         let is_relation = !is_schema(self.reason);
         let mut candidates = Vec::new();
         let mut changed = Vec::new();

@@ -78,7 +78,14 @@ pub(super) fn field_of_interface(
 /// The similar names, the most similar first.
 fn ranked<'a>(found: &str, expected: &[&'a str]) -> Vec<&'a str> {
     let found = found.to_lowercase().replace('_', "-");
-    let score = |name: &str| strsim::jaro_winkler(&found, &name.to_lowercase().replace('_', "-"));
+    let score = |name: &str| {
+        let name = name.to_lowercase().replace('_', "-");
+        // Another word before the name: next-hop-table-id.
+        match found.strip_suffix(&name).is_some_and(|before| before.ends_with('-')) {
+            true => 1.0,
+            false => strsim::jaro_winkler(&found, &name),
+        }
+    };
     let mut scored: Vec<(f64, &str)> = expected.iter().map(|name| (score(name), *name)).collect();
     scored.retain(|(score, _)| *score > ALIKE);
     scored.sort_by(|a, b| b.0.total_cmp(&a.0));

@@ -2,6 +2,8 @@
 
 use nmgen_document::text::secret::HIDDEN;
 
+use super::locate::BOOLEAN;
+
 /// The refusal without names of Rust types.
 pub(super) fn plain(reason: &str) -> String {
     if let Some((before, after)) = reason.split_once("invalid length ")
@@ -15,7 +17,7 @@ pub(super) fn plain(reason: &str) -> String {
         let found = match found {
             "sequence" => "a list",
             "map" => "a mapping",
-            "unit value" => "nothing",
+            "unit value" | "null" => "nothing",
             other => other,
         };
         return format!("{before}{found}, where {} is expected", kind(expected));
@@ -43,6 +45,7 @@ fn kind(expected: &str) -> &str {
         "unit" => "nothing",
         other if other.starts_with("struct ") => "a mapping",
         other if other.starts_with("enum ") => "a word",
+        other if other.starts_with(BOOLEAN) => "true or false",
         other => other,
     }
 }
