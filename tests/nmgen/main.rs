@@ -37,6 +37,7 @@ mod sources;
 mod stages;
 mod targets;
 mod tidy;
+mod trees;
 mod trust;
 mod two_clusters;
 mod write;

@@ -297,7 +297,7 @@ fn a_directory_is_read_by_content_and_tells_what_it_skips() {
     copy("hosts/worker-0.yml", "worker-9.yml");
     copy("hosts/worker-0.yml", "site-b/worker-0.yml");
     fs::create_dir(place.path().join("notes")).unwrap();
-    // A document with a manifest's word, and a manifest with a key in another case.
+    // A document with a manifest's word, and another program's manifest, whose faults are told there.
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
     write("worker-8.yml", "interfaces: [{name: eno1, description: 'apiVersion: v1'}]\n");
     write("map.yml", "apiversion: v1\nkind: ConfigMap\n");
@@ -308,7 +308,10 @@ fn a_directory_is_read_by_content_and_tells_what_it_skips() {
     let at = |name: &str| place.path().join(name).display().to_string();
     let expected = [
         format!("{}: this subdirectory is not read [directory-skipped]", at("site-b")),
-        format!("{}:1:1: \"apiversion\" should be \"apiVersion\" [key-case]", at("map.yml")),
+        format!(
+            "{}: nothing here describes a host's network: ConfigMap only [unused-file]",
+            at("map.yml")
+        ),
     ];
     assert_eq!(told, expected);
 }

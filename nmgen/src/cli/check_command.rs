@@ -8,7 +8,7 @@ use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Severity, to_json};
 use nmgen_document::error::Error;
 use nmgen_document::format::{chain, counted};
-use nmgen_fleet::source::{self, Hosts};
+use nmgen_fleet::source::{self, Extent, Hosts};
 
 use super::arguments::SOURCE;
 use super::done::{Done, verdict};
@@ -90,7 +90,7 @@ fn warning(name: &str) -> Result<String, String> {
 }
 
 pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
-    let mut hosts = match source::load(&arguments.sources) {
+    let mut hosts = match source::load_for(&arguments.sources, Extent::Checked) {
         Ok(hosts) => hosts,
         Err(error) => {
             failure(arguments.format, &chain(&error), streams)?;

@@ -6,7 +6,7 @@ mod text;
 use clap::{Args, ValueEnum};
 use nmgen_document::error::Error;
 use nmgen_fleet::changes;
-use nmgen_fleet::source;
+use nmgen_fleet::source::{self, Extent};
 
 use crate::cli::done::Done;
 use crate::cli::selection::SelectionArguments;
@@ -87,8 +87,8 @@ enum Found {
 }
 
 fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<Found, Error> {
-    let mut old = source::load(&[&arguments.old])?;
-    let mut new = source::load(&[&arguments.new])?;
+    let mut old = source::load_for(&[&arguments.old], Extent::Shown)?;
+    let mut new = source::load_for(&[&arguments.new], Extent::Shown)?;
     let sources = [arguments.old.clone(), arguments.new.clone()];
     arguments.selection.of(&sources).keep_of_both(&mut old, &mut new);
     streams.read(&old);

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use nmgen_core::show;
 use nmgen_document::diagnostic::Style;
 use nmgen_document::error::Error;
-use nmgen_fleet::source::{self, Hosts};
+use nmgen_fleet::source::{self, Extent, Hosts};
 use nmgen_fleet::{derive, picture};
 
 use super::arguments::SOURCE;
@@ -41,7 +41,7 @@ enum Drawing {
 }
 
 pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
-    let mut hosts = source::load(&arguments.sources)?;
+    let mut hosts = source::load_for(&arguments.sources, Extent::Shown)?;
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
     if let Some(request) = arguments.bridge.request() {
         hosts = derive::both_stages(hosts, &request);

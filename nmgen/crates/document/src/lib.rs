@@ -22,7 +22,7 @@ pub mod size;
 mod space;
 pub mod spelling;
 mod tab;
-mod template;
+pub mod template;
 pub mod text;
 mod tree;
 

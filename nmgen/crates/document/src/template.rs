@@ -1,18 +1,20 @@
 //! Templates of Helm, Jinja and Open Cluster Management in place of a rendered document.
 
+use super::parsed::Document;
 use super::tree::{Node, Value};
 use crate::diagnostic::{Diagnostic, rules};
 use crate::text::lines::Lines;
 use crate::text::{Position, Span};
 
 rules! {
-    error TEMPLATE = "template";
+    /// A template in place of a document.
+    pub error TEMPLATE = "template";
 }
 
 const MARKS: &[&str] = &["{{", "{%"];
 
 /// The diagnostic to show instead of the syntax error that a template causes.
-pub(super) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
+pub(crate) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
     lines.numbered().find_map(|(number, line)| {
         let line = line.split(" #").next().unwrap_or(line);
         let at = MARKS.iter().filter_map(|mark| line.find(mark)).min()?;
@@ -23,7 +25,7 @@ pub(super) fn instead_of(lines: &Lines) -> Option<Diagnostic> {
 }
 
 /// The first quoted value with a template.
-pub(super) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
+pub(crate) fn in_values(text: &str, root: &Node<'_>, lines: &Lines) -> Option<Diagnostic> {
     // Most texts have none.
     text.contains(MARKS[0]).then(|| value(root)).flatten().map(|span| diagnostic(span, lines))
 }
@@ -38,6 +40,11 @@ fn value(node: &Node<'_>) -> Option<Span> {
         Value::Sequence(items) => items.iter().find_map(value),
         Value::Mapping(entries) => entries.iter().find_map(|entry| value(&entry.node)),
     }
+}
+
+/// The first value with a template, in a part of a document.
+pub fn in_part(node: &Node<'_>, document: &Document<'_>) -> Option<Diagnostic> {
+    value(node).map(|span| diagnostic(span, document.lines()))
 }
 
 fn diagnostic(span: Span, lines: &Lines) -> Diagnostic {

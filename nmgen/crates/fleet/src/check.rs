@@ -78,11 +78,11 @@ pub(crate) fn check(
     let hosts = &sources.hosts;
     diagnostics.extend(hosts.iter().filter_map(unusable_name));
     diagnostics.extend(hosts.iter().filter_map(refused_name));
-    across::controllers(&sources.management_controllers, &sources.clusters, diagnostics);
+    let told = across::controllers(&sources.management_controllers, &sources.clusters, diagnostics);
     let all: Vec<Member<'_>> =
         hosts.iter().zip(compared).map(|(host, compared)| Member::new(host, compared)).collect();
     if sources.has_several_clusters() {
-        across::hosts(&all, &sources.clusters, diagnostics);
+        across::hosts(&all, &sources.clusters, told, diagnostics);
     }
     for scope in scopes(sources, &all, has_errors) {
         scope.check(diagnostics);

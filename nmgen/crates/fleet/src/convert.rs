@@ -115,6 +115,25 @@ fn chosen(hosts: &[Host], stage: Stage) -> impl Fn(&Host) -> bool {
     }
 }
 
+/// Rules that conclude from something absent: a policy is applied to a node that has the rest.
+const OF_WHOLE: &[&str] = &[
+    "base-undeclared",
+    "dns-without-interface",
+    "ovs-bridge-without-interface",
+    "ovs-interface-without-bridge",
+    "port-undeclared",
+    "route-interface-undeclared",
+    "route-without-interface",
+];
+
+/// The diagnostics that hold for a part of a node's network, if the host's document is one.
+fn of_part(host: &Host, mut diagnostics: Diagnostics) -> Diagnostics {
+    if host.policy.is_some() && host.stage == Stage::Node {
+        diagnostics.retain(|found| found.is_error() || !OF_WHOLE.contains(&found.rule.name));
+    }
+    diagnostics
+}
+
 /// The diagnostics of all hosts, and what `keep` keeps of each host's configuration.
 fn run<K: Send>(
     hosts: &Hosts,
@@ -130,7 +149,7 @@ fn run<K: Send>(
         check::document::check(host, &mut diagnostics);
         let has_errors = diagnostics.has_errors();
         let stands_alone = purpose == Purpose::Offline && !has_errors;
-        let diagnostics = causes::only(host, purpose, diagnostics);
+        let diagnostics = of_part(host, causes::only(host, purpose, diagnostics));
         (diagnostics, has_errors, Compared::new(host, facts, stands_alone), keep(configuration))
     });
     let mut faulty = Vec::with_capacity(hosts.hosts.len());

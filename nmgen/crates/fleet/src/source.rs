@@ -9,9 +9,11 @@ mod capture;
 mod cluster;
 mod cluster_instance;
 mod clusters;
+mod descend;
 mod directory;
 mod embedded;
 mod encoding;
+mod extent;
 mod found;
 mod hosts;
 mod hosts_directory;
@@ -34,6 +36,7 @@ use nmgen_document::error::Error;
 
 pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
 use self::clusters::Origin;
+pub use self::extent::Extent;
 use self::found::Found;
 pub use self::hosts::{Hosts, ManagementController, Replicas};
 pub(crate) use self::hosts::{cluster_of, directory_of};
@@ -65,7 +68,16 @@ pub(crate) fn rules() -> Vec<Rule> {
 /// [`Error::ReadDirectory`], [`Error::ReadFile`]: I/O on this machine failed. Faults of the input are
 /// diagnostics.
 pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
+    load_for(paths, Extent::Written)
+}
+
+/// Like [`load`], as far as the use of the sources demands.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Error> {
     let mut found = Found::default();
+    found.extent = extent;
     // Standard input is read once, even if named repeatedly.
     let mut is_first_stdin = true;
     for (source, path) in paths.iter().map(AsRef::as_ref).enumerate() {
@@ -78,7 +90,7 @@ pub fn load(paths: &[impl AsRef<str>]) -> Result<Hosts, Error> {
         } else if let Some(source) =
             read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?
         {
-            kind::load(&source, None, &mut found);
+            kind::load_named(&source, &mut found);
         }
     }
     let mut hosts = found.into_hosts();

@@ -16,12 +16,23 @@ rules! {
     warning ADDRESS_IN_TWO_CLUSTERS = "address-in-two-clusters";
 }
 
+/// A host's cluster and short name.
+type Id<'h> = (Option<&'h str>, Option<&'h str>);
+
+/// Two hosts that are told as one.
+pub(super) type Told<'h> = HashSet<(Id<'h>, Id<'h>)>;
+
 /// By one controller, the installer would switch two hosts on and off as one.
-pub(super) fn controllers(
-    controllers: &[ManagementController],
+pub(super) fn controllers<'h>(
+    controllers: &'h [ManagementController],
     clusters: &[Cluster],
     diagnostics: &mut Diagnostics,
-) {
+) -> Told<'h> {
+    let mut told = HashSet::new();
+    let id = |it: &'h ManagementController| -> Id<'h> {
+        let short = |name: &'h String| name.split('.').next().unwrap_or(name);
+        (it.cluster.as_deref(), it.host.as_ref().map(short))
+    };
     let mut first: HashMap<&str, &ManagementController> = HashMap::new();
     for controller in controllers {
         let Some(other) = first.insert(&controller.address, controller) else { continue };
@@ -43,7 +54,9 @@ pub(super) fn controllers(
             other.place.shown()
         );
         diagnostics.push(Diagnostic::new(BMC_ON_TWO_HOSTS, message, controller.place.clone()));
+        told.insert((id(other), id(controller)));
     }
+    told
 }
 
 fn are_variants(clusters: &[Cluster], one: Option<&str>, other: Option<&str>) -> bool {
@@ -56,6 +69,7 @@ fn are_variants(clusters: &[Cluster], one: Option<&str>, other: Option<&str>) ->
 pub(super) fn hosts<'h>(
     members: &[Member<'h>],
     clusters: &'h [Cluster],
+    mut told: Told<'h>,
     diagnostics: &mut Diagnostics,
 ) {
     let machines: Vec<(Member<'h>, &'h Cluster)> = members
@@ -63,7 +77,6 @@ pub(super) fn hosts<'h>(
         .filter(|member| !member.host.is_cluster())
         .map(|member| (*member, cluster_of(clusters, member.host)))
         .collect();
-    let mut told = HashSet::new();
     each_once(MAC_IN_TWO_CLUSTERS, &machines, &mut told, diagnostics, |member, _| {
         member.facts.macs.clone()
     });
@@ -91,13 +104,10 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
     addresses.filter(|(address, _)| is_routed(address)).copied().collect()
 }
 
-/// A host of a cluster.
-type Id<'h> = (Option<&'h str>, Option<&'h str>);
-
 fn each_once<'h, V: Eq + Hash + Display>(
     rule: Rule,
     machines: &[(Member<'h>, &'h Cluster)],
-    told: &mut HashSet<(Id<'h>, Id<'h>)>,
+    told: &mut Told<'h>,
     diagnostics: &mut Diagnostics,
     values: impl Fn(&Member<'h>, &Cluster) -> Vec<(V, At<'h>)>,
 ) {

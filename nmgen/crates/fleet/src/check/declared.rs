@@ -34,7 +34,8 @@ pub(super) fn check(members: &[Member<'_>], diagnostics: &mut Diagnostics) {
     for member in members {
         let Some(name) = member.name() else { continue };
         let is_without = member.host.network == HostNetwork::Missing;
-        if is_without && !with_document.contains(name) {
+        // Hosts of which none has a document have DHCP, and need none.
+        if is_without && !with_document.is_empty() && !with_document.contains(name) {
             let message = format!("{name} has no network configuration in these sources");
             diagnostics.push(
                 Diagnostic::new(HOST_WITHOUT_DOCUMENT, message, member.host.place.clone())

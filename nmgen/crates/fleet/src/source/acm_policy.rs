@@ -4,6 +4,7 @@
 use nmgen_document::{Document, Node};
 
 use super::embedded;
+use super::kind::is_about_network;
 use super::manifest::{Manifest, items_mut, value_mut};
 
 const OBJECT: &str = "objectDefinition";
@@ -40,6 +41,9 @@ pub(super) fn objects<'n, 't>(
 pub(super) fn raw(manifest: &mut Manifest<'_>, root: &Node<'_>) -> Option<Document<'static>> {
     let spec = root.get("spec").filter(|spec| spec.get(RAW).is_some())?;
     let (text, node) = manifest.text(spec, RAW)?;
+    if !is_about_network(text) {
+        return None;
+    }
     let document = embedded::text(manifest.document(), node, text);
     manifest.accept(document)
 }

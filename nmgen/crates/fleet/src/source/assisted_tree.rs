@@ -19,6 +19,8 @@ use crate::source::directory;
 use crate::source::hosts_directory::HOST_FILE_EMPTY;
 
 const MAPPING: &str = "mac_interface.ini";
+/// A profile of NetworkManager's.
+const KEYFILE: &str = ".nmconnection";
 
 fn one_document(_: &[u8]) -> usize {
     MAX_DOCUMENT_BYTES
@@ -48,6 +50,7 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
     let documents = directory::files(path)?.into_iter().filter(|name| {
         !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
     });
+    let ready = directory::files(path)?.iter().any(|name| name.ends_with(KEYFILE));
     let before = found.loaded.hosts.len();
     for file_name in documents {
         let file = directory::join(path, &file_name);
@@ -62,7 +65,12 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
         }));
     }
     if found.loaded.hosts.len() == before {
-        found.add(host);
+        // Profiles that are ready are a network, which nobody here reads.
+        let network = if ready { HostNetwork::Unreadable } else { HostNetwork::Missing };
+        if ready {
+            found.add_passed_over(path, vec!["ready keyfiles".to_owned()]);
+        }
+        found.add(Host { network, ..host });
     }
     Ok(())
 }

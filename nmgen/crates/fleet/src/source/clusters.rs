@@ -400,8 +400,13 @@ impl Resolver {
         drafts: Vec<Draft>,
         of_drafts: &[Option<usize>],
     ) -> Clusters {
+        // An AgentClusterInstall whose hosts are elsewhere says nothing that could be checked.
+        let is_whole = |draft: &Draft| {
+            !matches!(draft.origin.claim, Claim::Cluster { standing: Standing::Part, .. })
+        };
+        let described = drafts.iter().zip(of_drafts).filter(|(draft, _)| is_whole(draft));
         let used: BTreeSet<usize> =
-            of_hosts.iter().copied().chain(of_drafts.iter().flatten().copied()).collect();
+            of_hosts.iter().copied().chain(described.filter_map(|(_, of)| *of)).collect();
         let names = names::names(&self.groups, &used);
         let twice = self.twice(hosts, of_hosts);
         let mut clusters: Vec<Cluster> = Vec::new();

@@ -11,6 +11,11 @@ rules! {
     error LINK_OUTSIDE = "link-outside";
 }
 
+/// True for the name of a visible YAML file.
+pub(super) fn is_yaml(name: &str) -> bool {
+    !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
+}
+
 /// True for the path of a directory; `-` is none.
 pub(super) fn is(path: &str) -> bool {
     path != "-" && Path::new(path).is_dir()

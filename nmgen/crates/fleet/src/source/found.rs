@@ -1,22 +1,29 @@
 //! The hosts found in the sources, and references between sources: a BareMetalHost names a Secret,
 //! which may be in another file.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::format::counted;
 use nmgen_document::nested::{too_many, unpacked_size};
 use nmgen_document::size::{MAX_FLEET_BYTES, MAX_HOSTS};
 use nmgen_document::spelling;
+use nmgen_document::template::TEMPLATE;
+use nmgen_document::text::Source;
 
 use crate::source::clusters::{self, Claim, Draft, Origin};
+use crate::source::extent::Extent;
 use crate::source::hosts_directory::{self, NO_HOSTS};
+use crate::source::kind::Unused;
 use crate::source::{Cluster, Hosts, ManagementController};
 
 rules! {
     pub(super) warning UNUSED_FILE = "unused-file";
+    warning TEMPLATE_UNREAD = "template-unread";
     error HOST_NAME = "host-name";
     warning SECRET_REFERENCE = "secret-reference";
 }
@@ -25,6 +32,12 @@ rules! {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) loaded: Hosts,
+    /// The use of the sources.
+    pub(super) extent: Extent,
+    /// Files of no use, with the kinds in them.
+    unused: Vec<(Place, Vec<String>)>,
+    /// Templates in a tree, which are not read.
+    templates: Vec<Place>,
     /// Where the present file stands, and what it says of its cluster.
     pub(super) origin: Origin,
     /// By the host's index.
@@ -137,6 +150,74 @@ impl Found {
         });
     }
 
+    /// The number of files without a host.
+    pub(super) fn unused(&self) -> usize {
+        self.unused.len()
+    }
+
+    /// A directory's file that describes no host.
+    pub(super) fn add_unused(&mut self, source: &Source, kind: Unused) {
+        let kinds = match kind {
+            Unused::NoHost => Vec::new(),
+            Unused::Template => vec!["templates".to_owned()],
+        };
+        self.unused.push((Place::file(source.name.clone()), kinds));
+    }
+
+    /// A file whose objects are none of hosts.
+    pub(super) fn add_passed_over(&mut self, file: impl Into<Arc<str>>, kinds: Vec<String>) {
+        self.unused.push((Place::file(file), kinds));
+    }
+
+    /// One line for all of them.
+    pub(super) fn unused_file(&self) -> Option<Diagnostic> {
+        let (place, _) = self.unused.first()?;
+        let kinds: BTreeSet<&str> =
+            self.unused.iter().flat_map(|(_, kinds)| kinds).map(String::as_str).collect();
+        let mut message = match self.unused.len() {
+            1 => "nothing here describes a host's network".to_owned(),
+            2 => "this file and another describe no host's network".to_owned(),
+            count => format!("this file and {} others describe no host's network", count - 1),
+        };
+        if let Some(first) = kinds.first() {
+            let others = if kinds.len() > 1 { " and other kinds" } else { "" };
+            let only =
+                if self.unused.iter().all(|(_, kinds)| !kinds.is_empty()) { " only" } else { "" };
+            message += &format!(": {}{others}{only}", first.escape_debug());
+        }
+        let help = "`nmgen check --help` lists the kinds of files that do";
+        Some(Diagnostic::new(UNUSED_FILE, message, place.clone()).help(help))
+    }
+
+    /// In a tree that is checked, templates are other programs' input: one line for all of them.
+    fn fold_templates(&mut self) {
+        if self.extent != Extent::Checked || !self.origin.is_directory {
+            return;
+        }
+        let mut places: Vec<Place> = Vec::new();
+        self.loaded.diagnostics.retain(|found| {
+            let is_template = found.rule == TEMPLATE;
+            if is_template && places.iter().all(|it| it.file != found.place.file) {
+                places.push(found.place.clone());
+            }
+            !is_template
+        });
+        self.templates.extend(places);
+    }
+
+    fn template_unread(&self) -> Option<Diagnostic> {
+        let place = self.templates.first()?;
+        let message = match self.templates.len() {
+            1 => "this is a template: its hosts are not checked".to_owned(),
+            count => {
+                let others = counted(count - 1, "other file");
+                format!("this is a template, as {others}: their hosts are not checked")
+            }
+        };
+        let help = "render it first, with `helm template` for example, and check the result";
+        Some(Diagnostic::new(TEMPLATE_UNREAD, message, place.clone()).help(help))
+    }
+
     pub(super) fn add_secret(&mut self, secret: Secret) {
         self.documents += usize::from(!matches!(secret.content, Content::Nothing));
         self.secrets.push(secret);
@@ -144,6 +225,8 @@ impl Found {
 
     /// Every host with its document.
     pub(super) fn into_hosts(mut self) -> Hosts {
+        self.fold_templates();
+        let told = [self.unused_file(), self.template_unread()];
         let used = self.join();
         let controllers = std::mem::take(&mut self.controllers);
         let mut of_controllers = controllers.into_iter().peekable();
@@ -180,9 +263,12 @@ impl Found {
         only_role(&mut hosts, &clusters.clusters, &clusters.of_hosts);
         let mut diagnostics = self.loaded.diagnostics;
         diagnostics.extend(clusters.twice);
+        diagnostics.extend(told.into_iter().flatten());
         if hosts.is_empty() {
             diagnostics.extend(self.without_hosts);
-            diagnostics.extend(nothing(&diagnostics));
+            if self.extent != Extent::Checked {
+                diagnostics.extend(nothing(&diagnostics));
+            }
         }
         hosts.retain(|host| {
             let fault = name_fault(host);

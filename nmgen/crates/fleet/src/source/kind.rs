@@ -1,15 +1,18 @@
 //! Recognises the kind of a file by its content.
 
+use nmgen_core::node::is_empty;
 use nmgen_core::source::{Host, HostNetwork};
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
+use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::nested::{dialect_fault, parse_stream};
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
+use nmgen_document::spelling;
+use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
 use nmgen_document::{Document, Node};
 
 use super::clusters::Claim;
-use super::found::{Found, UNUSED_FILE};
-use super::manifest::{Manifest, is_full};
+use super::found::Found;
+use super::manifest::{KEY_CASE, Manifest, is_full};
 use super::{
     acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance,
     install_config, machine_config, network_config, nmstate_config, node_network_state, policy,
@@ -49,13 +52,118 @@ fn mentions(text: &[u8], key: &str) -> bool {
     text.windows(key.len()).any(|window| window.eq_ignore_ascii_case(key.as_bytes()))
 }
 
-/// True for a file of any kind but NMState. Files without a key of the other kinds are not parsed for that.
-pub(super) fn is_of_fleet(source: &Source) -> bool {
+/// The sort of a directory's file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sort {
+    /// Kinds of files that name their hosts.
+    Fleet,
+    /// One host's document, or the attempt at one.
+    Host,
+    /// Anything else that has this extension.
+    Other(Unused),
+}
+
+/// A file that is of no use here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unused {
+    NoHost,
+    /// A template, of which nothing tells that it has a host's network.
+    Template,
+}
+
+/// The sort of a file in a directory, which may hold anything.
+pub(super) fn sort(source: &Source) -> Sort {
     let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
-    let is_other =
-        |document: &Document<'_>| kind(&document.root, word(&document.root)) != Kind::State;
-    [API_VERSION, network_config::KEY].iter().any(is_mentioned)
-        && parse_stream(source).iter().flatten().any(is_other)
+    let may_be_fleet = [API_VERSION, network_config::KEY].iter().any(is_mentioned);
+    let documents = parse_stream(source);
+    let is_broken = documents.iter().any(Result::is_err);
+    let roots = || documents.iter().flatten().map(|document| &document.root);
+    if may_be_fleet && roots().any(|root| kind(root, word(root)) != Kind::State) {
+        return Sort::Fleet;
+    }
+    let is_template = || documents.iter().filter_map(|it| it.as_ref().err()).any(is_template);
+    if is_broken && is_template() {
+        return match (is_about_network(&source.text), may_be_fleet) {
+            (true, true) => Sort::Fleet,
+            (true, false) => Sort::Host,
+            (false, _) => Sort::Other(Unused::Template),
+        };
+    }
+    let is_state = roots().any(is_like_state) || is_empty(source.text.as_bytes());
+    match is_state || is_broken && is_about_network(&source.text) {
+        true => Sort::Host,
+        false => Sort::Other(Unused::NoHost),
+    }
+}
+
+fn is_template(faults: &Diagnostics) -> bool {
+    faults.iter().any(|fault| fault.rule == TEMPLATE)
+}
+
+/// NMState's own keys of a document.
+const STATE: &[&str] = &[
+    "interfaces",
+    "routes",
+    "route-rules",
+    "dns-resolver",
+    "ovs-db",
+    "ovn",
+    "capture",
+    "desiredState",
+];
+
+/// True for a mapping with a key of NMState's, perhaps misspelt.
+fn is_like_state(root: &Node<'_>) -> bool {
+    let is_key = |key: &str| STATE.iter().any(|known| spelling::is_alike(key, known));
+    let hostname = root.get("hostname").is_some_and(|node| !node.entries().is_empty());
+    // An empty document is one, too.
+    hostname
+        || root.entries().iter().any(|entry| is_key(&entry.key))
+        || root.entries().is_empty() && root.items().is_empty() && root.text().is_none()
+}
+
+/// Words of a text that describes some host's network.
+const NETWORK: &[&str] = &[
+    "interfaces:",
+    "networkConfig:",
+    "nodeNetwork:",
+    "desiredState:",
+    "preprovisioningNetworkDataName:",
+    "nmstate:",
+    "dns-resolver:",
+];
+
+/// Kinds of objects that have a host's network, or a part of its description.
+const KINDS: &[&str] = &[
+    "AgentConfig",
+    "BareMetalHost",
+    "ClusterInstance",
+    "ConfigurationPolicy",
+    "InstallConfig",
+    "List",
+    "MachineConfig",
+    "NMStateConfig",
+    "NodeNetworkConfigurationPolicy",
+    "NodeNetworkState",
+    "Policy",
+    "Secret",
+    "SiteConfig",
+];
+
+/// True for a text that seems to describe some host's network. A text of kinds that have none does not, whatever its words.
+pub(super) fn is_about_network(text: &str) -> bool {
+    let mut kinds = text
+        .lines()
+        .filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("kind:"))
+        .map(str::trim)
+        .peekable();
+    let may_be = kinds.peek().is_none() || kinds.any(|kind| KINDS.contains(&kind));
+    may_be && NETWORK.iter().any(|word| text.contains(word))
+}
+
+/// A file that was named itself.
+pub(super) fn load_named(source: &Source, found: &mut Found) {
+    load(source, None, found);
 }
 
 /// The hosts of a file. An NMState document is alone in its file, and belongs to the host `name`;
@@ -85,7 +193,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
         }
     }
     if found.count() == before && found.loaded.diagnostics.len() == faults {
-        found.loaded.diagnostics.push(unused(source, &passed_over));
+        found.add_passed_over(source.name.clone(), passed_over);
     }
 }
 
@@ -113,15 +221,17 @@ fn state(
     Ok(Host { network: HostNetwork::Written(document.into_owned()), ..host })
 }
 
-fn unused(source: &Source, kinds: &[String]) -> Diagnostic {
-    let mut message = "nothing here describes a host's network".to_owned();
-    if let Some(kind) = kinds.first() {
-        let others = kinds.iter().any(|other| other != kind);
-        let others = if others { " and other kinds" } else { "" };
-        message += &format!(": {}{others} only", kind.escape_debug());
-    }
-    Diagnostic::new(UNUSED_FILE, message, Place::file(source.name.clone()))
-        .help("`nmgen check --help` lists the kinds of files that do")
+/// Keys below which a host's network stands, wherever it is.
+const OWNERS: &[&str] = &["interfaces", "networkConfig", "nodeNetwork", "desiredState", "hosts"];
+
+/// True for a document of no kind that has a network nevertheless.
+fn has_network(node: &Node<'_>) -> bool {
+    is_like_state(node) && !node.entries().is_empty()
+        || node
+            .entries()
+            .iter()
+            .any(|entry| OWNERS.contains(&&*entry.key) || has_network(&entry.node))
+        || node.items().iter().any(has_network)
 }
 
 /// The document's own word for its kind.
@@ -171,6 +281,7 @@ fn one(
     manifest.get(node, API_VERSION);
     manifest.get(node, "kind");
     match kind {
+        Kind::State | Kind::Manifest("") if !has_network(node) => {}
         Kind::State | Kind::Manifest("") => {
             let message = "missing `kind`";
             let help = "give an NMState document in a file of its own";
@@ -226,13 +337,21 @@ fn one(
         && found.count() == before
         && !kind.ends_with("List")
     {
-        passed_over.push(kind.to_owned());
+        // Of no concern here: the fault of a key is its readers' to tell.
+        if !KINDS.contains(&kind) && !has_network(node) {
+            diagnostics.retain(|fault| fault.rule != KEY_CASE);
+        }
+        if !kind.is_empty() {
+            passed_over.push(kind.to_owned());
+        }
     }
     found.loaded.diagnostics.extend(diagnostics);
 }
 
 #[cfg(test)]
 mod tests {
+    use nmgen_document::diagnostic::Diagnostic;
+
     use super::*;
 
     /// The number of hosts in a file, and the faults.
@@ -240,8 +359,9 @@ mod tests {
         let source = Source { name: "a.yaml".into(), text: text.into() };
         let mut found = Found::default();
         load(&source, None, &mut found);
+        let told = found.unused_file();
         let Found { loaded, without_hosts, .. } = found;
-        let faults = loaded.diagnostics.iter().chain(&*without_hosts);
+        let faults = loaded.diagnostics.iter().chain(&*without_hosts).chain(&told);
         (loaded.hosts.len(), faults.map(Diagnostic::one_line).collect())
     }
 
@@ -257,7 +377,7 @@ mod tests {
             ("apiVersion: v1\nplatform: {none: {}}\n", 0, "this install-config has no hosts"),
             ("kind: InstallConfig\n", 0, "this install-config has no hosts"),
             ("apiVersion: v1\ninterfaces: []\n", 0, "missing `kind` [kind-missing]"),
-            ("apiversion: v1\nkind: ConfigMap\n", 0, "should be \"apiVersion\" [key-case]"),
+            ("apiversion: v1\nkind: ConfigMap\n", 0, &format!("{unused}: ConfigMap only")),
             (MAP, 0, &format!("{unused}: ConfigMap only")),
             (&format!("{MAP}---\n{MAP}"), 0, &format!("{unused}: ConfigMap only")),
             (

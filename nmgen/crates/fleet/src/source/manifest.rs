@@ -8,13 +8,14 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use nmgen_document::mac::Mac;
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, document_size};
 use nmgen_document::spelling;
+use nmgen_document::template;
 use nmgen_document::{Document, Node, Value};
 
 use super::embedded;
 use super::found::Name;
 
 rules! {
-    error KEY_CASE = "key-case";
+    pub(super) error KEY_CASE = "key-case";
     warning KEY_MISSPELT = "key-misspelt";
     error KEY_MISPLACED = "key-misplaced";
     warning HOST_ROLE = "host-role";
@@ -259,6 +260,10 @@ impl<'a> Manifest<'a> {
                 None
             }
             Value::Mapping(_) => {
+                if let Some(template) = template::in_part(node, self.document) {
+                    self.push(template);
+                    return None;
+                }
                 let node = value_mut(owner, key)?.take();
                 Some(self.document.part(node.into_owned()))
             }

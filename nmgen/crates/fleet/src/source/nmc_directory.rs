@@ -12,6 +12,7 @@ use nmgen_document::diagnostic::{Diagnostic, Place};
 use nmgen_document::error::Error;
 
 use super::found::{Found, UNUSED_FILE};
+use super::kind::Sort;
 use super::{kind, manifest};
 use crate::source::directory;
 
@@ -27,7 +28,12 @@ pub(super) fn is(names: &[String]) -> bool {
     has_all || (any(".yaml") && !any(".yml"))
 }
 
-pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+pub(super) fn load(
+    tree: &str,
+    path: &str,
+    names: &[String],
+    found: &mut Found,
+) -> Result<(), Error> {
     for file_name in names.iter().filter(|name| !name.starts_with('.')) {
         let stem = file_name.strip_suffix(".yaml").or(file_name.strip_suffix(".yml"));
         let Some(stem) = stem else { continue };
@@ -40,10 +46,12 @@ pub(super) fn load(path: &str, names: &[String], found: &mut Found) -> Result<()
             );
             continue;
         }
-        let source = directory::read(path, &file, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = directory::read(tree, &file, kind::limit, &mut found.loaded.diagnostics)?;
         let before = found.loaded.hosts.len();
-        if let Some(source) = source {
-            kind::load(&source, Some(name), found);
+        match source.as_ref().map(|source| (source, kind::sort(source))) {
+            Some((source, Sort::Other(kind))) => found.add_unused(source, kind),
+            Some((source, _)) => kind::load(source, Some(name), found),
+            None => {}
         }
         for host in found.loaded.hosts.iter_mut().skip(before).filter(|host| is_of_nmc(host, stem))
         {

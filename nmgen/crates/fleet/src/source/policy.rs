@@ -5,6 +5,7 @@ use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Node;
 
 use super::capture;
+use super::extent::Extent;
 use super::found::Found;
 use super::manifest::Manifest;
 
@@ -15,7 +16,12 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let (policy, place) = manifest.metadata(root).unzip();
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
     let Some(document) = manifest.network(spec, "desiredState") else { return };
-    let document = manifest.accept(capture::resolve(document, None, &[]));
+    let resolved = capture::resolve(document, None, &[]);
+    // On the node they have values; nothing is wrong before something is to be made of them here.
+    let document = match found.extent {
+        Extent::Checked => resolved.ok(),
+        Extent::Written | Extent::Shown => manifest.accept(resolved),
+    };
     let selector = manifest.get(spec, "nodeSelector");
     let name = selector.and_then(|selector| selector.text_at(HOSTNAME));
     let roles = selector.map(Node::entries).unwrap_or_default().iter();

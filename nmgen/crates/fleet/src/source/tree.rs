@@ -1,47 +1,90 @@
-//! Recognises the kind of a directory by its files.
+//! Recognises the kind of a directory by its files, and reads those below it.
+
+use std::path::Path;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 
+use super::clusters::Claim;
+use super::extent::Extent;
 use super::found::Found;
-use super::{assisted_tree, kind, nmc_directory};
+use super::kind::Sort;
+use super::{assisted_tree, descend, kind, nmc_directory};
 use crate::source::{directory, hosts_directory};
 
 rules! {
     warning DIRECTORY_SKIPPED = "directory-skipped";
 }
 
-/// Loads a hosts directory, a directory of manifests, an assisted-service tree or an nmc directory.
+/// Loads a hosts directory, a directory of manifests, an assisted-service tree or an nmc directory, and those below it. Where files
+/// are written, a directory with hosts is read without those below: a copy of old files there must not become a cluster.
 pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
-    let hosts = assisted_tree::hosts(path)?;
-    if !hosts.is_empty() {
-        return assisted_tree::load(path, &hosts, found);
+    let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
+    let was_unused = found.unused();
+    let root = found.origin.clone();
+    let assisted = assisted_tree::hosts(path)?;
+    if !assisted.is_empty() {
+        return assisted_tree::load(path, &assisted, found);
     }
-    skipped(path, &mut found.loaded.diagnostics)?;
     let names = directory::files(path)?;
-    match nmc_directory::is(&names) {
-        true => nmc_directory::load(path, &names, found),
-        false => load_files(path, &names, found),
+    load_files(path, path, &names, found)?;
+    if found.extent == Extent::Written && found.count() > hosts {
+        return skipped(path, &mut found.loaded.diagnostics);
+    }
+    let mut assisted: Vec<String> = Vec::new();
+    for (below, names) in descend::below(path)? {
+        let is_done = |tree: &String| Path::new(&below).starts_with(tree);
+        if assisted.iter().any(is_done) {
+            continue;
+        }
+        let parent = Path::new(&below).parent().map(|it| it.display().to_string());
+        found.origin = root.below(&below);
+        if let Some(parent) = parent.filter(|parent| parent.len() > path.len()) {
+            let hosts = assisted_tree::hosts(&parent)?;
+            if !hosts.is_empty() {
+                found.origin = root.below(&parent);
+                assisted_tree::load(&parent, &hosts, found)?;
+                assisted.push(parent);
+                continue;
+            }
+        }
+        load_files(path, &below, &names, found)?;
+    }
+    found.origin = root;
+    if found.count() == hosts && found.unused() == was_unused {
+        hosts_directory::without_hosts(path, faults, &mut found.loaded);
+    }
+    Ok(())
+}
+
+/// Loads the files of one directory of a tree.
+fn load_files(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+    match nmc_directory::is(names) {
+        true => nmc_directory::load(tree, path, names, found),
+        false => load_hosts(tree, path, names, found),
     }
 }
 
 /// Loads documents named after hosts, and manifests of any name.
-fn load_files(path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
-    let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
-    for file_name in names.iter().filter(|name| is_yaml(name)) {
+fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
+    let hosts = found.count();
+    for file_name in names.iter().filter(|name| directory::is_yaml(name)) {
         let file = directory::join(path, file_name);
-        let source = directory::read(path, &file, kind::limit, &mut found.loaded.diagnostics)?;
+        let source = directory::read(tree, &file, kind::limit, &mut found.loaded.diagnostics)?;
         let Some(source) = source else { continue };
-        if kind::is_of_fleet(&source) {
-            kind::load(&source, None, found);
-        } else if let Some(name) =
-            hosts_directory::accepted_name(&file, file_name, &mut found.loaded)
-        {
-            hosts_directory::add(name, &source, found);
+        match kind::sort(&source) {
+            Sort::Fleet => kind::load(&source, None, found),
+            Sort::Other(kind) => found.add_unused(&source, kind),
+            Sort::Host => {
+                let name = hosts_directory::accepted_name(&file, file_name, &mut found.loaded);
+                if let Some(name) = name {
+                    found.origin.claim(Claim::Nothing);
+                    hosts_directory::add(name, &source, found);
+                }
+            }
         }
     }
     if found.count() == hosts {
-        hosts_directory::without_hosts(path, faults, &mut found.loaded);
         return Ok(());
     }
     // Beside host files alone, since a directory may hold anything.
@@ -63,10 +106,6 @@ fn is_document(path: &str, name: &str) -> bool {
         })
 }
 
-fn is_yaml(name: &str) -> bool {
-    !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
-}
-
 /// Reports subdirectories with documents, which nothing reads.
 fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
     for name in directory::names(path, std::path::Path::is_dir)? {
@@ -75,7 +114,7 @@ fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
         let is_own = || directory::leaves(path, &inner).is_ok_and(|leaves| !leaves);
         if !name.starts_with('.')
             && is_own()
-            && directory::files(&inner)?.iter().any(|name| is_yaml(name))
+            && directory::files(&inner)?.iter().any(|name| directory::is_yaml(name))
         {
             let message = "this subdirectory is not read";
             diagnostics.push(

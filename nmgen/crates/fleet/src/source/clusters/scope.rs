@@ -14,6 +14,8 @@ pub(in crate::source) struct Origin {
     /// The directory of the file.
     pub(in crate::source) directory: Arc<str>,
     pub(in crate::source) claim: Claim,
+    /// The file is in a given directory, or below.
+    pub(in crate::source) is_directory: bool,
     /// The description that has the host.
     pub(super) draft: Option<usize>,
 }
@@ -25,6 +27,7 @@ impl Default for Origin {
             root: "".into(),
             directory: "".into(),
             claim: Claim::Nothing,
+            is_directory: false,
             draft: None,
         }
     }
@@ -41,7 +44,20 @@ impl Origin {
                 path => path.into(),
             },
         };
-        Self { source, root: directory.clone(), directory, claim: Claim::Nothing, draft: None }
+        Self {
+            source,
+            root: directory.clone(),
+            directory,
+            claim: Claim::Nothing,
+            is_directory,
+            draft: None,
+        }
+    }
+
+    /// A directory below the given one.
+    pub(in crate::source) fn below(&self, directory: &str) -> Self {
+        let origin = self.clone();
+        Self { directory: directory.into(), claim: Claim::Nothing, draft: None, ..origin }
     }
 
     /// Another file or object begins.

@@ -1,0 +1,13 @@
+//! How far sources are read, by what is done with them.
+
+/// The use of sources.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Extent {
+    /// To write files: of a directory with hosts, its own alone; what cannot be written is an error.
+    #[default]
+    Written,
+    /// To be looked at, with all directories below.
+    Shown,
+    /// To be checked, with all directories below: what describes no host, and what only a node can resolve, is no error.
+    Checked,
+}
