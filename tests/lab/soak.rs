@@ -1,6 +1,7 @@
-//! `make soak`: random faults for MINUTES on nodes of the lab. SEED repeats a campaign, SEED and CASE the story of one node.
-//! JOBS: nodes at a time; PLACES=own: beside the suites' containers, in place of among them. YEARS=off: without faults that outlast a
-//! boot. OLDER_DAYONE: an older version of the agent, which some nodes have for a while.
+//! `make soak`: random faults for MINUTES on nodes of the lab. SEED repeats a campaign, SEED and CASE the story of one
+//! node.
+//! JOBS: nodes at a time; PLACES=own: beside the suites' containers, in place of among them. YEARS=off: without faults that
+//! outlast a boot. OLDER_DAYONE: an older version of the agent, which some nodes have for a while.
 
 #![allow(clippy::print_stdout, reason = "a program for people to read")]
 

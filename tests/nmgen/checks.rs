@@ -162,7 +162,12 @@ fn run(example: &Example) -> Output {
         command
     } else {
         let mut command = Command::new(program::nmgen());
-        command.arg("check").args(write(here, example));
+        // `check` does not tell what is wrong in a pipeline alone.
+        match example.is("generate") {
+            true => command.args(["generate", "-o", "OUT"]),
+            false => command.arg("check"),
+        };
+        command.args(write(here, example));
         command
     };
     command.current_dir(here).output().unwrap()

@@ -102,7 +102,8 @@ fn a_tab_between_a_key_and_its_value_is_white_space() {
 
 #[tests::case]
 fn check_as_json_is_one_object_on_standard_output() {
-    let output = run(&["check", "--format", "json", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
+    let wrong = "interfaces:\n- name: eno1\n  type: ethernet\n  foo: 1\n";
+    let output = run(&["check", "--format", "json", "-"], wrong);
     assert_eq!(output.status.code(), Some(2));
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let first = &value["findings"].as_array().unwrap()[0];
@@ -110,7 +111,7 @@ fn check_as_json_is_one_object_on_standard_output() {
         assert!(first.get(key).is_some(), "{key} is missing in {first}");
     }
     assert_eq!(first["file"], "<stdin>");
-    assert_eq!(first["line"], 3);
+    assert_eq!(first["line"], 4);
     assert!(output.stderr.is_empty());
     let nothing = run(&["check", "--format", "json", "-"], &fleet::document(0));
     let value: serde_json::Value = serde_json::from_slice(&nothing.stdout).unwrap();
@@ -155,7 +156,8 @@ fn quiet_leaves_out_warnings_and_notes_and_verbose_names_what_was_read() {
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
     let output = run(&["--quiet", "check", "-"], &fleet::document(0));
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
-    let wrong = run(&["check", "-q", "-"], "interfaces:\n- name: eno1\n  foo: 1\n");
+    let wrong = "interfaces:\n- name: eno1\n  type: ethernet\n  foo: 1\n";
+    let wrong = run(&["check", "-q", "-"], wrong);
     assert!(text(&wrong.stderr).starts_with("error[unknown-field]"), "errors are told");
     let unknown = run(&["explain", "-q", "nothing"], "");
     assert!(text(&unknown.stderr).starts_with("nmgen: there is no rule nothing"));

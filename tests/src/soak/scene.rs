@@ -25,7 +25,7 @@ use crate::{
 
 /// Bound on a decision of the agent, with its pauses and the roll backs between them.
 const DECISION: Duration = Duration::from_secs(240);
-/// The same after a fault of years: the agent's longest pause, and an attempt.
+/// Bound after a fault of years: the agent's longest pause, and an attempt.
 const RECOVERY: Duration = Duration::from_secs(420);
 /// Bound on an account of a node on a busy host.
 pub(super) const ACCOUNT: Duration = Duration::from_secs(120);

@@ -47,7 +47,7 @@ impl Scene<'_, '_> {
         self.hold_within(DECISION)
     }
 
-    /// The same, with another bound on the decision.
+    /// Does so with another bound on the decision.
     pub(super) fn hold_within(&mut self, limit: Duration) -> Result<Option<Broken>, Error> {
         // The network of a node without a document is others' until br-ex is made: only a boot brings that back.
         let is_others = self.damage.is_some() && !self.kind.has_document();

@@ -13,7 +13,7 @@ use super::directory;
 /// [`Error::ReadDirectory`].
 pub(super) fn below(root: &str) -> Result<BTreeMap<String, Vec<String>>, Error> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    // The same in each clone: not the settings of one machine.
+    // Each clone has them alike: not the settings of one machine.
     let walk = WalkBuilder::new(root)
         .ignore(false)
         .git_global(false)

@@ -337,7 +337,7 @@ fn one(
         && found.count() == before
         && !kind.ends_with("List")
     {
-        // Of no concern here: the fault of a key is its readers' to tell.
+        // A key's fault is its readers' to tell.
         if !KINDS.contains(&kind) && !has_network(node) {
             diagnostics.retain(|fault| fault.rule != KEY_CASE);
         }
