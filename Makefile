@@ -168,6 +168,11 @@ check-boot: toolchain packages ## Run the cases of early boot beside others' pro
 check-selinux: toolchain packages ## Run a node's life under SELinux, enforcing
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test selinux -- $(CASES)
 
+# In a headless Chromium of Debian's, which has a hundred packages: `make check` goes without it. CASES= chooses among the cases.
+check-page: toolchain ## Open nmgen's pages in a browser and click through them
+	./tests/install-packages chromium-headless-shell
+	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test page -- $(CASES)
+
 # Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
 RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release

@@ -24,6 +24,7 @@ mod mistakes;
 mod networkmanager;
 mod nics;
 mod packages;
+mod page;
 mod pictures;
 mod property;
 mod ramdisk;

@@ -109,6 +109,8 @@ fn no_command_shows_a_secret() {
         (&["diff", "--format", "json", "a.yml", "none.yml"], true),
         (&["show", "a.yml"], true),
         (&["show", "--format", "svg", "a.yml"], true),
+        (&["show", "--format", "html", "a.yml"], true),
+        (&["diff", "--format", "html", "a.yml", "b.yml"], true),
         (&["generate", "--to", "kargs", "a.yml"], false),
         (&["generate", "--to", "kargs", "--allow-loss", "a.yml"], false),
         (&["generate", "--to", "machine-config", "--role", "worker", "a.yml"], false),
@@ -325,9 +327,11 @@ fn no_output_has_a_character_that_controls_what_shows_it() {
         &["check", "--format", "github"],
         &["show"],
         &["show", "--format", "svg"],
+        &["show", "--format", "html"],
         &["show", "--br-ex"],
         &["diff", "none.yml"],
         &["diff", "--format", "json", "none.yml"],
+        &["diff", "--format", "html", "none.yml"],
         &["generate", "--to", "kargs"],
     ];
     fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();

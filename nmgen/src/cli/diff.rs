@@ -5,7 +5,8 @@ mod text;
 
 use clap::{Args, ValueEnum};
 use nmgen_document::error::Error;
-use nmgen_fleet::changes;
+use nmgen_fleet::changes::{self, Compared, HostChange};
+use nmgen_fleet::page;
 use nmgen_fleet::source::{self, Extent};
 
 use crate::cli::done::Done;
@@ -49,6 +50,8 @@ enum Form {
     Text,
     /// One object with every change of every host
     Json,
+    /// A page for a browser, with both states of each host side by side
+    Html,
 }
 
 impl DiffArguments {
@@ -100,10 +103,18 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     if diagnostics.has_errors() {
         return Ok(Found::Faults);
     }
-    let changes = changes::compare(&old, &new);
+    let compared = changes::compared(&old, &new);
+    let found = if compared.is_empty() { Found::Nothing } else { Found::Differences };
+    let changes = |compared: Vec<Compared<'_>>| -> Vec<HostChange> {
+        compared.into_iter().map(|it| it.change).collect()
+    };
     streams.text(&match arguments.format {
-        Form::Text => text::painted(&changes, streams.output_style()),
-        Form::Json => json::json(&changes),
+        Form::Text => text::painted(&changes(compared), streams.output_style()),
+        Form::Json => json::json(&changes(compared)),
+        Form::Html => {
+            let hosts = old.hosts.len().max(new.hosts.len());
+            page::changes(&compared, hosts, &arguments.old, &arguments.new)
+        }
     })?;
-    Ok(if changes.is_empty() { Found::Nothing } else { Found::Differences })
+    Ok(found)
 }

@@ -7,7 +7,7 @@ use nmgen_core::show;
 use nmgen_document::diagnostic::Style;
 use nmgen_document::error::Error;
 use nmgen_fleet::source::{self, Extent, Hosts};
-use nmgen_fleet::{derive, picture};
+use nmgen_fleet::{derive, page, picture};
 
 use super::arguments::SOURCE;
 use super::done::{Done, verdict};
@@ -36,6 +36,8 @@ enum Drawing {
     Text,
     /// A picture
     Svg,
+    /// A page for a browser, with findings and a search
+    Html,
     /// One object with the interfaces of every host
     Json,
 }
@@ -47,7 +49,8 @@ pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Resul
         hosts = derive::both_stages(hosts, &request);
     }
     streams.read(&hosts);
-    if arguments.format != Drawing::Json {
+    // They are a field there, and the heading of a section.
+    if !matches!(arguments.format, Drawing::Json | Drawing::Html) {
         hosts.name_clusters_if_several();
     }
     streams.diagnostics(&hosts.diagnostics);
@@ -55,6 +58,10 @@ pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Resul
         Drawing::Text => streams.text(&trees(&hosts, streams.output_style()))?,
         Drawing::Json => streams.text(&json::json(&hosts.hosts))?,
         Drawing::Svg => streams.text(&picture::svg(&hosts.hosts))?,
+        Drawing::Html => {
+            let findings = nmgen_fleet::diagnose(&hosts);
+            streams.text(&page::fleet(&hosts, &findings, &arguments.sources))?;
+        }
     }
     Ok(verdict(&hosts.diagnostics, false))
 }

@@ -56,7 +56,9 @@ pub(super) fn run(input: &[u8]) {
     }
     runs(&["generate", "--br-ex", "--to", "hosts", &path]);
     runs(&["show", "--format", "svg", &path]);
+    runs(&["show", "--format", "html", &path]);
     runs(&["diff", &path, &path]);
+    runs(&["diff", "--format", "html", &path, "/dev/null"]);
     let findings = runs(&["check", "--format", "sarif", &path]);
     let findings = serde_json::from_slice::<serde_json::Value>(&findings);
     assert!(findings.is_ok_and(|findings| findings["version"] == "2.1.0"));

@@ -58,9 +58,25 @@ pub enum Document {
     Fields(Vec<Difference>),
 }
 
+/// A host that differs, with its descriptions.
+#[derive(Debug, Clone)]
+pub struct Compared<'h> {
+    /// The difference.
+    pub change: HostChange,
+    /// The old sources' description.
+    pub before: Option<&'h Host>,
+    /// The new sources' description.
+    pub after: Option<&'h Host>,
+}
+
+/// The differences of [`compared`] alone.
+pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
+    compared(old, new).into_iter().map(|it| it.change).collect()
+}
+
 /// Compares hosts by name, role, stage and policy. An early document is compared with one for the running node by what br-ex
 /// makes of it.
-pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
+pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
     let mut changes = Vec::new();
     let has_several = old.has_several_clusters() || new.has_several_clusters();
     for Pair { before, after, has_others } in pairs(&old.hosts, &new.hosts, has_several) {
@@ -79,7 +95,7 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
             (None, None) => continue,
         };
         let Some(host) = after.or(before) else { continue };
-        changes.push(HostChange {
+        let change = HostChange {
             cluster: host.cluster.clone().filter(|_| has_several),
             host: host.name.clone(),
             role: host.role.clone(),
@@ -87,7 +103,8 @@ pub fn compare(old: &Hosts, new: &Hosts) -> Vec<HostChange> {
             policy: host.policy.clone(),
             has_others,
             change,
-        });
+        };
+        changes.push(Compared { change, before, after });
     }
     changes
 }

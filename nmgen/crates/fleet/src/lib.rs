@@ -11,6 +11,7 @@ mod convert;
 pub mod derive;
 mod hints;
 pub mod output;
+pub mod page;
 mod parallel;
 pub mod picture;
 mod rules;

@@ -33,8 +33,37 @@ pub(super) struct Brick {
     pub(super) ports: Vec<usize>,
     /// The document refers to it, and does not declare it.
     pub(super) is_ghost: bool,
-    /// The other stage does not have it.
-    pub(super) is_new: bool,
+    /// Its difference from the other stage, or from the other state.
+    pub(super) mark: Option<Mark>,
+}
+
+/// A difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Only here.
+    New,
+    /// Only here, and not in the state that follows.
+    Gone,
+    /// Both have it, with other properties, addresses, routes or lower interfaces.
+    Changed,
+}
+
+impl Mark {
+    /// As it is written, and the class of its colour.
+    pub(super) const fn word(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Gone => "gone",
+            Self::Changed => "changed",
+        }
+    }
+}
+
+impl Brick {
+    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
+        let details = self.details.iter().map(|detail| &*detail.text);
+        [&*self.name].into_iter().chain(self.properties.iter().map(String::as_str)).chain(details)
+    }
 }
 
 /// An address or a route.
@@ -77,7 +106,7 @@ fn brick(node: &Node<'_>, routes: &Routes<'_>) -> Brick {
         below: Vec::new(),
         ports: Vec::new(),
         is_ghost: false,
-        is_new: false,
+        mark: None,
     }
 }
 
@@ -123,6 +152,6 @@ fn ghost(name: &str) -> Brick {
         below: Vec::new(),
         ports: Vec::new(),
         is_ghost: true,
-        is_new: false,
+        mark: None,
     }
 }

@@ -9,7 +9,6 @@ use svg::node::element::{Group, Path, Rectangle, Style, Text, Title};
 use super::brick::{Brick, Stack};
 use super::layout::{self, Box, CHARACTER, LINE, Layout, PADDING, PAGE, Size, Way, layout};
 
-const STYLE: &str = include_str!("style.css");
 /// Around the picture, between two stages, and between two hosts.
 const MARGIN: f64 = 24.0;
 const BETWEEN: f64 = 64.0;
@@ -19,7 +18,7 @@ const BORDER: f64 = 1.5;
 const TITLE: f64 = 26.0;
 
 /// One row of stacks a host, one below the other.
-pub(super) fn svg(rows: &[Vec<Stack>]) -> String {
+pub(super) fn svg(rows: &[Vec<Stack>], style: Option<&str>) -> String {
     let (mut top, mut right) = (MARGIN, 0.0_f64);
     let mut groups = Vec::new();
     for row in rows {
@@ -36,9 +35,12 @@ pub(super) fn svg(rows: &[Vec<Stack>]) -> String {
         .set("width", width as i64)
         .set("height", height as i64)
         .set("role", "img")
-        .add(Title::new(xml(&format!("Network of {}", names.join(", ")))))
-        .add(Style::new(STYLE))
-        .add(rectangle("page", Box { left: 0.0, bottom: 0.0, width, height }, height));
+        .add(Title::new(xml(&format!("Network of {}", names.join(", ")))));
+    if let Some(style) = style {
+        document = document.add(Style::new(style));
+    }
+    document =
+        document.add(rectangle("page", Box { left: 0.0, bottom: 0.0, width, height }, height));
     for group in groups {
         document = document.add(group);
     }
@@ -47,18 +49,19 @@ pub(super) fn svg(rows: &[Vec<Stack>]) -> String {
 
 /// The stages of a host with their lowest rows on one line, or one below the other; also their right border and height.
 fn stacks(stacks: &[Stack], top: f64) -> (Group, Size) {
-    let layouts: Vec<Layout> = stacks
-        .iter()
-        .enumerate()
-        .map(|(position, stack)| layout(&stack.bricks, position > 0))
-        .collect();
+    let mut layouts = layouts(stacks, PAGE);
+    if width(stacks, &layouts) > BESIDE {
+        let narrow = self::layouts(stacks, (BESIDE - BETWEEN) / 2.0);
+        if width(stacks, &narrow) <= BESIDE {
+            layouts = narrow;
+        }
+    }
     let size = |(stack, layout): (&Stack, &Layout)| Size {
         width: title_width(stack).max(layout.size.width),
         height: header(stack) + layout.size.height,
     };
     let sizes: Vec<Size> = stacks.iter().zip(&layouts).map(size).collect();
-    let together: f64 = sizes.iter().map(|size| size.width + BETWEEN).sum();
-    let is_beside = together - BETWEEN <= BESIDE;
+    let is_beside = width(stacks, &layouts) <= BESIDE;
     let headers = stacks.iter().map(header).fold(0.0, f64::max);
     let tallest = layouts.iter().map(|it| it.size.height).fold(0.0, f64::max);
     let (mut group, mut left, mut y) = (Group::new(), MARGIN, top);
@@ -78,8 +81,22 @@ fn stacks(stacks: &[Stack], top: f64) -> (Group, Size) {
     (group, whole)
 }
 
-/// Two stages that are wider together are one below the other.
+/// Two stages that are wider together are narrowed, or one below the other.
 const BESIDE: f64 = 1.25 * PAGE;
+
+fn layouts(stacks: &[Stack], page: f64) -> Vec<Layout> {
+    let stages = stacks.iter().enumerate();
+    stages.map(|(position, stack)| layout(&stack.bricks, position > 0, page)).collect()
+}
+
+/// Two stages side by side; one has no other beside it.
+fn width(stacks: &[Stack], layouts: &[Layout]) -> f64 {
+    let width = |(stack, layout): (&Stack, &Layout)| title_width(stack).max(layout.size.width);
+    match stacks.len() {
+        0 | 1 => 0.0,
+        _ => stacks.iter().zip(layouts).map(width).map(|it| it + BETWEEN).sum::<f64>() - BETWEEN,
+    }
+}
 
 /// A stack's left border and bottom, from the picture's top.
 #[derive(Clone, Copy)]
@@ -148,10 +165,10 @@ fn head(group: Group, stack: &Stack, left: f64, top: f64) -> Group {
 
 /// Addresses and routes above, name and type below.
 fn brick(brick: &Brick, it: Box, place: Place) -> Group {
-    let class = match (brick.is_new, brick.is_ghost) {
-        (true, _) => "new",
-        (false, true) => "ghost",
-        (false, false) => "old",
+    let class = match (brick.mark, brick.is_ghost) {
+        (Some(mark), _) => mark.word(),
+        (None, true) => "ghost",
+        (None, false) => "old",
     };
     let (x, top) = (it.left, place.bottom - it.bottom - it.height);
     let mut group = Group::new().set("class", class);
@@ -176,9 +193,9 @@ fn brick(brick: &Brick, it: Box, place: Place) -> Group {
     }
     y += LINE;
     group = group.add(text("name", &brick.name, x + PADDING, y));
-    if brick.is_new {
-        let end = it.width - PADDING - 3.0 * CHARACTER;
-        group = group.add(text("tag", "new", x + end, y));
+    if let Some(mark) = brick.mark {
+        let end = it.width - PADDING - mark.word().len() as f64 * CHARACTER;
+        group = group.add(text("tag", mark.word(), x + end, y));
     }
     for property in &brick.properties {
         y += LINE;

@@ -56,11 +56,12 @@ pub(super) fn text(detail: &Detail, is_later: bool) -> String {
     }
 }
 
-pub(super) fn layout(bricks: &[Brick], is_later: bool) -> Layout {
+/// Folded where it would be wider than `page`.
+pub(super) fn layout(bricks: &[Brick], is_later: bool, page: f64) -> Layout {
     let sizes: Vec<Size> = bricks.iter().map(|brick| size(brick, is_later)).collect();
     let homes = Homes::of(bricks, &sizes);
     let parts =
-        part::connected(bricks, &homes).into_iter().map(|members| fitting(&homes, &members));
+        part::connected(bricks, &homes).into_iter().map(|members| fitting(&homes, &members, page));
     let mut all = Layout {
         boxes: vec![Box { left: 0.0, bottom: 0.0, width: 0.0, height: 0.0 }; bricks.len()],
         frames: Vec::new(),
@@ -68,7 +69,7 @@ pub(super) fn layout(bricks: &[Brick], is_later: bool) -> Layout {
         size: Size { width: 0.0, height: 0.0 },
     };
     // From the bottom, so that the first parts are at the top.
-    for row in pages(parts.collect()).into_iter().rev() {
+    for row in pages(parts.collect(), page).into_iter().rev() {
         let above = if all.size.height > 0.0 { all.size.height + BETWEEN } else { 0.0 };
         let mut left = 0.0;
         for part in row {
@@ -83,12 +84,12 @@ pub(super) fn layout(bricks: &[Brick], is_later: bool) -> Layout {
 }
 
 /// Rows of parts, none wider than a page if it has more than one. Cards and bonds alone come last, beside the others.
-fn pages(mut parts: Vec<Part>) -> Vec<Vec<Part>> {
+fn pages(mut parts: Vec<Part>, page: f64) -> Vec<Vec<Part>> {
     parts.sort_by_key(|part| part.lines.is_empty());
     let mut rows: Vec<(f64, Vec<Part>)> = Vec::new();
     for part in parts {
         let needed = BETWEEN + part.size.width;
-        match rows.iter_mut().rev().take(MAX_ROWS).rev().find(|(taken, _)| taken + needed <= PAGE) {
+        match rows.iter_mut().rev().take(MAX_ROWS).rev().find(|(taken, _)| taken + needed <= page) {
             Some((taken, row)) => {
                 *taken += needed;
                 row.push(part);
@@ -105,13 +106,13 @@ const MAX_ROWS: usize = 8;
 /// The numbers of columns that are tried until a part fits the page.
 const COLUMNS: [usize; 6] = [8, 6, 4, 3, 2, 1];
 
-fn fitting(homes: &Homes<'_>, members: &[usize]) -> Part {
+fn fitting(homes: &Homes<'_>, members: &[usize], page: f64) -> Part {
     let blocks = |columns: usize| -> Vec<Block> {
         members.iter().map(|index| homes.block(*index, columns)).collect()
     };
     let mut part = part::placed(&blocks(COLUMNS[0]), homes);
     for columns in COLUMNS {
-        if part.size.width <= PAGE {
+        if part.size.width <= page {
             break;
         }
         part = part::placed(&part::folded(blocks(columns), columns), homes);
@@ -134,7 +135,7 @@ impl Layout {
 }
 
 fn size(brick: &Brick, is_later: bool) -> Size {
-    let tag = if brick.is_new { 4 } else { 0 };
+    let tag = brick.mark.map_or(0, |mark| mark.word().len() + 1);
     let details = brick.details.iter().map(|detail| text(detail, is_later).chars().count());
     let properties = brick.properties.iter().map(|text| text.chars().count());
     let longest = details.chain(properties).chain([brick.name.chars().count() + tag]).max();

@@ -1,0 +1,120 @@
+//! The page around the hosts.
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use nmgen_document::format::counted;
+use sha2::{Digest as _, Sha256};
+
+use super::entry::Entry;
+use crate::picture;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// A page of few hosts shows them at once.
+const MOST_OPEN: usize = 3;
+
+/// What a page says of all hosts.
+pub(super) struct Summary {
+    pub(super) title: String,
+    /// One sentence each.
+    pub(super) lines: Vec<String>,
+    /// Findings that belong to no host.
+    pub(super) findings: Option<Markup>,
+    /// Hosts that the box beside the field of the search leaves.
+    pub(super) only: Option<&'static str>,
+}
+
+/// Ends in a line break.
+pub(super) fn page(summary: &Summary, entries: &[Entry]) -> String {
+    let style = format!("{}{STYLE}", picture::STYLE);
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy(&style));
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (summary.title) }
+                style { (PreEscaped(&style)) }
+            }
+            body {
+                header {
+                    h1 { (summary.title) }
+                    @for line in &summary.lines { p { (line) } }
+                    // The script shows it.
+                    form id="search" role="search" hidden {
+                        label for="words" { "Search" }
+                        input id="words" type="search" autocomplete="off" spellcheck="false"
+                            aria-describedby="hint" aria-controls="hosts";
+                        @if let Some(only) = summary.only {
+                            label { input id="only" type="checkbox"; " " (only) }
+                        }
+                        button type="button" id="open" { "Open all" }
+                        button type="button" id="close" { "Close all" }
+                        output for="words" id="count" {}
+                        p id="hint" {
+                            "Names, addresses, roles, files, rules; every word has to be there. Key / leads here, Escape clears."
+                        }
+                    }
+                }
+                main id="hosts" {
+                    @if let Some(findings) = &summary.findings { (findings) }
+                    (clusters(entries))
+                }
+                footer { p { "nmgen " (env!("CARGO_PKG_VERSION")) } }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    format!("{}\n", page.into_string())
+}
+
+/// Nothing is loaded, sent or run but the page's own style and script.
+fn policy(style: &str) -> String {
+    let digest = |text: &str| BASE64_STANDARD.encode(Sha256::digest(text.as_bytes()));
+    format!(
+        "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'; \
+         require-trusted-types-for 'script'",
+        digest(style),
+        digest(SCRIPT),
+    )
+}
+
+/// A section each cluster, and in it each role.
+fn clusters(entries: &[Entry]) -> Markup {
+    let is_few = entries.len() <= MOST_OPEN;
+    html! {
+        @for (cluster, entries) in &grouped(entries.iter(), |entry| &entry.cluster) {
+            section.cluster {
+                h2 { (cluster) " " small { (counted(entries.len(), "host")) } }
+                @for (role, entries) in &grouped(entries.iter().copied(), |entry| &entry.role) {
+                    section.role {
+                        @if !role.is_empty() { h3 { (role) } }
+                        @for entry in entries { (entry.markup(is_few)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Groups in the order of their first entries.
+fn grouped<'e>(
+    entries: impl Iterator<Item = &'e Entry>,
+    key: impl Fn(&'e Entry) -> &'e str,
+) -> Vec<(&'e str, Vec<&'e Entry>)> {
+    let mut groups: Vec<(&str, Vec<&Entry>)> = Vec::new();
+    let mut known = std::collections::HashMap::new();
+    for entry in entries {
+        let index = *known.entry(key(entry)).or_insert(groups.len());
+        match groups.get_mut(index) {
+            Some((_, members)) => members.push(entry),
+            None => groups.push((key(entry), vec![entry])),
+        }
+    }
+    groups
+}

@@ -1,0 +1,121 @@
+//! `nmgen show --format html` and `nmgen diff --format html`, as text; the suite `page` opens them in a browser.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use tests::{fleet, program};
+
+fn page(here: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(program::nmgen()).args(arguments).current_dir(here).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The start tags of a page, without those that are text.
+fn tags<'p>(page: &'p str, name: &str) -> Vec<&'p str> {
+    let start = format!("<{name}");
+    let tags = page.split(&start).skip(1).map(|rest| rest.split_once('>').unwrap().0);
+    tags.filter(|tag| tag.is_empty() || tag.starts_with(' ')).collect()
+}
+
+#[tests::case]
+fn a_page_has_every_host_by_cluster_and_role_with_its_findings() {
+    let place = tempfile::tempdir().unwrap();
+    let text = fs::read_to_string(program::root().join("examples/cluster/install-config.yaml"));
+    let text = text.unwrap().replace("192.0.2.11", "192.0.2.10");
+    fs::write(place.path().join("install-config.yaml"), text).unwrap();
+    let page = page(place.path(), &["show", "--format", "html", "--br-ex", "install-config.yaml"]);
+    assert_eq!(tags(&page, "details").len(), 3, "{page}");
+    assert_eq!(tags(&page, "svg").len(), 3);
+    // Both stages of each.
+    assert_eq!(page.matches("on the running node").count(), 3);
+    assert!(page.contains("<h3>master</h3>"), "{page}");
+    assert!(page.contains("<p>error[address-on-two-hosts]"), "{page}");
+    assert!(tags(&page, "details").iter().any(|tag| tag.contains("data-kept")));
+}
+
+#[tests::case]
+fn the_text_of_strangers_is_text_on_a_page() {
+    let place = tempfile::tempdir().unwrap();
+    let hostile =
+        "\\\"'></title></style></script></svg><script>alert(1)</script><!--&lt;\\e[2J\\u202e\\0";
+    let document = |mtu: &str| {
+        format!(
+            "hostname: {{config: \"{hostile}\"}}\n\
+             interfaces: [{{name: \"{hostile}\", type: ethernet, mtu: {mtu}, \"{hostile}\": 1}}]\n\
+             dns-resolver: {{config: {{search: [\"{hostile}\"]}}}}\n"
+        )
+    };
+    let manifest = format!(
+        "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\n\
+         metadata: {{name: \"{hostile}\", namespace: \"{hostile}\", labels: {{a: \"{hostile}\"}}}}\n\
+         spec: {{config: {{interfaces: [{{name: \"{hostile}\", type: ethernet}}]}}}}\n"
+    );
+    let name = "<img src=x>&\"'.yml";
+    fs::write(place.path().join(name), document("1500")).unwrap();
+    fs::write(place.path().join("b.yml"), document("9000")).unwrap();
+    fs::write(place.path().join("manifest.yaml"), manifest).unwrap();
+    for arguments in [
+        &["show", "--format", "html", name, "manifest.yaml"][..],
+        &["diff", "--format", "html", name, "b.yml"],
+        &["diff", "--format", "html", "b.yml", "manifest.yaml"],
+    ] {
+        let page = page(place.path(), arguments);
+        // A diff refuses what cannot be read.
+        assert!(page.is_empty() == (arguments[4] == "manifest.yaml"), "{arguments:?}: {page}");
+        for (tag, count) in [("script", 1), ("style", 1), ("img", 0), ("!--", 0)] {
+            let count = if page.is_empty() { 0 } else { count };
+            assert_eq!(page.matches(&format!("<{tag}")).count(), count, "{tag} in {page}");
+        }
+        let is_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+        assert!(!page.contains(is_control), "{page}");
+    }
+}
+
+#[tests::case]
+fn the_policy_of_a_page_allows_its_own_style_and_script_alone() {
+    let page = page(&program::root().join("examples"), &["show", "--format", "html", "hosts"]);
+    let (_, policy) = page.split_once("Content-Security-Policy\" content=\"").unwrap();
+    let policy = policy.split_once('"').unwrap().0;
+    assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+    for tag in ["style", "script"] {
+        let (_, text) = page.split_once(&format!("<{tag}>")).unwrap();
+        let text = text.split_once(&format!("</{tag}>")).unwrap().0;
+        assert!(!text.contains("http") && !text.contains("url(") && !text.contains("@import"));
+        let place = tempfile::NamedTempFile::new().unwrap();
+        fs::write(place.path(), text).unwrap();
+        let digest = Command::new("sha256sum").arg(place.path()).output().unwrap().stdout;
+        let digest: Vec<u8> = (0..32)
+            .map(|at| u8::from_str_radix(str::from_utf8(&digest[2 * at..2 * at + 2]).unwrap(), 16))
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let source = format!("{tag}-src 'sha256-{}'", BASE64_STANDARD.encode(digest));
+        assert!(policy.contains(&source), "{source} in {policy}");
+    }
+    // Neither has a way around it.
+    for attribute in [" style=", " onclick=", " src=", " href="] {
+        assert!(!page.contains(attribute), "{attribute}");
+    }
+}
+
+#[tests::case]
+fn a_page_of_a_large_fleet_is_bounded_and_tells_it() {
+    let place = tempfile::tempdir().unwrap();
+    for number in 0..3_000 {
+        let path = place.path().join(format!("worker-{number}.yml"));
+        fs::write(path, fleet::document(number)).unwrap();
+    }
+    let page = page(place.path(), &["show", "--format", "html", "."]);
+    assert_eq!(tags(&page, "details").len(), 3_000);
+    let pictures = tags(&page, "svg").len();
+    assert!((1_000..3_000).contains(&pictures), "{pictures}");
+    assert!(page.len() < 20 << 20, "{} bytes", page.len());
+    let others = 3_000 - pictures;
+    assert!(page.contains(&format!("<p>{others} hosts are drawn as text")), "{others}");
+    // A host without a picture has its tree.
+    assert!(page.contains("└─ bond0.100"), "{others}");
+}
