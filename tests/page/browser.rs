@@ -58,13 +58,13 @@ impl Browser {
             events: VecDeque::new(),
             _profile: profile,
         };
-        let targets = browser.call("Target.getTargets", json!({}));
+        let targets = browser.call("Target.getTargets", &json!({}));
         let is_page = |it: &&Value| it["type"] == "page";
         let target = targets["targetInfos"].as_array().unwrap().iter().find(is_page).unwrap();
         let target = json!({ "targetId": target["targetId"], "flatten": true });
-        browser.session = browser.call("Target.attachToTarget", target)["sessionId"].take();
+        browser.session = browser.call("Target.attachToTarget", &target)["sessionId"].take();
         for domain in ["Page", "Network", "Runtime", "Log"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
+            browser.call(&format!("{domain}.enable"), &json!({}));
         }
         browser
     }
@@ -72,7 +72,7 @@ impl Browser {
     /// Opens a file, and waits until it and its script are done.
     pub(crate) fn open(&mut self, file: &Path) {
         self.events.clear();
-        self.call("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
+        self.call("Page.navigate", &json!({ "url": format!("file://{}", file.display()) }));
         self.wait_event("Page.loadEventFired");
     }
 
@@ -80,7 +80,7 @@ impl Browser {
     pub(crate) fn value(&mut self, expression: &str) -> Value {
         let asked =
             json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let mut answer = self.call("Runtime.evaluate", asked);
+        let mut answer = self.call("Runtime.evaluate", &asked);
         assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
         answer["result"]["value"].take()
     }
@@ -95,7 +95,7 @@ impl Browser {
         for kind in ["mousePressed", "mouseReleased"] {
             self.call(
                 "Input.dispatchMouseEvent",
-                json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 }),
+                &json!({ "type": kind, "x": place[0], "y": place[1], "button": "left", "clickCount": 1 }),
             );
         }
     }
@@ -118,14 +118,14 @@ impl Browser {
             let text = if kind == "keyUp" { "" } else { text };
             self.call(
                 "Input.dispatchKeyEvent",
-                json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code }),
+                &json!({ "type": kind, "key": key, "text": text, "windowsVirtualKeyCode": code }),
             );
         }
         self.next_frame();
     }
 
     pub(crate) fn write(&mut self, text: &str) {
-        self.call("Input.insertText", json!({ "text": text }));
+        self.call("Input.insertText", &json!({ "text": text }));
         self.next_frame();
     }
 
@@ -139,16 +139,16 @@ impl Browser {
     /// A reader's setting of the system: `light`, `dark`.
     pub(crate) fn prefer(&mut self, scheme: &str) {
         let feature = json!({ "name": "prefers-color-scheme", "value": scheme });
-        self.call("Emulation.setEmulatedMedia", json!({ "features": [feature] }));
+        self.call("Emulation.setEmulatedMedia", &json!({ "features": [feature] }));
     }
 
     pub(crate) fn disable_scripts(&mut self) {
-        self.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
+        self.call("Emulation.setScriptExecutionDisabled", &json!({ "value": true }));
     }
 
     /// The picture of the window, in base64 of a PNG.
     pub(crate) fn screenshot(&mut self) -> String {
-        let taken = self.call("Page.captureScreenshot", json!({}));
+        let taken = self.call("Page.captureScreenshot", &json!({}));
         taken["data"].as_str().unwrap().to_owned()
     }
 
@@ -172,7 +172,7 @@ impl Browser {
         (requests, complaints)
     }
 
-    fn call(&mut self, method: &str, parameters: Value) -> Value {
+    fn call(&mut self, method: &str, parameters: &Value) -> Value {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": parameters });
         if !self.session.is_null() {
