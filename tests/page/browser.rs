@@ -1,4 +1,5 @@
-//! A browser without a screen, told what to do over DevTools' protocol: messages in JSON, each ended by a zero byte, over two pipes.
+//! A browser without a screen, told what to do over DevTools' protocol: messages in JSON, each ended by a zero byte, over
+//! two pipes.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};

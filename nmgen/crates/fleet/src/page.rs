@@ -1,5 +1,5 @@
-//! A fleet, or the change of one, as a page in HTML: one file that loads nothing, in the reader's colours, with a field to search in.
-//! Without scripts it is a plain page.
+//! A fleet, or the change of one, as a page in HTML: one file that loads nothing, in the reader's colours, with a field to
+//! search in. Without scripts it is a plain page.
 
 mod budget;
 mod change;

@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("script.js");
 /// A page of few hosts shows them at once.
 const MOST_OPEN: usize = 3;
 
-/// What a page says of all hosts.
+/// The part of a page that is about all hosts.
 pub(super) struct Summary {
     pub(super) title: String,
     /// One sentence each.
