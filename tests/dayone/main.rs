@@ -16,6 +16,7 @@ mod lab;
 mod last_good;
 mod migration;
 mod offline;
+mod older;
 mod pending;
 mod plan;
 mod policies;

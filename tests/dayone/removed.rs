@@ -16,6 +16,12 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         let inside = case.inside()?;
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 0, "{}", first.text());
+        // Neither does its network come up by itself in the next boot.
+        inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 5\n")?;
+        inside.sh(
+            "nmcli connection modify br-ex-if connection.autoconnect no; \
+             for it in br-ex-br br-ex-port; do nmcli connection modify $it connection.autoconnect-slaves 0; done",
+        )?;
         inside.sh(&format!("rm {HOST_FILE}"))?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");

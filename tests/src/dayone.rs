@@ -212,7 +212,21 @@ pub fn agent(node: Node) -> Node {
 /// Adds another build of the agent, and kubelet's stand-in.
 #[must_use]
 pub fn with_program(node: Node, program: &std::path::Path) -> Node {
-    let node = node.bind(program, "/usr/bin/dayone").installed(
+    with_units(node.bind(program, "/usr/bin/dayone"))
+}
+
+/// Adds two builds of the agent, and kubelet's stand-in: the link [`ALTERNATIVE`] says which one is installed, at first the first.
+#[must_use]
+pub fn with_programs(node: Node, [first, second]: [&std::path::Path; 2]) -> Node {
+    let node = node.bind(first, "/usr/lib/dayone/first").bind(second, "/usr/lib/dayone/second");
+    with_units(node.link("/usr/bin/dayone", ALTERNATIVE).link(ALTERNATIVE, "/usr/lib/dayone/first"))
+}
+
+/// The link in `/etc` to one of two builds.
+pub const ALTERNATIVE: &str = "/etc/alternatives/dayone";
+
+fn with_units(node: Node) -> Node {
+    let node = node.installed(
         program::dayone_units(),
         "/usr/lib/systemd/system",
         &["dayone-bridge.service"],

@@ -52,6 +52,11 @@ pub fn part(reason: &str) -> ! {
     resume_unwind(Box::new(LeftOut(reason.to_owned())))
 }
 
+/// Ends a case that needs what only the environment can name. It counts as ignored, and is no part that the suite lacks.
+pub fn extra(reason: &str) -> ! {
+    resume_unwind(Box::new(LeftOut(reason.to_owned())))
+}
+
 /// Ends a case that needs a program, as [`part`] does, where the host lacks it. `package` is Debian's.
 pub fn unless_installed(program: &str, package: &str) {
     let is_there = match Path::new(program).is_absolute() {

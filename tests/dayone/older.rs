@@ -1,0 +1,117 @@
+//! An update of the agent and the way back: each version reads the other one's state.
+//!
+//! `OLDER_DAYONE=/path/to/dayone cargo test -p tests --test dayone -- older::`
+
+use std::{net::Ipv4Addr, path::Path};
+
+use tests::{
+    dayone::{
+        ADDRESS, ALTERNATIVE, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, SOON, attempt,
+        bridge_outcome, mark, outcome, with_bridge, with_programs,
+    },
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
+    program,
+};
+
+const DAY_TWO: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
+
+fn node(programs: [&Path; 2]) -> Node {
+    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    with_programs(node, programs)
+}
+
+/// Installs one of the two builds.
+fn install(inside: &Inside, which: &str) -> Result<(), Error> {
+    inside.sh(&format!("ln --symbolic --force /usr/lib/dayone/{which} {ALTERNATIVE}; sync"))?;
+    Ok(())
+}
+
+/// What the first version has committed and left open, the second one takes for its own.
+fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let good = Document::new().text();
+    let patient = "[wait]\nlink = 2\n[timeout]\nprobe = 60\nroll-back = 20\n";
+    let node = node(programs).file(HOST_FILE, &good, 0o644);
+    lab.run(node.file("/etc/dayone/dayone.toml", patient, 0o644), &Peer::new(), |case| {
+        case.boot()?;
+        let inside = case.inside()?;
+        let first = outcome(&inside, None)?;
+        assert_eq!(first.exit, 0, "{}", first.text());
+        inside.sh("nmcli connection modify br-ex-if +ipv4.addresses 192.0.2.77/24")?;
+        install(&inside, "second")?;
+        case.reboot()?;
+        stays(case)?;
+        assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&good));
+        // A transaction of the first version is cut off: no gateway answers, and the cut comes before the roll back.
+        let inside = case.inside()?;
+        install(&inside, "first")?;
+        let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.9\n    next-hop").text();
+        inside.write(HOST_FILE, &bad)?;
+        let start = mark(&inside)?;
+        inside.sh("systemctl stop dayone.service; systemctl start --no-block dayone.service")?;
+        let own = [start.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("opening the journal"))?;
+        inside.wait_sh("ip route | grep 192.0.2.9", ATTEMPT)?;
+        install(&inside, "second")?;
+        inside.write(HOST_FILE, &good)?;
+        inside.sh("sync")?;
+        case.cut_power()?;
+        case.boot()?;
+        let undone = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e07";
+        assert_eq!(case.inside()?.journal(&[undone])?.len(), 1);
+        stays(case)?;
+        // The first version again, over what the second one wrote.
+        install(&case.inside()?, "first")?;
+        case.reboot()?;
+        stays(case)?;
+        let inside = case.inside()?;
+        install(&inside, "second")?;
+        inside.write(HOST_FILE, &Document::new().with("192.0.2.10", "192.0.2.11").text())?;
+        let changed = attempt(&inside)?;
+        assert_eq!(changed.exit, 0, "{}", changed.text());
+        assert!(case.peer().pings(Ipv4Addr::new(192, 0, 2, 11), SOON)?);
+        Ok(())
+    })
+}
+
+/// The document is in force without an apply, changes of day two stay, and kubelet runs.
+fn stays(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let it = outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(it.text().contains("in force already"), "{}", it.text());
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    assert!(case.peer().pings(ADDRESS, SOON)? && case.peer().pings(DAY_TWO, SOON)?);
+    let status = inside.run(&["dayone", "status"])?;
+    assert!(status.stdout.starts_with(&format!("IN FORCE: {HOST_FILE}")), "{status}");
+    Ok(())
+}
+
+#[tests::case]
+fn an_update_reads_the_older_versions_state() -> Result<(), Error> {
+    second_reads_the_first_ones_state([&program::older_dayone(), program::dayone()])
+}
+
+#[tests::case]
+fn the_way_back_reads_the_newer_versions_state() -> Result<(), Error> {
+    second_reads_the_first_ones_state([program::dayone(), &program::older_dayone()])
+}
+
+#[tests::case]
+fn an_automatic_bridge_is_made_by_each_version_after_the_other() -> Result<(), Error> {
+    let lab = Lab::open()?;
+    let node = with_bridge(node([&program::older_dayone(), program::dayone()]));
+    lab.run(node, &Peer::new(), |case| {
+        for next in ["second", "first", "second"] {
+            case.boot()?;
+            let inside = case.inside()?;
+            let it = bridge_outcome(&inside, None)?;
+            assert_eq!(it.exit, 0, "{}", it.text());
+            inside.wait_unit("kubelet.service", "active", SOON)?;
+            assert!(case.peer().pings(ADDRESS, SOON)?);
+            install(&inside, next)?;
+            case.shut_down()?;
+        }
+        Ok(())
+    })
+}
