@@ -33,8 +33,8 @@ pub(crate) fn reads_answers(bytes: &[u8]) {
 pub(crate) enum Kind {
     /// These default gateways of one family, which the document names.
     NamedGateways(Vec<Gateway>),
-    /// A default gateway of this family; waits for its route.
-    Gateway(Family),
+    /// A default gateway of this family on one of these links, or on any where there are none; waits for its route.
+    Gateway(Family, Vec<LinkRef>),
     /// A default gateway of this family; fails at once without a default route.
     GatewayInUse(Family),
     /// A default gateway of each family with a default route through one of these links, or through any where there are none; at
@@ -59,7 +59,7 @@ pub(crate) struct Probe {
 impl Probe {
     /// Whether this asks whatever gateway the family has.
     pub(crate) fn is_gateway_of(&self, family: Family) -> bool {
-        self.kind == Kind::Gateway(family)
+        matches!(self.kind, Kind::Gateway(of, _) if of == family)
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn plan(
 /// Probes before the change: those with the policy `if-it-worked-before`, and the gateways in use,
 /// which prove after a roll back that the old network is back.
 pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
-    let is_gateway = |p: &&Probe| matches!(p.kind, Kind::Gateway(_));
+    let is_gateway = |p: &&Probe| matches!(p.kind, Kind::Gateway(..));
     let compared = plan.iter().filter(|p| p.policy == Policy::IfItWorkedBefore && !is_gateway(p));
     let in_use =
         Family::ALL.map(|family| Probe { kind: Kind::GatewayInUse(family), ..gateway(family) });
@@ -124,11 +124,16 @@ fn at_once(mut probe: Probe) -> Probe {
     probe
 }
 
-/// The gateways that answered before the change, independent of the document.
+/// The gateways that answered before the change, each on its link, independent of the document.
 pub(crate) fn gateways_of(before: &[ProbeResult]) -> Vec<Probe> {
-    let mut gateways = Family::ALL.map(gateway).to_vec();
-    gateways.retain(|probe| before.iter().any(|b| b.name == probe.name && b.ok));
-    gateways
+    let asked = Family::ALL.into_iter().filter_map(|family| {
+        let mut probe = gateway(family);
+        let answered = before.iter().find(|it| it.name == probe.name && it.ok)?;
+        let links = answered.link.iter().cloned().map(LinkRef::Name).collect();
+        probe.kind = Kind::Gateway(family, links);
+        Some(probe)
+    });
+    asked.collect()
 }
 
 /// The default gateways in use on these links (on any, without links), independent of the document and of earlier answers. A
@@ -139,19 +144,45 @@ pub(crate) fn gateways_in_use(links: &[LinkRef]) -> Probe {
 }
 
 fn gateway(family: Family) -> Probe {
-    let (name, kind) = (format!("{family} gateway"), Kind::Gateway(family));
+    let (name, kind) = (format!("{family} gateway"), Kind::Gateway(family, Vec::new()));
     Probe { name, kind, policy: Policy::IfItWorkedBefore }
 }
 
-/// The probes that must answer after the change, given the results before it.
-pub(crate) fn decisive<'a>(plan: &'a [Probe], before: &[ProbeResult]) -> Vec<&'a Probe> {
-    plan.iter()
-        .filter(|p| match p.policy {
-            Policy::Required => true,
-            Policy::IfItWorkedBefore => before.iter().any(|b| b.name == p.name && b.ok),
-            Policy::Off => false,
-        })
-        .collect()
+/// The probes that must answer after the change, given the results before it; `leads` are the links that may get a default
+/// route from the network.
+pub(crate) fn decisive(
+    plan: &[Probe],
+    before: &[ProbeResult],
+    leads: &[(Family, LinkRef)],
+) -> Vec<Probe> {
+    let asked = plan.iter().filter(|p| match p.policy {
+        Policy::Required => true,
+        Policy::IfItWorkedBefore => before.iter().any(|b| b.name == p.name && b.ok),
+        Policy::Off => false,
+    });
+    asked.cloned().map(|probe| on_its_links(probe, before, leads)).collect()
+}
+
+/// These links, each with both families.
+pub(crate) fn of_both_families(links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
+    let both = |link: &LinkRef| Family::ALL.map(|family| (family, link.clone()));
+    links.iter().flat_map(both).collect()
+}
+
+/// The gateway of a network that leads out by itself is asked on its links and on the one that led out before: the answer of
+/// another card's, such as a storage network's, proves nothing. It is asked on any where one of both is unknown.
+fn on_its_links(mut probe: Probe, before: &[ProbeResult], leads: &[(Family, LinkRef)]) -> Probe {
+    if let Kind::Gateway(family, links) = &mut probe.kind {
+        let answered = before.iter().find(|it| it.name == probe.name && it.ok);
+        let answered = answered.and_then(|it| it.link.clone()).map(LinkRef::Name);
+        let own = leads.iter().filter(|(of, _)| of == family).map(|(_, link)| link.clone());
+        *links = own.collect();
+        match answered {
+            Some(link) if !links.is_empty() => links.push(link),
+            Some(_) | None => links.clear(),
+        }
+    }
+    probe
 }
 
 /// Runs all at once, each until it answers or `bound` has passed.
@@ -168,9 +199,9 @@ pub(crate) async fn run(
             Ok(answered) => (true, answered),
             Err(why) => (false, Answered::from(why)),
         };
-        let Answered { detail, warning } = answered;
+        let Answered { detail, warning, link } = answered;
         let milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        ProbeResult { name: probe.name, ok, detail, warning, milliseconds }
+        ProbeResult { name: probe.name, ok, detail, warning, link, milliseconds }
     };
     futures_util::future::join_all(probes.iter().cloned().map(one)).await
 }
@@ -207,11 +238,18 @@ fn silence(bound: Duration) -> String {
 async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered, NoAnswer> {
     let answer = match kind {
         Kind::NamedGateways(gateways) => return gateway::named(gateways, netlink).await,
-        Kind::Gateway(family) => gateway::any(*family, &[], netlink).await.map_err(|(why, _)| why),
-        Kind::GatewayInUse(family) => match gateway::any(*family, &[], netlink).await {
-            Err((why, gateway::Silence::Route)) => return Err(NoAnswer::Ever(why)),
-            answer => answer.map_err(|(why, _)| why),
-        },
+        Kind::Gateway(family, links) => {
+            let answer = gateway::any(*family, links, netlink).await;
+            return answer.map_err(|(why, _)| NoAnswer::Yet(why));
+        }
+        Kind::GatewayInUse(family) => {
+            return gateway::any(*family, &[], netlink).await.map_err(
+                |(why, silence)| match silence {
+                    gateway::Silence::Route => NoAnswer::Ever(why),
+                    gateway::Silence::Gateway => NoAnswer::Yet(why),
+                },
+            );
+        }
         Kind::GatewaysInUse(links) => gateway::each_family(links, netlink).await,
         Kind::Dns { servers, name, awaited } => {
             let servers = dns::all(servers, paths);
@@ -230,7 +268,7 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
 mod tests {
     use super::{Family, Kind, Probe, ProbeResult, baseline, decisive, gateways_of, plan};
     use crate::{
-        model::Gateway,
+        model::{Gateway, LinkRef},
         paths::Paths,
         settings::{Policy, Probes},
     };
@@ -289,21 +327,58 @@ mod tests {
 
     #[test]
     fn what_did_not_work_before_does_not_decide() {
-        let probe =
-            |policy| Probe { name: "api".to_owned(), kind: Kind::Gateway(Family::Ipv4), policy };
+        let probe = |policy| Probe {
+            name: "api".to_owned(),
+            kind: Kind::Gateway(Family::Ipv4, Vec::new()),
+            policy,
+        };
         let before = |ok| {
             [ProbeResult {
                 name: "api".to_owned(),
                 ok,
                 detail: String::new(),
                 warning: None,
+                link: None,
                 milliseconds: 0,
             }]
         };
         let plan = [probe(Policy::IfItWorkedBefore)];
-        assert!(decisive(&plan, &before(false)).is_empty());
-        assert_eq!(decisive(&plan, &before(true)).len(), 1);
-        assert_eq!(decisive(&[probe(Policy::Required)], &[]).len(), 1);
+        assert!(decisive(&plan, &before(false), &[]).is_empty());
+        assert_eq!(decisive(&plan, &before(true), &[]).len(), 1);
+        assert_eq!(decisive(&[probe(Policy::Required)], &[], &[]).len(), 1);
+    }
+
+    #[test]
+    fn another_cards_gateway_proves_nothing() {
+        let name = |link: &str| LinkRef::Name(link.to_owned());
+        let kind = |links: &[&str]| {
+            vec![Kind::Gateway(Family::Ipv4, links.iter().map(|link| name(link)).collect())]
+        };
+        let before = |link: Option<&str>| {
+            [ProbeResult {
+                name: "IPv4 gateway".to_owned(),
+                ok: true,
+                detail: String::new(),
+                warning: None,
+                link: link.map(str::to_owned),
+                milliseconds: 0,
+            }]
+        };
+        let kinds = |probes: Vec<Probe>| -> Vec<Kind> {
+            probes.into_iter().map(|probe| probe.kind).collect()
+        };
+        let leads = [(Family::Ipv4, name("br-ex")), (Family::Ipv6, name("eno3"))];
+        for (leads, link, expected) in [
+            (&leads[..], Some("eno1"), kind(&["br-ex", "eno1"])),
+            // The journal of an older version; a document that leaves the way out to others.
+            (&leads[..], None, kind(&[])),
+            (&[], Some("eno1"), kind(&[])),
+        ] {
+            let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
+            assert_eq!(kinds(decisive(&plan, &before(link), leads)), expected);
+        }
+        assert_eq!(kinds(gateways_of(&before(Some("eno1")))), kind(&["eno1"]));
+        assert_eq!(kinds(gateways_of(&before(None))), kind(&[]));
     }
 
     #[test]
@@ -325,11 +400,12 @@ mod tests {
                 ok: probe.kind == Kind::GatewayInUse(Family::Ipv4),
                 detail: String::new(),
                 warning: None,
+                link: None,
                 milliseconds: 0,
             })
             .collect();
-        let after: Vec<Kind> = decisive(&plan, &before).iter().map(|p| p.kind.clone()).collect();
-        assert_eq!(after, [Kind::Gateway(Family::Ipv4)]);
+        let after: Vec<Kind> = decisive(&plan, &before, &[]).into_iter().map(|p| p.kind).collect();
+        assert_eq!(after, [Kind::Gateway(Family::Ipv4, Vec::new())]);
         assert_eq!(gateways_of(&before).len(), 1);
     }
 }

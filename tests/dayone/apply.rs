@@ -120,6 +120,9 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
             inside.wait_sh(&route, SOON)?;
         }
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        // The next boot waits for both, though the old network had one of them alone.
+        let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+        assert!(record.contains("\"ipv4\"") && record.contains("\"ipv6\""), "{record}");
         Ok(())
     })
 }

@@ -159,12 +159,14 @@ impl Record {
 
     /// The failures of a document that is not tried again in this boot: `most` of them, or more. Each boot tries once, since
     /// somebody may have mended the network meanwhile, unless the attempts keep ending with the agent or the machine. 0: never
-    /// given up.
+    /// given up, and neither is a document in force: it has worked here, and the network may be away for any time.
     pub(crate) fn given_up(&self, paths: &Paths, digest: &Digest, most: u32) -> Option<&Failures> {
         let failures = self.failures.as_ref().filter(|f| f.digest == *digest)?;
         let is_enough = most != 0 && failures.count >= most;
         let is_tried = failures.boot_id.as_ref().is_none_or(|id| *id == boot_id(paths));
-        (is_enough && (is_tried || failures.cut_off >= most)).then_some(failures)
+        let is_in_force = self.in_force(paths, digest).unwrap_or_default();
+        let is_over = is_tried && !is_in_force;
+        (is_enough && (is_over || failures.cut_off >= most)).then_some(failures)
     }
 
     /// Counts a failure of a document.
@@ -300,6 +302,25 @@ mod tests {
         }
         // The record of an older version says nothing of the boot.
         record.failures = Some(failures(&a.digest, 3));
+        assert!(record.given_up(&paths, &a.digest, 3).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_document_in_force_is_never_given_up() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.documents())?;
+        let a = document("a");
+        let mut record = Record::of(&a, Record::default());
+        record.failures = Some(failures(&a.digest, 3));
+        for (applied, is_given_up) in [("a", false), ("another tool's", true)] {
+            std::fs::write(paths.applied(), applied)?;
+            assert_eq!(record.given_up(&paths, &a.digest, 3).is_some(), is_given_up, "{applied}");
+        }
+        // Unless its attempts keep ending with the agent or the machine.
+        std::fs::write(paths.applied(), "a")?;
+        record.failures = Some(Failures { cut_off: 3, ..failures(&a.digest, 3) });
         assert!(record.given_up(&paths, &a.digest, 3).is_some());
         Ok(())
     }

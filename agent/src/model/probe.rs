@@ -12,5 +12,8 @@ pub(crate) struct ProbeResult {
     /// Silent targets of a probe that needs only one answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) warning: Option<String>,
+    /// The link of the gateway in use that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) link: Option<String>,
     pub(crate) milliseconds: u64,
 }

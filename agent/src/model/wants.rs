@@ -68,6 +68,14 @@ impl Wants {
         }
     }
 
+    /// Interfaces that may get a default route of a family from the network, but for those that do without an address.
+    pub(crate) fn leads(&self) -> Vec<(Family, LinkRef)> {
+        let leads = self.dynamic.iter().filter(|it| it.takes_gateway && !it.is_optional);
+        let leads = leads.flat_map(|it| [(it.v4, Family::Ipv4, it), (it.v6, Family::Ipv6, it)]);
+        let leads = leads.filter(|(is_dynamic, ..)| *is_dynamic);
+        leads.map(|(_, family, it)| (family, LinkRef::Name(it.link.clone()))).collect()
+    }
+
     fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {
         let stack = self.stack(&dynamic.link);
         let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));

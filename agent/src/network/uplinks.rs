@@ -3,13 +3,18 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 
 use super::NetworkError;
 use crate::{
     client::netlink::{Events, Netlink, NetlinkError},
     model::{Active, Family, Link, LinkRef, Uplinks, Wants},
 };
+
+/// For a family that the network is to give beside another one: a router that was asked for an advertisement may let three
+/// seconds pass since its last one (RFC 4861). Without it the record would be one of chance, and the next boot would not wait
+/// for the family.
+const OTHER_FAMILY: Duration = Duration::from_secs(5);
 
 /// The kernel's links, and those with a usable address or a default route of a family.
 #[derive(Clone, Debug, Default)]
@@ -88,8 +93,17 @@ impl Uplinks {
         active: Vec<Active>,
     ) -> Result<Self, NetworkError> {
         let links = links(wants);
+        let leads = wants.leads();
+        let deadline = Instant::now() + OTHER_FAMILY;
+        let mut events = Events::subscribe()?;
         // An address whose detection of duplicates outlasts the commit is one that a later boot waits for.
-        let kernel = Kernel::look(netlink, true).await?;
+        let mut kernel = Kernel::look(netlink, true).await?;
+        while leads.iter().any(|(family, _)| !kernel.is_usable(*family, &links))
+            && let Ok(changed) = timeout_at(deadline, events.changed()).await
+        {
+            changed?;
+            kernel = Kernel::look(netlink, true).await?;
+        }
         let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
         // OVS bridges and ports are not links of the kernel.
         let named =

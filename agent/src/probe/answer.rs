@@ -8,11 +8,13 @@ pub(super) type Answer = Result<String, String>;
 pub(super) struct Answered {
     pub(super) detail: String,
     pub(super) warning: Option<String>,
+    /// The link of the gateway in use that answered.
+    pub(super) link: Option<String>,
 }
 
 impl From<String> for Answered {
     fn from(detail: String) -> Self {
-        Self { detail, warning: None }
+        Self { detail, warning: None, link: None }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Default gateways: neighbour discovery by the kernel, ICMP as second opinion.
 
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     answer::{Answer, Answered, NoAnswer},
@@ -54,7 +55,7 @@ pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Ans
     }
     let silent: Vec<String> = silent.iter().map(ToString::to_string).collect();
     let warning = (!silent.is_empty()).then(|| format!("no answer from {}", silent.join(", ")));
-    Ok(Answered { detail: details.join(", "), warning })
+    Ok(Answered { detail: details.join(", "), warning, link: None })
 }
 
 async fn named_one(gateway: &Gateway, netlink: &Netlink) -> Answer {
@@ -74,12 +75,13 @@ pub(super) enum Silence {
     Route,
 }
 
-/// The gateways in use for this family on these links (on any, without links): one that answers is enough.
+/// The gateways in use for this family on these links (on any, without links): one that answers is enough. The answer of the
+/// preferred one counts, so that a later question can be of the same link.
 pub(super) async fn any(
     family: Family,
     links: &[LinkRef],
     netlink: &Netlink,
-) -> Result<String, (String, Silence)> {
+) -> Result<Answered, (String, Silence)> {
     let silent = |why: String| (why, Silence::Gateway);
     let mut routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
     if !links.is_empty() {
@@ -89,12 +91,45 @@ pub(super) async fn any(
         };
         routes.retain(is_meant);
     }
-    let mut of_family = routes.iter().filter(|r| r.family == family).peekable();
-    if of_family.peek().is_none() {
+    routes.retain(|route| route.family == family);
+    if routes.is_empty() {
         return Err((format!("there is no {family} default route"), Silence::Route));
     }
-    let asked = of_family.map(|route| Box::pin(answers(route, netlink)));
-    futures_util::future::select_ok(asked).await.map(|(detail, _)| detail).map_err(silent)
+    routes.sort_by_key(|route| route.metric);
+    let asked = routes.iter().enumerate();
+    let asked = asked.map(|(rank, route)| async move { (rank, answers(route, netlink).await) });
+    let (rank, detail) = preferred(asked.collect()).await.map_err(silent)?;
+    Ok(Answered { link: Some(routes[rank].link.clone()), ..detail.into() })
+}
+
+/// The answer of the lowest rank. After an answer the others have a moment left.
+async fn preferred<F>(mut asked: FuturesUnordered<F>) -> Result<(usize, String), String>
+where
+    F: Future<Output = (usize, Answer)>,
+{
+    let mut found = Err(String::new());
+    let mut deadline = None;
+    loop {
+        let next = match deadline {
+            None => asked.next().await,
+            Some(deadline) => timeout_at(deadline, asked.next()).await.unwrap_or_default(),
+        };
+        match (next, &found) {
+            (None, _) => return found,
+            (Some((rank, Ok(detail))), Err(_)) => {
+                deadline = Some(Instant::now() + OTHERS);
+                found = Ok((rank, detail));
+            }
+            (Some((rank, Ok(detail))), Ok((worse, _))) if rank < *worse => {
+                found = Ok((rank, detail));
+            }
+            (Some((_, Err(why))), Err(_)) => found = Err(why),
+            (Some(_), Ok(_)) => {}
+        }
+        if matches!(found, Ok((0, _))) {
+            return found;
+        }
+    }
 }
 
 /// A gateway of each family with a default route through one of these links (through any, without links); at least one family.
@@ -102,7 +137,7 @@ pub(super) async fn each_family(links: &[LinkRef], netlink: &Netlink) -> Answer 
     let mut details = Vec::new();
     for family in Family::ALL {
         match any(family, links, netlink).await {
-            Ok(detail) => details.push(detail),
+            Ok(answered) => details.push(answered.detail),
             Err((_, Silence::Route)) => {}
             Err((why, Silence::Gateway)) => return Err(why),
         }
@@ -134,6 +169,29 @@ async fn neighbour(route: &Route, netlink: &Netlink) -> Result<(), String> {
             Neighbour::Answers => return Ok(()),
             Neighbour::Failed => return Err("no answer to neighbour discovery".to_owned()),
             Neighbour::Unknown => events.changed().await.map_err(|e| e.to_string())?,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_preferred_gateway_has_a_moment_to_answer() {
+        let after = |rank: usize, milliseconds: u64, is_there: bool| async move {
+            tokio::time::sleep(Duration::from_millis(milliseconds)).await;
+            (rank, if is_there { Ok(rank.to_string()) } else { Err(rank.to_string()) })
+        };
+        for (answers, expected) in [
+            (vec![(0, 50, true), (1, 10, true)], Ok(0)),
+            (vec![(0, 400, true), (1, 10, true)], Ok(1)),
+            (vec![(0, 20, false), (1, 10, true), (2, 5, true)], Ok(1)),
+            (vec![(0, 20, false), (1, 10, false)], Err("0")),
+        ] {
+            let asked = answers.iter().map(|&(rank, late, is_there)| after(rank, late, is_there));
+            let found = preferred(asked.collect()).await.map(|(rank, _)| rank);
+            assert_eq!(found, expected.map_err(str::to_owned), "{answers:?}");
         }
     }
 }

@@ -118,9 +118,9 @@ fn telling(
     gateway: Policy,
     links: &[LinkRef],
 ) -> Vec<Probe> {
-    let mut asked: Vec<Probe> = probe::decisive(plan, before).into_iter().cloned().collect();
+    let mut asked = probe::decisive(plan, before, &probe::of_both_families(links));
     let is_gateway =
-        |probe: &Probe| matches!(probe.kind, Kind::Gateway(_) | Kind::NamedGateways(_));
+        |probe: &Probe| matches!(probe.kind, Kind::Gateway(..) | Kind::NamedGateways(_));
     if gateway != Policy::Off && !asked.iter().any(is_gateway) {
         asked.push(probe::gateways_in_use(links));
     }
@@ -139,6 +139,7 @@ mod tests {
             ok: *ok,
             detail: String::new(),
             warning: None,
+            link: None,
             milliseconds: 0,
         };
         let before: Vec<_> = before.iter().map(result).collect();

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     bridge::plan::BridgePlan,
     document::service_files::ServiceFile,
-    model::{Before, Checkpoint, ProbeResult, Uplinks},
+    model::{Before, Checkpoint, Family, LinkRef, ProbeResult, Uplinks, Wants},
     network::{Network, NetworkError, takeover::Leftovers},
     probe,
     status::phase::Phase,
@@ -31,7 +31,7 @@ impl<N: Network> Transaction<'_, N> {
             }
             Change::Bridge(change) => self.apply_bridge(prepared, change.plan).await?,
         }
-        let decisive: Vec<_> = probe::decisive(plan, &probed.before).into_iter().cloned().collect();
+        let decisive = probe::decisive(plan, &probed.before, &leads(change, wants));
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {
             probed.after = self.network.probe(&decisive, bound).await;
@@ -47,6 +47,9 @@ impl<N: Network> Transaction<'_, N> {
         if let Change::Trial(_, trial) = change {
             self.confirmed(trial).await?;
         }
+        // The bridge's families were awaited when it was planned.
+        let none = Wants { dynamic: Vec::new(), ..wants.clone() };
+        let wants = if matches!(change, Change::Bridge(_)) { &none } else { wants };
         self.phase(Phase::Commit, t.checkpoint.get(), async {
             let uplinks = self.network.uplinks(wants).await?;
             self.network.commit(before).await?;
@@ -133,5 +136,16 @@ impl<N: Network> Transaction<'_, N> {
         };
         let path = file.path.clone();
         work.await.map_err(|e| PhaseError::ServiceFile { path, source: Box::new(e) })
+    }
+}
+
+/// The links that may get a default route from the network. The automatic bridge takes over whatever its uplink had.
+fn leads(change: &Change<'_>, wants: &Wants) -> Vec<(Family, LinkRef)> {
+    match change {
+        Change::Document(_) | Change::Trial(..) => wants.leads(),
+        Change::Bridge(_) => {
+            let links: Vec<LinkRef> = wants.links.iter().cloned().map(LinkRef::Name).collect();
+            probe::of_both_families(&links)
+        }
     }
 }

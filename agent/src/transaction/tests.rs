@@ -177,6 +177,7 @@ impl Network for Fake {
             ok: !deaf.contains(&p.name.as_str()),
             detail: "fake".to_owned(),
             warning: None,
+            link: None,
             milliseconds: 1,
         };
         probes.iter().map(answer).collect()

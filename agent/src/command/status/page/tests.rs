@@ -14,7 +14,14 @@ fn done(phase: Phase, ok: bool, milliseconds: f64) -> Done {
 
 fn probe(name: &str, ok: bool, detail: &str) -> ProbeResult {
     let (name, detail) = (name.to_owned(), detail.to_owned());
-    ProbeResult { name, ok, detail, warning: None, milliseconds: if ok { 2 } else { 3000 } }
+    ProbeResult {
+        name,
+        ok,
+        detail,
+        warning: None,
+        link: None,
+        milliseconds: if ok { 2 } else { 3000 },
+    }
 }
 
 fn worker() -> Chosen {
