@@ -94,13 +94,6 @@ pub fn dayone() -> &'static Path {
     PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone")))
 }
 
-/// Another version of the agent, which `OLDER_DAYONE` names. A case that needs one ends here without it.
-pub fn older_dayone() -> PathBuf {
-    other("OLDER_DAYONE").unwrap_or_else(|| {
-        crate::skip::extra("OLDER_DAYONE= names another version of dayone, whose state is read")
-    })
-}
-
 /// The agent's units, in a tree that mirrors the node's, unless `DAYONE_UNITS` names another one.
 ///
 /// # Panics
