@@ -31,7 +31,7 @@ impl<N: Network> Transaction<'_, N> {
             }
             Change::Bridge(change) => self.apply_bridge(prepared, change.plan).await?,
         }
-        let decisive = probe::decisive(plan, &probed.before, &leads(change, wants));
+        let decisive = probe::decisive(plan, &probed.before, &leads(change, wants, before));
         let bound = t.probe.get();
         self.phase(Phase::Probe, bound + GRACE, async {
             probed.after = self.network.probe(&decisive, bound).await;
@@ -139,10 +139,12 @@ impl<N: Network> Transaction<'_, N> {
     }
 }
 
-/// The links that may get a default route from the network. The automatic bridge takes over whatever its uplink had.
-fn leads(change: &Change<'_>, wants: &Wants) -> Vec<(Family, LinkRef)> {
+/// The links that may get a default route from the network. The automatic bridge takes over whatever its uplink had; where it
+/// replaces a bridge, that one's uplink has its own network again, which may lead out.
+fn leads(change: &Change<'_>, wants: &Wants, before: &Before) -> Vec<(Family, LinkRef)> {
     match change {
         Change::Document(_) | Change::Trial(..) => wants.leads(),
+        Change::Bridge(_) if !before.bridges.is_empty() => Vec::new(),
         Change::Bridge(_) => {
             let links: Vec<LinkRef> = wants.links.iter().cloned().map(LinkRef::Name).collect();
             probe::of_both_families(&links)
