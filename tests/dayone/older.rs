@@ -33,7 +33,7 @@ fn install(inside: &Inside, which: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the first version has committed and left open, the second one takes for its own.
+/// The second version takes for its own what the first one has committed and left open.
 fn second_reads_the_first_ones_state(programs: [&Path; 2]) -> Result<(), Error> {
     let lab = Lab::open()?;
     let good = Document::new().text();
