@@ -221,6 +221,8 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
         inside.sh("systemctl kill --signal=KILL NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1500", "{}", it.text());
+        // The new process may still take the bridge's last activation down.
+        inside.wait_sh("! nmcli --get-values NAME connection show --active | grep br-ex", SOON)?;
         failed(case, &it, 3, "gateway 192.0.2.254", &before)
     })
 }
