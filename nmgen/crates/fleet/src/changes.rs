@@ -5,6 +5,7 @@ mod pairs;
 
 use nmgen_core::difference::{Difference, fields};
 use nmgen_core::source::{Host, Stage};
+use nmgen_document::format::printable;
 use std::sync::Arc;
 
 use self::machine::Fact;
@@ -45,6 +46,21 @@ pub enum Change {
         /// In the document.
         document: Document,
     },
+}
+
+impl Change {
+    /// A line for each fact and field that differs, with its sign, as it is shown; none for a host that only one side has.
+    #[must_use]
+    pub fn lines(&self) -> Vec<String> {
+        let Self::Changed { facts, document } = self else { return Vec::new() };
+        let facts = facts.iter().map(ToString::to_string);
+        let fields: Vec<String> = match document {
+            Document::Added => vec!["+ a network configuration".to_owned()],
+            Document::Removed => vec!["- its network configuration".to_owned()],
+            Document::Fields(fields) => fields.iter().map(ToString::to_string).collect(),
+        };
+        facts.chain(fields).map(|line| printable(&line)).collect()
+    }
 }
 
 /// The difference of two documents of a host.

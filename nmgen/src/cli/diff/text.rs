@@ -7,7 +7,7 @@ use nmgen_core::difference;
 use nmgen_core::source::Stage;
 use nmgen_document::diagnostic::Style;
 use nmgen_document::format::{counted, printable};
-use nmgen_fleet::changes::{Change, Document, HostChange};
+use nmgen_fleet::changes::{Change, HostChange};
 
 /// A change of more hosts than this is shown once.
 const MOST_ALIKE: usize = 3;
@@ -73,15 +73,7 @@ fn lines(changed: &HostChange) -> Vec<String> {
     match &changed.change {
         Change::Added => vec!["added".to_owned()],
         Change::Removed => vec!["removed".to_owned()],
-        Change::Changed { facts, document } => {
-            let facts = facts.iter().map(ToString::to_string);
-            let fields: Vec<String> = match document {
-                Document::Added => vec!["+ a network configuration".to_owned()],
-                Document::Removed => vec!["- its network configuration".to_owned()],
-                Document::Fields(fields) => fields.iter().map(ToString::to_string).collect(),
-            };
-            facts.chain(fields).map(|line| printable(&line)).collect()
-        }
+        Change::Changed { .. } => changed.change.lines(),
     }
 }
 

@@ -7,7 +7,7 @@ use nmgen_document::format::{counted, printable};
 use super::budget::{self, Budget};
 use super::entry::{self, Entry, View};
 use super::frame::{self, Summary};
-use crate::changes::{Change, Compared, Document};
+use crate::changes::{Change, Compared};
 use crate::picture::{self, Row};
 
 /// Field by field, with the picture of either state.
@@ -26,7 +26,7 @@ pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) ->
 
 fn entry(compared: &Compared<'_>, pictures: &mut Budget, lists: &mut Budget) -> Entry {
     let Compared { change, before, after } = compared;
-    let lines = lines(&change.change);
+    let lines = change.change.lines();
     let row = picture::change(*before, *after);
     let label = match change.change {
         Change::Added => ("new", "added"),
@@ -80,17 +80,6 @@ fn class(line: &str) -> &'static str {
         Some('-') => "gone",
         _ => "changed",
     }
-}
-
-fn lines(change: &Change) -> Vec<String> {
-    let Change::Changed { facts, document } = change else { return Vec::new() };
-    let facts = facts.iter().map(ToString::to_string);
-    let fields: Vec<String> = match document {
-        Document::Added => vec!["+ a network configuration".to_owned()],
-        Document::Removed => vec!["- its network configuration".to_owned()],
-        Document::Fields(fields) => fields.iter().map(ToString::to_string).collect(),
-    };
-    facts.chain(fields).map(|line| printable(&line)).collect()
 }
 
 fn file(before: Option<&Host>, after: Option<&Host>) -> String {
