@@ -9,7 +9,17 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use tests::{documents, program};
+use tests::{
+    crash::{
+        Fault,
+        campaign::{self, Judge, Shared},
+        operations::Recording,
+        states::State,
+        trace::Trace,
+        tree::Tree,
+    },
+    documents, fleet, program, skip,
+};
 
 const DOCUMENT: &str = "\
 hostname: {config: worker-0}
@@ -193,4 +203,94 @@ fn temporary_files_of_a_killed_call_are_in_nobodys_way() {
     let found = tree(&place.path("target"));
     assert!(FILES.iter().all(|name| found.contains_key(*name)), "{found:?}");
     assert!(!found.keys().any(|name| name.starts_with(".eth0")), "{found:?}");
+}
+
+/// A host has four directories, and a process 1024 descriptors on most systems.
+#[tests::case]
+fn a_fleet_needs_no_descriptor_a_directory() {
+    let place = tempfile::tempdir().unwrap();
+    let (hosts, target) = (place.path().join("hosts"), place.path().join("target"));
+    fs::create_dir(&hosts).unwrap();
+    fleet::write(&hosts, 40).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "ulimit -n 64 && exec \"$0\" generate -o \"$1\" \"$2\""]);
+    let output = shell.arg(program::nmgen()).args([&target, &hosts]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(fs::read_dir(&target).unwrap().count(), 40);
+}
+
+/// The disk after a power cut: each file is the old one or the new one, and the new one once the call has ended.
+struct OldOrNew<'r> {
+    recording: &'r Recording,
+    new: &'r Tree,
+}
+
+impl Judge for OldOrNew<'_> {
+    fn judge(&mut self, state: &State, _: &Shared) -> Result<Option<String>, Fault> {
+        let left = visible(&state.tree);
+        let broken = left.0.iter().find(|(path, entry)| {
+            let is = |tree: &Tree| tree.0.get(*path) == Some(entry);
+            !is(&self.recording.start) && !is(self.new)
+        });
+        if let Some((path, _)) = broken {
+            return Ok(Some(format!("{path} is neither the old file nor the new one")));
+        }
+        let has_ended = state.at == self.recording.length();
+        Ok(left.difference(self.new).filter(|_| has_ended).map(|it| format!("at the end {it}")))
+    }
+}
+
+/// All but temporary files, which a killed call may leave.
+fn visible(tree: &Tree) -> Tree {
+    tree.only(|path| !path.rsplit('/').next().is_some_and(|name| name.starts_with('.')))
+}
+
+/// A few files are synced one by one, many with their file system.
+#[tests::case]
+fn a_power_cut_leaves_the_old_files_or_the_new_ones() -> Result<(), Fault> {
+    for hosts in [1, 5] {
+        let directory = tempfile::Builder::new().prefix("power-cut").tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let (from, target) = (root.join("hosts"), root.join("target"));
+        fs::create_dir(&from).unwrap();
+        fleet::write(&from, hosts).unwrap();
+        let mut command = Command::new(program::nmgen());
+        command.args(["generate", "-o"]).args([&target, &from]);
+        // Some of the files are there, with other content.
+        assert!(command.status().unwrap().success());
+        for (number, path) in tree(&target).into_keys().map(|it| target.join(it)).enumerate() {
+            match (path.is_file(), number % 2) {
+                (true, 0) => fs::remove_file(path).unwrap(),
+                (true, _) => fs::write(path, "old").unwrap(),
+                (false, _) => {}
+            }
+        }
+        let place = target.to_str().unwrap();
+        let read = || Tree::read(Path::new("/"), &[place]).unwrap();
+        let start = read();
+        let trace = Trace::attach(&command, &[])
+            .unwrap_or_else(|fault| skip::part(&format!("strace: {fault}")));
+        let (code, calls) = trace.finish()?;
+        assert_eq!(code, Some(0));
+        let of_file_systems = calls.iter().filter(|call| call.name == "syncfs").count();
+        assert_eq!(of_file_systems, if hosts == 1 { 0 } else { 2 });
+        let recording = Recording::new(start.clone(), &[place], &calls)?;
+        assert_eq!(read().difference(&recording.end()), None, "the recording misses a call");
+
+        let new = visible(&recording.end());
+        let judge = || Ok(OldOrNew { recording: &recording, new: &new });
+        let report = campaign::run(&recording, 500, judge)?;
+        assert!(report.violations.is_empty(), "{}", report.text());
+        assert!(report.states >= recording.length(), "only {} states", report.states);
+
+        let is_sync = |name: &str| ["fsync", "syncfs"].contains(&name);
+        let careless: Vec<_> = calls.into_iter().filter(|call| !is_sync(&call.name)).collect();
+        let recording = Recording::new(start, &[place], &careless)?;
+        let judge = || Ok(OldOrNew { recording: &recording, new: &new });
+        assert!(
+            campaign::is_noticed(&recording, judge)?,
+            "nothing notices a program without syncs"
+        );
+    }
+    Ok(())
 }

@@ -2,16 +2,16 @@
 //! all files of a call are staged before the first is replaced; and nothing is written outside the
 //! target, regardless of symbolic links in it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat, renameat};
 use nix::sys::stat::{Mode, mkdirat};
-use nix::unistd::{UnlinkatFlags, unlinkat};
+use nix::unistd::{UnlinkatFlags, syncfs, unlinkat};
 use nmgen_document::error::Error;
 
 /// A file to write.
@@ -71,19 +71,51 @@ pub fn write_all(targets: &[Target]) -> Result<(), Error> {
 /// The mode of files that may hold secrets.
 const PRIVATE: u32 = 0o600;
 
+/// The most files of a call that are synced one by one: each waits for the disk. More are synced with their file system, which
+/// may hold other programs' data too, but waits once.
+const ONE_BY_ONE: usize = 16;
+
+/// The way that a call's files reach the disk.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    OneByOne,
+    FileSystem,
+}
+
 fn write_each(targets: &[(&Path, &[File])], mode: u32) -> Result<(), Error> {
+    let number: usize = targets.iter().map(|(_, files)| files.len()).sum();
+    let sync = if number > ONE_BY_ONE { Sync::FileSystem } else { Sync::OneByOne };
     let mut trees = Vec::with_capacity(targets.len());
     let staged = targets.iter().try_for_each(|(root, files)| {
-        let mut tree = Tree::open(root)?;
-        let staged = files.iter().try_for_each(|file| tree.stage(file, mode));
-        trees.push(tree);
-        staged
+        trees.push(Tree::open(root)?);
+        let Some(tree) = trees.last_mut() else { return Ok(()) };
+        files.iter().try_for_each(|file| tree.stage(file, mode, sync))
     });
-    let placed = staged.and_then(|()| trees.iter_mut().try_for_each(Tree::place));
+    // A name must not reach the disk before its data.
+    let synced = staged.and_then(|()| sync_file_systems(&trees, sync));
+    let placed = synced.and_then(|()| trees.iter_mut().try_for_each(Tree::place));
     if placed.is_err() {
         trees.iter_mut().for_each(Tree::discard);
+        return placed;
     }
-    placed
+    match sync {
+        Sync::OneByOne => trees.iter_mut().try_for_each(Tree::sync_directories),
+        Sync::FileSystem => sync_file_systems(&trees, sync),
+    }
+}
+
+/// Waits until everything on the trees' file systems is on the disk.
+fn sync_file_systems(trees: &[Tree], sync: Sync) -> Result<(), Error> {
+    let mut synced = Vec::new();
+    for tree in trees.iter().filter(|_| sync == Sync::FileSystem) {
+        for (device, directory) in &tree.file_systems {
+            if !synced.contains(device) {
+                synced.push(*device);
+                syncfs(directory).map_err(|errno| tree.not_written(&[], None, errno.into()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Files below a directory.
@@ -133,10 +165,16 @@ fn create_durably(path: &Path, mode: u32) -> io::Result<()> {
         .try_for_each(|parent| fs::File::open(parent)?.sync_all())
 }
 
-/// Open directories below the target, by their path from it.
+/// Directories and files below the target.
 struct Tree {
     root: PathBuf,
-    directories: BTreeMap<Vec<String>, fs::File>,
+    top: fs::File,
+    /// The way to the last directory, open, each after its parent. No other is: a process may have 1024 open files.
+    way: Vec<(String, fs::File)>,
+    /// Each directory that the call uses, by its path from the target.
+    used: BTreeSet<String>,
+    /// The device number of each file system, and a directory on it.
+    file_systems: Vec<(u64, fs::File)>,
     /// Directories made by this call, parents first.
     made: Vec<Vec<String>>,
     staged: Vec<Staged>,
@@ -155,48 +193,69 @@ impl Tree {
             .map_err(|source| Error::CreateDirectory { path: shown.clone(), source })?;
         // A trailing slash would follow a link despite O_NOFOLLOW.
         let last: PathBuf = root.components().collect();
-        let directory = open(&last, directory_flags(), Mode::empty())
+        let top = open(&last, directory_flags(), Mode::empty())
             .map_err(|errno| not_directory(shown, errno))?;
-        let directories = BTreeMap::from([(Vec::new(), fs::File::from(directory))]);
-        Ok(Self { root: last, directories, made: Vec::new(), staged: Vec::new() })
+        let top = fs::File::from(top);
+        let mut tree = Self {
+            root: last,
+            file_systems: Vec::new(),
+            way: Vec::new(),
+            used: BTreeSet::new(),
+            made: Vec::new(),
+            staged: Vec::new(),
+            top,
+        };
+        tree.note_file_system().map_err(|source| tree.not_written(&[], None, source))?;
+        Ok(tree)
     }
 
-    /// Opens a directory below the target, one component at a time, so that no link is followed.
-    fn descend(&mut self, path: &[String]) -> Result<(), Error> {
-        for depth in 1..=path.len() {
-            let (here, parent) = (&path[..depth], &path[..depth - 1]);
-            if self.directories.contains_key(here) {
-                continue;
-            }
-            let (Some(parent), Some(name)) = (self.directories.get(parent), here.last()) else {
-                continue;
-            };
-            let shown = self.shown(here, None);
-            match mkdirat(parent, name.as_str(), Mode::S_IRWXU) {
-                Ok(()) => self.made.push(here.to_vec()),
-                Err(Errno::EEXIST) => {}
-                Err(errno) => {
-                    return Err(Error::CreateDirectory { path: shown, source: errno.into() });
-                }
-            }
-            let directory = openat(parent, name.as_str(), directory_flags(), Mode::empty())
-                .map_err(|errno| not_directory(shown, errno))?;
-            self.directories.insert(here.to_vec(), fs::File::from(directory));
+    /// The last directory of the way.
+    fn last(&self) -> &fs::File {
+        self.way.last().map_or(&self.top, |(_, directory)| directory)
+    }
+
+    fn note_file_system(&mut self) -> io::Result<()> {
+        let device = self.last().metadata()?.dev();
+        if self.file_systems.iter().all(|(it, _)| *it != device) {
+            let directory = self.last().try_clone()?;
+            self.file_systems.push((device, directory));
         }
         Ok(())
     }
 
-    /// Writes the text to a temporary file beside its final place, and syncs it with its mode.
-    fn stage(&mut self, file: &File, mode: u32) -> Result<(), Error> {
-        self.descend(&file.directories)?;
+    /// Opens a directory below the target, one component at a time, so that no link is followed; makes it at its first use.
+    fn directory(&mut self, path: &[String]) -> Result<&fs::File, Error> {
+        let open = self.way.iter().zip(path).take_while(|((name, _), it)| name == *it).count();
+        self.way.truncate(open);
+        for depth in open..path.len() {
+            let (here, name) = (&path[..=depth], path[depth].as_str());
+            let is_first = self.used.insert(here.join("/"));
+            let made = match is_first {
+                true => mkdirat(self.last(), name, Mode::S_IRWXU),
+                false => Err(Errno::EEXIST),
+            };
+            if made.is_ok() {
+                self.made.push(here.to_vec());
+            }
+            let opened = match made {
+                Ok(()) | Err(Errno::EEXIST) => {
+                    openat(self.last(), name, directory_flags(), Mode::empty())
+                }
+                Err(errno) => Err(errno),
+            };
+            let opened = opened.map_err(|errno| not_directory(self.shown(here, None), errno))?;
+            self.way.push((name.to_owned(), opened.into()));
+            if is_first {
+                self.note_file_system().map_err(|source| self.not_written(here, None, source))?;
+            }
+        }
+        Ok(self.last())
+    }
+
+    /// Writes the text to a temporary file beside its final place, with its mode.
+    fn stage(&mut self, file: &File, mode: u32, sync: Sync) -> Result<(), Error> {
         let temporary = format!(".{}.{}", file.name, std::process::id());
-        let failed = |source: io::Error| Error::WriteFile {
-            path: self.shown(&file.directories, Some(&file.name)),
-            source,
-        };
-        let Some(directory) = self.directories.get(&file.directories) else {
-            return Err(failed(Errno::ENOENT.into()));
-        };
+        let directory = self.directory(&file.directories)?;
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW | OFlag::O_CLOEXEC;
         let private = Mode::from_bits_truncate(PRIVATE);
@@ -207,7 +266,9 @@ impl Tree {
             handle = unlinkat(directory, temporary.as_str(), UnlinkatFlags::NoRemoveDir)
                 .and_then(|()| create());
         }
-        let handle = handle.map_err(|errno| failed(errno.into()))?;
+        let failed =
+            |tree: &Self, source| tree.not_written(&file.directories, Some(&file.name), source);
+        let handle = handle.map_err(|errno| failed(self, errno.into()))?;
         let mut handle = fs::File::from(handle);
         let written = handle.write_all(&file.content);
         let written = match mode {
@@ -215,50 +276,65 @@ impl Tree {
             // Regardless of the caller's umask.
             _ => written.and_then(|()| handle.set_permissions(Permissions::from_mode(mode))),
         };
-        let written = written.and_then(|()| handle.sync_all());
-        let written = written.map_err(failed);
+        let written = match sync {
+            Sync::OneByOne => written.and_then(|()| handle.sync_all()),
+            Sync::FileSystem => written,
+        };
         self.staged.push(Staged {
             directory: file.directories.clone(),
             temporary,
             name: file.name.clone(),
         });
-        written
+        written.map_err(|source| failed(self, source))
     }
 
-    /// Renames every staged file to its name, then makes the directories durable.
+    /// Renames every staged file to its name.
     fn place(&mut self) -> Result<(), Error> {
         while let Some(staged) = self.staged.pop() {
-            let Some(directory) = self.directories.get(&staged.directory) else { continue };
-            let renamed =
-                renameat(directory, staged.temporary.as_str(), directory, staged.name.as_str());
-            if let Err(errno) = renamed {
-                let path = self.shown(&staged.directory, Some(&staged.name));
+            let renamed = self.directory(&staged.directory).map(|directory| {
+                renameat(directory, staged.temporary.as_str(), directory, staged.name.as_str())
+            });
+            let renamed = renamed.and_then(|renamed| {
+                renamed.map_err(|errno| {
+                    self.not_written(&staged.directory, Some(&staged.name), errno.into())
+                })
+            });
+            if renamed.is_err() {
                 self.staged.push(staged);
-                return Err(Error::WriteFile { path, source: errno.into() });
+                return renamed;
             }
         }
         self.made.clear();
-        for (path, directory) in self.directories.iter().rev() {
-            directory
-                .sync_all()
-                .map_err(|source| Error::WriteFile { path: self.shown(path, None), source })?;
-        }
         Ok(())
+    }
+
+    /// Makes the names durable, those of a directory before its own.
+    fn sync_directories(&mut self) -> Result<(), Error> {
+        for path in std::mem::take(&mut self.used).iter().rev() {
+            let path: Vec<_> = path.split('/').map(str::to_owned).collect();
+            let synced = self.directory(&path)?.sync_all();
+            synced.map_err(|source| self.not_written(&path, None, source))?;
+        }
+        self.top.sync_all().map_err(|source| self.not_written(&[], None, source))
     }
 
     /// Removes the staged files of a failed call; only the call's own error is reported.
     fn discard(&mut self) {
-        for staged in self.staged.drain(..) {
-            if let Some(directory) = self.directories.get(&staged.directory) {
+        for staged in std::mem::take(&mut self.staged) {
+            if let Ok(directory) = self.directory(&staged.directory) {
                 let _ = unlinkat(directory, staged.temporary.as_str(), UnlinkatFlags::NoRemoveDir);
             }
         }
-        for path in self.made.drain(..).rev() {
+        for path in std::mem::take(&mut self.made).into_iter().rev() {
             let Some((name, parent)) = path.split_last() else { continue };
-            if let Some(parent) = self.directories.get(parent) {
+            if let Ok(parent) = self.directory(parent) {
                 let _ = unlinkat(parent, name.as_str(), UnlinkatFlags::RemoveDir);
             }
         }
+    }
+
+    fn not_written(&self, directories: &[String], name: Option<&str>, source: io::Error) -> Error {
+        Error::WriteFile { path: self.shown(directories, name), source }
     }
 
     fn shown(&self, directories: &[String], name: Option<&str>) -> String {
