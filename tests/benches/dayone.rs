@@ -1,20 +1,22 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
-//! verification; and a second boot, from the kernel's network to READY. Prints ratios of one run; asserts nothing about time, but
-//! the size of the program and its memory.
+//! verification; and a second boot, from the kernel's network to READY. All take turns, with `OLDER_DAYONE=` an older agent too.
+//! Prints ratios; asserts nothing about time, but the size of the program and its memory.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
 use std::time::Duration;
 
 use tests::{
-    dayone::{DAY_ONE, Document, SOON, mark, outcome, ready_after_network, with_program},
+    dayone::{
+        ALTERNATIVE, DAY_ONE, Document, SOON, mark, outcome, ready_after_network, with_programs,
+    },
     lab::{Case, Inside, Lab, Nic, Node, Peer},
-    measure::{self, least, millis},
+    measure::{self, by_turns, noise},
     program, skip,
 };
 
-/// Number of runs; the minimum counts, since disturbances only add time.
-const RUNS: usize = 5;
+/// Number of runs; the median counts.
+const RUNS: usize = 9;
 /// The program's bound in bytes: it goes onto every node's image. nmstatectl, which it replaces there, has 13.5 MB.
 const SIZE: u64 = 8_000_000;
 /// The bound of an apply's memory, in bytes.
@@ -32,49 +34,74 @@ fn main() {
     println!("size of the program  {:>6.2} MB (at most 8)", size as f64 / 1e6);
     assert!(size <= SIZE, "{} has {size} bytes", dayone.display());
     let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
-    let node = with_program(node, &dayone)
+    let older = program::older_dayone();
+    let node = with_programs(node, [&dayone, older.unwrap_or(&dayone)])
         .keyfile("eno1", DAY_ONE)
         .bind(nmstate, "/usr/local/bin/nmstate-apply");
-    lab.run(node, &Peer::new(), measure).unwrap();
+    lab.run(node, &Peer::new(), |case| measure(case, older.is_some())).unwrap();
 }
 
-fn measure(case: &mut Case<'_>) -> Result<(), tests::lab::Error> {
+fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error> {
     case.boot()?;
     let inside = case.inside()?;
     inside.sh("systemctl stop kubelet.service")?;
     let document = Document::new().text();
     inside.write("/root/document.yml", &document)?;
 
-    let agent: Vec<_> = (0..RUNS).map(|_| agent(&inside, &document)).collect::<Result<_, _>>()?;
-    println!("phases of dayone's last run, in ms: {}", phases(&inside)?);
+    // NetworkManager's floor uses the profiles of this run.
+    agent(&inside, &document, THIS)?;
+    println!("phases of one run, in ms: {}", phases(&inside)?);
+    inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
     let memory = memory(&inside, &document)?;
     println!("peak memory          {:>6.2} MiB (at most 20)", memory as f64 / f64::from(1 << 20));
     assert!(memory <= MEMORY, "an apply takes {memory} bytes");
-    // NetworkManager's floor uses the profiles of the last run.
-    inside.sh(&format!("rm -rf /root/profiles; cp -a {PROFILES} /root/profiles"))?;
-    let floor: Vec<_> = (0..RUNS).map(|_| floor(&inside)).collect::<Result<_, _>>()?;
-    let nmstate: Vec<_> = (0..RUNS).map(|_| nmstate(&inside)).collect::<Result<_, _>>()?;
 
-    println!("static br-ex on one card, least of {RUNS} runs in one container");
-    let (agent, floor, nmstate) = (least(&agent), least(&floor), least(&nmstate));
-    println!("NetworkManager's floor (reload to address)    {:>7.0} ms", millis(floor));
-    println!("dayone (exec to READY, probes included)       {:>7.0} ms", millis(agent));
-    println!("nmstate's apply() with its own verification   {:>7.0} ms", millis(nmstate));
-    println!("dayone / floor    {:.2} (at most 1.6)", agent.as_secs_f64() / floor.as_secs_f64());
-    println!("dayone / nmstate  {:.2} (at most 0.33)", agent.as_secs_f64() / nmstate.as_secs_f64());
+    let mut this = || agent(&inside, &document, THIS);
+    let mut floor = || self::floor(&inside);
+    let mut nmstate = || self::nmstate(&inside);
+    let mut older = || match has_older {
+        true => agent(&inside, &document, OLDER),
+        false => Ok(Duration::ZERO),
+    };
+    let [this, floor, nmstate, older] =
+        by_turns(RUNS, [&mut this, &mut floor, &mut nmstate, &mut older])?;
+    println!("static br-ex on one card, medians of {RUNS} runs by turns in one container");
+    println!("NetworkManager's floor (reload to address)    {floor}");
+    println!("dayone (exec to READY, probes included)       {this}");
+    println!("nmstate's apply() with its own verification   {nmstate}");
+    println!("dayone / floor    {:.2} (at most 1.6)", this.over(&floor));
+    println!("dayone / nmstate  {:.2} (at most 0.33)", this.over(&nmstate));
+    if has_older {
+        println!("the older dayone                              {older}");
+        println!("dayone / older    {:.2}", this.over(&older));
+    }
+    noise(&floor).iter().for_each(|it| println!("{it}"));
 
     // In force, for the measurement of a second boot.
-    self::agent(&inside, &document)?;
-    let ready: Vec<_> =
-        (0..RUNS).map(|_| ready_after_network(&inside)).collect::<Result<_, _>>()?;
-    let (event, command): (Vec<_>, Vec<_>) =
-        ready.iter().map(|it| (it.after_event, it.after_command)).unzip();
-    println!(
-        "second boot: netlink's event to READY         {:>7.1} ms (at most 20)",
-        millis(least(&event))
-    );
-    println!("from before the command that causes the event {:>7.1} ms", millis(least(&command)));
+    agent(&inside, &document, THIS)?;
+    let mut this = || second_boot(&inside, THIS);
+    let mut older = || if has_older { second_boot(&inside, OLDER) } else { Ok(Duration::ZERO) };
+    let [this, older] = by_turns(RUNS, [&mut this, &mut older])?;
+    println!("second boot: netlink's event to READY         {this} (at most 20 ms)");
+    if has_older {
+        println!("the older dayone                              {older}");
+    }
     Ok(())
+}
+
+/// The two builds of [`with_programs`].
+const THIS: &str = "first";
+const OLDER: &str = "second";
+
+fn install(inside: &Inside, program: &str) -> Result<(), tests::lab::Error> {
+    inside.sh(&format!("ln --symbolic --force /usr/lib/dayone/{program} {ALTERNATIVE}"))?;
+    Ok(())
+}
+
+/// From the last event of the network to READY, with the document in force.
+fn second_boot(inside: &Inside, program: &str) -> Result<Duration, tests::lab::Error> {
+    install(inside, program)?;
+    Ok(ready_after_network(inside)?.after_event)
 }
 
 /// Resets the node to day one: the card has the address, there is no bridge, and the agent has never run.
@@ -92,8 +119,9 @@ fn reset(inside: &Inside) -> Result<(), tests::lab::Error> {
 }
 
 /// From exec to READY, as systemd saw them.
-fn agent(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error> {
+fn agent(inside: &Inside, document: &str, program: &str) -> Result<Duration, tests::lab::Error> {
     reset(inside)?;
+    install(inside, program)?;
     inside.write(HOST_FILE, document)?;
     let mark = mark(inside)?;
     inside.sh("systemctl start dayone.service")?;

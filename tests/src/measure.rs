@@ -1,5 +1,6 @@
 //! The cost of a program: CPU time and peak memory, as counted by the kernel; times of several runs.
 
+use std::fmt;
 use std::io;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -47,12 +48,100 @@ pub fn run(command: &mut Command) -> io::Result<Cost> {
     })
 }
 
-/// The shortest of several runs: disturbances only add time.
-pub fn least(runs: &[Duration]) -> Duration {
-    runs.iter().min().copied().unwrap_or_default()
+/// The times of one way to do a work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Times {
+    /// In the order of the runs.
+    runs: Vec<Duration>,
+}
+
+/// Runs several ways to do one work by turns, and says what to compare: a load that comes and goes meets all of them.
+///
+/// # Errors
+/// The first of a run.
+pub fn by_turns<const WAYS: usize, E>(
+    runs: usize,
+    ways: [&mut dyn FnMut() -> Result<Duration, E>; WAYS],
+) -> Result<[Times; WAYS], E> {
+    let mut all = std::array::from_fn(|_| Times { runs: Vec::with_capacity(runs) });
+    let mut ways = ways;
+    for _ in 0..runs {
+        for (way, times) in ways.iter_mut().zip(&mut all) {
+            times.runs.push(way()?);
+        }
+    }
+    Ok(all)
+}
+
+impl Times {
+    /// The median.
+    pub fn median(&self) -> Duration {
+        Duration::from_secs_f64(quantile(self.runs.iter().map(Duration::as_secs_f64), 0.5))
+    }
+
+    /// Half of the runs lie in a range of this width around the median, as a share of it.
+    pub fn spread(&self) -> f64 {
+        let seconds = || self.runs.iter().map(Duration::as_secs_f64);
+        (quantile(seconds(), 0.75) - quantile(seconds(), 0.25)) / self.median().as_secs_f64()
+    }
+
+    /// The median of the ratios, each of two runs of the same turn.
+    pub fn over(&self, peer: &Self) -> f64 {
+        let pairs = self.runs.iter().zip(&peer.runs);
+        quantile(pairs.map(|(own, peer)| own.as_secs_f64() / peer.as_secs_f64()), 0.5)
+    }
+}
+
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (median, spread) = (millis(self.median()), self.spread() * 100.0);
+        write!(f, "{median:>7.1} ms, half of the runs within {spread:.0} %")
+    }
+}
+
+/// The spread of a peer above which the host is too busy: ratios of two such runs differ by more than a tenth.
+const NOISE: f64 = 0.3;
+
+/// A sentence if the host is too noisy to believe its ratios; the peer's spread is no fault of the measured program.
+pub fn noise(peer: &Times) -> Option<String> {
+    let spread = peer.spread();
+    (spread > NOISE).then(|| {
+        format!("the host is too noisy: half of the peer's runs lie within {:.0} %", spread * 100.0)
+    })
+}
+
+/// Linear between the two nearest values.
+fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
+    let mut values: Vec<_> = values.collect();
+    values.sort_by(f64::total_cmp);
+    let place = share * values.len().saturating_sub(1) as f64;
+    let at = |index: f64| values.get(index as usize).copied().unwrap_or_default();
+    at(place.floor()) + (at(place.ceil()) - at(place.floor())) * place.fract()
 }
 
 /// Milliseconds, to print.
 pub fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{convert::Infallible, time::Duration};
+
+    use super::{by_turns, noise};
+
+    #[test]
+    fn ratios_are_those_of_a_turn() -> Result<(), Infallible> {
+        // A load of the first turns makes both twice as slow.
+        let (mut own, mut peer) =
+            ([30, 60, 30, 15, 15].into_iter(), [20, 40, 20, 10, 10].into_iter());
+        let mut own = || Ok(Duration::from_millis(own.next().unwrap_or_default()));
+        let mut peer = || Ok(Duration::from_millis(peer.next().unwrap_or_default()));
+        let [own, peer] = by_turns::<2, Infallible>(5, [&mut own, &mut peer])?;
+        assert_eq!(own.median(), Duration::from_millis(30));
+        assert!((own.over(&peer) - 1.5).abs() < 1e-9, "{}", own.over(&peer));
+        assert!((peer.spread() - 0.5).abs() < 1e-9, "{}", peer.spread());
+        assert!(noise(&peer).is_some());
+        Ok(())
+    }
 }
