@@ -163,6 +163,11 @@ impl<'a> Run<'a> {
             (Success::Committed, false) => {
                 (message_id::COMMITTED, Tone::Good, "the network is in force")
             }
+            (Success::Unchanged, false) if s.has_returned() => (
+                message_id::UNCHANGED,
+                Tone::Good,
+                "in force already, its network came after a failed attempt",
+            ),
             (Success::Unchanged, false) if s.is_repaired() => (
                 message_id::UNCHANGED,
                 Tone::Good,

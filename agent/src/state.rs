@@ -308,6 +308,12 @@ impl State {
         self
     }
 
+    /// This state of a document in force, with the names that cards have by now which it knows by their MAC addresses.
+    pub(crate) fn with_names_of_now(mut self, name_of: impl Fn(&Mac) -> Option<String>) -> Self {
+        names::follow(&mut self.0, name_of);
+        self
+    }
+
     /// This desired state, which also removes everything only `previous` declares: nmstate merges,
     /// so a route or bridge no longer mentioned would stay for good.
     pub(crate) fn replacing(&self, previous: &Self) -> Self {

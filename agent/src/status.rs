@@ -151,6 +151,11 @@ impl Status {
     pub(crate) fn is_repaired(&self) -> bool {
         self.phases.iter().any(|done| done.phase == Phase::Activate && done.ok)
     }
+
+    /// Whether the network of the document in force came after an attempt to apply it again had failed.
+    pub(crate) fn has_returned(&self) -> bool {
+        self.phases.iter().any(|done| done.phase == Phase::LastGood && done.ok)
+    }
 }
 
 /// Milliseconds since 1970.

@@ -177,8 +177,63 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
         case.plug(Nic::new("eno1", MAC))?;
         inside.wait_unit("kubelet.service", "active", 3 * SOON)?;
         in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
-        Ok(())
+        a_bond_of_open_vswitch_takes_both_cards(case)
     })
+}
+
+/// balance-slb as in the field: a bond of Open vSwitch's in a bridge of its own, which patch ports connect with br-ex.
+fn balance_slb() -> String {
+    let bridge = |name: &str, ports: &str| {
+        format!(
+            "- name: {name}\n  type: ovs-bridge\n  state: up\n  bridge:\n    allow-extra-patch-ports: true\n    \
+             options: {{datapath: netdev}}\n    port:\n{ports}"
+        )
+    };
+    let patch = |name: &str, peer: &str| {
+        format!("- {{name: {name}, type: ovs-interface, state: up, patch: {{peer: {peer}}}}}\n")
+    };
+    let card = |name: &str| format!("- {{name: {name}, type: ethernet, state: up}}\n");
+    let Document { ip, rest, .. } = Document::new();
+    let bond = "    - name: patch-phy-to-ex\n    - name: ovs-bond\n      link-aggregation:\n        mode: balance-slb\n        \
+                port:\n        - name: eno1\n        - name: eno2\n";
+    [
+        "interfaces:\n".to_owned(),
+        bridge("br-ex", "    - name: br-ex\n    - name: patch-ex-to-phy\n"),
+        format!("- name: br-ex\n  type: ovs-interface\n  state: up\n  mac-address: {MAC}\n{ip}"),
+        bridge("br-phy", bond),
+        patch("patch-ex-to-phy", "patch-phy-to-ex"),
+        patch("patch-phy-to-ex", "patch-ex-to-phy"),
+        card("eno1"),
+        card("eno2"),
+        rest,
+    ]
+    .concat()
+}
+
+fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Error> {
+    case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
+    let text = balance_slb();
+    let inside = case.inside()?;
+    inside.write(HOST_FILE, &text)?;
+    let it = attempt(&inside)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(inside.sh("dayone diff")?.contains("# no difference"));
+    // Either of the two proves the next boot.
+    let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+    let record: serde_json::Value = serde_json::from_str(&record).unwrap_or_default();
+    let cards = &record["committed"]["uplinks"]["cards"];
+    assert_eq!(*cards, serde_json::json!([{"name": "eno1"}, {"name": "eno2"}]));
+    case.reboot()?;
+    let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
+    let bond = inside.sh("ovs-appctl bond/show ovs-bond")?;
+    for words in ["bond_mode: balance-slb", "member eno1: enabled", "member eno2: enabled"] {
+        assert!(bond.contains(words), "{words} in {bond}");
+    }
+    case.connect("eno1", false)?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    let status = case.inside()?.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
 }
 
 /// nmstate renews its checkpoint while it applies, after a second on a slow node. One that the commit left open would roll the

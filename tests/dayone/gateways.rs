@@ -5,7 +5,7 @@ use tests::{
         ADDRESS, ADDRESS6, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, outcome,
         unwrapped, worker,
     },
-    lab::{Error, Lab, Peer},
+    lab::{Error, Lab, Nic, Peer},
 };
 
 /// An unused address.
@@ -96,6 +96,16 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         // Without a route before the attempt there is no baseline.
         let status: String = inside.sh("dayone status")?;
         assert!(unwrapped(&status).contains("there is no IPv4 default route"), "{status}");
+
+        // The card has another name, as a port of SR-IOV after a change of slot or firmware.
+        case.shut_down()?;
+        case.unplug("eno1");
+        case.plug(Nic::new("enp9s0", MAC))?;
+        case.boot()?;
+        let inside = case.inside()?;
+        assert!(case.peer().pings(ADDRESS6, SOON)?);
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
     })
 }

@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{ADDRESS, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, worker},
-    lab::{Error, Lab, Peer},
+    lab::{Case, Error, Lab, Peer},
 };
 
 #[tests::case]
@@ -45,6 +45,25 @@ fn document_that_goes_is_told_and_its_network_stays() -> Result<(), Error> {
         inside.write(HOST_FILE, &text)?;
         let again = attempt(&inside)?;
         assert!(again.text().contains("in force already"), "{}", again.text());
-        Ok(())
+        a_deployment_before_it_has_none(case)
     })
+}
+
+/// A roll back of the operating system: OSTree's `/etc` is a deployment's own, and the card's profile has the uuid that nmstate has
+/// kept when it edited it. configure-ovs makes br-ex as before the document.
+fn a_deployment_before_it_has_none(case: &mut Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.sh(&format!("rm {HOST_FILE} {APPLIED} /etc/NetworkManager/system-connections/*"))?;
+    let profile = "/etc/NetworkManager/system-connections/eno1.nmconnection";
+    inside.write(profile, DAY_ONE)?;
+    inside.sh(&format!("chmod 600 {profile}; sync"))?;
+    case.cut_power()?;
+    case.boot()?;
+    let inside = case.inside()?;
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    assert!(inside.read("/run/lab-ovs-configuration")?.is_some(), "configure-ovs was held back");
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    assert!(status.stdout.starts_with("NO DOCUMENT: "), "{status}");
+    Ok(())
 }

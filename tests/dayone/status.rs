@@ -46,6 +46,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let inside = case.inside()?;
         an_edited_profile_is_told(&inside)?;
 
+        a_slow_answer_is_told(&inside)?;
         inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(3), "{status}");
@@ -135,6 +136,18 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
     let text = page(inside)?;
     assert!(text.contains("the next activation of the saved profiles changes it: br-ex"), "{text}");
     inside.sh(&format!("cp --archive /root/saved {file}"))?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
+}
+
+/// A process that owns its name on the bus and answers nothing.
+fn a_slow_answer_is_told(inside: &Inside) -> Result<(), Error> {
+    inside.sh("systemctl kill --signal=SIGSTOP NetworkManager.service")?;
+    let text = page(inside)?;
+    inside.sh("systemctl kill --signal=SIGCONT NetworkManager.service")?;
+    assert!(text.starts_with(&format!("COMMITTED: {HOST_FILE}; drift unknown ")), "{text}");
+    assert!(text.contains("within 10 s: NetworkManager does not answer"), "{text}");
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
     Ok(())

@@ -16,6 +16,9 @@ use crate::{
 /// The bound of a question. A service that is there answers within milliseconds.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// The bound of a question that only names a cause.
+const ONE_ANSWER: Duration = Duration::from_secs(2);
+
 /// A service that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Service {
@@ -94,6 +97,17 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
         Ok(Err(error)) => down(Service::Bus, chain(&error)),
         Err(_) => down(Service::Bus, late()),
     }
+}
+
+/// Why the current state was not read within `bound`: NetworkManager has its name and answers nothing, or all of the node is slow.
+pub(super) async fn late(bound: Duration) -> String {
+    let version = async { Bus::connect().await?.version().await };
+    let who = match tokio::time::timeout(ONE_ANSWER, version).await {
+        Ok(Ok(_)) => "the node is busy".to_owned(),
+        Ok(Err(error)) => chain(&error),
+        Err(_) => "NetworkManager does not answer".to_owned(),
+    };
+    format!("the current state was not read within {} s: {who}", bound.as_secs())
 }
 
 /// An error if a service is down that a command of somebody at a terminal needs: it would wait for it, and fail later with a

@@ -35,6 +35,10 @@ use crate::{
     status::{StatusFile, log},
 };
 
+/// The bound of a look at the current state, which is some hundred questions to NetworkManager: a part of a second, on a busy node
+/// some. Whoever asks for the status has a bound too.
+const LOOK: Duration = Duration::from_secs(10);
+
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let (text, verdict) = text(paths, json).await?;
@@ -56,12 +60,14 @@ pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<()
     match (&report.down, report.removed.is_some()) {
         (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
         (Some(_) | None, _) => {
-            match drift_now(paths, &settings, &chosen, &record, &mut report).await {
-                Ok((lacking, Differences { now, then })) => {
+            let look = drift_now(paths, &settings, &chosen, &record, &mut report);
+            match tokio::time::timeout(LOOK, look).await {
+                Ok(Ok((lacking, Differences { now, then }))) => {
                     report.drift = [lacking, now.subjects].concat();
                     report.saved = then.subjects;
                 }
-                Err(error) => report.drift_unknown = Some(chain(&error)),
+                Ok(Err(error)) => report.drift_unknown = Some(chain(&error)),
+                Err(_) => report.drift_unknown = Some(services::late(LOOK).await),
             }
         }
     }
@@ -127,5 +133,6 @@ async fn drift_now(
     }
     let Some(desired) = last_good_state(paths, record)? else { return Ok(nothing()) };
     let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let desired = network.with_names_of_now(desired).await?;
     Ok((Vec::new(), compare(&network, &desired, &saved(paths, record)).await?))
 }

@@ -211,6 +211,17 @@ impl Record {
         Self { committed: Some(committed), failures }
     }
 
+    /// Forgets the failures of the committed document, whose network works. Those of another document stay: the two must not
+    /// alternate for ever.
+    pub(crate) fn forget_failures_in_force(&mut self, paths: &Paths) -> Result<(), FileError> {
+        let committed = self.committed.as_ref().map(|it| &it.digest);
+        if self.failures.as_ref().is_none_or(|it| Some(&it.digest) != committed) {
+            return Ok(());
+        }
+        self.failures = None;
+        file::write_json(&paths.record(), self, 0o600)
+    }
+
     /// Forgets failures, for `--retry`.
     pub(crate) fn forgive(&mut self) {
         self.failures = None;
@@ -322,6 +333,24 @@ mod tests {
         std::fs::write(paths.applied(), "a")?;
         record.failures = Some(Failures { cut_off: 3, ..failures(&a.digest, 3) });
         assert!(record.given_up(&paths, &a.digest, 3).is_some());
+        Ok(())
+    }
+
+    #[test]
+    fn a_network_that_works_ends_the_count_of_its_own_document_alone()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        let (good, bad) = (document("good"), document("bad"));
+        for (failed, is_forgotten) in [(&good, true), (&bad, false)] {
+            let mut record = Record::of(&good, Record::default());
+            std::fs::create_dir_all(paths.state_dir())?;
+            record.failures = Some(failures(&failed.digest, 3));
+            super::file::write_json(&paths.record(), &record, 0o600)?;
+            record.forget_failures_in_force(&paths)?;
+            assert_eq!(Record::load(&paths), record);
+            assert_eq!(record.failures.is_none(), is_forgotten);
+        }
         Ok(())
     }
 

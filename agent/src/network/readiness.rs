@@ -18,6 +18,9 @@ use crate::{
     settings::Seconds,
 };
 
+/// Cards that are named, of a machine that may have many.
+const CARDS: usize = 8;
+
 type Say<'a> = &'a dyn Fn(&str, Duration);
 
 /// Returns when NetworkManager is on the bus.
@@ -56,7 +59,10 @@ pub(super) async fn ready(
     let links = async {
         let needed = wants.needed.iter().map(|link| async move {
             let what = format!("link {link}");
-            awaited(&what, net.wait.link, say, link_there(net, link)).await?
+            match awaited(&what, net.wait.link, say, link_there(net, link)).await {
+                Ok(found) => found,
+                Err(late) => Err(beside_cards(net, late).await),
+            }
         });
         let ports = wants.awaited.iter().map(|name| async move {
             let (what, link) = (format!("link {name}"), LinkRef::Name(name.clone()));
@@ -138,6 +144,26 @@ async fn link_there(net: &Clients<'_>, wanted: &LinkRef) -> Result<String, Netwo
     match find().await? {
         Some(name) => Ok(name),
         None => wait_for(&mut Changes::of_kernel()?, find).await,
+    }
+}
+
+/// Names the cards that are there beside the one that is missing: it may have another name, after a change of slot or firmware.
+async fn beside_cards(net: &Clients<'_>, late: NetworkError) -> NetworkError {
+    let (NetworkError::NotReady { what, bound }, Ok(links)) = (&late, net.netlink.links().await)
+    else {
+        return late;
+    };
+    let cards = links.iter().filter(|link| link.physical).map(|link| {
+        let mac = link.permanent_mac.as_ref().or(link.mac.as_ref());
+        mac.map_or_else(|| link.name.clone(), |mac| format!("{} with MAC {mac}", link.name))
+    });
+    let cards: Vec<String> = cards.take(CARDS).collect();
+    match cards.is_empty() {
+        true => late,
+        false => NetworkError::NotReady {
+            what: format!("{what} (cards here: {})", cards.join(", ")),
+            bound: *bound,
+        },
     }
 }
 

@@ -55,6 +55,12 @@ impl<'a> RealNetwork<'a> {
         planning::planned(&self.clients, settings, say).await
     }
 
+    /// The state of a document in force, with the names that its cards have by now.
+    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
+        let links = self.clients.netlink.links().await?;
+        Ok(in_force.with_names_of_now(name_of(&links)))
+    }
+
     /// The parts of the plan that the node lacks, in words.
     pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
         automatic::lacking(&self.clients, plan).await
@@ -73,6 +79,16 @@ impl<'a> RealNetwork<'a> {
         say: &dyn Fn(&str, Duration),
     ) -> Result<(), NetworkError> {
         activate::activate(&self.clients, profiles, say).await
+    }
+}
+
+/// The names of cards by their MAC addresses.
+fn name_of(links: &[Link]) -> impl Fn(&Mac) -> Option<String> {
+    move |mac| {
+        let mut cards = links.iter().filter(|link| link.physical && link.macs().any(|m| m == mac));
+        // Ports of a bond have its address and their own permanent ones.
+        let permanent = cards.clone().find(|link| link.permanent_mac.as_ref() == Some(mac));
+        permanent.or_else(|| cards.next()).map(|link| link.name.clone())
     }
 }
 
@@ -95,14 +111,7 @@ impl Network for RealNetwork<'_> {
 
     async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
         let links = self.clients.netlink.links().await?;
-        let card = |mac: &Mac| {
-            let mut cards =
-                links.iter().filter(|link| link.physical && link.macs().any(|m| m == mac));
-            // Ports of a bond have its address and their own permanent ones.
-            let permanent = cards.clone().find(|link| link.permanent_mac.as_ref() == Some(mac));
-            permanent.or_else(|| cards.next()).map(|link| link.name.clone())
-        };
-        Ok(desired.with_links(card, |name| {
+        Ok(desired.with_links(name_of(&links), |name| {
             let wanted = LinkRef::Name(name.to_owned());
             let link = links.iter().find(|link| link.is(&wanted))?;
             Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })

@@ -9,7 +9,7 @@ use super::{
     Ended, Extent, Run,
     fall_back::{Standing, fall_back},
     fault_of,
-    in_force::{record_replaced_cards, skip_if_in_force},
+    in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
     last_good::{previous, removed},
     machine, marks, peers,
     proof::is_proved,
@@ -50,17 +50,7 @@ pub(crate) async fn attempt(
         marks::undecided(paths);
     }
     let error = match Box::pin(decide(&run, extent)).await {
-        Ok(success) => {
-            marks::succeeded(paths, success);
-            run.succeeded(success);
-            if success == Success::Unchanged {
-                record_replaced_cards(&run).await;
-            }
-            if success != Success::Nothing {
-                machine::remember(paths).await;
-            }
-            return Ended::Good;
-        }
+        Ok(success) => return ended_well(&run, success).await,
         Err(error) => error,
     };
     // A network in force that is not recorded needs no other.
@@ -69,6 +59,10 @@ pub(crate) async fn attempt(
         true => None,
         false => Box::pin(fall_back(&run, &error, extent)).await,
     };
+    if let Some(Standing::InForce(success)) = standing {
+        run.warn(&format!("the document is in force, after a failed attempt: {}", chain(&error)));
+        return ended_well(&run, success).await;
+    }
     run.status.update(|s| {
         s.last_good = standing.as_ref().map(ToString::to_string);
         s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
@@ -99,6 +93,20 @@ pub(crate) async fn attempt(
     let text = format!("{text}; the boot goes on: {why}");
     run.goes_on(&error, message_id::GOES_ON, text);
     Ended::GoesOn(error)
+}
+
+/// Reports a success, and keeps the record true.
+async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
+    marks::succeeded(run.paths, success);
+    run.succeeded(success);
+    if success == Success::Unchanged {
+        forget_failures(run);
+        record_replaced_cards(run).await;
+    }
+    if success != Success::Nothing {
+        machine::remember(run.paths).await;
+    }
+    Ended::Good
 }
 
 /// Puts this node's document in force.

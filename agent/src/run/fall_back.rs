@@ -7,6 +7,7 @@ use nmgen::chain;
 use super::{
     Extent, Run,
     last_good::{self, last_good, last_good_state},
+    proof,
 };
 use crate::{
     client::netlink::Netlink,
@@ -18,12 +19,14 @@ use crate::{
     probe::{self, Kind, Probe},
     settings::Policy,
     state::Parsed,
-    status::phase::Phase,
+    status::{Success, phase::Phase},
     transaction::Probed,
 };
 
 /// Whether the last good configuration works.
 pub(super) enum Standing {
+    /// The document that failed is the last good one, and its network is there by now: nothing of it is missing.
+    InForce(Success),
     /// In force, and the node is reachable.
     Carries(String),
     /// Not in force, or the node is unreachable.
@@ -33,6 +36,7 @@ pub(super) enum Standing {
 impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::InForce(_) => f.write_str("the document is in force"),
             Self::Carries(text) | Self::Lost(text) => f.write_str(text),
         }
     }
@@ -52,27 +56,39 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
     };
     let name = format!("the last good configuration ({})", document.path.display());
     if error.exit() != Exit::RollBackFailed {
-        match unanswered(run, &record).await {
-            Ok(None) => return Some(Standing::Carries(format!("{name} is in force"))),
-            Ok(Some(why)) => tracing::warn!("{name} gives the node no working network: {why}"),
+        match answers(run, &record).await {
+            Ok(answers) => match silence(&answers) {
+                Some(why) => tracing::warn!("{name} gives the node no working network: {why}"),
+                None if is_itself(run, &record) && proof::is_there(run, &record).await => {
+                    run.status.update(|s| s.probes_after = answers);
+                    return Some(Standing::InForce(Success::Unchanged));
+                }
+                None => return Some(Standing::Carries(format!("{name} is in force"))),
+            },
             Err(error) => tracing::warn!("{}", chain(&error)),
         }
         // A machine error before the transaction would fail this document too, and so would what its own transaction has failed by.
-        let is_itself = matches!(error, Error::Transaction(_))
+        let fails_again = matches!(error, Error::Transaction(_))
             && run.status.get().digest == Some(document.digest.to_string());
-        if error.exit() == Exit::Machine || extent == Extent::ProofAlone || is_itself {
+        if error.exit() == Exit::Machine || extent == Extent::ProofAlone || fails_again {
             return Some(Standing::Lost(format!("{name} gives the node no working network")));
         }
     }
     Some(match put_back(run, &record, &document, &parsed).await {
+        Ok(()) if is_itself(run, &Record::load(run.paths)) => Standing::InForce(Success::Committed),
         Ok(()) => Standing::Carries(format!("{name} was put back")),
         Err(error) => Standing::Lost(format!("{name} failed too: {}", chain(&error))),
     })
 }
 
-/// Runs the probes that decide whether the last good configuration carries the node, while
-/// links come up; `None`: all answer.
-async fn unanswered(run: &Run<'_>, record: &Record) -> Result<Option<String>, Error> {
+/// Whether this node's document is the last good one, with everything that belongs to it: then its return is no step back.
+fn is_itself(run: &Run<'_>, record: &Record) -> bool {
+    let status = run.status.get();
+    last_good::is_whole(run.paths, record, status.digest.as_deref(), &status.hostname)
+}
+
+/// Runs the probes that decide whether the last good configuration carries the node, while links come up.
+async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Error> {
     let wants = last_good_state(run.paths, record)?.map(|state| state.wants()).unwrap_or_default();
     let settings = &run.settings.probe;
     let plan = probe::plan(settings, &wants.gateways, &wants.name_servers, run.paths);
@@ -83,13 +99,16 @@ async fn unanswered(run: &Run<'_>, record: &Record) -> Result<Option<String>, Er
     let start = run.progress.enter(Phase::LastGood, bound);
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let answers = probe::run(&asked, bound, run.paths, &netlink).await;
-    let silent: Vec<String> = answers
-        .iter()
-        .filter(|answer| !answer.ok)
-        .map(|answer| format!("{}: {}", answer.name, answer.detail))
-        .collect();
-    run.progress.leave(Phase::LastGood, start, silent.is_empty());
-    Ok((!silent.is_empty()).then(|| silent.join("; ")))
+    run.progress.leave(Phase::LastGood, start, silence(&answers).is_none());
+    Ok(answers)
+}
+
+/// The probes without an answer; `None`: all answer.
+fn silence(answers: &[ProbeResult]) -> Option<String> {
+    let silent = answers.iter().filter(|answer| !answer.ok);
+    let silent: Vec<String> =
+        silent.map(|answer| format!("{}: {}", answer.name, answer.detail)).collect();
+    (!silent.is_empty()).then(|| silent.join("; "))
 }
 
 /// Applies the last good document as a transaction, over remains of a failed roll back.

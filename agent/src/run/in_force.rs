@@ -54,6 +54,14 @@ pub(super) async fn skip_if_in_force(
     Ok(Some(Success::Unchanged))
 }
 
+/// Forgets failed attempts to apply the document again: its network works.
+pub(super) fn forget_failures(run: &Run<'_>) {
+    let mut record = Record::load(run.paths);
+    if let Err(error) = record.forget_failures_in_force(run.paths) {
+        run.warn(&format!("the record keeps the failures of earlier attempts: {}", chain(&error)));
+    }
+}
+
 /// Records the cards that carry the network now, where none of the recorded ones is there: the network is proved without them.
 pub(super) async fn record_replaced_cards(run: &Run<'_>) {
     match replaced_cards(run).await {

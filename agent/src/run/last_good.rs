@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use super::{Run, recover};
 use crate::{
-    document::{Document, check, service_files::ServiceFiles},
+    document::{
+        Document, check,
+        service_files::{self, ServiceFiles},
+    },
     durable::{
         self,
         record::{Committed, Record},
@@ -78,6 +81,20 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
     }
 }
 
+/// Whether the document with this digest is in force together with the files of `nmstatectl service` that belong to it.
+pub(super) fn is_whole(
+    paths: &Paths,
+    record: &Record,
+    digest: Option<&str>,
+    hostname: &str,
+) -> bool {
+    let Some(committed) = &record.committed else { return false };
+    let files = service_files::read(paths, hostname);
+    digest == Some(committed.digest.to_string().as_str())
+        && record.in_force(paths, &committed.digest).unwrap_or_default()
+        && files.is_ok_and(|files| record.has_service_files(&files.digests()))
+}
+
 /// Applies the last good document as a transaction.
 pub(super) async fn apply(
     run: &Run<'_>,
@@ -109,36 +126,37 @@ pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
 /// The missing file of a document in force; the path of `applied` if that is the only evidence. `None`: no document
 /// was ever in force in this deployment.
 ///
-/// OSTree's `/etc` is a deployment's own, and `/var` is shared: a record without `applied` and without one of its profiles is of
-/// another deployment, for whose document this `/etc` has nothing.
+/// OSTree's `/etc` is a deployment's own, and `/var` is shared: a record without `applied` and without its profiles is of another
+/// deployment, for whose document this `/etc` has nothing.
 ///
 /// `applied` stays: without it configure-ovs would delete br-ex under the active profiles and
 /// disconnect the node.
 pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
     let is_applied = paths.applied().exists();
-    let committed = record.committed.as_ref().filter(|it| is_applied || has_profile(paths, it));
+    let committed = record.committed.as_ref().filter(|it| is_applied || has_profiles(paths, it));
     let source = committed.map(|committed| committed.source.clone());
     source.or_else(|| is_applied.then(|| paths.applied()))
 }
 
-/// Whether a saved profile is one of the recorded ones. Older records have none; they count as this deployment's.
-fn has_profile(paths: &Paths, committed: &Committed) -> bool {
-    let Some(recorded) = committed.uplinks.as_ref().filter(|it| !it.profiles.is_empty()) else {
-        return true;
-    };
+/// Whether all recorded profiles are among the saved ones: nmstate edits the day-one profiles of cards and bonds in place, so that
+/// the deployment before the document has profiles with the same uuids. Older records have none; they count as this deployment's.
+fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
+    let recorded = committed.uplinks.as_ref().map(|it| it.profiles.as_slice()).unwrap_or_default();
     let entries = std::fs::read_dir(paths.profiles()).into_iter().flatten().flatten();
-    entries.map(|entry| entry.path()).any(|path| {
-        let text = durable::read(&path).ok().flatten().unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
-        let uuids = text.lines().filter_map(|line| line.trim().strip_prefix("uuid="));
-        uuids.into_iter().any(|uuid| recorded.profiles.iter().any(|it| it.uuid == uuid.trim()))
-    })
+    let texts = entries.filter_map(|entry| durable::read(&entry.path()).ok().flatten());
+    let texts: Vec<String> =
+        texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+    let lines = || texts.iter().flat_map(|text| text.lines());
+    let saved: Vec<&str> =
+        lines().filter_map(|line| line.trim().strip_prefix("uuid=")).map(str::trim).collect();
+    recorded.iter().all(|profile| saved.contains(&profile.uuid.as_str()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{
+        document::digest::Digest,
         durable::commit,
         model::{Active, Uplinks},
     };
@@ -152,16 +170,20 @@ mod tests {
     #[test]
     fn a_document_was_removed_where_this_etc_has_something_of_it()
     -> Result<(), Box<dyn std::error::Error>> {
-        let uuid = "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001";
-        let own = vec![Active {
-            uuid: uuid.to_owned(),
-            device: "br-ex".to_owned(),
-            kind: "ovs-interface".to_owned(),
-        }];
+        let active = |device: &str, last: u8| Active {
+            uuid: format!("0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd00{last}"),
+            device: device.to_owned(),
+            kind: "any".to_owned(),
+        };
+        let own = vec![active("br-ex", 1)];
+        let above_day_one = vec![active("br-ex", 1), active("eno1", 2)];
         for (applied, profile, profiles, is_removed) in [
             // Roll back to a deployment from before the document.
             (false, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd009", &own, false),
             (false, "", &own, false),
+            // nmstate has edited the card's profile in place: before the document it had the same uuid.
+            (false, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002", &above_day_one, false),
+            (true, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd002", &above_day_one, true),
             // Upgrade: what is merged has both, or one of both.
             (true, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001", &own, true),
             (false, "id=br-ex\n uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001 ", &own, true),
@@ -185,6 +207,33 @@ mod tests {
             let removed = removed(&paths, &Record::load(&paths));
             assert_eq!(removed, is_removed.then_some(file), "{applied} {profile}");
         }
+        Ok(())
+    }
+
+    #[test]
+    fn a_document_is_whole_with_applied_and_the_files_of_its_service()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        std::fs::create_dir_all(paths.documents())?;
+        let file = paths.documents().join("worker-0.yml");
+        std::fs::write(&file, B)?;
+        let document = Document::read(file)?;
+        let is_whole = |digest: &str| {
+            let record = Record::load(&paths);
+            super::is_whole(&paths, &record, Some(digest), "worker-0")
+        };
+        let digest = document.digest.to_string();
+        assert!(!is_whole(&digest), "nothing is committed");
+        commit::adopt(&paths, &document, B, Uplinks::default(), &[])?;
+        assert!(is_whole(&digest));
+        assert!(!is_whole(&Digest::of(b"another").to_string()));
+        let due = paths.service_files().join("10-more.yml");
+        std::fs::write(&due, A)?;
+        assert!(!is_whole(&digest), "a file of nmstate.service is due");
+        std::fs::remove_file(due)?;
+        std::fs::write(paths.applied(), A)?;
+        assert!(!is_whole(&digest), "another tool has applied something else");
         Ok(())
     }
 

@@ -8,9 +8,10 @@ use std::{
 
 use nmgen::chain;
 
-use super::Run;
+use super::{Run, last_good::last_good_if_readable};
 use crate::{
     client::netlink::Netlink,
+    durable::record::Record,
     error::Error,
     model::Uplinks,
     network::NetworkError,
@@ -78,6 +79,20 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
             Ok(false)
         }
     }
+}
+
+/// Whether the network of the document in force is there without a repair, after a failed attempt to apply it again.
+pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
+    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.clone());
+    let expected = recorded.unwrap_or_else(|| {
+        let last_good = last_good_if_readable(run.paths, record);
+        Uplinks::declared(&last_good.map(|state| state.wants()).unwrap_or_default())
+    });
+    let waited = match Netlink::connect().map_err(NetworkError::from) {
+        Ok(netlink) => wait(run, &expected, &netlink, run.settings.timeout.baseline.get()).await,
+        Err(error) => Err(Lack::Network(error)),
+    };
+    waited.inspect_err(|lack| tracing::warn!("{lack}")).is_ok()
 }
 
 /// Waits for addresses and routes, and asks the gateways on the recorded links: an interface of Open vSwitch keeps address and

@@ -35,6 +35,35 @@ pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option
     }
 }
 
+/// Renames each interface that is known by its MAC address, and has its kernel name already, after the card that has the address
+/// now: it may have got another name since.
+pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<String>) {
+    let renamed: Vec<(String, Interface)> = state
+        .interfaces
+        .iter()
+        .filter(|iface| {
+            let base = iface.base_iface();
+            base.identifier == Some(InterfaceIdentifier::MacAddress) && base.profile_name.is_some()
+        })
+        .filter_map(|iface| {
+            let now = name_of(&Mac::parse(iface.base_iface().mac_address.as_deref()?)?)?;
+            (now != iface.name()).then(|| (now, iface.clone()))
+        })
+        .collect();
+    for (_, iface) in &renamed {
+        state.interfaces.remove_iface(iface.name(), iface.iface_type());
+    }
+    for (now, mut iface) in renamed {
+        let before = std::mem::replace(&mut iface.base_iface_mut().name, now.clone());
+        state.interfaces.push(iface);
+        for route in state.routes.config.iter_mut().flatten() {
+            if route.next_hop_iface.as_ref() == Some(&before) {
+                route.next_hop_iface = Some(now.clone());
+            }
+        }
+    }
+}
+
 fn is_logical(iface: &Interface) -> bool {
     let base = iface.base_iface();
     matches!(iface.iface_type(), InterfaceType::Ethernet | InterfaceType::Veth)

@@ -117,8 +117,11 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         let ports = iface.ports().unwrap_or_default();
         wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
     }
-    if matches!(iface.iface_type(), InterfaceType::OvsInterface) {
+    if let Interface::OvsInterface(port) = iface {
         wants.ovs_interfaces.push(name.clone());
+        // The cards of another bridge, as below OVS's own bonds in the field.
+        let peer = port.patch.as_ref().map(|patch| (name.clone(), patch.peer.clone()));
+        wants.below.extend(peer);
     }
     for lower in iface.ports().unwrap_or_default().into_iter().chain(parent(iface)) {
         wants.below.push((name.clone(), lower.to_owned()));

@@ -15,9 +15,26 @@ use tests::{
 
 const INSTALLED: &str = "/etc/lab-agent";
 
+/// A profile of somebody else's, for a plugin that NetworkManager may not have.
+const TUNNEL: &str = "\
+[connection]
+id=office
+type=vpn
+autoconnect=false
+[vpn]
+service-type=org.freedesktop.NetworkManager.libreswan
+left=%defaultroute
+right=192.0.2.1
+ikev2=insist
+[ipv4]
+method=auto
+never-default=true
+";
+
 /// A node of the field on which the agent is installed later.
 fn node() -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
+    let node = node.keyfile("office", TUNNEL);
     let node = with_bridge(agent(node.field(Release::V4_22).ovn_remains()));
     let condition = format!("[Unit]\nConditionPathExists={INSTALLED}\n");
     ["dayone", "dayone-recover", "dayone-bridge"].iter().fold(node, |node, unit| {
@@ -32,6 +49,9 @@ fn seen(case: &Case<'_>) -> Result<String, Error> {
     finished(&inside)?;
     br_ex_works(case)?;
     patch_port(&inside)?;
+    let tunnel = "/etc/NetworkManager/system-connections/office.nmconnection";
+    assert_eq!(inside.read(tunnel)?.as_deref(), Some(TUNNEL));
+    inside.sh("nmcli --get-values NAME,TYPE connection show | grep --line-regexp office:vpn")?;
     // The field's script has asked for the uplink's number when the port came up first; it holds for the rest of the boot.
     let asked = inside.sh("cat /run/ofport_requests.br-ex")?;
     // Nothing, if it came before ovs-vswitchd had opened the card: it does not wait.

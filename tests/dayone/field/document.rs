@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        APISERVER, APPLIED, DAY_ONE, Document, HOST_FILE, agent, br_ex_works, finished,
+        APISERVER, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished,
         keeps_patch_port, outcome, patch_port,
     },
-    lab::{Case, Error, Lab, Peer, Release},
+    lab::{Case, Error, Inside, Lab, Peer, Release},
 };
 
 use super::{each_release, node};
@@ -52,19 +52,56 @@ fn document_first_boot_and_three_reboots(release: Release) -> Result<(), Error> 
         case.boot()?;
         in_force(case, &text)?;
         let port = patch_port(&case.inside()?)?;
-        for power_cut in [false, true, false] {
+        for (power_cut, is_last) in [(false, false), (true, false), (false, true)] {
+            let migrates = is_last && release == Release::V4_22;
+            if migrates {
+                begins_a_migration(&case.inside()?)?;
+            }
             if power_cut {
                 case.cut_power()?;
                 case.boot()?;
             } else {
                 case.reboot()?;
             }
-            in_force(case, &text)?;
+            match migrates {
+                true => keeps_the_mtu_of_its_document(case)?,
+                false => in_force(case, &text)?,
+            }
             // OVN's port is the one kept in OVSDB.
             assert!(keeps_patch_port(&case.inside()?, &port)?);
         }
         Ok(())
     })
+}
+
+/// The cluster changes its MTU: the operator enables mtu-migration.service and reboots each node.
+fn begins_a_migration(inside: &Inside) -> Result<(), Error> {
+    inside.write("/etc/cno/mtu-migration/config", "TARGET_MTU=1400\n")?;
+    inside.sh(
+        "mkdir --parents /etc/systemd/system/kubelet-dependencies.target.wants; \
+         ln --symbolic ../mtu-migration.service /etc/systemd/system/kubelet-dependencies.target.wants/",
+    )?;
+    Ok(())
+}
+
+/// The operator's script knows configure-ovs's profiles alone, and fails without them: the MTU is the document's, and kubelet,
+/// which only wants the unit, starts.
+fn keeps_the_mtu_of_its_document(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.wait_unit("kubelet.service", "active", SOON)?;
+    let outcome = outcome(&inside, None)?;
+    assert_eq!(outcome.exit, 0, "{}", outcome.text());
+    br_ex_works(case)?;
+    let unit = inside.unit("mtu-migration.service")?;
+    assert!(unit.exec_start.is_some() && unit.active_state == "failed", "{unit:?}");
+    for link in ["br-ex", "eno1"] {
+        assert_eq!(inside.sh(&format!("cat /sys/class/net/{link}/mtu"))?, "1500", "{link}");
+    }
+    // What it has saved stays while it is enabled.
+    inside.sh("test -e /etc/cno/mtu-migration/config")?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
 }
 
 /// nodeip-configuration names the link of the node's address, as the operator's opt-in to NMState wants it.

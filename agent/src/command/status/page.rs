@@ -105,7 +105,11 @@ fn run(page: &mut String, seen: &Seen<'_>, paint: &Paint) {
 /// Whether the document is in force.
 fn standing(page: &mut String, seen: &Seen<'_>) {
     let Seen { report, record, .. } = seen;
-    if let Some(failures) = &record.failures {
+    // Failures of another document say nothing of this one, and a network that works has ended the count of its own.
+    let of_this = seen.chosen.document.as_ref().map(|it| &it.digest);
+    let is_past = report.in_force && matches!(report.boot.outcome, Outcome::Succeeded(_));
+    let failures = record.failures.as_ref().filter(|it| Some(&it.digest) == of_this && !is_past);
+    if let Some(failures) = failures {
         *page += &entry("failures", &format!("{} of document {}", failures.count, failures.digest));
     }
     if let Some(digest) = &report.pending {

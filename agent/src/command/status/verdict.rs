@@ -61,6 +61,9 @@ pub(super) fn outcome(boot: &Status) -> &'static str {
         Outcome::Open(Open::NotRun) => "no run yet",
         Outcome::Open(Open::Running) => "not finished",
         Outcome::Succeeded(Success::Committed) => "applied and committed",
+        Outcome::Succeeded(Success::Unchanged) if boot.has_returned() => {
+            "in force already, its network came after a failed attempt"
+        }
         Outcome::Succeeded(Success::Unchanged) if boot.is_repaired() => {
             "in force already, its profiles were activated again"
         }

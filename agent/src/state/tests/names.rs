@@ -85,3 +85,23 @@ interfaces:
     assert_eq!(of("bond1")["mac-address"], "52:54:00:00:00:07", "it says its own: {value}");
     Ok(())
 }
+
+#[test]
+fn a_card_that_is_known_by_its_address_has_its_name_of_now() -> Result {
+    let now = |mac: &Mac| (mac.to_string() == "52:54:00:00:00:01").then(|| "enp9s0".to_owned());
+    let document = card(", identifier: mac-address");
+    let in_force = state(&document)?.with_links(kernel_name, |_| None);
+    let value = serde_json::to_value(&in_force.with_names_of_now(now).0)?;
+    assert_eq!(value["interfaces"][0]["name"], "enp9s0");
+    assert_eq!(value["interfaces"][0]["profile-name"], "uplink");
+    let routes = value["routes"]["config"].to_string();
+    assert!(routes.contains("\"enp9s0\"") && routes.contains("\"other\""), "{routes}");
+    assert!(!routes.contains("\"ens3\""), "{routes}");
+    // A document that names its card means that name.
+    for text in [card(""), card(", identifier: name")] {
+        let in_force = state(&text)?.with_links(kernel_name, |_| None).with_names_of_now(now);
+        let value = serde_json::to_value(&in_force.0)?;
+        assert_eq!(value["interfaces"][0]["name"], "uplink", "{text}");
+    }
+    Ok(())
+}

@@ -233,3 +233,26 @@ fn open_vswitch_is_needed_for_its_bridges_and_interfaces_alone() -> Result {
     }
     Ok(())
 }
+
+#[test]
+fn below_a_patch_port_are_the_cards_of_the_other_bridge() -> Result {
+    let text = "interfaces:
+- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: br-ex}, {name: ex}]}}
+- {name: ex, type: ovs-interface, state: up, patch: {peer: phy}}
+- {name: phy, type: ovs-interface, state: up, patch: {peer: ex}}
+- name: br-phy
+  type: ovs-bridge
+  state: up
+  bridge: {port: [{name: phy}, {name: bond, link-aggregation: {mode: balance-slb, port: [{name: eno1}, {name: eno2}]}}]}
+";
+    let below = wants(text)?.below;
+    for (upper, lower) in
+        [("br-ex", "ex"), ("ex", "phy"), ("phy", "br-phy"), ("br-phy", "eno1"), ("br-phy", "eno2")]
+    {
+        assert!(
+            below.contains(&(upper.to_owned(), lower.to_owned())),
+            "{upper} {lower}: {below:?}"
+        );
+    }
+    Ok(())
+}

@@ -106,6 +106,28 @@ fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
 }
 
 #[test]
+fn failures_are_shown_of_this_document_while_it_is_not_in_force() {
+    let of = |text: &[u8]| {
+        let (digest, last_error) = (Digest::of(text), String::new());
+        let failures = Failures { digest, count: 3, last_error, boot_id: None, cut_off: 0 };
+        Record { committed: None, failures: Some(failures) }
+    };
+    let good = Status { outcome: Outcome::Succeeded(Success::Unchanged), ..Status::default() };
+    for (record, boot, in_force, is_shown) in [
+        (of(b""), rolled_back(), false, true),
+        // It is in force and its network is away.
+        (of(b""), rolled_back(), true, true),
+        // The record could not be written since.
+        (of(b""), good.clone(), true, false),
+        (of(b"another"), good, true, false),
+        (of(b"another"), rolled_back(), false, false),
+    ] {
+        let text = shown(&report(boot, in_force), &worker(), &record);
+        assert_eq!(text.contains(" failures: 3 of "), is_shown, "{text}");
+    }
+}
+
+#[test]
 fn colour_changes_no_character_and_no_width() {
     let (report, chosen, record) = (report(rolled_back(), false), worker(), Record::default());
     let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work: None };
