@@ -97,7 +97,7 @@ fn keeps_the_mtu_of_its_document(case: &Case<'_>) -> Result<(), Error> {
     for link in ["br-ex", "eno1"] {
         assert_eq!(inside.sh(&format!("cat /sys/class/net/{link}/mtu"))?, "1500", "{link}");
     }
-    // What it has saved stays while it is enabled.
+    // Its remains stay while it is enabled.
     inside.sh("test -e /etc/cno/mtu-migration/config")?;
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");

@@ -38,7 +38,10 @@ fn has_test(file: &Path, name: &str) -> bool {
     let text = fs::read_to_string(file).unwrap_or_default();
     let Some((before, _)) = text.split_once(&format!("fn {name}(")) else { return false };
     let attributes = before.rsplit("\n\n").next().unwrap_or_default();
-    ["#[tests::case]", "#[test]", "#[tokio::test"].iter().any(|it| attributes.contains(it))
+    // The last is a case for each release of the field.
+    ["#[tests::case]", "#[test]", "#[tokio::test", "each_release!("]
+        .iter()
+        .any(|it| attributes.contains(it))
 }
 
 /// Each row of the page has cases, and they exist.

@@ -40,6 +40,13 @@ const REPLACED: &str = "\
     cd /etc/NetworkManager/system-connections; for it in br-ex-if eno1; do \
     [ ! -e $it.nmconnection ] || sed -i \"s/^uuid=.*/uuid=$(cat /proc/sys/kernel/random/uuid)/\" $it.nmconnection; done";
 
+/// The agent's units have mount namespaces of their own, into which a container's mounts do not propagate; a real disk that is
+/// writable again is so in all of them.
+const WRITABLE: &str = "\
+    for it in dayone dayone-bridge; do it=$(systemctl show --property=MainPID --value $it.service); \
+    [ $it = 0 ] || nsenter --mount=/proc/$it/ns/mnt umount --lazy /var/lib/dayone || :; done; \
+    umount --lazy /var/lib/dayone";
+
 const DAMAGED: &str = "\
     set -- $(find /var/lib/dayone -type f | sort); [ $# -gt 0 ] || exit 0; \
     shift $(($n % $#)); cp $1 /root/lab-undamaged; \
@@ -224,7 +231,7 @@ pub(super) const ALL: &[Life] = &[
             "mount -t overlay -o ro,lowerdir=/var/lib/dayone:/lab overlay /var/lib/dayone",
         )],
         meanwhile: Meanwhile::Told,
-        heal: &[Now("umount --lazy /var/lib/dayone")],
+        heal: &[Now(WRITABLE)],
         ends: Ends::Any,
     },
     Life {
