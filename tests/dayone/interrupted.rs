@@ -278,6 +278,24 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
         assert!(status.stderr.contains("status.json.damaged"), "{status}");
+
+        // Of the two copies of the document in force the whole one counts, and the next run writes the other one anew.
+        let copy = "/var/lib/dayone/last-good.yml";
+        let resolved = "/var/lib/dayone/last-good.resolved.yml";
+        let state = inside.read(resolved)?;
+        inside.sh(&format!("printf '[\\0\\377' >{copy}"))?;
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
+        inside.sh(&format!(": >{resolved}"))?;
+        let again = start(&inside)?;
+        let it = outcome(&inside, Some(&again))?;
+        assert!(it.text().contains("in force already"), "{}", it.text());
+        inside.wait_journal(&[again.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
+            it.message().contains("was damaged, and is written anew")
+        })?;
+        assert_eq!((inside.read(copy)?, inside.read(resolved)?), (Some(good.clone()), state));
+        let status = inside.run(&["dayone", "status"])?;
+        assert_eq!(status.status.code(), Some(0), "{status}");
         Ok(())
     })
 }

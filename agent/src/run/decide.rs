@@ -10,7 +10,7 @@ use super::{
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
-    last_good::{previous, removed},
+    last_good::{mend_copies, previous, removed},
     machine, marks, peers,
     proof::is_proved,
     recover,
@@ -102,6 +102,7 @@ async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
     if success == Success::Unchanged {
         forget_failures(run);
         record_replaced_cards(run).await;
+        mend_copies(run).await;
     }
     if success != Success::Nothing {
         machine::remember(run.paths).await;

@@ -6,6 +6,7 @@ use super::{Run, recover};
 use crate::{
     document::{
         Document, check,
+        digest::Digest,
         service_files::{self, ServiceFiles},
     },
     durable::{
@@ -13,17 +14,21 @@ use crate::{
         record::{Committed, Record},
     },
     error::Error,
+    network::Network as _,
     paths::Paths,
     state::{Parsed, State},
     transaction::{Change, DocumentChange, Probed},
 };
 
-/// The last good document.
+/// The last good document; of its two copies the one that is whole.
 pub(crate) fn last_good(
     paths: &Paths,
     record: &Record,
 ) -> Result<Option<(Document, Parsed)>, Error> {
-    let path = paths.last_good();
+    let path = match is_copied(paths, record) {
+        false if is_in_force(paths, record) => paths.applied(),
+        _ => paths.last_good(),
+    };
     if !path.exists() {
         return Ok(None);
     }
@@ -79,6 +84,64 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
         }
         _ => last_good_if_readable(paths, record),
     }
+}
+
+/// Whether the copy of the committed document has its bytes.
+fn is_copied(paths: &Paths, record: &Record) -> bool {
+    let Some(committed) = &record.committed else { return true };
+    let copy = durable::read(&paths.last_good()).ok().flatten();
+    copy.is_some_and(|bytes| Digest::of(&bytes) == committed.digest)
+}
+
+/// Whether the committed document is in force.
+fn is_in_force(paths: &Paths, record: &Record) -> bool {
+    let committed = record.committed.as_ref();
+    committed.is_some_and(|it| record.in_force(paths, &it.digest).unwrap_or_default())
+}
+
+/// Whether the state that the document was resolved to can be read. It is never empty.
+fn is_resolved(paths: &Paths) -> bool {
+    let bytes = durable::read(&paths.last_good_state()).ok().flatten().unwrap_or_default();
+    let text = String::from_utf8(bytes).unwrap_or_default();
+    !text.trim().is_empty() && Parsed::new(&text).is_ok_and(|it| it.resolve(None).is_ok())
+}
+
+/// Writes what a disk has damaged of the document in force anew: its copy, and the state that it was resolved to.
+pub(super) async fn mend_copies(run: &Run<'_>) {
+    match mended(run).await {
+        Ok(false) => {}
+        Ok(true) => {
+            run.warn("the copy of the document in force was damaged, and is written anew");
+            run.status.write();
+        }
+        Err(error) => tracing::warn!(
+            "the copy of the document in force is damaged, and stays so: {}",
+            nmgen::chain(&error)
+        ),
+    }
+}
+
+async fn mended(run: &Run<'_>) -> Result<bool, Error> {
+    let record = Record::load(run.paths);
+    let (is_copied, is_resolved) = (is_copied(run.paths, &record), is_resolved(run.paths));
+    if record.committed.is_none() || (is_copied && is_resolved) {
+        return Ok(false);
+    }
+    let Some((document, parsed)) = last_good(run.paths, &record)? else { return Ok(false) };
+    if !is_resolved {
+        let network = run.connect().await?;
+        let current = match parsed.needs_current() {
+            true => Some(network.current().await?),
+            false => None,
+        };
+        let state = network.resolve_links(parsed.resolve(current.as_ref())?).await?;
+        let text = state.to_yaml()?;
+        durable::write(&run.paths.last_good_state(), text.as_bytes(), document.mode)?;
+    }
+    if !is_copied {
+        durable::write(&run.paths.last_good(), document.text.as_bytes(), document.mode)?;
+    }
+    Ok(true)
 }
 
 /// Whether the document with this digest is in force together with the files of `nmstatectl service` that belong to it.
@@ -156,7 +219,6 @@ fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
 mod tests {
     use super::*;
     use crate::{
-        document::digest::Digest,
         durable::commit,
         model::{Active, Uplinks},
     };
@@ -206,6 +268,31 @@ mod tests {
             std::fs::write(paths.profiles().join("x.nmconnection"), profile)?;
             let removed = removed(&paths, &Record::load(&paths));
             assert_eq!(removed, is_removed.then_some(file), "{applied} {profile}");
+        }
+        Ok(())
+    }
+
+    /// A disk has damaged one of the two copies.
+    #[test]
+    fn of_two_copies_the_whole_one_is_the_last_good_document()
+    -> Result<(), Box<dyn std::error::Error>> {
+        for damaged in [Paths::last_good, Paths::applied] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            let file = paths.documents().join("worker-0.yml");
+            std::fs::write(&file, B)?;
+            let document = Document::read(file.clone())?;
+            commit::adopt(&paths, &document, B, Uplinks::default(), &[])?;
+            assert!(is_resolved(&paths));
+            std::fs::write(damaged(&paths), b"[\0\xff")?;
+            let (found, _) = last_good(&paths, &Record::load(&paths))?.ok_or("no document")?;
+            assert_eq!((found.text.as_str(), found.path), (B, file));
+            assert!(last_good_state(&paths, &Record::load(&paths))?.is_some());
+            for unreadable in [&b"[\0\xff"[..], b"", b"interfaces: {"] {
+                std::fs::write(paths.last_good_state(), unreadable)?;
+                assert!(!is_resolved(&paths), "{unreadable:?}");
+            }
         }
         Ok(())
     }
