@@ -2,7 +2,11 @@
 
 use std::fmt;
 
-use super::{Life, Meanwhile, Part, faults::ALL, together::agree};
+use super::{
+    Life, Meanwhile, Part,
+    faults::ALL,
+    together::{agree, loses_its_gateway},
+};
 use crate::soak::{
     node::{Document, Kind},
     random::Random,
@@ -38,8 +42,12 @@ impl Chapter {
         // In the order of the table.
         lives.sort_by_key(|life| ALL.iter().position(|it| it == *life));
         let work = match random.is_chosen(50) {
-            // Half of a transaction in one deployment and half in another is nobody's life.
-            true if lives.iter().all(|life| life.meanwhile != Meanwhile::Bare) => {
+            // Half of a transaction in one deployment and half in another is nobody's life; and what somebody changes in the middle
+            // of one goes with its roll back.
+            true if lives
+                .iter()
+                .all(|it| it.meanwhile != Meanwhile::Bare && !loses_its_gateway(it)) =>
+            {
                 Work::change(kind, *document, random)
             }
             _ => Work::Idle,

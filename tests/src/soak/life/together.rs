@@ -21,7 +21,8 @@ fn is_clone(life: &Life) -> bool {
     life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Machine)))
 }
 
-fn loses_its_gateway(life: &Life) -> bool {
+/// Whether day two moves the gateway, and the one of before is gone.
+pub(super) fn loses_its_gateway(life: &Life) -> bool {
     life.begin.iter().any(|it| matches!(it, Action::Gateway(false)))
 }
 
