@@ -148,6 +148,10 @@ fn a_slow_answer_is_told(inside: &Inside) -> Result<(), Error> {
     inside.sh("systemctl kill --signal=SIGCONT NetworkManager.service")?;
     assert!(text.starts_with(&format!("COMMITTED: {HOST_FILE}; drift unknown ")), "{text}");
     assert!(text.contains("within 10 s: NetworkManager does not answer"), "{text}");
+    inside.sh("kill -STOP $(pidof dbus-daemon)")?;
+    let text = page(inside)?;
+    inside.sh("kill -CONT $(pidof dbus-daemon)")?;
+    assert!(text.contains(" the system bus does not answer no answer within 5 s; "), "{text}");
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
     Ok(())

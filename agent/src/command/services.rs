@@ -28,10 +28,12 @@ pub(crate) enum Service {
     Bus,
 }
 
-/// A service that is down, and how it starts.
+/// A service that is down, or too slow, and how it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Down {
     pub(super) service: Service,
+    /// Whether it had no answer in time: on a busy node that is no proof of anything.
+    pub(super) is_late: bool,
     /// The evidence.
     pub(super) why: String,
     /// The command, in words.
@@ -45,7 +47,8 @@ impl fmt::Display for Down {
             Service::NetworkManager => "NetworkManager",
             Service::Bus => "the system bus",
         };
-        write!(f, "{name} is down")
+        f.write_str(name)?;
+        f.write_str(if self.is_late { " does not answer" } else { " is down" })
     }
 }
 
@@ -69,7 +72,14 @@ impl Down {
             String::new()
         };
         let start = format!("`{unmask}systemctl start {unit}` starts it");
-        Self { service, why, start }
+        Self { service, is_late: false, why, start }
+    }
+
+    fn late(paths: &Paths, service: Service) -> Self {
+        let why = format!("no answer within {} s", ANSWER.as_secs());
+        let down = Self::new(paths, service, why);
+        let start = format!("if the node is not just busy: {}", down.start);
+        Self { is_late: true, start, ..down }
     }
 
     /// As the end of a command.
@@ -80,12 +90,12 @@ impl Down {
 
 /// The first of the services that is down; Open vSwitch is asked where the network needs it.
 pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
-    let late = || format!("no answer within {} s", ANSWER.as_secs());
     let down = |service, why| Some(Down::new(paths, service, why));
     if needs_ovs {
-        let asked = tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await;
-        if let Some(why) = asked.unwrap_or_else(|_| Some(late())) {
-            return down(Service::OpenVswitch, why);
+        match tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await {
+            Ok(None) => {}
+            Ok(Some(why)) => return down(Service::OpenVswitch, why),
+            Err(_) => return Some(Down::late(paths, Service::OpenVswitch)),
         }
     }
     let manager = async { Bus::connect().await?.has_network_manager().await };
@@ -95,7 +105,7 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
             down(Service::NetworkManager, "it does not own its name on the bus".to_owned())
         }
         Ok(Err(error)) => down(Service::Bus, chain(&error)),
-        Err(_) => down(Service::Bus, late()),
+        Err(_) => Some(Down::late(paths, Service::Bus)),
     }
 }
 

@@ -96,7 +96,7 @@ fn held(it: &mut Node) {
 fn down(service: Service) -> impl FnOnce(&mut Node) {
     move |it| {
         let start = "`systemctl start it` starts it".to_owned();
-        it.report.down = Some(Down { service, why: "why".to_owned(), start });
+        it.report.down = Some(Down { service, is_late: false, why: "why".to_owned(), start });
         it.report.drift_unknown = Some("it is down".to_owned());
     }
 }
