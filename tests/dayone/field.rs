@@ -10,39 +10,25 @@ mod peers;
 
 use tests::{
     dayone::MAC,
-    lab::{Nic, Node, Release},
+    lab::{Field, Nic, Node},
 };
 
-/// `worker-0` of this release, with OVN-Kubernetes.
-fn node(release: Release) -> Node {
-    Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(release).ovn_remains()
+/// `worker-0` of this release and cluster, with OVN-Kubernetes.
+fn node(field: impl Into<Field>) -> Node {
+    Node::new("worker-0").nic(Nic::new("eno1", MAC)).field(field).ovn_remains()
 }
 
-/// Declares one test for each release from a function that takes a release.
+/// Declares one test for each named node of the field, from a function that takes a [`Field`]. A case names the releases in which
+/// what it is about differs: nodes are booted for differences alone.
 macro_rules! each_release {
-    ($case:ident) => {
+    ($case:ident: $($node:ident),+) => {
         mod $case {
-            use tests::lab::{Error, Release};
-
-            #[tests::case]
-            fn release_4_16() -> Result<(), Error> {
-                super::$case(Release::V4_16)
-            }
-
-            #[tests::case]
-            fn release_4_19() -> Result<(), Error> {
-                super::$case(Release::V4_19)
-            }
-
-            #[tests::case]
-            fn release_4_20() -> Result<(), Error> {
-                super::$case(Release::V4_20)
-            }
-
-            #[tests::case]
-            fn release_4_22() -> Result<(), Error> {
-                super::$case(Release::V4_22)
-            }
+            $(
+                #[tests::case]
+                fn $node() -> Result<(), tests::lab::Error> {
+                    super::$case(tests::lab::Field::$node())
+                }
+            )+
         }
     };
 }

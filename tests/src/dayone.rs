@@ -45,11 +45,6 @@ pub const ATTEMPT: Duration = Duration::from_secs(60);
 pub const HOST_FILE: &str = "/etc/nmstate/openshift/worker-0.yml";
 /// The document for nodes without a host file.
 pub const CLUSTER: &str = "/etc/nmstate/openshift/cluster.yml";
-/// A drop-in of two-node clusters, and its text: configure-ovs.sh runs at most once a boot.
-pub const SKIP_RERUN: (&str, &str) = (
-    "/etc/systemd/system/ovs-configuration.service.d/skip-rerun.conf",
-    "[Unit]\nConditionPathExists=!/var/run/ovs-config-executed\n",
-);
 /// The copy of the document in force.
 pub const APPLIED: &str = "/etc/nmstate/openshift/applied";
 

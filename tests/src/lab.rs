@@ -33,7 +33,7 @@ pub use self::{
     case::Case,
     command::Output,
     error::{Error, Result},
-    field::Release,
+    field::{Field, Release, Topology},
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},

@@ -5,11 +5,11 @@ use std::net::Ipv4Addr;
 use tests::{
     configure_ovs_profiles,
     dayone::{
-        ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SKIP_RERUN, SOON, USERSPACE,
-        agent, automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
+        ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
+        automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
         patch_port, volatile_profiles, with_bridge,
     },
-    lab::{Case, Error, Inside, Lab, Nic, Node, Peer, Release},
+    lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
 };
 
 use super::like_configure_ovs;
@@ -18,9 +18,15 @@ use super::like_configure_ovs;
 const NODE_IP: &str = "it has the node IP 192.0.2.10";
 
 /// A node of the field.
-fn field(day_one: &str) -> Node {
+fn node(day_one: &str, topology: Topology) -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", day_one);
-    with_bridge(agent(node.field(Release::V4_22).ovn_remains()))
+    let field = Field { release: Release::V5_1, topology };
+    with_bridge(agent(node.field(field).ovn_remains()))
+}
+
+/// The node of a cluster of three or more.
+fn field(day_one: &str) -> Node {
+    node(day_one, Topology::HighlyAvailable)
 }
 
 /// Checks that this boot's br-ex is the agent's, and every side job of ovs-configuration is done.
@@ -88,7 +94,7 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         made_by_dayone(&inside, "it has the first default route, via 192.0.2.1")?;
         // It would wait for this address for ever if a document were in force.
         assert_eq!(inside.read("/run/nodeip-configuration/primary-ip")?, None);
-        let waits = inside.wait_unit("wait-for-primary-ip.service", "inactive", SOON)?;
+        let waits = inside.wait_unit("wait-for-node-ip.service", "inactive", SOON)?;
         assert!(waits.exec_start.is_some() && waits.result == "success", "{waits:?}");
         like_configure_ovs(&inside, configure_ovs_profiles!("dhcp"))?;
         has_the_one_lease(case)
@@ -193,11 +199,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
         "on-failure = \"continue\"\n{USERSPACE}[timeout]\nprobe = 1\n\
          [[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n"
     );
-    let node = field(DAY_ONE).file("/etc/dayone/dayone.toml", &settings, 0o644).file(
-        SKIP_RERUN.0,
-        SKIP_RERUN.1,
-        0o644,
-    );
+    let node = node(DAY_ONE, Topology::TwoNodesWithFencing).settings(&settings);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

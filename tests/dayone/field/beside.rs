@@ -2,19 +2,19 @@
 
 use tests::{
     dayone::{
-        APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SKIP_RERUN, SOON, agent, br_ex_works,
-        finished, outcome, patch_port,
+        APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, agent, br_ex_works, finished,
+        outcome, patch_port,
     },
-    lab::{Case, Error, Lab, Nic, Node, Peer, Release},
+    lab::{Case, Error, Field, Lab, Nic, Node, Peer},
 };
 
 use super::each_release;
 
 const MTU_MIGRATION: &str = "/etc/cno/mtu-migration/mtu/eno1";
 
-fn node(release: Release) -> Node {
+fn node(field: impl Into<Field>) -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC)).keyfile("eno1", DAY_ONE);
-    agent(node.field(release).ovn_remains())
+    agent(node.field(field).ovn_remains())
 }
 
 /// Checks that br-ex is the document's after all jobs of the boot.
@@ -40,11 +40,11 @@ fn in_force(case: &Case<'_>, document: &str) -> Result<(), Error> {
     Ok(())
 }
 
-each_release!(peers_do_not_undo_the_commit);
-fn peers_do_not_undo_the_commit(release: Release) -> Result<(), Error> {
+each_release!(peers_do_not_undo_the_commit: release_4_16, release_4_20, release_5_0, two_nodes_5_1);
+fn peers_do_not_undo_the_commit(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let document = Document::new().text();
-    let node = node(release).file(HOST_FILE, &document, 0o644).file(MTU_MIGRATION, "1500\n", 0o644);
+    let node = node(field).file(HOST_FILE, &document, 0o644).file(MTU_MIGRATION, "1500\n", 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         in_force(case, &document)?;
@@ -69,10 +69,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
     let lab = Lab::open()?;
     let bad = Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text();
     let settings = format!("on-failure = \"continue\"\n{HASTE}");
-    let node = node(Release::V4_20)
-        .file(HOST_FILE, &bad, 0o644)
-        .file(SKIP_RERUN.0, SKIP_RERUN.1, 0o644)
-        .settings(&settings);
+    let node = node(Field::two_nodes_4_22()).file(HOST_FILE, &bad, 0o644).settings(&settings);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

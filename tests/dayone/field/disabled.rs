@@ -2,19 +2,19 @@
 
 use tests::{
     dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, agent, br_ex_works, finished, outcome},
-    lab::{Error, Lab, Peer, Release},
+    lab::{Error, Field, Lab, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
 
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 
-each_release!(configure_ovs_has_the_node_again_without_the_agent);
+each_release!(configure_ovs_has_the_node_again_without_the_agent: release_4_20, release_5_0);
 /// Without the automatic bridge, whose way back the guide of the migration has: the document's profiles are removed by hand.
-fn configure_ovs_has_the_node_again_without_the_agent(release: Release) -> Result<(), Error> {
+fn configure_ovs_has_the_node_again_without_the_agent(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let document = Document::new().text();
-    let node = agent(node(release)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
+    let node = agent(node(field)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

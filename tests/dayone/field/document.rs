@@ -5,7 +5,7 @@ use tests::{
         APISERVER, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished,
         keeps_patch_port, outcome, patch_port,
     },
-    lab::{Case, Error, Inside, Lab, Peer, Release},
+    lab::{Case, Error, Field, Inside, Lab, Peer, Release},
 };
 
 use super::{each_release, node};
@@ -39,11 +39,11 @@ fn side_jobs(case: &Case<'_>, text: &str, forwards: &str) -> Result<(), Error> {
     Ok(())
 }
 
-each_release!(document_first_boot_and_three_reboots);
-fn document_first_boot_and_three_reboots(release: Release) -> Result<(), Error> {
+each_release!(document_first_boot_and_three_reboots: release_4_16, release_4_20, release_4_22, single_node_5_0);
+fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = agent(node(release))
+    let node = agent(node(field))
         .keyfile("eno1", DAY_ONE)
         .file(HOST_FILE, &text, 0o644)
         .file(APISERVER.0, APISERVER.1, 0o644)
@@ -53,7 +53,7 @@ fn document_first_boot_and_three_reboots(release: Release) -> Result<(), Error> 
         in_force(case, &text)?;
         let port = patch_port(&case.inside()?)?;
         for (power_cut, is_last) in [(false, false), (true, false), (false, true)] {
-            let migrates = is_last && release == Release::V4_22;
+            let migrates = is_last && field.release == Release::V4_22;
             if migrates {
                 begins_a_migration(&case.inside()?)?;
             }
@@ -127,7 +127,7 @@ fn policy_captures_the_name_that_a_later_unit_gives() -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = policy();
     let drop_in = "/etc/systemd/system/nodeip-configuration.service.d/20-primary.conf";
-    let node = agent(node(Release::V4_22))
+    let node = agent(node(Release::V5_1))
         .keyfile("eno1", DAY_ONE)
         .file(drop_in, NAMING, 0o644)
         .file(HOST_FILE, &text, 0o644)

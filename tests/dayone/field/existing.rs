@@ -7,7 +7,7 @@ use tests::{
         APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished,
         keeps_patch_port, outcome, patch_port,
     },
-    lab::{Error, Inside, Lab, Node, Peer, Release},
+    lab::{Error, Field, Inside, Lab, Node, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
@@ -38,11 +38,11 @@ fn one_bridge_of_the_document(inside: &Inside) -> Result<(), Error> {
     Ok(())
 }
 
-each_release!(migration_from_configure_ovs);
-fn migration_from_configure_ovs(release: Release) -> Result<(), Error> {
+each_release!(migration_from_configure_ovs: release_4_16, release_4_20, two_nodes_5_1);
+fn migration_from_configure_ovs(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = Document::new().text();
-    lab.run(agent(node(release)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+    lab.run(agent(node(field)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         finished(&inside)?;
@@ -69,11 +69,11 @@ fn migration_from_configure_ovs(release: Release) -> Result<(), Error> {
     })
 }
 
-each_release!(adoption_of_a_document_that_the_peers_applied);
-fn adoption_of_a_document_that_the_peers_applied(release: Release) -> Result<(), Error> {
+each_release!(adoption_of_a_document_that_the_peers_applied: release_4_16, release_4_20, release_5_1);
+fn adoption_of_a_document_that_the_peers_applied(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = agent_later(node(release)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
+    let node = agent_later(node(field)).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

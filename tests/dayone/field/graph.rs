@@ -2,7 +2,7 @@
 
 use tests::{
     dayone::{MAC, SOON, agent, with_bridge},
-    lab::{Error, Inside, Lab, Nic, Node, Peer, Release},
+    lab::{Error, Field, Inside, Lab, Nic, Node, Peer},
 };
 
 /// Messages of `systemd-analyze verify` about broken ordering cycles and misread unit files.
@@ -10,9 +10,9 @@ const COMPLAINTS: [&str; 6] =
     ["ordering cycle", "deleted to break", "Unknown", "not found", "Failed to", "ignoring"];
 const MUTATION: &str = "/etc/systemd/system/dayone.service.d/50-kdump.conf";
 
-fn node() -> Node {
+fn node(field: Field) -> Node {
     let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
-    with_bridge(agent(node.field(Release::V4_22).ovn_remains().mtu_migration(1400)))
+    with_bridge(agent(node.field(field).ovn_remains().mtu_migration(1400)))
 }
 
 /// systemd's complaints about the start of the whole node.
@@ -51,10 +51,10 @@ fn graph_has_no_cycle(node: Node, version: &str) -> Result<(), Error> {
 
 #[tests::case]
 fn systemd_257_starts_all_of_it() -> Result<(), Error> {
-    graph_has_no_cycle(node(), "257")
+    graph_has_no_cycle(node(Field::two_nodes_5_1()), "257")
 }
 
 #[tests::case]
 fn systemd_252_starts_all_of_it() -> Result<(), Error> {
-    graph_has_no_cycle(node().systemd252(), "252")
+    graph_has_no_cycle(node(Field::single_node_5_0()).systemd252(), "252")
 }

@@ -2,17 +2,17 @@
 
 use tests::{
     dayone::{DAY_ONE, agent, br_ex_works, finished, outcome},
-    lab::{Error, Lab, Peer, Release},
+    lab::{Error, Field, Lab, Peer},
 };
 
 use super::{each_release, node, peers::made_by_configure_ovs};
 
-each_release!(without_a_document_the_peers_work_as_if_the_agent_were_absent);
+each_release!(without_a_document_the_peers_work_as_if_the_agent_were_absent: release_4_16, release_5_0, two_nodes_4_22);
 fn without_a_document_the_peers_work_as_if_the_agent_were_absent(
-    release: Release,
+    field: Field,
 ) -> Result<(), Error> {
     let lab = Lab::open()?;
-    lab.run(agent(node(release)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+    lab.run(agent(node(field)).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
         case.boot()?;
         for boot in 0..2 {
             if boot > 0 {

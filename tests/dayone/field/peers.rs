@@ -5,7 +5,7 @@ use tests::{
         APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, day_one_dhcp, finished,
         keeps_patch_port, patch_port,
     },
-    lab::{Error, Inside, Lab, Peer, Release},
+    lab::{Error, Field, Inside, Lab, Peer, Release},
 };
 
 use super::{each_release, node};
@@ -31,10 +31,10 @@ pub(super) fn made_by_configure_ovs(inside: &Inside) -> Result<(), Error> {
     Ok(())
 }
 
-each_release!(configure_ovs_makes_br_ex_at_every_boot);
-fn configure_ovs_makes_br_ex_at_every_boot(release: Release) -> Result<(), Error> {
+each_release!(configure_ovs_makes_br_ex_at_every_boot: release_4_16, release_4_20, two_nodes_5_1);
+fn configure_ovs_makes_br_ex_at_every_boot(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
-    lab.run(node(release).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
+    lab.run(node(field).keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
         case.boot()?;
         finished(&case.inside()?)?;
         br_ex_works(case)?;
@@ -76,17 +76,17 @@ fn configure_ovs_keeps_a_lease() -> Result<(), Error> {
     })
 }
 
-each_release!(document_is_applied_by_nmstate);
-fn document_is_applied_by_nmstate(release: Release) -> Result<(), Error> {
+each_release!(document_is_applied_by_nmstate: release_4_16, release_4_20, release_4_22, release_5_1);
+fn document_is_applied_by_nmstate(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = node(release).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
+    let node = node(field).keyfile("eno1", DAY_ONE).file(HOST_FILE, &text, 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         finished(&inside)?;
         br_ex_works(case)?;
-        let marker = if release < Release::V4_20 { "" } else { &text };
+        let marker = if field.release < Release::V4_20 { "" } else { &text };
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(marker));
         assert_eq!(inside.read("/etc/nmstate/worker-0.yml")?.as_ref(), Some(&text));
         assert_eq!(inside.read("/etc/nmstate/worker-0.applied")?.as_ref(), Some(&text));
@@ -98,7 +98,7 @@ fn document_is_applied_by_nmstate(release: Release) -> Result<(), Error> {
         finished(&inside)?;
         br_ex_works(case)?;
         // 4.20 deletes the bridge at every boot, and OVN's port with it.
-        if release == Release::V4_20 {
+        if field.release == Release::V4_20 {
             assert_ne!(patch_port(&inside)?, port);
         } else {
             assert!(keeps_patch_port(&inside, &port)?);
@@ -110,7 +110,7 @@ fn document_is_applied_by_nmstate(release: Release) -> Result<(), Error> {
 #[tests::case]
 fn first_boot_ends_with_the_new_os() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = node(Release::V4_22).keyfile("eno1", DAY_ONE).first_boot();
+    let node = node(Field::single_node_5_0()).keyfile("eno1", DAY_ONE).first_boot();
     lab.run(node, &Peer::new(), |case| {
         case.power_on()?;
         case.wait_off(3 * SOON)?;
@@ -127,7 +127,7 @@ fn first_boot_ends_with_the_new_os() -> Result<(), Error> {
 #[tests::case]
 fn mtu_migration_finds_the_profiles_of_configure_ovs() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node = node(Release::V4_22).keyfile("eno1", DAY_ONE).mtu_migration(1400);
+    let node = node(Release::V5_0).keyfile("eno1", DAY_ONE).mtu_migration(1400);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;

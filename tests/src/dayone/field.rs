@@ -8,10 +8,9 @@ use crate::lab::{Case, Error, Inside, Result};
 /// Bound on kubelet's start: nmstate and NetworkManager have checkpoints and waits of their own.
 const KUBELET: Duration = Duration::from_secs(60);
 /// Units of every boot, with their final states.
-const RUN: [(&str, &str); 8] = [
+const RUN: [(&str, &str); 7] = [
     ("nmstate.service", "active"),
     ("nodeip-configuration.service", "inactive"),
-    ("wait-for-primary-ip.service", "inactive"),
     ("wait-for-br-ex-up.service", "inactive"),
     ("node-valid-hostname.service", "active"),
     ("kdump.service", "active"),
@@ -40,7 +39,13 @@ pub fn finished(inside: &Inside) -> Result<()> {
     }
     // The agent applies what nmstate.service would, in its own transaction.
     let is_held_back = inside.run(&["test", "-e", "/run/dayone/chosen"])?.status.success();
-    for (name, state) in RUN {
+    let newer: &[(&str, &str)] = match waits_for_each_family(inside)? {
+        true => {
+            &[("wait-for-node-ip.service", "inactive"), ("openvswitch-ipsec.service", "active")]
+        }
+        false => &[("wait-for-primary-ip.service", "inactive")],
+    };
+    for (name, state) in RUN.iter().chain(newer).copied() {
         let unit = inside.unit(name)?;
         if name == "nmstate.service" && is_held_back {
             continue;
@@ -49,7 +54,20 @@ pub fn finished(inside: &Inside) -> Result<()> {
             return wrong(format!("{name} has not run as it should: {unit:?}"));
         }
     }
-    Ok(())
+    let corosync = inside.read("/run/lab-corosync")?;
+    if corosync.is_some_and(|link| link.trim_end() != "br-ex") {
+        return wrong("corosync started before br-ex had the node's address".into());
+    }
+    match inside.read("/run/lab-fenced")? {
+        Some(event) => wrong(format!("fenced: {event}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether the node's release is 5.0 or newer.
+fn waits_for_each_family(inside: &Inside) -> Result<bool> {
+    let unit = "/etc/systemd/system/wait-for-node-ip.service";
+    Ok(inside.run(&["test", "-e", unit])?.status.success())
 }
 
 /// Checks that br-ex has the node's address, and the card's MAC address, and that the peer reaches it.

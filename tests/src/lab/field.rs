@@ -6,29 +6,33 @@ use std::fmt;
 use super::node::Node;
 use crate::program;
 
-/// Releases of OpenShift whose scripts differ.
+/// Releases of OpenShift whose units or scripts differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Release {
-    /// nmstate-configuration.sh applies one document for good, and its marker `applied` is empty.
+    /// Also 4.17 to 4.19: nmstate-configuration.sh applies one document for good, and its marker `applied` is empty.
     V4_16,
-    /// nmstate-configuration.sh is 4.16's.
-    V4_19,
-    /// nmstate-configuration.sh applies at every boot: its comparison is always false.
+    /// Also 4.21: nmstate-configuration.sh applies at every boot, since its comparison is always false.
     V4_20,
     /// nmstate-configuration.sh applies each content once.
     V4_22,
+    /// Also 4.23, its other name: wait-for-node-ip.service, and openvswitch-ipsec.service, enabled in mid-boot.
+    V5_0,
+    /// Also 5.2: 10-ofport-request.sh leaves the VRFs of user-defined networks alone.
+    V5_1,
 }
 
 impl Release {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::V4_16, Self::V4_19, Self::V4_20, Self::V4_22];
+    pub const ALL: [Self; 5] = [Self::V4_16, Self::V4_20, Self::V4_22, Self::V5_0, Self::V5_1];
 
     /// Directories with the files of this release; later ones override earlier ones.
     fn layers(self) -> &'static [&'static str] {
         match self {
-            Self::V4_16 | Self::V4_19 => &["common", "4.16"],
-            Self::V4_20 => &["common", "4.20"],
-            Self::V4_22 => &["common", "4.20", "4.22"],
+            Self::V4_16 => &["common", "until-4.22", "4.16"],
+            Self::V4_20 => &["common", "until-4.22", "4.20"],
+            Self::V4_22 => &["common", "until-4.22", "4.20", "4.22"],
+            Self::V5_0 => &["common", "4.20", "4.22", "5.0"],
+            Self::V5_1 => &["common", "4.20", "4.22", "5.0", "5.1"],
         }
     }
 }
@@ -37,10 +41,88 @@ impl fmt::Display for Release {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::V4_16 => "4.16",
-            Self::V4_19 => "4.19",
             Self::V4_20 => "4.20",
             Self::V4_22 => "4.22",
+            Self::V5_0 => "5.0",
+            Self::V5_1 => "5.1",
         })
+    }
+}
+
+/// The cluster that the node is of. An arbiter's units are those of [`Topology::HighlyAvailable`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Topology {
+    /// Three nodes or more.
+    HighlyAvailable,
+    /// Two nodes with fencing, from 4.22 on with what orders their units: corosync, after ovs-configuration.service, and pacemaker,
+    /// which starts kubelet. `/run/lab-fenced` exists if the node's address left its link while corosync ran.
+    TwoNodesWithFencing,
+    /// One node, installed by a bootstrap in place, which restarts kubelet at the first boot.
+    SingleNode,
+}
+
+/// A node's release and cluster.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// The release.
+    pub release: Release,
+    /// The cluster.
+    pub topology: Topology,
+}
+
+impl Field {
+    /// 4.16 to 4.19.
+    #[must_use]
+    pub const fn release_4_16() -> Self {
+        Self { release: Release::V4_16, topology: Topology::HighlyAvailable }
+    }
+
+    /// 4.20 and 4.21.
+    #[must_use]
+    pub const fn release_4_20() -> Self {
+        Self { release: Release::V4_20, topology: Topology::HighlyAvailable }
+    }
+
+    /// 4.22.
+    #[must_use]
+    pub const fn release_4_22() -> Self {
+        Self { release: Release::V4_22, topology: Topology::HighlyAvailable }
+    }
+
+    /// 4.23 and 5.0.
+    #[must_use]
+    pub const fn release_5_0() -> Self {
+        Self { release: Release::V5_0, topology: Topology::HighlyAvailable }
+    }
+
+    /// 5.1 and 5.2.
+    #[must_use]
+    pub const fn release_5_1() -> Self {
+        Self { release: Release::V5_1, topology: Topology::HighlyAvailable }
+    }
+
+    /// The first release that orders corosync after br-ex.
+    #[must_use]
+    pub const fn two_nodes_4_22() -> Self {
+        Self { release: Release::V4_22, topology: Topology::TwoNodesWithFencing }
+    }
+
+    /// The newest one.
+    #[must_use]
+    pub const fn two_nodes_5_1() -> Self {
+        Self { release: Release::V5_1, topology: Topology::TwoNodesWithFencing }
+    }
+
+    /// On one node.
+    #[must_use]
+    pub const fn single_node_5_0() -> Self {
+        Self { release: Release::V5_0, topology: Topology::SingleNode }
+    }
+}
+
+impl From<Release> for Field {
+    fn from(release: Release) -> Self {
+        Self { release, topology: Topology::HighlyAvailable }
     }
 }
 
@@ -51,8 +133,15 @@ impl Node {
     /// # Panics
     /// If a tree cannot be read, or `nmstatectl` cannot be built.
     #[must_use]
-    pub fn field(self, release: Release) -> Self {
-        let node = release.layers().iter().fold(self, |node, layer| node.layer(layer));
+    pub fn field(self, field: impl Into<Field>) -> Self {
+        let Field { release, topology } = field.into();
+        let (layer, disabled): (_, &[&str]) = match topology {
+            Topology::HighlyAvailable => (None, &[]),
+            Topology::TwoNodesWithFencing => (Some("two-nodes"), &["kubelet.service"]),
+            Topology::SingleNode => (Some("single-node"), &[]),
+        };
+        let layers = release.layers().iter().copied().chain(layer);
+        let node = layers.fold(self, |node, layer| node.layer(layer, disabled));
         node.bind(program::nmstatectl(), "/usr/bin/nmstatectl")
     }
 
@@ -62,7 +151,7 @@ impl Node {
     /// If its tree cannot be read.
     #[must_use]
     pub fn ovn_remains(self) -> Self {
-        self.layer("ovn")
+        self.layer("ovn", &[])
     }
 
     /// Makes the next boot the first: machine-config-daemon needs the network, and ends the boot by a power-off (in the field: a
@@ -81,8 +170,8 @@ impl Node {
         )
     }
 
-    /// Adds a directory of `tests/lab/field`.
-    fn layer(self, name: &str) -> Self {
-        self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system", &[])
+    /// Adds a directory of `tests/lab/field`, with its units enabled but for `disabled`.
+    fn layer(self, name: &str, disabled: &[&str]) -> Self {
+        self.installed(&super::scripts().join("field").join(name), "/etc/systemd/system", disabled)
     }
 }
