@@ -4,6 +4,7 @@
 mod across;
 mod alike;
 mod alone;
+mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;
@@ -11,6 +12,7 @@ mod majority;
 mod map;
 mod member;
 mod network;
+mod os_stream;
 mod replicas;
 mod roles;
 mod route_number;
@@ -51,6 +53,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         alone::RULES,
         cluster::RULES,
         map::RULES,
+        os_stream::RULES,
         vlan_name::RULES,
         &document::rules(),
     ]
@@ -167,6 +170,7 @@ impl Scope<'_> {
         stages::check(&named, self.cluster, diagnostics);
         for host in hosts {
             map::check(host, self.cluster, diagnostics);
+            os_stream::check(host, self.cluster, diagnostics);
             vlan_name::check(host, diagnostics);
         }
         cluster::check(self.cluster, &self.all, self.is_misread, diagnostics);

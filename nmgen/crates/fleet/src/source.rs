@@ -34,6 +34,8 @@ use nmgen_core::source::read_file;
 use nmgen_document::diagnostic::Rule;
 use nmgen_document::error::Error;
 
+pub(crate) use self::capture::alternative_names;
+pub(crate) use self::cluster::BridgeTopology;
 pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
 use self::clusters::Origin;
 pub use self::extent::Extent;

@@ -4,9 +4,10 @@ use nmgen_core::check::is_of_each_host;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
+use super::ADDRESS_ON_TWO_HOSTS;
 use super::member::Member;
 use super::network::Family;
-use crate::source::{Cluster, ClusterAddress, InternalNetwork, Replicas};
+use crate::source::{BridgeTopology, Cluster, ClusterAddress, InternalNetwork, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
@@ -17,6 +18,7 @@ rules! {
     warning VIRTUAL_ADDRESS_TWICE = "virtual-address-twice";
     warning VIRTUAL_ADDRESS_IS_GATEWAY = "virtual-address-is-gateway";
     warning INSIDE_INTERNAL_NETWORK = "inside-internal-network";
+    warning BRIDGE_TOPOLOGY = "bridge-topology";
 }
 
 pub(super) fn check(
@@ -28,6 +30,8 @@ pub(super) fn check(
     if !cluster.has_outer_load_balancer {
         virtual_addresses(cluster, diagnostics);
     }
+    made_machines(cluster, diagnostics);
+    bridge_topology(cluster, diagnostics);
     for member in members {
         // A node's state at some moment may have an address that moves.
         if matches!(member.host.network, HostNetwork::Captured(_)) {
@@ -102,6 +106,39 @@ fn virtual_addresses(cluster: &Cluster, diagnostics: &mut Diagnostics) {
             None => first.push(wanted),
         }
     }
+}
+
+/// Machines that the installer makes: each address is one machine's, in the machine network, and none that moves.
+fn made_machines(cluster: &Cluster, diagnostics: &mut Diagnostics) {
+    for (index, made) in cluster.made_machines.iter().enumerate() {
+        let ip = made.address;
+        let is_it = |other: &&ClusterAddress| other.address == ip;
+        let moving = cluster.virtual_addresses.iter().find(is_it);
+        let (rule, other) = match cluster.made_machines[..index].iter().find(is_it) {
+            Some(other) => (ADDRESS_ON_TWO_HOSTS, other),
+            None => match moving.filter(|_| !cluster.has_outer_load_balancer) {
+                Some(other) => (VIRTUAL_ADDRESS, other),
+                None => continue,
+            },
+        };
+        let message = format!("{ip} is {} too ({})", other.purpose, other.place.shown());
+        diagnostics.push(
+            Diagnostic::new(rule, message, made.place.clone())
+                .help("each machine has an address of its own"),
+        );
+    }
+}
+
+/// A proposal of the operator's (openshift/enhancements, "NMState Opt-In for br-ex").
+fn bridge_topology(cluster: &Cluster, diagnostics: &mut Diagnostics) {
+    let Some(BridgeTopology { name, place }) = &cluster.bridge_topology else { return };
+    let message = format!(
+        "with bridgeTopology \"{}\" nodes get br-ex from a policy of the operator's, not from configure-ovs",
+        name.escape_debug()
+    );
+    let help = "it captures the name \"primary\" that nodeip-configuration.service gives; a document of your own takes its \
+        place, since a node applies one: <hostname>.yml, else cluster.yml";
+    diagnostics.push(Diagnostic::new(BRIDGE_TOPOLOGY, message, place.clone()).help(help));
 }
 
 /// The virtual address moves between the hosts that route by it.

@@ -92,7 +92,7 @@ fn boot_card(
     }
 }
 
-fn is_card(node: &Node<'_>) -> bool {
+pub(super) fn is_card(node: &Node<'_>) -> bool {
     matches!(node.text_at("type"), None | Some("ethernet" | "infiniband"))
         && matches!(node.text_at("state"), None | Some("up"))
 }

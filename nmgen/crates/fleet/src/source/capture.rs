@@ -7,10 +7,51 @@
 use nmgen_core::source::Nic;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::mac::Mac;
+use nmgen_document::text::place::Place;
 use nmgen_document::{Document, Node, Value};
 
 rules! {
     error CAPTURE = "capture";
+    warning CAPTURE_ALTERNATIVE_NAME = "capture-alternative-name";
+}
+
+/// The name of the link with the node's address (openshift/enhancements, "NMState Opt-In for br-ex").
+const PRIMARY: &str = "primary";
+/// How a capture asks for an alternative name.
+const ALTERNATIVE: &str = "interfaces.alt-names.name";
+
+/// Tells of captures that find a link by an alternative name, which it has only once somebody gave it.
+pub(crate) fn alternative_names(
+    captures: &Node<'_>,
+    place: impl Fn(&Node<'_>) -> Place,
+) -> Diagnostics {
+    let mut found = Diagnostics::default();
+    for entry in captures.entries() {
+        let Some(text) = entry.node.text() else { continue };
+        let Some((_, value)) = text.split_once(ALTERNATIVE) else { continue };
+        let value = value.trim_start().trim_start_matches('=').trim_start();
+        let name: String = value
+            .trim_start_matches(['"', '\''])
+            .chars()
+            .take_while(|it| !"\"'| ".contains(*it))
+            .collect();
+        let help = match name.as_str() {
+            PRIMARY => {
+                "nodeip-configuration.service gives it once the node has an address: dayone has that unit run first, and waits"
+            }
+            _ => {
+                "a .link file of udev's or an earlier document gives it: dayone waits for it, and then refuses the document"
+            }
+        };
+        let message = format!(
+            "a link has the alternative name \"{}\" only after somebody gave it",
+            name.escape_debug()
+        );
+        found.push(
+            Diagnostic::new(CAPTURE_ALTERNATIVE_NAME, message, place(&entry.node)).help(help),
+        );
+    }
+    found
 }
 
 /// The document with each reference to a capture replaced by the NIC's name.

@@ -36,6 +36,12 @@ pub struct Cluster {
     pub bootstrap: Option<ClusterAddress>,
     /// The address of the host that installs the others.
     pub rendezvous: Option<ClusterAddress>,
+    /// The operating system's streams: the cluster's, and those of roles.
+    pub(crate) os_streams: Vec<OsStream>,
+    /// How br-ex comes about on its nodes (`networking.bridgeTopology`).
+    pub(crate) bridge_topology: Option<BridgeTopology>,
+    /// The addresses of machines that the installer makes, which have neither a name nor a known card.
+    pub(crate) made_machines: Vec<ClusterAddress>,
 }
 
 impl Cluster {
@@ -54,6 +60,9 @@ impl Cluster {
             has_provisioning_network,
             bootstrap,
             rendezvous,
+            os_streams,
+            bridge_topology,
+            made_machines,
         } = other;
         self.replicas.extend(replicas);
         self.machine_networks.extend(machine_networks);
@@ -64,6 +73,15 @@ impl Cluster {
         self.has_provisioning_network |= has_provisioning_network;
         self.bootstrap = bootstrap.or(self.bootstrap.take());
         self.rendezvous = rendezvous.or(self.rendezvous.take());
+        self.os_streams.extend(os_streams);
+        self.bridge_topology = bridge_topology.or(self.bridge_topology.take());
+        self.made_machines.extend(made_machines);
+    }
+
+    /// The stream of a role's machines, if a source says it.
+    pub(crate) fn os_stream(&self, role: Option<&str>) -> Option<&OsStream> {
+        let of = |role: Option<&str>| self.os_streams.iter().find(|it| it.role.as_deref() == role);
+        of(role).or_else(|| of(None))
     }
 
     /// True for two descriptions of one cluster.
@@ -71,6 +89,22 @@ impl Cluster {
         let first = |it: &Self| it.variant_of.clone().or(it.name.clone());
         first(self) == first(other)
     }
+}
+
+/// A stream of the operating system's images.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OsStream {
+    /// The role whose machines have it; `None` for every other role.
+    pub(crate) role: Option<String>,
+    pub(crate) name: String,
+    pub(crate) place: Place,
+}
+
+/// The way in which br-ex comes about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BridgeTopology {
+    pub(crate) name: String,
+    pub(crate) place: Place,
 }
 
 /// A network inside the cluster.

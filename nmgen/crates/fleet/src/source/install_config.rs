@@ -12,6 +12,7 @@ use super::clusters::Claim;
 use super::found::Found;
 use super::installation;
 use super::manifest::{Manifest, items_mut};
+use crate::source::cluster::{ClusterAddress, OsStream};
 use crate::source::hosts_directory::NO_HOSTS;
 use crate::source::{Cluster, Replicas};
 
@@ -54,6 +55,10 @@ fn cluster(
     let hosts = bare_metal.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     let networking = manifest.get(root, "networking");
     installation::network(manifest, networking, cluster);
+    os_streams(manifest, root, cluster);
+    let vsphere = platform.and_then(|node| manifest.get(node, "vsphere"));
+    let made = vsphere.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
+    made_machines(manifest, made, cluster);
     for entry in platform.map(Node::entries).unwrap_or_default() {
         installation::virtual_addresses(manifest, &entry.node, cluster);
     }
@@ -71,11 +76,20 @@ fn cluster(
             (Some(_), None) => (root, Some("platform")),
             (None, _) => (root, None),
         };
-        let message = "this install-config has no hosts in platform.baremetal.hosts";
-        without_hosts = Some(
-            Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
-                .help("hosts in an agent-config.yaml count too: give both files"),
-        );
+        without_hosts = Some(match made.iter().find(|host| host.get("networkDevice").is_some()) {
+            Some(host) => {
+                let message = "vSphere's hosts have neither a name nor a card's address: no document can be made of this";
+                let place = manifest.key_place(host, Some("networkDevice"));
+                let help = "the installer hands these addresses to the machines' kernels itself; for br-ex \
+                    give documents by host name once the machines have theirs, or one cluster.yml";
+                Diagnostic::new(NO_HOSTS, message, place).help(help)
+            }
+            None => {
+                let message = "this install-config has no hosts in platform.baremetal.hosts";
+                Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
+                    .help("hosts in an agent-config.yaml count too: give both files")
+            }
+        });
     }
     let is_made = |platform: &Node<'_>| {
         platform.entries().iter().any(|entry| MADE_BY_INSTALLER.contains(&&*entry.key))
@@ -93,6 +107,42 @@ fn one(manifest: &mut Manifest<'_>, node: &mut Node<'_>) -> Host {
         ..manifest.host(node, "name", Stage::Early)
     };
     manifest.with_network(host, node, "networkConfig")
+}
+
+/// The streams of the operating system: the pools' own, and the cluster's for the others.
+fn os_streams(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: &mut Cluster) {
+    let control_plane = manifest.get(root, "controlPlane").map(|pool| (pool, Some("master")));
+    let arbiter = manifest.get(root, "arbiter").map(|pool| (pool, Some("arbiter")));
+    let compute = manifest.list(root, "compute").iter().map(|pool| (pool, Some("worker")));
+    let pools = control_plane.into_iter().chain(arbiter).chain(compute);
+    for (owner, usual) in pools.chain([(root, None)]) {
+        let Some((name, node)) = manifest.text(owner, "osImageStream") else { continue };
+        let (name, place) = (name.to_owned(), manifest.place(node));
+        let role = usual.map(|usual| owner.text_at("name").unwrap_or(usual).to_owned());
+        cluster.os_streams.push(OsStream { role, name, place });
+    }
+}
+
+/// The addresses of virtual machines that vSphere gives no name before they are there (openshift/installer,
+/// `pkg/types/vsphere/platform.go`).
+fn made_machines(manifest: &mut Manifest<'_>, hosts: &[Node<'_>], cluster: &mut Cluster) {
+    for host in hosts {
+        let Some(device) = manifest.get(host, "networkDevice") else { continue };
+        let purpose = match host.text_at("role") {
+            Some("bootstrap") => "the bootstrap machine's address",
+            Some("control-plane") => "the address of a machine of the control plane",
+            _ => "a compute machine's address",
+        };
+        for item in manifest.list(device, "ipAddrs") {
+            let address = item.text().and_then(|text| text.split('/').next()?.parse().ok());
+            let place = manifest.place(item);
+            cluster.made_machines.extend(address.map(|address| ClusterAddress {
+                address,
+                purpose,
+                place,
+            }));
+        }
+    }
 }
 
 /// The pools, in the order in which the installer assigns them to hosts without a role.

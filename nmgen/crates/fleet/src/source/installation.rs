@@ -4,7 +4,9 @@ use nmgen_document::Node;
 use nmgen_document::text::place::Place;
 
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use crate::source::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
+use crate::source::cluster::{
+    BridgeTopology, Cluster, ClusterAddress, InternalNetwork, Network, Plugin,
+};
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
 const VIRTUAL: &[(&str, &str, &str)] = &[
@@ -25,6 +27,10 @@ pub(super) fn network(
         Some(_) => Plugin::Other,
     });
     let Some(networking) = networking else { return };
+    if let Some((name, node)) = manifest.text(networking, "bridgeTopology") {
+        let place = manifest.place(node);
+        cluster.bridge_topology = Some(BridgeTopology { name: name.to_owned(), place });
+    }
     for item in manifest.list(networking, "machineNetwork") {
         let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
         cluster.machine_networks.extend(network.map(|(network, _)| network));

@@ -65,6 +65,10 @@ impl<'a> Manifest<'a> {
     }
 
     /// The value; on an error its faults are added instead.
+    pub(super) fn tell(&mut self, found: Diagnostics) {
+        self.diagnostics.extend(found);
+    }
+
     pub(super) fn accept<T>(&mut self, result: Result<T, Diagnostics>) -> Option<T> {
         result.map_err(|faults| faults.into_iter().for_each(|fault| self.push(fault))).ok()
     }

@@ -15,6 +15,10 @@ const ROLE: &str = "node-role.kubernetes.io/";
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (policy, place) = manifest.metadata(root).unzip();
     let Some(spec) = manifest.get_mut(root, "spec") else { return };
+    if let Some(captures) = manifest.get(spec, "capture") {
+        let names = capture::alternative_names(captures, |node| manifest.place(node));
+        manifest.tell(names);
+    }
     let Some(document) = manifest.network(spec, "desiredState") else { return };
     let resolved = capture::resolve(document, None, &[]);
     // On the node they have values; nothing is wrong before something is to be made of them here.

@@ -1,0 +1,11 @@
+//! Captures by alternative names: a NetworkPolicy beside its state.
+
+use nmgen_document::Document;
+use nmgen_document::diagnostic::Diagnostics;
+
+use crate::source;
+
+pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
+    let Some(captures) = document.root.get("capture") else { return };
+    diagnostics.extend(source::alternative_names(captures, |node| document.place(node.span)));
+}
