@@ -279,7 +279,7 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         assert_eq!(status.status.code(), Some(0), "{status}");
         assert!(status.stderr.contains("status.json.damaged"), "{status}");
 
-        // Of the two copies of the document in force the whole one counts, and the next run writes the other one anew.
+        // Two copies of the document in force: the whole one counts, and the next run writes the other one anew.
         let copy = "/var/lib/dayone/last-good.yml";
         let resolved = "/var/lib/dayone/last-good.resolved.yml";
         let state = inside.read(resolved)?;
