@@ -81,8 +81,35 @@ fn documents(interface: &str) -> Vec<String> {
     ]
 }
 
+/// Runs nmgen, or the program that is the first argument: the agent, or nmgen under the name of one whose place it takes.
 fn run(directory: &Path, arguments: &[&str]) -> Output {
-    Command::new(program::nmgen()).args(arguments).current_dir(directory).output().unwrap()
+    let (program, arguments) = match arguments {
+        [name @ ("nmstatectl" | "nmc"), rest @ ..] => (directory.join(name), rest),
+        ["dayone", rest @ ..] => (program::dayone().to_owned(), rest),
+        all => (program::nmgen().to_owned(), all),
+    };
+    Command::new(program).args(arguments).current_dir(directory).output().unwrap()
+}
+
+/// A directory in which nmgen has its other names too.
+fn place() -> tempfile::TempDir {
+    let place = tempfile::tempdir().unwrap();
+    for name in ["nmstatectl", "nmc"] {
+        symlink(program::nmgen(), place.path().join(name)).unwrap();
+    }
+    place
+}
+
+/// Everything that a machine shows in its first boot, and in an emergency shell: standard error and the kernel log of each step,
+/// and the account.
+fn shown_by_a_boot(document: &str) -> [String; 6] {
+    let machine = Machine::with_card().host("cluster", document);
+    let (early, late) = (machine.boot(), machine.persist());
+    let explained = machine.command().arg("--explain").output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let account = [text(&explained.stdout), text(&explained.stderr)];
+    let [out, error] = account;
+    [early.console, early.kernel, late.console, late.kernel, out, error]
 }
 
 /// Where a text has a secret.
@@ -95,8 +122,11 @@ fn trace<'t>(text: &'t [u8], marker: &str) -> Option<&'t str> {
 
 #[tests::case]
 fn no_command_shows_a_secret() {
-    let place = tempfile::tempdir().unwrap();
+    let place = place();
     let at = place.path();
+    for tree in ["before/a", "after/a"] {
+        fs::create_dir_all(at.join(tree)).unwrap();
+    }
     let mut faults = Vec::new();
     // The whole of the output, or standard error if standard output carries the document.
     let commands: &[(&[&str], bool)] = &[
@@ -104,10 +134,14 @@ fn no_command_shows_a_secret() {
         (&["check", "--format", "json", "a.yml"], true),
         (&["check", "--format", "sarif", "a.yml"], true),
         (&["check", "--format", "github", "a.yml"], true),
+        (&["check", "--format", "short", "a.yml"], true),
         (&["check", "--for", "node", "a.yml"], true),
+        (&["check", "--verbose", "after"], true),
         (&["diff", "a.yml", "b.yml"], true),
         (&["diff", "--format", "json", "a.yml", "none.yml"], true),
+        (&["diff", "before", "after"], true),
         (&["show", "a.yml"], true),
+        (&["show", "--format", "json", "a.yml"], true),
         (&["show", "--format", "svg", "a.yml"], true),
         (&["show", "--format", "html", "a.yml"], true),
         (&["diff", "--format", "html", "a.yml", "b.yml"], true),
@@ -116,6 +150,21 @@ fn no_command_shows_a_secret() {
         (&["generate", "--to", "machine-config", "--role", "worker", "a.yml"], false),
         (&["generate", "--to", "initrd", "a.yml"], false),
         (&["gc", "a.yml"], false),
+        (&["nmstatectl", "validate", "a.yml"], true),
+        (&["nmstatectl", "gc", "a.yml"], false),
+        (&["nmc", "generate", "--config-dir", "after/a", "--output-dir", "nmc-out"], true),
+        (&["dayone", "check", "--document", "a.yml"], true),
+        (&["dayone", "check", "--format", "json", "--document", "a.yml"], true),
+    ];
+    // They tell the same faults.
+    let other_forms: &[(&[&str], bool)] = &[
+        (&["generate", "--to", "keyfiles", "a.yml"], false),
+        (&["generate", "--to", "hosts", "after"], false),
+        (&["generate", "--to", "ignition", "a.yml"], false),
+        (&["generate", "--to", "policy", "a.yml"], false),
+        (&["generate", "--to", "bmh-secret", "a.yml"], false),
+        (&["generate", "--to", "nmstateconfig", "a.yml"], false),
+        (&["generate", "--to", "nmc", "-o", "nmc-out/", "after/a"], true),
     ];
     fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
     for interface in INTERFACES {
@@ -123,11 +172,17 @@ fn no_command_shows_a_secret() {
             for marker in MARKERS {
                 let text = document.replace("VALUE", marker);
                 fs::write(at.join("a.yml"), &text).unwrap();
-                fs::write(at.join("b.yml"), document.replace("VALUE", "83517246other")).unwrap();
+                let other = document.replace("VALUE", "83517246other");
+                fs::write(at.join("b.yml"), &other).unwrap();
+                fs::write(at.join("before/a/worker-0.yaml"), &other).unwrap();
+                fs::write(at.join("after/a/worker-0.yaml"), &text).unwrap();
                 // Every command for the plain document, and the checks for one with faults.
-                let of =
-                    if number == 0 || *marker == MARKERS[1] { commands } else { &commands[..1] };
-                for (arguments, is_whole) in of {
+                let (of, forms) = match number {
+                    0 => (commands, other_forms),
+                    _ if *marker == MARKERS[1] => (commands, &[][..]),
+                    _ => (&commands[..1], &[][..]),
+                };
+                for (arguments, is_whole) in of.iter().chain(forms) {
                     let output = run(at, arguments);
                     let shown: &[&[u8]] = match is_whole {
                         true => &[&output.stderr, &output.stdout],
@@ -141,8 +196,7 @@ fn no_command_shows_a_secret() {
                 }
             }
             let text = document.replace("VALUE", MARKERS[1]);
-            let said = Machine::with_card().host("cluster", &text).boot();
-            for shown in [&said.console, &said.kernel] {
+            for shown in shown_by_a_boot(&text) {
                 if let Some(line) = trace(shown.as_bytes(), MARKERS[1]) {
                     faults.push(format!("boot\n{text}: {line}"));
                 }
@@ -318,14 +372,17 @@ fn controlling(shown: &[u8]) -> Option<String> {
 
 #[tests::case]
 fn no_output_has_a_character_that_controls_what_shows_it() {
-    let place = tempfile::tempdir().unwrap();
+    let place = place();
     let at = place.path();
     let commands: &[&[&str]] = &[
         &["check"],
         &["check", "--format", "json"],
         &["check", "--format", "sarif"],
         &["check", "--format", "github"],
+        &["check", "--format", "short"],
+        &["check", "--verbose"],
         &["show"],
+        &["show", "--format", "json"],
         &["show", "--format", "svg"],
         &["show", "--format", "html"],
         &["show", "--br-ex"],
@@ -333,6 +390,10 @@ fn no_output_has_a_character_that_controls_what_shows_it() {
         &["diff", "--format", "json", "none.yml"],
         &["diff", "--format", "html", "none.yml"],
         &["generate", "--to", "kargs"],
+        &["generate", "--to", "nmc", "-o", "nmc-out/"],
+        &["nmstatectl", "validate"],
+        &["dayone", "check", "--document"],
+        &["dayone", "check", "--format", "json", "--document"],
     ];
     fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
     let mut faults = Vec::new();
@@ -355,20 +416,29 @@ fn no_output_has_a_character_that_controls_what_shows_it() {
             }
         }
         let text = document.replace("TEXT", &format!("\"a{quoted}b\""));
-        let said = Machine::with_card().host("cluster", &text).boot();
-        for shown in [&said.console, &said.kernel] {
+        for shown in shown_by_a_boot(&text) {
             let line = controlling(shown.as_bytes());
             faults.extend(line.map(|line| format!("boot {document}: {line}")));
         }
     }
-    // Names of files that cannot be read, and of a directory's.
+    // Names of files that cannot be read, of a directory's, and other words of a command line.
+    let words: &[&[&str]] = &[
+        &["explain"],
+        &["completion"],
+        &["check", "none.yml", "--allow"],
+        &["check", "none.yml", "--host"],
+        &["check", "none.yml", "--cluster"],
+        &["nmstatectl"],
+        &["nmc", "generate", "--config-dir"],
+        &["nmc"],
+    ];
     fs::create_dir(at.join("hosts")).unwrap();
     for extension in ["yml", "yaml"] {
         fs::write(at.join(format!("hosts/a{all}.{extension}")), "interfaces: []\n").unwrap();
     }
     let missing = format!("{all}.yml");
     for source in [&*missing, "hosts"] {
-        for command in commands {
+        for command in commands.iter().chain(words) {
             let output = run(at, &[command, &[source][..]].concat());
             for shown in [&output.stderr, &output.stdout] {
                 let line = controlling(shown);

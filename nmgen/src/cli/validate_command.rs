@@ -7,6 +7,7 @@ use nmgen_core::check;
 use nmgen_core::state;
 use nmgen_document::Document;
 use nmgen_document::error::Error;
+use nmgen_document::format::printable_lines;
 use nmgen_fleet::source;
 
 use super::done::{Done, verdict};
@@ -49,7 +50,8 @@ pub(super) fn run(arguments: &ValidateArguments, streams: &mut Streams<'_>) -> R
     let done = verdict(&diagnostics, false);
     if done == Done::Success {
         for document in documents {
-            streams.text(&state::shown(&document.root, check::is_policy(document))?)?;
+            let shown = state::shown(&document.root, check::is_policy(document))?;
+            streams.text(&printable_lines(&shown))?;
         }
     }
     Ok(done)
