@@ -8,6 +8,7 @@ mod file;
 #[cfg(test)]
 mod golden;
 pub(crate) mod journal;
+mod label;
 pub(crate) mod machine;
 mod omit;
 mod place;

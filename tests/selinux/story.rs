@@ -31,6 +31,10 @@ const OURS: [&str; 7] =
 const ON_TRIAL: &str = "/root/trial.yml";
 const ON_TRIAL_ADDRESS: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 77);
 
+/// Removes the file of the host name once it has the trial's: the roll back makes it anew.
+const REMOVED: &str =
+    "until grep --quiet on-trial /etc/hostname; do sleep 0.1; done; rm /etc/hostname";
+
 /// Checks the labels, and that nothing of ours was denied. Debian's rules for Open vSwitch itself are not enforced (lab.cil).
 fn nothing_is_denied(inside: &Inside, after: &str) -> Result<()> {
     assert_eq!(inside.sh("cat /sys/fs/selinux/enforce")?, "1");
@@ -110,7 +114,9 @@ fn a_node_lives_under_an_enforced_policy() -> Result<()> {
             ON_TRIAL,
             &format!("{other}hostname:\n  config: on-trial\n  running: on-trial\n"),
         )?;
+        inside.sh(&format!("systemd-run --no-block sh -c '{REMOVED}'"))?;
         apply(3, &["--trial", "10", ON_TRIAL])?;
+        assert_eq!(inside.read("/etc/hostname")?.as_deref().map(str::trim), Some(NAME));
         bridge_works(case, "the trial")?;
 
         inside.write(

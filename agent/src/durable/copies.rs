@@ -9,7 +9,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    file::{self, FileError},
+    file::{self, FileError, Staged},
+    label,
     protected::{Kind, PROTECTED, Scope},
 };
 use crate::paths::Paths;
@@ -19,6 +20,10 @@ use crate::paths::Paths;
 struct Saved {
     name: String,
     mode: u32,
+    /// The SELinux label of a path that is a single file: it need not be that of its directory's files. Older versions did not
+    /// write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
 }
 
 /// The state of a protected path before the transaction.
@@ -106,7 +111,11 @@ fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was,
         Err(source) => return Err(read(source)),
     };
     if meta.is_file() {
-        let saved = copy(path, store, "file")?;
+        let label = label::read(path).unwrap_or_else(|error| {
+            tracing::warn!(path = %path.display(), "cannot read its label: {error}");
+            None
+        });
+        let saved = Saved { label, ..copy(path, store, "file")? };
         file::sync_dir(store)?;
         return Ok(Was::File(saved));
     }
@@ -132,7 +141,7 @@ fn copy(from: &Path, store: &Path, name: &str) -> Result<Saved, FileError> {
     let mode = fs::metadata(from).map_err(read)?.permissions().mode() & 0o7777;
     file::create_new_dir(store)?;
     file::write_new(&store.join(name), &bytes, 0o600)?;
-    Ok(Saved { name: name.to_owned(), mode })
+    Ok(Saved { name: name.to_owned(), mode, label: None })
 }
 
 pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileError> {
@@ -254,7 +263,11 @@ fn put_back(
     if kind == Kind::HostName && meta.is_some() {
         file::overwrite(path, &bytes, saved.mode)?;
     } else {
-        file::write(path, &bytes, saved.mode)?;
+        let staged = Staged::new(path, &bytes, saved.mode)?;
+        match &saved.label {
+            Some(label) => staged.labelled(label).put()?,
+            None => staged.put()?,
+        }
     }
     touched.push(path.to_path_buf());
     Ok(())

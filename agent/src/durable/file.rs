@@ -10,7 +10,7 @@ use std::{
 use nmgen::chain;
 use thiserror::Error;
 
-use super::omit;
+use super::{label, omit};
 
 /// A file operation that failed.
 #[derive(Debug, Error)]
@@ -73,6 +73,14 @@ impl Staged {
             Ok(()) => Ok(staged),
             Err(source) => Err(FileError::Write { path: target.to_path_buf(), source }),
         }
+    }
+
+    /// Gives the file this SELinux label. A label that the policy refuses is no reason to leave the file away.
+    pub(crate) fn labelled(self, label: &str) -> Self {
+        if let Err(error) = label::write(&self.temporary, label) {
+            tracing::warn!(path = %self.target.display(), label, "cannot give it its label: {error}");
+        }
+        self
     }
 
     /// Moves the file into place.

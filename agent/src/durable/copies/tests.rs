@@ -5,7 +5,7 @@ use std::{
 
 use super::{restore, save};
 use crate::{
-    durable::{file::FileError, protected::Scope},
+    durable::{file::FileError, label, protected::Scope},
     paths::Paths,
 };
 
@@ -100,6 +100,25 @@ fn the_host_name_stays_in_its_file() -> Tested {
     assert_eq!(restore(&paths, &copies, false)?, [paths.under("/etc/hostname")]);
     assert_eq!(fs::read_to_string(&place)?, "worker-0\n");
     assert_eq!(fs::metadata(&place)?.ino(), before);
+    Ok(())
+}
+
+/// A host without SELinux keeps the attribute too, for root.
+#[test]
+fn a_host_name_that_is_gone_comes_back_with_its_label() -> Tested {
+    const LABEL: &str = "system_u:object_r:hostname_etc_t:s0";
+    let (_root, paths, copies) = node()?;
+    let place = paths.under("/etc/hostname");
+    fs::write(&place, "worker-0\n")?;
+    match label::write(&place, LABEL) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(()),
+        done => done?,
+    }
+    save(&paths, &copies, &scope(true))?;
+    fs::remove_file(&place)?;
+    assert_eq!(restore(&paths, &copies, false)?, [paths.under("/etc/hostname")]);
+    assert_eq!(fs::read_to_string(&place)?, "worker-0\n");
+    assert_eq!(label::read(&place)?.as_deref(), Some(LABEL));
     Ok(())
 }
 
