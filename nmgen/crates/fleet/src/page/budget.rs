@@ -1,10 +1,17 @@
 //! The sizes that a page may have: a browser opens it on a laptop, whatever the fleet is.
 
-/// Pictures of a page together: some 2,000 hosts'.
-pub(super) const PICTURES: usize = 12 << 20;
-/// Trees of text, and findings.
-pub(super) const TREES: usize = 12 << 20;
-pub(super) const FINDINGS: usize = 8 << 20;
+/// The bytes of a page's parts.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Pictures together: some 2,000 hosts'.
+    pub(super) pictures: usize,
+    /// Trees of text.
+    pub(super) trees: usize,
+    pub(super) findings: usize,
+}
+
+/// The bytes of a real page, which has 32 MiB at most.
+pub(super) const PAGE: Bounds = Bounds { pictures: 12 << 20, trees: 12 << 20, findings: 8 << 20 };
 
 /// Bytes that are left.
 pub(super) struct Budget(pub(super) usize);

@@ -12,8 +12,8 @@ use crate::picture::{self, Row};
 
 /// Field by field, with the picture of either state.
 pub fn changes(compared: &[Compared<'_>], hosts: usize, old: &str, new: &str) -> String {
-    let mut pictures = Budget(budget::PICTURES);
-    let mut lists = Budget(budget::FINDINGS);
+    let mut pictures = Budget(budget::PAGE.pictures);
+    let mut lists = Budget(budget::PAGE.findings);
     let entries: Vec<Entry> =
         compared.iter().map(|it| entry(it, &mut pictures, &mut lists)).collect();
     let title = printable(&format!("From {old} to {new}"));

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use nmgen_core::show;
 use nmgen_core::source::{Host, HostNetwork};
-use nmgen_document::diagnostic::{Diagnostic, Style};
+use nmgen_document::diagnostic::{Diagnostic, Place, Style};
 use nmgen_document::format::{counted, printable};
+use nmgen_document::text::Span;
 
-use super::budget::{self, Budget};
+use super::budget::{Bounds, Budget, PAGE};
 use super::entry::{self, Entry, View};
 use super::finding;
 use super::frame::{self, Summary};
@@ -16,13 +17,17 @@ use crate::source::Hosts;
 
 /// Draws each host with what `findings` say of it.
 pub fn fleet(hosts: &Hosts, findings: &[Diagnostic], sources: &[String]) -> String {
+    within(hosts, findings, sources, PAGE)
+}
+
+fn within(hosts: &Hosts, findings: &[Diagnostic], sources: &[String], bounds: Bounds) -> String {
     let rows = picture::rows(&hosts.hosts);
     let (of_rows, of_none) = by_row(&rows, findings);
-    let mut budget = Budget(budget::FINDINGS);
+    let mut budget = Budget(bounds.findings);
     let others = (!of_none.is_empty()).then(|| finding::list(&of_none, &mut budget));
     let mut entries: Vec<Entry> =
         rows.iter().zip(&of_rows).map(|(row, its)| entry(row, its, &mut budget)).collect();
-    draw(&rows, &mut entries);
+    draw(&rows, &mut entries, bounds);
     let machines = counted(rows.len(), "host");
     let (errors, warnings) = finding_counts(findings);
     let mut lines = vec![match findings {
@@ -58,6 +63,7 @@ fn by_row<'d>(
         }
     }
     let has_file = |row: &Row<'_>, file: &str| row.hosts.iter().any(|it| &*it.place.file == file);
+    let has_line = |row: &Row<'_>, place: &Place| row.hosts.iter().any(|it| is_within(it, place));
     let row_of = |finding: &Diagnostic| {
         let file = &*finding.place.file;
         match finding.host.as_deref() {
@@ -67,7 +73,9 @@ fn by_row<'d>(
             }
             None => match by_file.get(file)?[..] {
                 [only] => Some(only),
-                _ => None,
+                ref several => {
+                    several.iter().find(|index| has_line(&rows[**index], &finding.place)).copied()
+                }
             },
         }
     };
@@ -80,6 +88,19 @@ fn by_row<'d>(
         }
     }
     (of_rows, of_none)
+}
+
+/// True for a place between the host's declaration and the end of its document, in a file of several hosts: a finding between hosts
+/// is at one of them.
+fn is_within(host: &Host, place: &Place) -> bool {
+    let line = |place: &Place| place.position.as_ref().map(|at| at.start.line);
+    let last = host.document().and_then(|it| {
+        let end = it.root.span.end;
+        line(&it.place(Span { start: end, end }))
+    });
+    let first = line(&host.place);
+    let lines = first..=last.max(first);
+    place.file == host.place.file && place.position.is_some() && lines.contains(&line(place))
 }
 
 fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry {
@@ -107,8 +128,8 @@ fn entry(row: &Row<'_>, findings: &[&Diagnostic], budget: &mut Budget) -> Entry 
 }
 
 /// Pictures for hosts with findings first, as many as a page has room for.
-fn draw(rows: &[Row<'_>], entries: &mut [Entry]) {
-    let (mut pictures, mut trees) = (Budget(budget::PICTURES), Budget(budget::TREES));
+fn draw(rows: &[Row<'_>], entries: &mut [Entry], bounds: Bounds) {
+    let (mut pictures, mut trees) = (Budget(bounds.pictures), Budget(bounds.trees));
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|index| !entries[*index].is_kept);
     for index in order {
@@ -172,4 +193,44 @@ fn role(row: &Row<'_>) -> String {
 fn finding_counts(findings: &[Diagnostic]) -> (String, String) {
     let errors = findings.iter().filter(|it| it.is_error()).count();
     (counted(errors, "error"), counted(findings.len() - errors, "warning"))
+}
+
+#[cfg(test)]
+mod tests {
+    use nmgen_core::source::HostNetwork;
+    use nmgen_document::text::Source;
+
+    use super::*;
+
+    /// Hosts alike, each with a picture of some kilobytes.
+    fn hosts(count: usize) -> Hosts {
+        let host = |number| {
+            let text = "interfaces: [{name: eno1, type: ethernet}]";
+            let source = Source { name: format!("{number}.yml").into(), text: text.into() };
+            let document =
+                nmgen_document::parse(&source).unwrap_or_else(|it| unreachable!("{it:?}"));
+            let host = Host::new(Some(format!("host-{number}")), Place::file(source.name.clone()));
+            Host { network: HostNetwork::Written(document.into_owned()), ..host }
+        };
+        Hosts { hosts: (0..count).map(host).collect(), ..Hosts::default() }
+    }
+
+    #[test]
+    fn a_page_without_room_for_all_pictures_has_trees_and_tells_it() {
+        let hosts = hosts(9);
+        let page = |pictures, trees| {
+            let bounds = Bounds { pictures, trees, ..PAGE };
+            within(&hosts, &[], &["hosts".to_owned()], bounds)
+        };
+        let picture = picture::rows(&hosts.hosts)[0].svg().len();
+        let page_of_four = page(4 * picture + picture / 2, PAGE.trees);
+        assert_eq!(page_of_four.matches("<svg").count(), 4);
+        assert_eq!(page_of_four.matches("<details").count(), 9);
+        assert_eq!(page_of_four.matches("eno1  ethernet").count(), 5, "{page_of_four}");
+        assert!(page_of_four.contains("<p>5 hosts are drawn as text"), "{page_of_four}");
+        assert_eq!(page(PAGE.pictures, 0).matches("<svg").count(), 9);
+        let without_trees = page(0, 1);
+        assert!(!without_trees.contains("eno1  ethernet"));
+        assert_eq!(without_trees.matches("The page has no room for it").count(), 9);
+    }
 }
