@@ -12,6 +12,7 @@ mod form;
 mod general;
 mod generate_command;
 mod github;
+mod json;
 mod sarif;
 mod selection;
 mod short;

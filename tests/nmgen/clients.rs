@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use serde_json::Value;
 use tests::{documents, program};
@@ -28,20 +28,9 @@ impl Image {
     }
 
     fn run(&self, program: &str, arguments: &[&str], input: &str) -> Output {
-        use std::io::Write as _;
-        let mut child = Command::new(self.path().join(program))
-            .args(arguments)
-            .env_clear()
-            .env("PATH", self.path())
-            .current_dir("/")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // A program that refuses its call ends without reading.
-        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-        child.wait_with_output().unwrap()
+        let mut command = Command::new(self.path().join(program));
+        command.args(arguments).env_clear().env("PATH", self.path()).current_dir("/");
+        tests::program::with_input(&mut command, input).unwrap()
     }
 }
 

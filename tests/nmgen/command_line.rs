@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::io::Write;
+use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
 use tests::help::too_wide;
@@ -13,18 +14,7 @@ fn run(arguments: &[&str], input: &str) -> Output {
 }
 
 fn run_as(name: &str, arguments: &[&str], input: &str) -> Output {
-    use std::os::unix::process::CommandExt;
-    let mut child = Command::new(program::nmgen())
-        .arg0(name)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // A program that refuses its arguments ends without reading.
-    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    child.wait_with_output().unwrap()
+    program::with_input(Command::new(program::nmgen()).arg0(name).args(arguments), input).unwrap()
 }
 
 fn text(bytes: &[u8]) -> &str {

@@ -3,7 +3,6 @@
 #![allow(clippy::print_stderr, reason = "figures, shown by --nocapture")]
 
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::{io, thread};
 
 use nmgen::Outcome;
@@ -123,8 +122,8 @@ fn a_mistake_is_found_at_its_place_and_told_in_few_messages() -> io::Result<()> 
         .collect();
     eprintln!("{}", bad.join("\n"));
     assert!(all >= 200, "{all}");
-    assert!(placed * 100 >= all * 93, "{placed} of {all}:\n{}", bad.join("\n"));
-    assert!(many <= 4, "{}", bad.join("\n"));
+    assert!(placed * 100 >= all * 97, "{placed} of {all}:\n{}", bad.join("\n"));
+    assert_eq!(many, 0, "{}", bad.join("\n"));
     Ok(())
 }
 
@@ -132,17 +131,14 @@ fn a_mistake_is_found_at_its_place_and_told_in_few_messages() -> io::Result<()> 
 #[tests::case]
 fn the_bases_of_mistakes_have_no_finding() -> io::Result<()> {
     for base in ["document.yml", "hosts", "install-config.yaml", "agent"] {
-        let mut command = Command::new(program::nmgen());
-        let output = command.args(["check", base]).current_dir(written::directory()).output()?;
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success() && told.ends_with("no errors\n"), "{told}");
+        let told = program::checked(&written::directory().join(base))?;
+        assert!(told.ends_with("no errors\n"), "{told}");
     }
     Ok(())
 }
 
 /// The program's account of each, on all cores.
 fn accounts(table: &[Written]) -> io::Result<Vec<(&Written, Account)>> {
-    program::nmgen();
     let cores = thread::available_parallelism()?.get();
     let of =
         |part: &'_ [Written]| part.iter().map(Written::account).collect::<io::Result<Vec<_>>>();

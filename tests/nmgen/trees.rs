@@ -230,6 +230,23 @@ fn the_jobs_of_ci_services_check_a_change_and_show_it() {
     assert!(changes.contains("192.0.2.12"), "{changes}");
 }
 
+/// The guide shows the jobs as they are, from their first own line on.
+#[tests::case]
+fn the_guide_has_the_jobs_that_are_run() {
+    let guide = program::root().join("nmgen/doc/guides/repository.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let mut shown = 0;
+    for block in tests::guide::blocks(&guide) {
+        let Some((_, name)) = block.kind.split_once(" part=") else { continue };
+        let file = fs::read_to_string(program::root().join(name)).unwrap();
+        assert!(file.ends_with(&format!("\n{}\n", block.text)), "{name}: {}", block.text);
+        shown += 1;
+    }
+    assert_eq!(shown, 2);
+    let hook = &example(".pre-commit-hooks.yaml")[0]["id"];
+    assert!(guide.contains(&format!("- id: {}\n", hook.as_str().unwrap())), "{hook:?}");
+}
+
 #[tests::case]
 fn the_hook_checks_the_tree_and_a_kustomization_alone_passes() {
     let hook = &example(".pre-commit-hooks.yaml")[0];

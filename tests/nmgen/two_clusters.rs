@@ -177,6 +177,11 @@ fn check_show_diff_and_generate_name_the_cluster() {
     }
     let check = nmgen(place, &["check", "old"]);
     assert_eq!(lines(&check.stderr), "site-a: 1 host, no errors\nsite-b: 1 host, no errors\n");
+    let wrong = cluster_instance("site-c", "192.0.2.300", "52:54:00:00:00:13", "");
+    fs::write(place.join("c.yaml"), wrong).unwrap();
+    let check = lines(&nmgen(place, &["check", "--format", "json", "old", "c.yaml"]).stdout);
+    assert!(check.contains("\"cluster\": \"site-c\""), "{check}");
+    assert!(!check.contains("\"cluster\": null"), "{check}");
     let shown = lines(&nmgen(place, &["show", "old"]).stdout);
     assert!(
         shown.starts_with("site-a: node1.example.com\n") && shown.contains("\nsite-b: node1."),

@@ -1,8 +1,9 @@
 //! The programs under test, built at most once a test run.
 
+use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 /// The workspace's root.
@@ -28,6 +29,38 @@ pub fn paths_of_the_build() -> Vec<PathBuf> {
 pub fn nmgen() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(|| build("nmgen")))
+}
+
+/// The messages of `nmgen check` of a file or directory: of the library, hundreds of which cost what ten programs do, or of the
+/// program that `NMGEN_PROGRAM` names.
+///
+/// # Errors
+/// If that program does not run.
+pub fn checked(path: &Path) -> std::io::Result<String> {
+    let messages = if let Some(program) = other("NMGEN_PROGRAM") {
+        Command::new(program).arg("check").arg(path).output()?.stderr
+    } else {
+        let (mut output, mut messages) = (Vec::new(), Vec::new());
+        let arguments = [OsStr::new("nmgen"), OsStr::new("check"), path.as_os_str()];
+        let arguments = arguments.map(OsStr::to_owned);
+        nmgen::cli::run(arguments, &mut nmgen::cli::Streams::new(&mut output, &mut messages));
+        messages
+    };
+    Ok(String::from_utf8_lossy(&messages).into_owned())
+}
+
+/// Runs a program with this text as its standard input.
+///
+/// # Errors
+/// If it does not start.
+pub fn with_input(command: &mut Command, input: &str) -> std::io::Result<Output> {
+    let piped = Stdio::piped;
+    let mut child = command.stdin(piped()).stdout(piped()).stderr(piped()).spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // A program that refuses its call ends without reading.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    child.wait_with_output()
 }
 
 /// A link to `nmgen` with this name, and the directory that it is in. A script, as `NMGEN_PROGRAM` may be, learns a link's

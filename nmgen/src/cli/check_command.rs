@@ -4,17 +4,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use nmgen_core::check::Purpose;
 use nmgen_core::source::Host;
-use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Severity, to_json};
+use nmgen_document::diagnostic::{Diagnostic, Severity};
 use nmgen_document::error::Error;
 use nmgen_document::format::{chain, counted};
+use nmgen_fleet::Findings;
 use nmgen_fleet::source::{self, Extent, Hosts};
 
 use super::arguments::SOURCE;
 use super::done::{Done, verdict};
 use super::selection::SelectionArguments;
 use super::streams::Streams;
-use super::{explain, github, sarif, short};
+use super::{explain, github, json, sarif, short};
 
 /// The arguments of `check`.
 #[derive(Debug, Args)]
@@ -70,12 +72,14 @@ enum Use {
 
 impl FindingArguments {
     /// The findings.
-    fn of(&self, hosts: &Hosts) -> Diagnostics {
-        let mut found = match self.wanted {
-            Use::Profiles => nmgen_fleet::diagnose(hosts),
-            Use::Node => nmgen_fleet::check(hosts),
+    fn of(&self, hosts: &Hosts) -> Findings {
+        let purpose = match self.wanted {
+            Use::Profiles => Purpose::Offline,
+            Use::Node => Purpose::Apply,
         };
-        found.retain(|it| it.is_error() || !self.allow.iter().any(|name| name == it.rule.name));
+        let mut found = nmgen_fleet::findings(hosts, purpose);
+        let is_allowed = |name: &str| self.allow.iter().any(|allowed| allowed == name);
+        found.told.retain(|it| it.is_error() || !is_allowed(it.rule.name));
         found
     }
 }
@@ -99,12 +103,18 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
     };
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
     streams.read(&hosts);
-    let diagnostics = arguments.findings.of(&hosts);
-    findings(arguments.format, &diagnostics, streams)?;
-    if diagnostics.is_empty() && arguments.format == Format::Text {
-        streams.note(&success(&hosts, &arguments.sources));
+    let found = arguments.findings.of(&hosts);
+    findings(arguments.format, &found, &hosts, streams)?;
+    if arguments.format == Format::Text {
+        if found.told.is_empty() {
+            streams.note(&success(&hosts, &arguments.sources));
+        }
+        if !found.suppressed.is_empty() {
+            let warnings = counted(found.suppressed.len(), "warning");
+            streams.note(&format!("{warnings} suppressed by comments in the sources"));
+        }
     }
-    Ok(verdict(&diagnostics, arguments.deny_warnings))
+    Ok(verdict(&found.told, arguments.deny_warnings))
 }
 
 /// The proof that the right thing was read: one line, or one a cluster.
@@ -132,17 +142,22 @@ fn success(hosts: &Hosts, sources: &[String]) -> String {
 /// Writes the findings.
 fn findings(
     format: Format,
-    diagnostics: &[Diagnostic],
+    found: &Findings,
+    hosts: &Hosts,
     streams: &mut Streams<'_>,
 ) -> Result<(), Error> {
+    let diagnostics: &[Diagnostic] = &found.told;
     match format {
         Format::Text => {
             streams.diagnostics(diagnostics);
             Ok(())
         }
         Format::Short => streams.text(&short::lines(diagnostics)),
-        Format::Json => streams.text(&to_json(diagnostics, None)),
-        Format::Sarif => streams.text(&sarif::log(diagnostics, None)),
+        Format::Json => {
+            let names = hosts.cluster_names();
+            streams.text(&json::object(diagnostics, None, |it| names.of(it)))
+        }
+        Format::Sarif => streams.text(&sarif::log(diagnostics, &found.suppressed, None)),
         Format::Github => streams.text(&github::annotations(diagnostics)),
     }
 }
@@ -151,8 +166,8 @@ fn findings(
 fn failure(format: Format, error: &str, streams: &mut Streams<'_>) -> Result<(), Error> {
     match format {
         Format::Text | Format::Short => Ok(()),
-        Format::Json => streams.text(&to_json(&[], Some(error))),
-        Format::Sarif => streams.text(&sarif::log(&[], Some(error))),
+        Format::Json => streams.text(&json::object(&[], Some(error), |_| None)),
+        Format::Sarif => streams.text(&sarif::log(&[], &[], Some(error))),
         Format::Github => streams.text(&github::failure(error)),
     }
 }

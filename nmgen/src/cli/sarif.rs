@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use nmgen_document::diagnostic::{Diagnostic, Rule, Severity};
 use nmgen_document::format::printable_json;
+use nmgen_fleet::Suppressed;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -12,20 +13,25 @@ use super::explain;
 /// The installed page of the checks, with a section a rule.
 const PAGE: &str = "file:///usr/share/doc/nmgen/checks.md";
 
-/// One run with every rule that has a finding; `error` is the failure that ended it. Ends in a line break.
-pub(super) fn log(diagnostics: &[Diagnostic], error: Option<&str>) -> String {
+/// One run with every rule that has a finding, suppressed ones included; `error` is the failure that ended it. Ends in a line
+/// break.
+pub(super) fn log(told: &[Diagnostic], suppressed: &[Suppressed], error: Option<&str>) -> String {
+    let reasons = suppressed.iter().map(|it| Some(&*it.reason));
+    let reasons: Vec<Option<&str>> = told.iter().map(|_| None).chain(reasons).collect();
+    let diagnostics = || told.iter().chain(suppressed.iter().map(|it| &it.diagnostic));
     let notifications: Vec<Value> = error
         .iter()
         .map(|error| json!({ "level": "error", "message": { "text": error } }))
         .collect();
-    let mut rules: Vec<Rule> = diagnostics.iter().map(|diagnostic| diagnostic.rule).collect();
+    let mut rules: Vec<Rule> = diagnostics().map(|diagnostic| diagnostic.rule).collect();
     rules.sort_by_key(|rule| rule.name);
     rules.dedup();
     let mut seen = HashMap::new();
     let fingerprint = |one| fingerprint(one, &mut seen);
-    let fingerprints: Vec<String> = diagnostics.iter().map(fingerprint).collect();
-    let results = diagnostics.iter().zip(fingerprints);
-    let results: Vec<Value> = results.map(|(one, print)| result(one, &rules, &print)).collect();
+    let fingerprints: Vec<String> = diagnostics().map(fingerprint).collect();
+    let results = diagnostics().zip(fingerprints).zip(reasons);
+    let results: Vec<Value> =
+        results.map(|((one, print), reason)| result(one, &rules, &print, reason)).collect();
     let rules: Vec<Value> = rules.iter().map(described).collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -77,7 +83,13 @@ fn level(severity: Severity) -> &'static str {
     }
 }
 
-fn result(diagnostic: &Diagnostic, rules: &[Rule], fingerprint: &str) -> Value {
+/// `reason`: of a comment that suppresses the finding.
+fn result(
+    diagnostic: &Diagnostic,
+    rules: &[Rule],
+    fingerprint: &str,
+    reason: Option<&str>,
+) -> Value {
     let place = &diagnostic.place;
     let region = place.position.as_ref().map(|at| {
         let (line, column) = (at.start.line, at.start.column);
@@ -91,14 +103,18 @@ fn result(diagnostic: &Diagnostic, rules: &[Rule], fingerprint: &str) -> Value {
         Some(help) => format!("{}\nhelp: {help}", diagnostic.message),
         None => diagnostic.message.clone(),
     };
-    json!({
+    let mut result = json!({
         "ruleId": diagnostic.rule.name,
         "ruleIndex": rules.iter().position(|rule| *rule == diagnostic.rule),
         "level": level(diagnostic.rule.severity),
         "message": { "text": text },
         "locations": [{ "physicalLocation": physical }],
         "partialFingerprints": { "nmgenFinding/v1": fingerprint },
-    })
+    });
+    if let Some(reason) = reason {
+        result["suppressions"] = json!([{ "kind": "inSource", "justification": reason }]);
+    }
+    result
 }
 
 /// A path as a relative reference or an absolute file's URI, RFC 3986.

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::program;
 
@@ -105,9 +104,9 @@ impl Written {
             format!("{}{}{}", &before[..start], self.to, &before[start + self.from.len()..]);
         fs::write(directory.path().join(&self.file), &after)?;
         let lines = self.lines(&before, &after)?;
-        let mut command = Command::new(program::nmgen());
-        let output = command.args(["check", base]).current_dir(directory.path()).output()?;
-        Ok(self.judge(&String::from_utf8_lossy(&output.stderr), &lines))
+        let told = program::checked(&directory.path().join(base))?;
+        let here = format!("{}/", directory.path().display());
+        Ok(self.judge(&told.replace(&here, ""), &lines))
     }
 
     fn base(&self) -> &str {

@@ -2,13 +2,11 @@
 
 mod display;
 mod finding;
-mod json;
 pub mod rule;
 mod sink;
 
 pub use self::display::{Style, render, render_report};
 pub use self::finding::Diagnostic;
-pub use self::json::to_json;
 pub use self::rule::rules;
 pub use self::rule::{Rule, Severity};
 pub use self::sink::Diagnostics;

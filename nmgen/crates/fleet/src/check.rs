@@ -8,6 +8,7 @@ mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;
+mod machine_network;
 mod majority;
 mod map;
 mod member;
@@ -52,6 +53,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         alike::RULES,
         alone::RULES,
         cluster::RULES,
+        machine_network::RULES,
         map::RULES,
         os_stream::RULES,
         vlan_name::RULES,
@@ -161,8 +163,8 @@ impl Scope<'_> {
         twice(&machines, MAC_ON_TWO_HOSTS, |facts| &facts.macs, diagnostics);
         declared::check(&named, diagnostics);
         declared::cluster_twice(&cluster, diagnostics);
-        // After an error an unread part may hold the missing host.
-        if !self.is_misread {
+        // After an error an unread part may hold the missing host, or it has another one's name.
+        if !self.is_misread && !diagnostics.iter().any(|it| it.rule == declared::HOST_TWICE) {
             replicas::check(&hosts, &self.cluster.replicas, diagnostics);
         }
         running_node::written(&hosts, self.cluster, diagnostics);
@@ -173,7 +175,8 @@ impl Scope<'_> {
             os_stream::check(host, self.cluster, diagnostics);
             vlan_name::check(host, diagnostics);
         }
-        cluster::check(self.cluster, &self.all, self.is_misread, diagnostics);
+        let is_faulty = self.is_misread || self.has_errors || diagnostics.has_errors();
+        cluster::check(self.cluster, &self.all, self.is_misread, is_faulty, diagnostics);
     }
 }
 

@@ -9,6 +9,7 @@ use nmgen_core::profile::Configuration;
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::Diagnostics;
 
+use crate::allow::{self, Findings};
 use crate::causes;
 use crate::check::{self, Compared};
 use crate::hints;
@@ -44,12 +45,21 @@ impl Outcome {
 
 /// Checks documents for application on a node, without converting them.
 pub fn check(hosts: &Hosts) -> Diagnostics {
-    run(hosts, |_| Purpose::Apply, drop).0
+    run(hosts, |_| Purpose::Apply, drop).0.told
 }
 
 /// The diagnostics of [`convert()`], without its configurations.
 pub fn diagnose(hosts: &Hosts) -> Diagnostics {
-    run(hosts, |host| purpose(host, Purpose::Offline), drop).0
+    run(hosts, |host| purpose(host, Purpose::Offline), drop).0.told
+}
+
+/// The diagnostics of documents that are used for `wanted` where their source does not tell it, those that the sources' comments
+/// allow, and those about the comments.
+pub fn findings(hosts: &Hosts, wanted: Purpose) -> Findings {
+    let (findings, _) = run(hosts, |host| purpose(host, wanted), drop);
+    // On a node some rules have no findings.
+    let is_whole = wanted == Purpose::Offline && !hosts.is_part;
+    findings.with_comments(&hosts.allowances, is_whole)
 }
 
 /// Checks and converts every host to connection profiles, and checks the hosts against each other.
@@ -67,7 +77,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         true => wanted,
         false => purpose(host, wanted),
     };
-    let (diagnostics, configurations) = run(&hosts, purpose, identity);
+    let (findings, configurations) = run(&hosts, purpose, identity);
     let clusters = hosts.clusters.clone();
     let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
@@ -87,7 +97,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
             .is_none_or(|name| seen.insert((host.cluster.clone(), name, host.policy.clone()))),
     };
     let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
-    Outcome { hosts, diagnostics, clusters }
+    Outcome { hosts, diagnostics: findings.told, clusters }
 }
 
 /// The purpose of a document, from its source, else from the form.
@@ -134,12 +144,12 @@ fn of_part(host: &Host, mut diagnostics: Diagnostics) -> Diagnostics {
     diagnostics
 }
 
-/// The diagnostics of all hosts, and what `keep` keeps of each host's configuration.
+/// The findings of all hosts, and what `keep` keeps of each host's configuration.
 fn run<K: Send>(
     hosts: &Hosts,
     purpose: impl Fn(&Host) -> Purpose + Sync,
     keep: impl Fn(Configuration) -> K + Sync,
-) -> (Diagnostics, Vec<K>) {
+) -> (Findings, Vec<K>) {
     let mut all = Diagnostics::default();
     let mut compared = Vec::with_capacity(hosts.hosts.len());
     let mut kept = Vec::with_capacity(hosts.hosts.len());
@@ -164,5 +174,5 @@ fn run<K: Send>(
     causes::between(&hosts.hosts, &faulty, of_documents, &mut all);
     let mut diagnostics = hosts.diagnostics.clone();
     diagnostics.merge(all);
-    (hints::add(diagnostics), kept)
+    (allow::apply(hints::add(diagnostics), &hosts.allowances), kept)
 }

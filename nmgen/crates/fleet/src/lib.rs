@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod alike;
+mod allow;
 mod causes;
 pub mod changes;
 mod check;
@@ -17,5 +18,6 @@ pub mod picture;
 mod rules;
 pub mod source;
 
-pub use crate::convert::{Converted, Outcome, check, convert, diagnose};
+pub use crate::allow::{Allowance, Findings, Suppressed};
+pub use crate::convert::{Converted, Outcome, check, convert, diagnose, findings};
 pub use crate::rules::rules;

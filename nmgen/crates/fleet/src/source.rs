@@ -8,6 +8,7 @@ mod bare_metal_host;
 mod capture;
 mod cluster;
 mod cluster_instance;
+mod cluster_names;
 mod clusters;
 mod descend;
 mod directory;
@@ -36,7 +37,8 @@ use nmgen_document::error::Error;
 
 pub(crate) use self::capture::alternative_names;
 pub(crate) use self::cluster::BridgeTopology;
-pub use self::cluster::{Cluster, ClusterAddress, InternalNetwork, Network, Plugin};
+pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Network, Plugin};
+pub use self::cluster_names::ClusterNames;
 use self::clusters::Origin;
 pub use self::extent::Extent;
 use self::found::Found;

@@ -95,7 +95,7 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
                 |(own, gateways): (&super::network::Address, &std::collections::BTreeSet<_>)| {
                     own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
                 };
-            cluster.machine_networks.iter().any(|network| network.contains(*ip))
+            cluster.machine_networks.iter().any(|it| it.network.contains(*ip))
                 || own.into_iter().any(reaches)
         }
         Address::Text(_) => false,

@@ -1,18 +1,18 @@
 //! The addresses of hosts against those of the cluster.
 
-use nmgen_core::check::is_of_each_host;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
+use nmgen_document::format::counted;
 
 use super::ADDRESS_ON_TWO_HOSTS;
+use super::machine_network;
 use super::member::Member;
-use super::network::Family;
-use crate::source::{BridgeTopology, Cluster, ClusterAddress, InternalNetwork, Replicas};
+use super::network::{Address, Family};
+use crate::source::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Network, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
     error BOOTSTRAP_ADDRESS = "bootstrap-address-on-host";
-    warning OUTSIDE_MACHINE_NETWORK = "outside-machine-network";
     warning RENDEZVOUS_UNKNOWN = "rendezvous-ip-unknown";
     warning VIRTUAL_ADDRESS_OUTSIDE = "virtual-address-outside";
     warning VIRTUAL_ADDRESS_TWICE = "virtual-address-twice";
@@ -21,17 +21,21 @@ rules! {
     warning BRIDGE_TOPOLOGY = "bridge-topology";
 }
 
+/// `is_misread`: a source could not be read; `is_faulty`: that, or anything else has an error.
 pub(super) fn check(
     cluster: &Cluster,
     members: &[Member<'_>],
     is_misread: bool,
+    is_faulty: bool,
     diagnostics: &mut Diagnostics,
 ) {
+    let told = machine_network::check(cluster, members, is_faulty, diagnostics);
     if !cluster.has_outer_load_balancer {
-        virtual_addresses(cluster, diagnostics);
+        virtual_addresses(cluster, &told, diagnostics);
     }
     made_machines(cluster, diagnostics);
     bridge_topology(cluster, diagnostics);
+    internal_networks(cluster, members, diagnostics);
     for member in members {
         // A node's state at some moment may have an address that moves.
         if matches!(member.host.network, HostNetwork::Captured(_)) {
@@ -42,13 +46,9 @@ pub(super) fn check(
             on_host(member, address, VIRTUAL_ADDRESS, help, diagnostics);
             is_gateway(member, address, diagnostics);
         }
-        internal_networks(cluster, member, diagnostics);
         if let (Some(address), None) = (&cluster.bootstrap, &cluster.rendezvous) {
             let help = "the bootstrap machine runs while the control plane comes up: give it an address of its own";
             on_host(member, address, BOOTSTRAP_ADDRESS, help, diagnostics);
-        }
-        if member.host.policy.is_none() {
-            machine_network(cluster, member, diagnostics);
         }
     }
     if let Some(rendezvous) = &cluster.rendezvous
@@ -76,16 +76,19 @@ fn on_host(
 }
 
 /// The installer refuses both faults (openshift/installer, `pkg/types/validation/installconfig.go`).
-fn virtual_addresses(cluster: &Cluster, diagnostics: &mut Diagnostics) {
+fn virtual_addresses(
+    cluster: &Cluster,
+    told: &machine_network::Told<'_, '_>,
+    diagnostics: &mut Diagnostics,
+) {
     let mut first: Vec<&ClusterAddress> = Vec::new();
     for wanted in &cluster.virtual_addresses {
         let (ip, purpose) = (wanted.address, wanted.purpose);
-        let of_family =
-            || cluster.machine_networks.iter().filter(|it| it.is_ipv4() == ip.is_ipv4());
-        if of_family().next().is_some() && !of_family().any(|network| network.contains(ip)) {
-            let networks: Vec<String> = of_family().map(ToString::to_string).collect();
+        let networks = machine_network::of_family(cluster, ip);
+        let is_outside = !networks.is_empty() && !networks.iter().any(|it| it.contains(ip));
+        if is_outside && !told.explains(ip) {
             let message =
-                format!("{ip}, {purpose}, is outside the machine network, {}", networks.join(", "));
+                format!("{ip}, {purpose}, is outside the machine network, {}", listed(&networks));
             let help = "a host answers for it, so it is in networking.machineNetwork: correct one of the two";
             diagnostics.push(
                 Diagnostic::new(VIRTUAL_ADDRESS_OUTSIDE, message, wanted.place.clone()).help(help),
@@ -155,55 +158,50 @@ fn is_gateway(member: &Member<'_>, wanted: &ClusterAddress, diagnostics: &mut Di
     }
 }
 
-/// The nodes route these networks into the cluster.
-fn internal_networks(cluster: &Cluster, member: &Member<'_>, diagnostics: &mut Diagnostics) {
-    let Some(document) = member.host.document() else { return };
-    let addresses = member.network.families().into_iter().flat_map(|(_, family)| &family.addresses);
-    for address in addresses {
-        let inner =
-            cluster.internal_networks.iter().find(|inner| inner.network.contains(address.ip));
-        if let Some(InternalNetwork { network, key, place }) = inner {
+/// The nodes route these networks into the cluster. A network with several hosts is itself the mistake.
+fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mut Diagnostics) {
+    let mut inside: Vec<Vec<(&Member<'_>, &Address)>> =
+        vec![Vec::new(); cluster.internal_networks.len()];
+    for member in members {
+        if matches!(member.host.network, HostNetwork::Captured(_)) {
+            continue;
+        }
+        for address in member.network.families().into_iter().flat_map(|(_, it)| &it.addresses) {
+            let mut networks = cluster.internal_networks.iter();
+            if let Some(at) = networks.position(|inner| inner.network.contains(address.ip)) {
+                inside[at].push((member, address));
+            }
+        }
+    }
+    for (ClusterNetwork { network, key, place, .. }, inside) in
+        cluster.internal_networks.iter().zip(inside)
+    {
+        let Some((first, address)) = inside.first() else { continue };
+        let place_of = |member: &Member<'_>, address: &Address| {
+            member.host.document().map(|document| document.place(address.at))
+        };
+        if inside.iter().any(|(other, _)| !other.is_same_host(first)) {
+            let at = place_of(first, address).map_or_else(String::new, |it| it.shown());
+            let more = counted(inside.len() - 1, "more address");
+            let message =
+                format!("{key} {network} has addresses of hosts: {} ({at}) and {more}", address.ip);
+            let help =
+                "the cluster routes that network to pods and services: take one without hosts";
+            diagnostics.add(INSIDE_INTERNAL_NETWORK, place.clone(), message, help);
+            continue;
+        }
+        for (member, address) in inside {
+            let Some(at) = place_of(member, address) else { continue };
             let message = format!("{} is in the {key} {network} ({})", address.ip, place.shown());
-            diagnostics.push(
-                Diagnostic::new(INSIDE_INTERNAL_NETWORK, message, document.place(address.at))
-                    .help("the cluster routes that network to pods and services: take an address outside of it"),
-            );
+            let help = "the cluster routes that network to pods and services: take an address outside of it";
+            diagnostics.add(INSIDE_INTERNAL_NETWORK, at, message, help);
         }
     }
 }
 
-/// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it.
-fn machine_network(cluster: &Cluster, member: &Member<'_>, diagnostics: &mut Diagnostics) {
-    let Some(document) = member.host.document() else { return };
-    let networks = &cluster.machine_networks;
-    for (name, family) in member.network.families() {
-        let own = || family.addresses.iter().filter(|address| !is_of_each_host(&address.ip));
-        let Some(first) = own().next() else { continue };
-        let of_family: Vec<String> = networks
-            .iter()
-            .filter(|network| network.is_ipv4() == first.ip.is_ipv4())
-            .map(ToString::to_string)
-            .collect();
-        let is_inside = || own().any(|own| networks.iter().any(|it| it.contains(own.ip)));
-        // A family that no machine network has may be a storage network's, without a default route.
-        let is_missing = of_family.is_empty() && (networks.is_empty() || !family.has_default_route);
-        if is_missing || family.is_dynamic || is_inside() {
-            continue;
-        }
-        let message = match of_family.is_empty() {
-            true => format!(
-                "this host uses {name}, and networking.machineNetwork has no {name} network"
-            ),
-            false => format!(
-                "this host has no {name} address in the machine network, {}",
-                of_family.join(", ")
-            ),
-        };
-        diagnostics.push(
-            Diagnostic::new(OUTSIDE_MACHINE_NETWORK, message, document.place(first.at))
-                .help("kubelet's address is in networking.machineNetwork: correct one of the two"),
-        );
-    }
+/// Networks for a message.
+pub(super) fn listed(networks: &[Network]) -> String {
+    networks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Silent while some host's addresses are unknown.

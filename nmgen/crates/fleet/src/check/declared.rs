@@ -10,7 +10,7 @@ use nmgen_document::spelling;
 use super::member::Member;
 
 rules! {
-    error HOST_TWICE = "host-twice";
+    pub(super) error HOST_TWICE = "host-twice";
     warning HOST_WITHOUT_DOCUMENT = "host-without-document";
     warning DOCUMENT_WITHOUT_HOST = "document-without-host";
 }

@@ -27,7 +27,7 @@ pub(super) fn check(hosts: &[&Host], wanted: &[Replicas], diagnostics: &mut Diag
     }
     let served: HashSet<&str> =
         hosts.iter().filter(|host| host.is_cluster()).filter_map(|host| role(host)).collect();
-    let (counts, mut anyone) = count(hosts);
+    let (counts, mut anyone) = count(hosts, wanted);
     for Replicas { role, count, place } in of_each_role(wanted) {
         let known = counts.get(usual(role)).copied().unwrap_or_default();
         if known >= *count || served.contains(usual(role)) {
@@ -47,8 +47,8 @@ pub(super) fn check(hosts: &[&Host], wanted: &[Replicas], diagnostics: &mut Diag
     }
 }
 
-/// The number of hosts with each role, and of those without one. Any source may give a host's role.
-fn count<'h>(hosts: &[&'h Host]) -> (HashMap<&'h str, u64>, u64) {
+/// The number of hosts with each wanted role, and of those with none of them. Any source may give a host's role.
+fn count<'h>(hosts: &[&'h Host], wanted: &[Replicas]) -> (HashMap<&'h str, u64>, u64) {
     let mut named: HashMap<&str, Option<&str>> = HashMap::new();
     let mut roles = Vec::new();
     for host in hosts.iter().filter(|host| !host.is_cluster()) {
@@ -63,8 +63,11 @@ fn count<'h>(hosts: &[&'h Host]) -> (HashMap<&'h str, u64>, u64) {
     let (mut counts, mut anyone) = (HashMap::new(), 0);
     for role in named.into_values().chain(roles) {
         match role {
-            Some(role) => *counts.entry(role).or_default() += 1,
-            None => anyone += 1,
+            Some(role) if wanted.iter().any(|it| usual(&it.role) == role) => {
+                *counts.entry(role).or_default() += 1;
+            }
+            // A misspelt role may be any.
+            _ => anyone += 1,
         }
     }
     (counts, anyone)

@@ -51,6 +51,7 @@ impl Selection<'_> {
         if self.is_all() {
             return;
         }
+        loaded.is_part = true;
         let hosts: Vec<&Host> = loaded.hosts.iter().collect();
         let is_kept = self.kept(&hosts);
         self.verify(&hosts, &mut loaded.diagnostics);

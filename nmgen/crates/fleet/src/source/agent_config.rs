@@ -18,11 +18,12 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let place = place.unwrap_or_else(|| manifest.key_place(root, None));
     installation::rendezvous(manifest, root, found.describe(place));
     if manifest.list(root, "hosts").is_empty() {
+        let help = "hosts in an install-config.yaml count too: give both files";
+        let (place, help) = manifest
+            .misspelt(root, &["hosts"])
+            .unwrap_or_else(|| (manifest.key_place(root, Some("kind")), help.to_owned()));
         let message = "this agent-config has no hosts";
-        found.without_hosts.push(
-            Diagnostic::new(NO_HOSTS, message, manifest.key_place(root, Some("kind")))
-                .help("hosts in an install-config.yaml count too: give both files"),
-        );
+        found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));
     }
     for node in items_mut(root, &["hosts"]) {
         let host = Host {

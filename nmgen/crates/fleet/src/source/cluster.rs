@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use nmgen_document::text::place::Place;
@@ -21,9 +21,9 @@ pub struct Cluster {
     /// The roles that need hosts.
     pub replicas: Vec<Replicas>,
     /// The networks with the nodes' addresses (`networking.machineNetwork`).
-    pub machine_networks: Vec<Network>,
+    pub machine_networks: Vec<ClusterNetwork>,
     /// The networks of pods and services, which are no host's (`networking.clusterNetwork`, `serviceNetwork`).
-    pub internal_networks: Vec<InternalNetwork>,
+    pub internal_networks: Vec<ClusterNetwork>,
     /// The network plugin; `None` without an install-config.
     pub plugin: Option<Plugin>,
     /// Addresses that move between hosts.
@@ -107,14 +107,16 @@ pub(crate) struct BridgeTopology {
     pub(crate) place: Place,
 }
 
-/// A network inside the cluster.
+/// A network that the cluster's description gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InternalNetwork {
+pub struct ClusterNetwork {
     /// The network.
     pub network: Network,
     /// Its key, for messages.
     pub key: &'static str,
-    /// Its place.
+    /// The installer takes it where the description gives none.
+    pub is_default: bool,
+    /// Its place, or that of the mapping which lacks it.
     pub place: Place,
 }
 
@@ -152,6 +154,11 @@ impl fmt::Display for Network {
 }
 
 impl Network {
+    /// A network of IPv4 whose length is in range.
+    pub(super) const fn ipv4(address: Ipv4Addr, length: u32) -> Self {
+        Self { address: IpAddr::V4(address), length }
+    }
+
     /// Reads `192.0.2.0/24`; `None` for anything else.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (address, length) = text.split_once('/')?;

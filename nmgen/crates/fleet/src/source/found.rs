@@ -15,10 +15,12 @@ use nmgen_document::spelling;
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
 
+use crate::allow;
 use crate::source::clusters::{self, Claim, Draft, Origin};
 use crate::source::extent::Extent;
 use crate::source::hosts_directory::{self, NO_HOSTS};
 use crate::source::kind::Unused;
+use crate::source::manifest::KEY_MISSPELT;
 use crate::source::{Cluster, Hosts, ManagementController};
 
 rules! {
@@ -150,6 +152,11 @@ impl Found {
         });
     }
 
+    /// Keeps a file's comments about findings.
+    pub(super) fn allow(&mut self, source: &Source) {
+        self.loaded.allowances.extend(allow::read(source));
+    }
+
     /// The number of files without a host.
     pub(super) fn unused(&self) -> usize {
         self.unused.len()
@@ -265,7 +272,8 @@ impl Found {
         diagnostics.extend(clusters.twice);
         diagnostics.extend(told.into_iter().flatten());
         if hosts.is_empty() {
-            diagnostics.extend(self.without_hosts);
+            let without = without_hosts(self.without_hosts, &mut diagnostics);
+            diagnostics.extend(without);
             if self.extent != Extent::Checked {
                 diagnostics.extend(nothing(&diagnostics));
             }
@@ -276,7 +284,8 @@ impl Found {
             diagnostics.extend(fault);
             is_usable
         });
-        Hosts { hosts, clusters: clusters.clusters, management_controllers, diagnostics }
+        let (clusters, allowances) = (clusters.clusters, self.loaded.allowances);
+        Hosts { hosts, clusters, management_controllers, diagnostics, allowances, is_part: false }
     }
 
     /// Gives hosts the documents of their Secrets; returns which Secrets are used.
@@ -371,6 +380,19 @@ impl<'s> Index<'s> {
         let here = beside(Some(namespace)).max(beside(None));
         here.or_else(|| own(Some(namespace)).max(own(None)))
     }
+}
+
+/// The findings about files without hosts. Where a misspelt key is the reason it alone is told, and once.
+fn without_hosts(mut without: Diagnostics, others: &mut Diagnostics) -> Diagnostics {
+    let is_at = |place: &Place, rule, found: &[Diagnostic]| {
+        found.iter().any(|it| it.rule == rule && it.place == *place)
+    };
+    let has_reason = |it: &Diagnostic| is_at(&it.place, KEY_MISSPELT, others);
+    if without.iter().any(has_reason) {
+        without.retain(has_reason);
+        others.retain(|it| it.rule != KEY_MISSPELT || !is_at(&it.place, NO_HOSTS, &without));
+    }
+    without
 }
 
 /// Unused files are warnings; if all files are unused, it is an error.

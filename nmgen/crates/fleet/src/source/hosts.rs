@@ -9,6 +9,7 @@ use nmgen_document::size::too_many_interfaces;
 use nmgen_document::text::Source;
 
 use super::cluster::Cluster;
+use crate::allow::Allowance;
 
 /// The number of machines of a role, from an install-config.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +46,10 @@ pub struct Hosts {
     pub clusters: Vec<Cluster>,
     /// Skipped files and parts of files, each with the reason.
     pub diagnostics: Diagnostics,
+    /// The warnings that the sources' own comments allow.
+    pub allowances: Vec<Allowance>,
+    /// Some hosts of the sources were left out.
+    pub is_part: bool,
 }
 
 /// A cluster of which no source says anything.

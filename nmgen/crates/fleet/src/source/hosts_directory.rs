@@ -46,6 +46,7 @@ pub(super) fn add(name: &str, source: &Source, found: &mut Found) {
         found.loaded.diagnostics.push(told);
         return;
     }
+    found.allow(source);
     found.add_read(Host::of_file(Some(name.to_owned()), source));
 }
 

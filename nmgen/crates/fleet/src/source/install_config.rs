@@ -17,6 +17,7 @@ use crate::source::hosts_directory::NO_HOSTS;
 use crate::source::{Cluster, Replicas};
 
 const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
+const MACHINE_NETWORK: &str = "machineNetwork";
 const HOST_CONFIGS: &[&str] = &["networking", "hostConfig"];
 /// The installer's default for a pool without `replicas` (`pkg/types/defaults/machinepools.go`).
 const DEFAULT_REPLICAS: u64 = 3;
@@ -59,6 +60,13 @@ fn cluster(
     let vsphere = platform.and_then(|node| manifest.get(node, "vsphere"));
     let made = vsphere.map(|node| manifest.list(node, "hosts")).unwrap_or_default();
     made_machines(manifest, made, cluster);
+    let has_own = |node| {
+        manifest.misspelt(node, &[MACHINE_NETWORK]).is_some()
+            || manifest.get(node, MACHINE_NETWORK).is_some()
+    };
+    if !networking.is_some_and(has_own) {
+        installation::default_machine_network(manifest, root, cluster);
+    }
     for entry in platform.map(Node::entries).unwrap_or_default() {
         installation::virtual_addresses(manifest, &entry.node, cluster);
     }
@@ -85,9 +93,12 @@ fn cluster(
                 Diagnostic::new(NO_HOSTS, message, place).help(help)
             }
             None => {
+                let help = "hosts in an agent-config.yaml count too: give both files";
+                let (place, help) = manifest
+                    .misspelt(root, HOSTS)
+                    .unwrap_or_else(|| (manifest.key_place(at, key), help.to_owned()));
                 let message = "this install-config has no hosts in platform.baremetal.hosts";
-                Diagnostic::new(NO_HOSTS, message, manifest.key_place(at, key))
-                    .help("hosts in an agent-config.yaml count too: give both files")
+                Diagnostic::new(NO_HOSTS, message, place).help(help)
             }
         });
     }

@@ -1,11 +1,13 @@
 //! The facts of a cluster that an install-config, an agent-config, a ClusterInstance and a SiteConfig share.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use nmgen_document::Node;
 use nmgen_document::text::place::Place;
 
 use super::manifest::{Manifest, SOURCE_SHAPE};
 use crate::source::cluster::{
-    BridgeTopology, Cluster, ClusterAddress, InternalNetwork, Network, Plugin,
+    BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Network, Plugin,
 };
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
@@ -32,26 +34,52 @@ pub(super) fn network(
         cluster.bridge_topology = Some(BridgeTopology { name: name.to_owned(), place });
     }
     for item in manifest.list(networking, "machineNetwork") {
-        let network = manifest.text(item, "cidr").and_then(|text| cidr(manifest, text));
-        cluster.machine_networks.extend(network.map(|(network, _)| network));
+        cluster.machine_networks.extend(item_cidr(manifest, item, "machineNetwork"));
     }
-    let mut inner = |key, network: Option<(Network, Place)>| {
-        let network = network.map(|(network, place)| InternalNetwork { network, key, place });
-        cluster.internal_networks.extend(network);
-    };
     for item in manifest.list(networking, "clusterNetwork") {
-        let text = manifest.text(item, "cidr");
-        inner("clusterNetwork", text.and_then(|text| cidr(manifest, text)));
+        cluster.internal_networks.extend(item_cidr(manifest, item, "clusterNetwork"));
     }
     // An install-config has texts here, a ClusterInstance mappings.
-    for item in manifest.list(networking, "serviceNetwork") {
+    let key = "serviceNetwork";
+    for item in manifest.list(networking, key) {
         let text = item.text().map(|text| (text, item)).or_else(|| manifest.text(item, "cidr"));
-        inner("serviceNetwork", text.and_then(|text| cidr(manifest, text)));
+        cluster.internal_networks.extend(text.and_then(|text| cidr(manifest, key, text)));
     }
 }
 
-/// A network and its place; the installer refuses one with bits of a host.
-fn cidr(manifest: &mut Manifest<'_>, (text, node): (&str, &Node<'_>)) -> Option<(Network, Place)> {
+/// The network that the installer takes for an install-config without one (openshift/installer,
+/// `pkg/types/defaults/installconfig.go`).
+pub(super) fn default_machine_network(
+    manifest: &Manifest<'_>,
+    root: &Node<'_>,
+    cluster: &mut Cluster,
+) {
+    let network = Network::ipv4(Ipv4Addr::new(10, 0, 0, 0), 16);
+    let place = manifest.key_place(root, root.get("networking").map(|_| "networking"));
+    let key = "machineNetwork";
+    cluster.machine_networks.push(ClusterNetwork { network, key, is_default: true, place });
+}
+
+/// The network of a list's item, which is a mapping.
+fn item_cidr(
+    manifest: &mut Manifest<'_>,
+    item: &Node<'_>,
+    key: &'static str,
+) -> Option<ClusterNetwork> {
+    if item.text().is_some() {
+        let message = format!("an item of {key} is text, not a mapping");
+        manifest.add(SOURCE_SHAPE, manifest.place(item), message, "write it as the value of cidr");
+        return None;
+    }
+    manifest.text(item, "cidr").and_then(|text| cidr(manifest, key, text))
+}
+
+/// A network; the installer refuses one with bits of a host.
+fn cidr(
+    manifest: &mut Manifest<'_>,
+    key: &'static str,
+    (text, node): (&str, &Node<'_>),
+) -> Option<ClusterNetwork> {
     let place = manifest.place(node);
     let network = Network::parse(text);
     let problem = match &network {
@@ -68,10 +96,10 @@ fn cidr(manifest: &mut Manifest<'_>, (text, node): (&str, &Node<'_>)) -> Option<
     if let Some((message, help)) = problem {
         manifest.add(SOURCE_SHAPE, place.clone(), message, help);
     }
-    Some((network?, place))
+    Some(ClusterNetwork { network: network?, key, is_default: false, place })
 }
 
-/// The virtual addresses under the keys of a platform or a cluster. Addresses that are none are the installer's to refuse.
+/// The virtual addresses under the keys of a platform or a cluster.
 pub(super) fn virtual_addresses(
     manifest: &mut Manifest<'_>,
     owner: &Node<'_>,
@@ -84,7 +112,7 @@ pub(super) fn virtual_addresses(
         let Some(node) = owner.get(single).or_else(|| manifest.get(owner, list)) else { continue };
         let items = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
         for item in items {
-            if let Some(address) = item.text().and_then(|text| text.parse().ok()) {
+            if let Some(address) = item.text().and_then(|text| address(manifest, text, item)) {
                 let place = manifest.place(item);
                 cluster.virtual_addresses.push(ClusterAddress { address, purpose, place });
             }
@@ -106,7 +134,18 @@ pub(super) fn rendezvous(manifest: &mut Manifest<'_>, root: &Node<'_>, cluster: 
     }
 }
 
-/// The address under a key; one that is none is the installer's to refuse.
+/// An address; the installer refuses anything else, and takes no text for no address.
+fn address(manifest: &mut Manifest<'_>, text: &str, node: &Node<'_>) -> Option<IpAddr> {
+    let address = text.parse().ok();
+    if address.is_none() && !text.is_empty() {
+        let message = format!("\"{}\" is not an IP address", text.escape_debug());
+        let help = "addresses are written 192.0.2.1 and 2001:db8::1";
+        manifest.add(SOURCE_SHAPE, manifest.place(node), message, help);
+    }
+    address
+}
+
+/// The address under a key.
 fn one(
     manifest: &mut Manifest<'_>,
     owner: &Node<'_>,
@@ -114,7 +153,7 @@ fn one(
     purpose: &'static str,
 ) -> Option<ClusterAddress> {
     let (text, node) = manifest.text(owner, key)?;
-    let address = text.parse().ok()?;
+    let address = address(manifest, text, node)?;
     Some(ClusterAddress { address, purpose, place: manifest.place(node) })
 }
 

@@ -21,6 +21,7 @@ use super::{
 
 rules! {
     error KIND_MISSING = "kind-missing";
+    error KIND_MISSPELT = "kind-misspelt";
 }
 
 /// The kind of a document.
@@ -171,6 +172,7 @@ pub(super) fn load_named(source: &Source, found: &mut Found) {
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
     found.origin.claim(Claim::Nothing);
+    found.allow(source);
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     let kinds = || roots().map(|root| kind(root, word(root)));
@@ -322,6 +324,12 @@ fn one(
                 }
             }
         }
+        Kind::Manifest(kind) if let Some(meant) = meant(kind, node) => {
+            let message = format!("\"{}\" is no kind of a host's description", kind.escape_debug());
+            let place = find(node, "kind").map_or(node.span, |it| it.span);
+            let help = format!("did you mean \"{meant}\"?");
+            manifest.add(KIND_MISSPELT, document.place(place), message, &help);
+        }
         Kind::Manifest(kind) => {
             if let Some(of) = kind.strip_suffix("List") {
                 for item in manifest.list_mut(node, "items") {
@@ -346,6 +354,12 @@ fn one(
         }
     }
     found.loaded.diagnostics.extend(diagnostics);
+}
+
+/// The kind that a misspelt one of an object with a host's network is meant as.
+fn meant(kind: &str, root: &Node<'_>) -> Option<&'static str> {
+    let known = KINDS.iter().find(|known| spelling::is_alike(kind, known));
+    known.copied().filter(|known| *known != kind && has_network(root))
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@ use nmgen_document::mac::Mac;
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, document_size};
 use nmgen_document::spelling;
 use nmgen_document::template;
-use nmgen_document::{Document, Node, Value};
+use nmgen_document::{Document, Entry, Node, Value};
 
 use super::embedded;
 use super::found::Name;
 
 rules! {
     pub(super) error KEY_CASE = "key-case";
-    warning KEY_MISSPELT = "key-misspelt";
+    pub(super) warning KEY_MISSPELT = "key-misspelt";
     error KEY_MISPLACED = "key-misplaced";
     warning HOST_ROLE = "host-role";
     pub(super) error SOURCE_SHAPE = "source-shape";
@@ -103,9 +103,18 @@ impl<'a> Manifest<'a> {
             && let Some(entry) = node.entries().iter().find(|e| is_slip(&e.key, key))
         {
             let message = format!("\"{}\" is ignored: unknown key", entry.key);
-            let help = format!("did you mean \"{key}\"?");
-            self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &help);
+            self.add(KEY_MISSPELT, self.document.place(entry.key_span), message, &meant(key));
         }
+    }
+
+    /// The place of the misspelt key that ends a chain of keys, and the remedy.
+    pub(super) fn misspelt(&self, node: &Node<'_>, keys: &[&str]) -> Option<(Place, String)> {
+        let (key, rest) = keys.split_first()?;
+        if let Some(index) = position(node, key) {
+            return self.misspelt(&node.entries()[index].node, rest);
+        }
+        let entry = node.entries().iter().find(|entry| is_slip(&entry.key, key))?;
+        Some((self.document.place(entry.key_span), meant(key)))
     }
 
     /// The value at the end of a chain of keys.
@@ -207,38 +216,55 @@ impl<'a> Manifest<'a> {
 
     /// The host with the NMState document under a key, which is moved out of the manifest: see [`Self::network`].
     pub(super) fn with_network(&mut self, host: Host, owner: &mut Node<'_>, key: &str) -> Host {
+        let is_mapping = owner.get(key).is_some_and(|node| !node.entries().is_empty());
+        let is_misspelt = self.misspelt(owner, &[key]).is_some();
         let document = self.network(owner, key);
-        let is_beside = self.beside(owner, key);
+        let beside = self.beside(owner, key);
         let network = match document {
-            None if !is_beside && owner.get(key).is_none() => HostNetwork::Missing,
+            None if beside.is_empty() && !is_misspelt && owner.get(key).is_none() => {
+                HostNetwork::Missing
+            }
+            Some(mut document) if is_mapping => {
+                // One fault is one message: the document is judged as it is meant.
+                if let Value::Mapping(entries) = &mut document.root.value {
+                    let is_new = |it: &Entry<'_>| entries.iter().all(|own| own.key != it.key);
+                    let parts: Vec<_> = beside.into_iter().filter(is_new).collect();
+                    entries.extend(parts);
+                }
+                HostNetwork::Written(document)
+            }
             document => HostNetwork::read(document),
         };
         Host { network, ..host }
     }
 
     /// Reports parts of the document beside the key: they are indented too little, and ignored.
-    fn beside(&mut self, owner: &Node<'_>, key: &str) -> bool {
-        let mut is_beside = false;
+    fn beside(&mut self, owner: &Node<'_>, key: &str) -> Vec<Entry<'static>> {
         // An agent-config and an NMStateConfig have their own `interfaces`.
         let is_map = |node: &Node<'_>| {
             let is_nic =
                 |item: &Node<'_>| item.get("type").is_none() && item.get("state").is_none();
             node.items().iter().all(is_nic)
         };
-        for entry in owner.entries() {
-            let is_part = match &*entry.key {
-                "dns-resolver" | "route-rules" | "routes" => true,
-                "interfaces" => !is_map(&entry.node),
-                _ => false,
-            };
-            if is_part {
-                is_beside = true;
-                let message = format!("{} is beside {key}, not in it", entry.key);
-                let help = "indent it further, below the key";
-                self.add(KEY_MISPLACED, self.document.place(entry.key_span), message, help);
-            }
+        let is_part = |entry: &&Entry<'_>| match &*entry.key {
+            "dns-resolver" | "route-rules" | "routes" => true,
+            "interfaces" => !is_map(&entry.node),
+            _ => false,
+        };
+        let parts: Vec<&Entry<'_>> = owner.entries().iter().filter(is_part).collect();
+        if let Some(first) = parts.first() {
+            let keys: Vec<&str> = parts.iter().map(|entry| &*entry.key).collect();
+            let (are, them) = if keys.len() == 1 { ("is", "it") } else { ("are", "them") };
+            let message = format!("{} {are} beside {key}, not in it", keys.join(" and "));
+            let help = format!("indent {them} further, below the key");
+            self.add(KEY_MISPLACED, self.document.place(first.key_span), message, &help);
         }
-        is_beside
+        let owned = |entry: &Entry<'_>| Entry {
+            key: entry.key.to_string().into(),
+            key_span: entry.key_span,
+            node: entry.node.clone().into_owned(),
+        };
+        parts.into_iter().map(owned).collect()
     }
 
     /// The role of a host in an installation.
@@ -367,6 +393,11 @@ fn size(node: &Node<'_>) -> usize {
     }
 }
 
+/// The remedy for a misspelt key.
+fn meant(key: &str) -> String {
+    format!("did you mean \"{key}\"?")
+}
+
 /// True for a likely misspelling of `key`; a different case alone is reported elsewhere.
 fn is_slip(found: &str, key: &str) -> bool {
     !found.eq_ignore_ascii_case(key) && spelling::is_alike(found, key)
@@ -422,7 +453,7 @@ mod tests {
     fn interfaces_beside_a_document_are_a_map_of_cards_or_in_the_wrong_place() {
         let is_misplaced = |interfaces: &str| {
             let text = format!("interfaces: [{interfaces}]\nnetworkConfig: {{}}\n");
-            read(&text, |manifest, root| manifest.beside(root, "networkConfig"))
+            read(&text, |manifest, root| !manifest.beside(root, "networkConfig").is_empty())
         };
         assert_eq!(is_misplaced("{name: a, macAddress: b}"), (false, vec![]));
         for interface in ["{name: a, type: ethernet}", "{name: a, state: up}"] {
