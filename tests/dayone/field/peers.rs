@@ -5,7 +5,7 @@ use tests::{
         APPLIED, DAY_ONE, Document, HOST_FILE, MAC, SOON, br_ex_works, day_one_dhcp, finished,
         keeps_patch_port, patch_port,
     },
-    lab::{Error, Field, Inside, Lab, Peer, Release},
+    lab::{Error, Field, Inside, Lab, Peer, Release, Topology},
 };
 
 use super::{each_release, node};
@@ -48,8 +48,13 @@ fn configure_ovs_makes_br_ex_at_every_boot(field: Field) -> Result<(), Error> {
         made_by_configure_ovs(&inside)?;
         // The bridge is a new one, with OVN's port on it.
         assert_ne!(patch_port(&inside)?, port);
-        // The address was on the card when nodeip-configuration ran.
-        assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some("eno1\n"));
+        // The address was on the card when nodeip-configuration ran. pacemaker's start of kubelet starts it once more, as every
+        // oneshot that kubelet requires: for this configure-ovs.sh has its condition there.
+        let forwards = match field.topology {
+            Topology::TwoNodesWithFencing => "br-ex\n",
+            Topology::HighlyAvailable | Topology::SingleNode => "eno1\n",
+        };
+        assert_eq!(inside.read("/run/lab-forwarding")?.as_deref(), Some(forwards));
         let remote = inside.read("/run/lab-ovn-remote")?;
         assert_eq!(remote.as_deref(), Some("\" \"\n"), "ovn-remote is stale");
         let kubelet = inside.read("/run/lab-kubelet/node-ip")?;

@@ -44,15 +44,36 @@ fn has_test(file: &Path, name: &str) -> bool {
         .any(|it| attributes.contains(it))
 }
 
+/// The case, and the node of the field that it names behind.
+fn of_a_node(name: &str) -> (&str, Option<&str>) {
+    let nodes = ["release_", "two_nodes_", "single_node_"];
+    match name.rsplit_once("::") {
+        Some((case, node)) if nodes.iter().any(|it| node.starts_with(it)) => (case, Some(node)),
+        _ => (name, None),
+    }
+}
+
+/// Whether the case runs on this node.
+fn is_on(file: &Path, case: &str, node: &str) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let list = text.split(&format!("each_release!({case}:")).nth(1).unwrap_or_default();
+    let list = list.split(')').next().unwrap_or_default();
+    list.split(',').any(|it| it.trim() == node)
+}
+
 /// Each row of the page has cases, and they exist.
 fn has_its_cases(page: &str, least: usize) {
     let rows = named(&fs::read_to_string(root().join(page)).unwrap());
     assert!(rows.len() >= least, "{rows:?}");
     for names in rows {
         assert!(!names.is_empty(), "{page}: a row without a case");
-        for name in names {
-            let (module, test) = name.rsplit_once("::").expect("a module");
-            assert!(files(module).iter().any(|file| has_test(file, test)), "{name} is not there");
+        for name in &names {
+            let (case, node) = of_a_node(name);
+            let (module, test) = case.rsplit_once("::").expect("a module");
+            let has = |file: &PathBuf| {
+                has_test(file, test) && node.is_none_or(|node| is_on(file, test, node))
+            };
+            assert!(files(module).iter().any(has), "{name} is not there");
         }
     }
 }
@@ -60,6 +81,11 @@ fn has_its_cases(page: &str, least: usize) {
 #[tests::case]
 fn each_fault_of_a_nodes_life_has_its_cases() {
     has_its_cases("agent/doc/life.md", 21);
+}
+
+#[tests::case]
+fn each_release_has_its_cases() {
+    has_its_cases("agent/doc/releases.md", 7);
 }
 
 #[tests::case]
