@@ -5,6 +5,7 @@ mod disabled;
 mod document;
 mod existing;
 mod graph;
+mod installed;
 mod no_document;
 mod peers;
 

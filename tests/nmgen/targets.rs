@@ -63,6 +63,7 @@ const CASES: &[(&str, &str)] = &[
         "machine-config --role worker --agent-config targets/input/dayone.toml",
     ),
     ("machine-config-br-ex", "machine-config --role worker --br-ex"),
+    ("nodepool-config", "nodepool-config --role worker --namespace hosted"),
     ("policy-br-ex", "policy --br-ex"),
     ("bmh-secret", "bmh-secret"),
     ("bmh-secret-namespace", "bmh-secret --namespace metal"),

@@ -8,7 +8,9 @@ use nmgen_core::source::bounded;
 use nmgen_document::error::Error;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_fleet::derive::{self, Choice, Request};
-use nmgen_fleet::output::{Agent, Delivery, Form, IgnitionVersion, Layout, Options, Program};
+use nmgen_fleet::output::{
+    Agent, Delivery, Form, IgnitionVersion, Image, Layout, Options, Program,
+};
 use nmgen_fleet::source::Hosts;
 
 /// The forms of output by their names on the command line.
@@ -25,6 +27,8 @@ pub(super) enum To {
     Ignition,
     /// A MachineConfig a role, with its hosts' documents
     MachineConfig,
+    /// A ConfigMap a role, with its MachineConfig, for NodePools
+    NodepoolConfig,
     /// A policy (NNCP) of kubernetes-nmstate a host
     Policy,
     /// A Secret and the BareMetalHost's reference a host
@@ -47,6 +51,7 @@ impl From<To> for Form {
             To::Hosts => Self::Hosts,
             To::Ignition => Self::Delivery(Delivery::Ignition),
             To::MachineConfig => Self::Delivery(Delivery::MachineConfig),
+            To::NodepoolConfig => Self::Delivery(Delivery::NodepoolConfig),
             To::Policy => Self::Delivery(Delivery::Policy),
             To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
             To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
@@ -113,7 +118,12 @@ pub(super) struct FormArguments {
     /// For machine-config: the agent's dayone.toml, with its units
     #[arg(long, value_name = "FILE", help_heading = TARGETS)]
     agent_config: Option<PathBuf>,
-    /// For bmh-secret [default: openshift-machine-api] and nmstateconfig
+    /// For machine-config: nodes take the agent out of this container
+    /// image, and have its units from the MachineConfig
+    #[arg(long, value_name = "IMAGE@DIGEST", help_heading = TARGETS)]
+    install: Option<Image>,
+    /// For bmh-secret [default: openshift-machine-api], nmstateconfig and
+    /// nodepool-config [default: clusters]
     #[arg(long, value_name = "NAME", help_heading = TARGETS)]
     namespace: Option<String>,
     /// For nmstateconfig: a label for an InfraEnv to select; repeatable
@@ -158,7 +168,13 @@ fn label(text: &str) -> Result<(String, String), &'static str> {
 /// The targets that hold documents or profiles of the running node.
 fn is_for_running_node(to: To) -> bool {
     match to {
-        To::Keyfiles | To::Gc | To::Hosts | To::Ignition | To::MachineConfig | To::Policy => true,
+        To::Keyfiles
+        | To::Gc
+        | To::Hosts
+        | To::Ignition
+        | To::MachineConfig
+        | To::NodepoolConfig
+        | To::Policy => true,
         To::BmhSecret | To::Nmstateconfig | To::Nmc | To::Kargs | To::Initrd => false,
     }
 }
@@ -175,19 +191,20 @@ impl FormArguments {
         {
             return Err(POLICIES_BESIDE.to_owned());
         }
-        let is_machine_config = to == To::MachineConfig;
+        let is_machine_config = matches!(to, To::MachineConfig | To::NodepoolConfig);
         let (with_version, with_namespace) = (
             is_machine_config || to == To::Ignition,
-            matches!(to, To::BmhSecret | To::Nmstateconfig),
+            matches!(to, To::BmhSecret | To::Nmstateconfig | To::NodepoolConfig),
         );
         let wrong = [
             ("--ignition-version", self.ignition_version.is_some() && !with_version),
             ("--role", self.role.is_some() && !is_machine_config),
-            ("--policies", self.policies.is_some() && !is_machine_config),
+            ("--policies", self.policies.is_some() && to != To::MachineConfig),
             ("--name", self.name.is_some() && !is_machine_config),
             ("--allow-loss", self.allow_loss && to != To::Kargs),
             ("--agent", self.agent && !is_machine_config),
             ("--agent-config", self.agent_config.is_some() && !is_machine_config),
+            ("--install", self.install.is_some() && !is_machine_config),
             ("--namespace", self.namespace.is_some() && !with_namespace),
             ("--label", !self.label.is_empty() && to != To::Nmstateconfig),
             ("--with-program", self.with_program.is_some() && to != To::Initrd),
@@ -223,13 +240,14 @@ impl FormArguments {
                 layout: self.layout.unwrap_or_default(),
             })
         };
-        let has_agent = self.agent || configuration.is_some();
+        let install = self.install.clone();
+        let has_agent = self.agent || configuration.is_some() || install.is_some();
         Ok(Options {
             ignition_version: self.ignition_version.unwrap_or_default(),
             role: self.role.clone(),
             name: self.name.clone(),
             allow_loss: self.allow_loss,
-            agent: has_agent.then_some(Agent { configuration }),
+            agent: has_agent.then_some(Agent { configuration, install }),
             namespace: self.namespace.clone(),
             labels: self.label.clone(),
             program: self.with_program.as_ref().map(program).transpose()?,

@@ -16,7 +16,7 @@ fn node(field: Field) -> Node {
 }
 
 /// systemd's complaints about the start of the whole node.
-fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
+pub(super) fn complaints(inside: &Inside) -> Result<Vec<String>, Error> {
     let verify = inside.run(&[
         "systemd-analyze",
         "verify",

@@ -17,7 +17,7 @@ use nmgen_document::diagnostic::Rule;
 pub use self::delivery::Delivery;
 pub use self::form::Form;
 pub use self::one_host::Selection;
-pub use self::options::{Agent, IgnitionVersion, Layout, Options, Program};
+pub use self::options::{Agent, IgnitionVersion, Image, Layout, Options, Program};
 pub use self::rendered::Output;
 
 /// Faults of forms that cannot carry a value.

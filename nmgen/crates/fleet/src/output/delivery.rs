@@ -1,5 +1,6 @@
 //! Forms that other programs deliver to the nodes.
 
+mod agent;
 mod cards;
 mod compress;
 mod cpio;
@@ -15,6 +16,7 @@ mod to_kargs;
 mod to_machine_config;
 mod to_nmc;
 mod to_nmstateconfig;
+mod to_nodepool_config;
 mod to_policy;
 
 use std::collections::HashSet;
@@ -54,6 +56,8 @@ pub enum Delivery {
     Ignition,
     /// MachineConfigs with the documents, one for each role.
     MachineConfig,
+    /// ConfigMaps with these MachineConfigs, for the NodePools of a hosted cluster.
+    NodepoolConfig,
     /// NodeNetworkConfigurationPolicies of kubernetes-nmstate.
     Policy,
     /// Secrets with the documents, and the BareMetalHosts' references to them.
@@ -71,7 +75,7 @@ pub enum Delivery {
 impl Delivery {
     pub(super) fn purpose(self) -> Purpose {
         match self {
-            Self::MachineConfig | Self::Policy => Purpose::Apply,
+            Self::MachineConfig | Self::NodepoolConfig | Self::Policy => Purpose::Apply,
             Self::Ignition
             | Self::BmhSecret
             | Self::NmStateConfig
@@ -83,7 +87,7 @@ impl Delivery {
 
     pub(super) fn stage(self) -> Stage {
         match self {
-            Self::MachineConfig | Self::Policy => Stage::Node,
+            Self::MachineConfig | Self::NodepoolConfig | Self::Policy => Stage::Node,
             Self::Ignition
             | Self::BmhSecret
             | Self::NmStateConfig
@@ -97,14 +101,18 @@ impl Delivery {
     pub(super) fn has_map(self) -> bool {
         match self {
             Self::NmStateConfig | Self::Nmc | Self::Kargs | Self::Initrd => true,
-            Self::Ignition | Self::MachineConfig | Self::Policy | Self::BmhSecret => false,
+            Self::Ignition
+            | Self::MachineConfig
+            | Self::NodepoolConfig
+            | Self::Policy
+            | Self::BmhSecret => false,
         }
     }
 
     /// Reports faults that a document has in this form alone, since the form gives it another purpose.
     pub(super) fn check(self, hosts: &[Converted], clusters: &[Cluster]) -> Diagnostics {
         match self {
-            Self::MachineConfig => {
+            Self::MachineConfig | Self::NodepoolConfig => {
                 // A second document of a host is a fault by itself (`once`).
                 let mut seen = HashSet::new();
                 let first = hosts.iter().filter(|converted| {
@@ -136,7 +144,7 @@ impl Delivery {
             Self::Nmc => Some((None, format!("{}/", host_name::document_name(host)).into())),
             Self::Kargs => Some((None, file("kargs"))),
             Self::Initrd => Some((None, file("yml"))),
-            Self::MachineConfig => {
+            Self::MachineConfig | Self::NodepoolConfig => {
                 let name = format!("{}.yml", host_name::node_name(host));
                 Some((host.host.role.as_deref().or(options.role.as_deref()), name.into()))
             }
@@ -154,6 +162,7 @@ impl Delivery {
             Self::Ignition => format!("{host}.ign"),
             Self::Kargs => format!("{host}.kargs"),
             Self::MachineConfig => "machine-config.yaml".to_owned(),
+            Self::NodepoolConfig => "nodepool-config.yaml".to_owned(),
             Self::Policy => "policy.yaml".to_owned(),
             Self::BmhSecret => "bmh-secret.yaml".to_owned(),
             Self::NmStateConfig => "nmstateconfig.yaml".to_owned(),
@@ -171,6 +180,7 @@ impl Delivery {
         match self {
             Self::Ignition => to_ignition::render(hosts, options.ignition_version),
             Self::MachineConfig => to_machine_config::render(hosts, options, diagnostics),
+            Self::NodepoolConfig => to_nodepool_config::render(hosts, options, diagnostics),
             Self::Policy => to_policy::render(hosts, diagnostics).map(Output::File),
             Self::BmhSecret => to_bmh_secret::render(hosts, options, diagnostics).map(Output::File),
             Self::NmStateConfig => {

@@ -1,5 +1,7 @@
 //! Options of the forms.
 
+use std::str::FromStr;
+
 /// Each form reads the options that concern it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -47,6 +49,46 @@ pub enum Layout {
 pub struct Agent {
     /// The text of `/etc/dayone/dayone.toml`; `None` for the agent's defaults.
     pub configuration: Option<String>,
+    /// The image that nodes take the agent from; `None` if their operating system has it.
+    pub install: Option<Image>,
+}
+
+/// A container image by its digest, which never becomes another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image(String);
+
+impl FromStr for Image {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, digest) = text.split_once("@sha256:").ok_or("it is IMAGE@sha256:DIGEST")?;
+        let is_name = |it: char| it.is_ascii_alphanumeric() || "./:_-".contains(it);
+        let is_digest = |it: char| matches!(it, '0'..='9' | 'a'..='f');
+        if !name.contains('/')
+            || !name.starts_with(|it: char| it.is_ascii_alphanumeric())
+            || !name.chars().all(is_name)
+        {
+            return Err(
+                "the image has a registry's name, as in registry.example.org/dayone@sha256:DIGEST",
+            );
+        }
+        if digest.len() != 64 || !digest.chars().all(is_digest) {
+            return Err("a digest has 64 hexadecimal digits");
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl Image {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Enough of the digest to tell versions apart.
+    pub(super) fn short_digest(&self) -> &str {
+        let digest = self.0.rsplit(':').next().unwrap_or_default();
+        digest.get(..12).unwrap_or(digest)
+    }
 }
 
 /// A version of Ignition's specification.

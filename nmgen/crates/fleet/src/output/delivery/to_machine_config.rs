@@ -9,13 +9,14 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use serde_json::json;
 
+use super::agent;
 use super::compress::gzip;
 use super::host_name::{document_name, node_name};
 use super::kubernetes_object::{self, yaml};
 use super::secrets;
 use super::to_ignition::{self, PUBLIC, SECRET};
 use crate::convert::Converted;
-use crate::output::options::Options;
+use crate::output::options::{Agent, Options};
 use crate::output::rendered::Output;
 use crate::parallel::each;
 
@@ -28,14 +29,6 @@ rules! {
 /// The directory of documents for machine-config-operator's service and the agent.
 const DOCUMENTS: &str = "/etc/nmstate/openshift";
 const AGENT_CONFIGURATION: &str = "/etc/dayone/dayone.toml";
-/// Units of the agent's package; a MachineConfig only enables them.
-const AGENT_UNITS: &[&str] = &[
-    "dayone.service",
-    "dayone-wait.service",
-    "dayone-recover.service",
-    "dayone-bridge.service",
-    "dayone-pending.path",
-];
 /// etcd's `--max-request-bytes`, the bound of every object.
 const ETCD_LIMIT: usize = 1536 * 1024;
 /// A warning's threshold: the pool's rendered MachineConfig must hold all of its MachineConfigs.
@@ -96,12 +89,18 @@ fn one(name: &str, role: &str, hosts: &[&Converted], options: &Options) -> Resul
     });
     let mut files: String = documents.into_iter().flatten().collect::<Result<_, _>>()?;
     let mut systemd = None;
-    if let Some(agent) = &options.agent {
-        if let Some(configuration) = &agent.configuration {
+    if let Some(Agent { configuration, install }) = &options.agent {
+        if let Some(configuration) = configuration {
             files += &file(AGENT_CONFIGURATION, configuration, PUBLIC)?;
         }
-        let unit = |name: &&str| json!({ "name": name, "enabled": true });
-        systemd = Some(json!({ "units": AGENT_UNITS.iter().map(unit).collect::<Vec<_>>() }));
+        let units = match install {
+            None => agent::enabled(),
+            Some(image) => {
+                files += &file(agent::INSTALLER, agent::INSTALLER_TEXT, agent::PROGRAM)?;
+                agent::installed(image)
+            }
+        };
+        systemd = Some(json!({ "units": units }));
     }
     let mut config = json!({
         "ignition": { "version": to_ignition::version(options.ignition_version) },
