@@ -5,7 +5,10 @@ use std::time::Duration;
 use super::{NetworkError, cards, clients::Clients, readiness, stale};
 use nmgen::chain;
 
-use crate::{client::ovsdb::Ovsdb, model::Active};
+use crate::{
+    client::ovsdb::Ovsdb,
+    model::{Active, Link, LinkRef},
+};
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
@@ -67,24 +70,96 @@ async fn deleted_bridges(
     Ok(bridges)
 }
 
-/// The devices of those of `profiles` that NetworkManager does not have, or that are not up although
-/// their device carries a default route: it keeps address and route while NetworkManager waits for
-/// Open vSwitch to take its link away.
+/// The devices of those of `profiles` that NetworkManager does not have, and of those that are not up although their device carries
+/// a default route, which it keeps while NetworkManager waits for Open vSwitch to take its link away, or is a card below it whose
+/// cable is in.
 pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],
+    cards: &[LinkRef],
 ) -> Result<Vec<String>, NetworkError> {
-    let there = net.bus.profiles().await?;
-    let up = net.bus.activated().await?;
-    let routes = net.netlink.default_routes().await?;
-    let is_lost = |profile: &&Active| {
-        let is_gone = there.iter().all(|it| it.uuid != profile.uuid);
-        let carries_route = routes.iter().any(|route| route.link == profile.device);
-        is_gone || (carries_route && !up.contains(&profile.uuid))
-    };
-    let mut devices: Vec<String> =
-        profiles.iter().filter(is_lost).map(|profile| profile.device.clone()).collect();
-    devices.sort_unstable();
-    devices.dedup();
-    Ok(devices)
+    let there = net.bus.profiles().await?.into_iter().map(|profile| profile.uuid).collect();
+    let up = net.bus.activated().await?.into_iter().collect();
+    let routes = net.netlink.default_routes().await?.into_iter().map(|it| it.link).collect();
+    let links = net.netlink.links().await?;
+    Ok(Seen { there, up, routes, links }.lost(profiles, cards))
+}
+
+/// The node beside the recorded profiles.
+struct Seen {
+    /// Uuids of NetworkManager's profiles.
+    there: Vec<String>,
+    /// Uuids of those that are activated.
+    up: Vec<String>,
+    /// Links with a default route.
+    routes: Vec<String>,
+    links: Vec<Link>,
+}
+
+impl Seen {
+    fn lost(&self, profiles: &[Active], cards: &[LinkRef]) -> Vec<String> {
+        let physical = || self.links.iter().filter(|link| link.physical);
+        let is_recorded = |link: &Link| cards.iter().any(|card| link.is(card));
+        // A card that was replaced is another one of the same name.
+        let is_replaced = !physical().any(is_recorded);
+        let connected: Vec<&str> = physical()
+            .filter(|link| link.has_carrier && (is_replaced || is_recorded(link)))
+            .map(|link| link.name.as_str())
+            .collect();
+        let is_lost = |profile: &&Active| {
+            let carries = self.routes.contains(&profile.device)
+                || connected.contains(&profile.device.as_str());
+            !self.there.contains(&profile.uuid) || (carries && !self.up.contains(&profile.uuid))
+        };
+        let mut devices: Vec<String> =
+            profiles.iter().filter(is_lost).map(|profile| profile.device.clone()).collect();
+        devices.sort_unstable();
+        devices.dedup();
+        devices
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Mac;
+
+    fn active(device: &str) -> Active {
+        Active { uuid: format!("of {device}"), device: device.to_owned(), kind: "any".to_owned() }
+    }
+
+    fn card(name: &str, has_carrier: bool) -> Link {
+        Link { name: name.to_owned(), physical: true, has_carrier, ..Link::default() }
+    }
+
+    /// br-ex on a bond of two cards, and a card of another network.
+    #[test]
+    fn a_card_below_the_route_whose_profile_is_down_is_lost_unless_its_cable_is_out() {
+        let uuids = |names: &[&str]| names.iter().map(|it| format!("of {it}")).collect();
+        let profiles = ["br-ex", "eno1", "eno2", "eno3"].map(active);
+        let named = [LinkRef::Name("eno1".to_owned()), LinkRef::Name("eno2".to_owned())];
+        let gone = Mac::parse("52:54:00:00:00:09").map(LinkRef::Mac);
+        let gone: Vec<LinkRef> = gone.into_iter().collect();
+        let all = ["br-ex", "eno1", "eno2", "eno3"];
+        for (there, up, out, cards, lost) in [
+            (&all[..], &all[..], None, &named[..], &[][..]),
+            (&all[1..], &all[1..], None, &named, &["br-ex"]),
+            (&all, &all[1..], None, &named, &["br-ex"]),
+            (&all, &["br-ex", "eno2", "eno3"], None, &named, &["eno1"]),
+            (&all, &["br-ex", "eno2", "eno3"], Some("eno1"), &named, &[]),
+            // Another network's card decides nothing.
+            (&all, &["br-ex", "eno1", "eno2"], None, &named, &[]),
+            // Both recorded cards were replaced.
+            (&all, &["br-ex", "eno2", "eno3"], None, &gone, &["eno1"]),
+        ] {
+            let links = ["eno1", "eno2", "eno3"].map(|name| card(name, out != Some(name)));
+            let seen = Seen {
+                there: uuids(there),
+                up: uuids(up),
+                routes: vec!["br-ex".to_owned()],
+                links: links.to_vec(),
+            };
+            assert_eq!(seen.lost(&profiles, cards), lost, "{up:?} {out:?}");
+        }
+    }
 }

@@ -66,10 +66,10 @@ impl<'a> RealNetwork<'a> {
         automatic::lacking(&self.clients, plan).await
     }
 
-    /// The devices of those of `profiles` that NetworkManager does not have, or that are not up
-    /// although their device carries a default route.
-    pub(crate) async fn lost(&self, profiles: &[Active]) -> Result<Vec<String>, NetworkError> {
-        activate::lost(&self.clients, profiles).await
+    /// The devices of those recorded profiles that NetworkManager does not have, or that are not up although their device carries a
+    /// default route or is a card below it.
+    pub(crate) async fn lost(&self, recorded: &Uplinks) -> Result<Vec<String>, NetworkError> {
+        activate::lost(&self.clients, &recorded.profiles, &recorded.cards).await
     }
 
     /// Activates those of `profiles` that are not active.

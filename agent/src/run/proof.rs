@@ -25,8 +25,8 @@ use crate::{
 enum Lack {
     /// Addresses, routes or links.
     Network(NetworkError),
-    /// An answer of a gateway, and profiles of these devices: gone, or not up although the device
-    /// carries a default route.
+    /// An answer of a gateway, and profiles of these devices: gone, or not up although the device carries a default route or is a
+    /// card below it.
     Profiles(Vec<String>),
     /// An answer of a gateway, and nothing else.
     Answer(String),
@@ -156,7 +156,7 @@ async fn repair(
         }
     };
     let Err(lack) = repaired else { return Ok(()) };
-    match (lack, network.lost(&expected.profiles).await) {
+    match (lack, network.lost(expected).await) {
         (Lack::Network(error), Ok(lost)) if lost.is_empty() => {
             match has_a_family(run, expected, netlink).await {
                 true => Err(Lack::Family(error)),

@@ -18,6 +18,26 @@ use serde_json::json;
 
 use super::names;
 
+/// Takes the cards that the current state lacks, or that NetworkManager leaves alone, out of the desired one: nmstate compares no
+/// state with them, and they are lacking as a whole.
+fn take_absent_cards(desired: &mut NetworkState, current: &NetworkState) -> Vec<Interface> {
+    let is_there = |card: &Interface| {
+        let found =
+            current.interfaces.iter().find(|it| it.name() == card.name() && !it.is_ignore());
+        found.is_some()
+    };
+    let is_absent = |it: &&Interface| {
+        // nmstate finds a virtual function by its parent.
+        let is_card = matches!(it, Interface::Ethernet(card) if card.veth.is_none());
+        is_card && it.is_up() && !it.name().starts_with("sriov:") && !is_there(it)
+    };
+    let absent: Vec<Interface> = desired.interfaces.iter().filter(is_absent).cloned().collect();
+    for card in &absent {
+        desired.interfaces.remove_iface(card.name(), card.iface_type());
+    }
+    absent
+}
+
 /// The part of `desired` that `current` lacks.
 pub(super) fn missing(
     desired: &NetworkState,
@@ -25,6 +45,7 @@ pub(super) fn missing(
 ) -> Result<NetworkState, NmstateError> {
     let (mut desired, mut current) = (desired.clone(), current.clone());
     names::resolve(&mut desired, |mac| names::card(&current, mac));
+    let absent = take_absent_cards(&mut desired, &current);
     hide_patch_ports(&desired, &mut current);
     taps::take_settings_from(&desired, &mut current);
     // Without current routes and rules the difference has all desired ones, sanitized.
@@ -34,6 +55,7 @@ pub(super) fn missing(
     let mut diff = desired.gen_diff(&without_routes)?;
     diff.description.clear();
     let mut interfaces = Interfaces::new();
+    absent.into_iter().for_each(|card| interfaces.push(card));
     for candidate in diff.interfaces.iter() {
         if let Some(lacking) = interface::lacking(candidate, &desired, &current)? {
             interfaces.push(lacking);

@@ -401,3 +401,22 @@ fn a_difference_within_the_settings_of_a_type_is_one() -> Result {
     }
     Ok(())
 }
+
+/// The card is gone, or its profile is: NetworkManager leaves it alone.
+#[test]
+fn a_card_that_nmstate_does_not_see_is_lacking() -> Result {
+    let bridge = "- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}, {name: br-ex}]}}\n\
+                  - {name: br-ex, type: ovs-interface, state: up, ipv4: {enabled: true, dhcp: true}}\n";
+    let desired = NetworkState::new_from_yaml(&(card("mtu: 1500") + bridge))?;
+    for card in ["", "- {name: eno1, type: ethernet, state: ignore, mtu: 1500}\n"] {
+        let current = NetworkState::new_from_yaml(&format!("interfaces:\n{card}{bridge}"))?;
+        let lacking = missing(&desired, &current)?;
+        let names: Vec<&str> = lacking.interfaces.iter().map(nmstate::Interface::name).collect();
+        assert_eq!(names, ["eno1"], "{card}");
+    }
+    // A document that needs no card of it.
+    let absent = NetworkState::new_from_yaml(&card("mtu: 1500").replace("up", "absent"))?;
+    let none = NetworkState::new_from_yaml(&format!("interfaces:\n{bridge}"))?;
+    assert!(missing(&absent, &none)?.is_empty());
+    Ok(())
+}

@@ -29,10 +29,12 @@ const LOST: &str = "\
     chmod 600 storage.nmconnection; \
     case $(($n % 3)) in 0) rm -f eno1.nmconnection;; 1) rm -f br-ex-if.nmconnection;; esac";
 
-/// OSTree copies what is changed in /etc to the /etc of the new deployment.
+/// OSTree copies what is changed in /etc to the /etc of the new deployment: file by file here, so that a power cut leaves each, and
+/// so that whoever makes a directory meanwhile makes none in its place.
 const MERGED: &str = "\
     for it in nmstate NetworkManager openvswitch; do \
-    rm -rf /etc/$it.new; cp -a /etc/$it /etc/$it.new; rm -r /etc/$it; mv /etc/$it.new /etc/$it; done; \
+    find /etc/$it -name '*.merged' -delete; \
+    find /etc/$it -type f -exec cp -a {} {}.merged \\; -exec mv {}.merged {} \\;; done; \
     echo OSTREE_VERSION=$n >>/usr/lib/os-release";
 
 /// A policy of day two replaces a profile by one with the same settings.

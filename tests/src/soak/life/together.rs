@@ -11,14 +11,18 @@ pub(super) fn agree(one: &Life, other: &Life) -> bool {
         && !has(Part::Version)
         // A machine whose document was never in force is known by its name alone; and nobody rolls a new machine back.
         && !(is_either(is_clone) && (has(Part::Name) || has(Part::Etc)))
-        // Day two has moved the gateway on one machine; another one knows that of its document alone.
-        && !(is_either(is_clone) && is_either(loses_its_gateway))
+        // Day two has moved the gateway on one machine and in one deployment: others know that of their document alone.
+        && !(is_either(|it| is_clone(it) || is_of_another_deployment(it)) && is_either(loses_its_gateway))
         // Nothing can be written to a full disk, by the fault's own script neither.
         && !(has(Part::Disk) && is_either(is_written))
 }
 
 fn is_clone(life: &Life) -> bool {
     life.begin.iter().any(|it| matches!(it, Action::Machine(Other::Machine)))
+}
+
+fn is_of_another_deployment(life: &Life) -> bool {
+    life.begin.iter().any(|it| matches!(it, Action::Deployment(_)))
 }
 
 /// Whether day two moves the gateway, and the one of before is gone.

@@ -20,6 +20,8 @@ const PRESENT: &str = "/root/lab-present";
 const UUID: &str = "/lab-dmi/dmi/id/product_uuid";
 /// The agent, in the node.
 const AGENT: &str = "/usr/bin/dayone";
+/// Stops a run that is at work before the machine changes around it, which no machine does: its journal would be the new one's.
+const FREEZE: &str = "for it in $(pidof dayone); do kill -STOP $it; done";
 
 impl Scene<'_, '_> {
     /// Keeps the present `/etc`, if it is one that somebody would return to.
@@ -77,10 +79,12 @@ impl Scene<'_, '_> {
             }
             Action::Machine(Other::Card) => Ok(()),
             Action::Machine(Other::Board) => {
+                inside.sh(FREEZE)?;
                 inside.write(UUID, &self.machine.with_another_board().uuid())
             }
             Action::Machine(Other::Machine) => {
                 let other = self.machine.another();
+                inside.sh(FREEZE)?;
                 inside.write(UUID, &other.uuid())?;
                 inside.sh(&format!(
                     "echo {} >/etc/machine-id; echo {} | tee /etc/hostname >/root/lab-hostname",
