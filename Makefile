@@ -222,6 +222,9 @@ mutants: toolchain ## List the changes of FILE=, or of the lines that differ fro
 fuzz: toolchain ## Fuzz with coverage what reads documents and files of others; MINUTES=n
 	CARGO="$(CARGO)" tests/fuzz/run
 
+profile: toolchain ## Show where the agent's time goes, moment by moment, in the lab
+	$(CARGO) run --locked --quiet -p tests --example lab-profile
+
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
 	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
 	$(CARGO) bench --locked -p tests --bench dayone-apply --bench dayone-bridge
