@@ -15,7 +15,8 @@ use nmgen_document::text::{Position, Span};
 use self::change::{Way, places, suggestion, ways};
 use crate::check::document;
 
-/// Values of documents to judge again for one host: a mistake in each of a thousand interfaces has no need to be explained.
+/// Values of documents to judge again for one host, for each finding: a mistake in each of a thousand interfaces has no need to be
+/// explained, nor a file that is no NMState at all.
 const MOST_VALUES: usize = 400_000;
 
 /// The findings of a host's document without consequences of its errors.
@@ -25,7 +26,8 @@ pub(crate) fn only(host: &Host, purpose: Purpose, mut found: Diagnostics) -> Dia
         return found;
     }
     let places = places(document);
-    let cost = places.len() + 1;
+    // nmstate is asked about each finding's place again.
+    let cost = (places.len() + 1) * found.len();
     let mut left = MOST_VALUES / cost;
     // A suggestion is the better proof of a mistake.
     let mut causes: Vec<Diagnostic> = found.iter().filter(|it| it.is_error()).cloned().collect();

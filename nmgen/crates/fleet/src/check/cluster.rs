@@ -2,7 +2,6 @@
 
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
-use nmgen_document::format::counted;
 
 use super::ADDRESS_ON_TWO_HOSTS;
 use super::machine_network;
@@ -182,9 +181,11 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
         };
         if inside.iter().any(|(other, _)| !other.is_same_host(first)) {
             let at = place_of(first, address).map_or_else(String::new, |it| it.shown());
-            let more = counted(inside.len() - 1, "more address");
-            let message =
-                format!("{key} {network} has addresses of hosts: {} ({at}) and {more}", address.ip);
+            let message = format!(
+                "{key} {network} has addresses of hosts: {} ({at}) and {} more",
+                address.ip,
+                inside.len() - 1
+            );
             let help =
                 "the cluster routes that network to pods and services: take one without hosts";
             diagnostics.add(INSIDE_INTERNAL_NETWORK, place.clone(), message, help);

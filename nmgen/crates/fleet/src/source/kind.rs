@@ -153,12 +153,15 @@ const KINDS: &[&str] = &[
 
 /// True for a text that seems to describe some host's network. A text of kinds that have none does not, whatever its words.
 pub(super) fn is_about_network(text: &str) -> bool {
-    let mut kinds = text
-        .lines()
-        .filter_map(|line| line.trim_start_matches([' ', '-']).strip_prefix("kind:"))
-        .map(str::trim)
-        .peekable();
-    let may_be = kinds.peek().is_none() || kinds.any(|kind| KINDS.contains(&kind));
+    let of_objects: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("kind:")).map(str::trim).collect();
+    let within = || {
+        let lines = text.lines().map(|line| line.trim_start_matches([' ', '-']));
+        lines.filter_map(|line| line.strip_prefix("kind:")).map(str::trim).collect()
+    };
+    // A CustomResourceDefinition names the kind that it defines.
+    let kinds = if of_objects.is_empty() { within() } else { of_objects };
+    let may_be = kinds.is_empty() || kinds.iter().any(|kind| KINDS.contains(kind));
     may_be && NETWORK.iter().any(|word| text.contains(word))
 }
 
@@ -410,6 +413,22 @@ mod tests {
             assert_eq!((found.0, found.1.len()), (hosts, usize::from(!told.is_empty())), "{text}");
             assert!(found.1.iter().all(|fault| fault.contains(told)), "{text}: {found:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_about_a_network_by_the_kinds_of_its_objects() {
+        let words = "spec:\n  names:\n    kind: BareMetalHost\n  interfaces:\n";
+        for (head, expected) in [
+            ("kind: CustomResourceDefinition\n", false),
+            ("kind: NMStateConfig\n", true),
+            ("kind: ConfigMap\n---\nkind: Secret\n", true),
+            ("items:\n- kind: BareMetalHost\n", true),
+            ("items:\n- kind: Agent\n", true),
+            ("", true),
+        ] {
+            assert_eq!(is_about_network(&format!("{head}{words}")), expected, "{head}");
+        }
+        assert!(!is_about_network("items:\n- kind: Agent\n  interfaces:\n"));
     }
 
     const MAP: &str = "apiVersion: v1\nkind: ConfigMap\n";
