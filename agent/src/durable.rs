@@ -11,6 +11,7 @@ pub(crate) mod journal;
 mod label;
 pub(crate) mod machine;
 mod omit;
+pub(crate) mod pins;
 mod place;
 mod protected;
 pub(crate) mod record;

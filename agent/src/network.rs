@@ -29,6 +29,7 @@ use crate::{
     bridge::{error::BridgeError, gather::GatherError, plan::BridgePlan},
     client::{datapath::DatapathError, dbus::BusError, netlink::NetlinkError, ovsdb::OvsdbError},
     document::identity::HostNameError,
+    durable::FileError,
     model::{Before, Checkpoint, OnLink, ProbeResult, Uplinks, Wants, WayBack},
     probe::Probe,
     state::{Parsed, State, StateError},
@@ -49,6 +50,8 @@ pub(crate) enum NetworkError {
     State(#[from] StateError),
     #[error(transparent)]
     HostName(#[from] HostNameError),
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("br-ex cannot be planned")]
     Bridge(#[from] BridgeError),
     #[error("the state of this node cannot be read")]

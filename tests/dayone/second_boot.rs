@@ -52,7 +52,12 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         inside.sh(&format!("{no_bus} apply"))?;
 
         inside.sh("rm -r /etc/systemd/system/dayone.service.d; systemctl daemon-reload")?;
+        // An alternative name, for which nmstate writes the file in which the operator has pinned the card's name.
+        let renamed = "state: up\n  alt-names:\n  - name: lan0\n  ipv4:\n    enabled: false";
         let changed = Document::new().with("192.0.2.10", "192.0.2.11").text();
+        let changed = changed.replacen("state: up\n  ipv4:\n    enabled: false", renamed, 1);
+        let pin = "[Match]\nMACAddress=52:54:00:00:00:01\n[Link]\nName=eno1\n";
+        inside.write(PIN, pin)?;
         inside.write(HOST_FILE, &changed)?;
         let third = attempt(&inside)?;
         assert_eq!(third.exit, 0, "{}", third.text());
@@ -60,14 +65,24 @@ fn nothing_is_done_twice_and_a_change_is_done() -> Result<(), Error> {
         assert!(case.peer().pings(CHANGED, SOON)?);
         assert_eq!(inside.sh("ip address show dev br-ex | grep -c 192.0.2.10/ || :")?, "0");
         assert_eq!(inside.read(APPLIED)?, Some(changed));
+        let is_pinned = || inside.sh(&format!("grep -x Name=eno1 {PIN}"));
+        is_pinned()?;
+        inside.sh(&format!("grep AlternativeName=lan0 {PIN}"))?;
 
         // A bus that dies takes NetworkManager along: systemd stops it, and starts only the bus again.
-        inside.write(HOST_FILE, &Document::new().text())?;
+        let unnamed = renamed.replace("lan0", "lan0\n    state: absent");
+        let last = Document::new().text();
+        inside.write(HOST_FILE, &last.replacen("state: up\n  ipv4:\n    enabled: false", &unnamed, 1))?;
         inside.sh("systemctl stop NetworkManager.service; dayone apply")?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
+        // nmstate removes the file with its last alternative name.
+        is_pinned()?;
         Ok(())
     })
 }
+
+/// The file that nmstate's apply and `nmstatectl persist-nic-names` share.
+const PIN: &str = "/etc/systemd/network/98-nmstate-eno1.link";
 
 /// A policy of the cluster, as kubernetes-nmstate's handler applies it: it changes br-ex, its port and its bridge.
 const POLICY: &str = "\

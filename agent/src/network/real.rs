@@ -13,6 +13,7 @@ use crate::{
     bridge::plan::BridgePlan,
     client::{netlink::KeptAddress, ovsdb::Ovsdb},
     document::identity,
+    durable::pins::Pins,
     model::{
         Active, Before, Checkpoint, Gateway, Link, LinkRef, Mac, ProbeResult, Uplinks, Wants,
         WayBack,
@@ -223,11 +224,13 @@ impl Network for RealNetwork<'_> {
         if let Some(checkpoint) = held {
             self.clients.bus.destroy_checkpoint(checkpoint).await?;
         }
+        let pins = Pins::of(self.clients.paths);
         let foreign = self.foreign();
         tokio::select! {
             applied = desired.apply_uncommitted(before.checkpoint_seconds) => applied?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
+        pins.put_back()?;
         foreign::put_back(&self.clients, &foreign).await
     }
 
