@@ -173,6 +173,13 @@ check-page: toolchain ## Open nmgen's pages in a browser and click through them
 	./tests/install-packages chromium-headless-shell
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test page -- $(CASES)
 
+# mdBook is compiled into target/ the first time, in some minutes of a processor. `make check` goes without it.
+MDBOOK := 0.5.4
+book: toolchain ## Make the guides and references a book in target/book, and follow its links
+	@target/mdbook/bin/mdbook --version 2>/dev/null | grep -qF 'v$(MDBOOK)' || \
+	  $(CARGO) install --locked --quiet --force --no-default-features --features search --root target/mdbook mdbook@$(MDBOOK)
+	$(CARGO) run --locked --quiet -p tests --example book
+
 # Debian's next release by RUST_SUITE=forky. The minimum that is stated has to be a version that was tried.
 RUST_SUITE := trixie
 check-rust: toolchain ## Build the workspace with the Rust of a Debian release

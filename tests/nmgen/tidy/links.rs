@@ -79,6 +79,21 @@ fn the_index_of_decisions_has_every_page() {
     assert_eq!(pages.iter().find(missing), None);
 }
 
+/// A dead entry is a broken link.
+#[tests::case]
+fn the_book_has_every_page_once() {
+    let summary = root().join("doc/book/SUMMARY.md");
+    let listed: Vec<PathBuf> = links(&summary)
+        .iter()
+        .map(|link| summary.with_file_name(link).canonicalize().unwrap())
+        .collect();
+    let mut pages: Vec<PathBuf> = pages();
+    pages.retain(|page| *page != summary);
+    let missing: Vec<&PathBuf> = pages.iter().filter(|page| !listed.contains(page)).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert_eq!(listed.len(), pages.len(), "a page has two entries");
+}
+
 #[tests::case]
 fn the_readme_fits_on_two_screens() {
     let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
