@@ -109,7 +109,7 @@ fn normal(path: &Path) -> PathBuf {
                 normal.pop();
             }
             Component::CurDir => {}
-            other => normal.push(other),
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => normal.push(part),
         }
     }
     normal

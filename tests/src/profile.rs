@@ -1,5 +1,5 @@
-//! A run of the agent, moment by moment: each call over D-Bus with the time until its answer, NetworkManager's changes of state, the
-//! kernel's changes of links, addresses and routes, and Open vSwitch's; and of each phase, who was waited for.
+//! A run of the agent, moment by moment: each call over D-Bus with the time until its answer, NetworkManager's changes of state,
+//! the kernel's changes of links, addresses and routes, and Open vSwitch's; and of each phase, who was waited for.
 
 use std::{collections::HashMap, fmt, fmt::Write as _};
 
@@ -153,7 +153,8 @@ fn answering(events: &[Event], phase: &Phase) -> u64 {
     })
 }
 
-/// Everything in its order, with milliseconds from `begin`; calls that only read are counted, not listed. Then a line for each phase.
+/// Everything in its order, with milliseconds from `begin`; calls that only read are counted, not listed. Then a line for each
+/// phase.
 pub fn table(mut events: Vec<Event>, begin: Moment) -> String {
     events.sort_by_key(|it| it.at);
     let milliseconds = |moment: u64| moment as f64 / 1e3;
