@@ -40,8 +40,25 @@ fn rolls_back_to_the_ramdisks_network() -> Result<()> {
         let status = inside.run(&["dayone", "status"])?;
         assert_ne!(status.status.code(), Some(0), "{status}");
         assert!(status.stdout.contains("192.0.2.254"), "{status}");
+        the_console_has_no_secret(case, &document)?;
         rolls_back_without_ovs_vswitchd(case, &document)
     })
+}
+
+/// A document that is refused, with a secret as a number.
+fn the_console_has_no_secret(case: &mut VmCase<'_>, document: &str) -> Result<()> {
+    let inside = case.inside()?;
+    let file = format!("/etc/nmstate/openshift/{NAME}.yml");
+    let section = "  802.1x: {identity: a, password: 83517246, typo: 1}\n  state: up";
+    inside.write(&file, &document.replacen("  state: up", section, 1))?;
+    inside.sh("systemctl restart --no-block dayone.service")?;
+    case.wait_console("<hidden>", VmCase::BOOT)?;
+    inside.sh("systemctl stop dayone.service")?;
+    assert!(!case.console().contains("83517246"));
+    let logs = inside.sh("dmesg; journalctl --boot --output=cat --no-pager")?;
+    assert!(!logs.contains("83517246"));
+    inside.write(&file, document)?;
+    Ok(())
 }
 
 /// Kills ovs-vswitchd for good, as systemd gives up one that dies too often, once br-ex has its address.
@@ -67,6 +84,7 @@ fn rolls_back_without_ovs_vswitchd(case: &VmCase<'_>, document: &str) -> Result<
     inside.sh(
         "systemctl unmask --runtime ovs-vswitchd.service; systemctl start ovs-vswitchd.service",
     )?;
+    inside.write("/etc/dayone/dayone.toml", &format!("{PATIENCE}probe = 5\n"))?;
     let right = document.replace("192.0.2.254", "192.0.2.1");
     inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &right)?;
     inside.sh("systemctl start dayone.service; dayone status")?;

@@ -34,8 +34,10 @@ fn falls_back(
         assert_eq!(leases[0].mac, MAC);
         let requests = case.requests()?;
         assert!(requests.contains(&leases[0].address.to_string()), "{requests}");
-        // The unit's line, with its process id; an error appears a second time, from the kernel's log.
+        // The unit's line, with its process id; an error appears a second time, from the kernel's log, and in an emergency a third
+        // time.
         let console = case.console();
+        let console = console.split(EMERGENCY).next().unwrap_or_default();
         let is_said = |line: &&str| line.contains("nmgen[") && !line.contains("waiting for");
         let said: Vec<_> = console.lines().filter(is_said).collect();
         assert_eq!(said.len(), expected.len(), "{said:?}");
@@ -68,10 +70,42 @@ fn two_matching_hosts() -> Result<()> {
     falls_back(&machine, &expected, |_| Ok(()))
 }
 
+/// A person's commands in an emergency shell; the case ends with them.
+const EMERGENCY: &str = "lab: a shell in the initramfs";
+const SHELL: (&str, &str) = (
+    "/etc/systemd/system/emergency.service.d/60-lab.conf",
+    "[Service]\nExecStart=\nExecStart=/bin/sh -c 'exec >/dev/console 2>&1; echo lab: a shell in the initramfs; journalctl --no-pager --boot; \
+     nmgen boot --explain; nmgen check /etc/nmgen/worker-1.yml; dmesg; systemctl poweroff --force --force'\n",
+);
+/// A preshared key that YAML has another type for.
+const SECRET: &str = "83517246";
+
+/// Ignition has no config that it can read either, so the boot ends in an emergency shell. A secret beside the fault is told
+/// nowhere.
 #[tests::case]
 fn broken_document() -> Result<()> {
-    let broken = document().replace("prefix-length: 24", "prefix-length: 240");
-    falls_back(&machine().early("/etc/nmgen/worker-1.yml", &broken), &["prefix-length"], |_| Ok(()))
+    let tunnel =
+        format!("  - {{name: t, type: ipsec, libreswan: {{right: 192.0.2.1, psk: {SECRET}}}}}");
+    let broken = document().replace("prefix-length: 24", "prefix-length: 240").replacen(
+        "interfaces:\n",
+        &format!("interfaces:\n{tunnel}\n"),
+        1,
+    );
+    let machine = VirtualMachine::new()
+        .nic(Nic::new("nic1", MAC))
+        .ignition("192.0.2.1", "{")
+        .early("/etc/nmgen/worker-1.yml", &broken)
+        .early(SHELL.0, SHELL.1);
+    falls_back(&machine, &["libreswan.psk cannot be \"<hidden>\""], |case| {
+        case.wait_off()?;
+        let console = case.console();
+        let (_, shell) = console.split_once(EMERGENCY).ok_or("no emergency shell")?;
+        for told in ["the boot goes on with", "it cannot be used: ", "error[prefix-length-range]"] {
+            assert!(shell.contains(told), "{told}: {shell}");
+        }
+        assert!(!console.contains(SECRET));
+        Ok(())
+    })
 }
 
 #[tests::case]
