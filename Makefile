@@ -260,6 +260,8 @@ install-built:
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
 	install -Dm644 agent/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/diff.schema.json
 	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
+	install -Dm644 agent/doc/probe.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/probe.schema.json
+	install -Dm644 agent/doc/wire.md $(DESTDIR)$(PREFIX)/share/doc/dayone/wire.md
 	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
 	install -Dm644 agent/doc/life.md $(DESTDIR)$(PREFIX)/share/doc/dayone/life.md
 	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md

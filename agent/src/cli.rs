@@ -9,7 +9,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 ///
 /// Exit codes: 0 done, or nothing to do; 1 failure on this machine; 2 wrong document or wrong call,
 /// or not root;
-/// 3 applied, did not hold, rolled back (`status`: not in force); 4 the roll back failed.
+/// 3 applied, did not hold, rolled back (`status`: not in force; `probe`: the wire failed); 4 the roll back failed.
 #[derive(Debug, Parser)]
 #[command(name = "dayone", version, max_term_width = 80, after_long_help = PLACES)]
 pub(crate) struct Cli {
@@ -173,6 +173,17 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Ask the wire now: cables, LACP, VLANs, MTU, duplicate addresses, switches; change nothing
+    ///
+    /// Works with or without a document, in an installer's live root too. Each failure has its likely cause and
+    /// the next step; what nobody answers, as ICMP or LLDP that a network refuses, is unknown and no failure.
+    /// `probe` in dayone.toml has more machines to ask and the expected switches. Exits with 3 when a probe
+    /// failed.
+    Probe {
+        /// The form of the findings
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+    },
     /// Print in what the current state differs from this node's document
     ///
     /// A field a line, with the value of now and the wanted one: `+` is to come, `-` to go, `~` to change. Additions of other
@@ -201,6 +212,7 @@ impl Command {
             | Self::Status { .. }
             | Self::Check { .. }
             | Self::Plan { .. }
+            | Self::Probe { .. }
             | Self::Diff { .. } => false,
         }
     }

@@ -1,5 +1,6 @@
-//! Clients of NetworkManager, the kernel and Open vSwitch's database: one module for each library.
+//! Clients of NetworkManager, the kernel and Open vSwitch's database, and ARP: one module for each library.
 
+pub(crate) mod arp;
 pub(crate) mod datapath;
 pub(crate) mod dbus;
 pub(crate) mod event_fd;

@@ -10,6 +10,7 @@ mod dry_run;
 mod gateway;
 mod output;
 mod plan;
+mod probe;
 mod recover;
 mod rollback;
 mod services;
@@ -21,5 +22,6 @@ mod wait;
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
     apply::apply, bridge::bridge, check::check, confirm::confirm, diff::diff, dry_run::dry_run,
-    plan::plan, recover::recover, rollback::rollback, status::status, trial::ask, wait::wait,
+    plan::plan, probe::probe, recover::recover, rollback::rollback, status::status, trial::ask,
+    wait::wait,
 };

@@ -85,6 +85,8 @@ pub(crate) enum Error {
     NeedsRoot,
     #[error("there are differences")]
     Differs,
+    #[error("{failed} probes of the wire failed")]
+    Wire { failed: usize },
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
 }
@@ -167,7 +169,7 @@ impl Error {
                 TrialError::Stays { .. } => Exit::RollBackFailed,
             },
             Self::Recover { .. } | Self::TrialStays(_) => Exit::RollBackFailed,
-            Self::GivenUp { .. } | Self::NotInForce { .. } => Exit::RolledBack,
+            Self::GivenUp { .. } | Self::NotInForce { .. } | Self::Wire { .. } => Exit::RolledBack,
         }
     }
 }

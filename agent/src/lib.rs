@@ -64,6 +64,7 @@ pub fn main() -> ExitCode {
                 Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
                 Command::Confirm | Command::Recover | Command::Wait | Command::Plan { .. } => false,
                 Command::Diff { .. } => matches!(error, Error::Differs),
+                Command::Probe { .. } => matches!(error, Error::Wire { .. }),
             };
             if !is_told {
                 let text = nmgen::chain(&error);
@@ -129,6 +130,7 @@ async fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Check { format, document } => {
             command::check(&paths, document.as_deref(), *format).await
         }
+        Command::Probe { format } => command::probe(&paths, *format).await,
         Command::Plan { json } => command::plan(&paths, *json).await,
         Command::Diff { format, exit_code } => command::diff(&paths, *format, *exit_code).await,
         Command::Rollback => command::rollback(&paths).await,

@@ -12,6 +12,7 @@ mod probe;
 mod profile;
 mod uplinks;
 mod wants;
+mod wire;
 
 pub(crate) use self::{
     before::{Before, Checkpoint, WayBack},
@@ -24,4 +25,5 @@ pub(crate) use self::{
     profile::{Active, Profile, ProfileRef},
     uplinks::Uplinks,
     wants::{Dynamic, Wants},
+    wire::{Bond, BondPort, LldpNeighbour, Neighbouring, Vlan},
 };

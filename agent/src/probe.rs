@@ -6,10 +6,14 @@ mod custom;
 mod dns;
 mod gateway;
 mod icmp;
+pub(crate) mod wire;
 
 use std::time::{Duration, Instant};
 
-use self::answer::{Answered, NoAnswer};
+use self::{
+    answer::{Answered, NoAnswer},
+    wire::{Asked, Verdict, Wire},
+};
 use crate::{
     client::netlink::Netlink,
     model::{Family, Gateway, LinkRef, NameServer, ProbeResult},
@@ -46,6 +50,8 @@ pub(crate) enum Kind {
     Tcp(String),
     /// A URL.
     Http(String),
+    /// The wire; without `awaited` one look is enough.
+    Wire { wire: Wire, asked: Asked, awaited: bool },
 }
 
 /// A probe with its policy.
@@ -102,6 +108,11 @@ pub(crate) fn plan(
         },
         policy: target.policy,
     }));
+    plan.extend(Wire::ALL.into_iter().map(|wire| Probe {
+        name: wire.name().to_owned(),
+        kind: Kind::Wire { wire, asked: settings.asked(), awaited: true },
+        policy: settings.of(wire),
+    }));
     plan.retain(|p| p.policy != Policy::Off);
     plan
 }
@@ -116,9 +127,9 @@ pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
     compared.cloned().map(at_once).chain(in_use).collect()
 }
 
-/// A network that has no name server is not about to get one before it is changed.
+/// A network that has no name server, or whose wire is wrong, is not about to change before it is changed.
 fn at_once(mut probe: Probe) -> Probe {
-    if let Kind::Dns { awaited, .. } = &mut probe.kind {
+    if let Kind::Dns { awaited, .. } | Kind::Wire { awaited, .. } = &mut probe.kind {
         *awaited = false;
     }
     probe
@@ -260,8 +271,35 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
         }
         Kind::Tcp(address) => api::connect(address).await,
         Kind::Http(url) => custom::get(url).await,
+        Kind::Wire { wire, asked, awaited } => {
+            let found =
+                wire::look(&[*wire], asked, paths, netlink).await.map_err(|e| nmgen::chain(&e))?;
+            return told(&found)
+                .map_err(|why| if *awaited { NoAnswer::Yet(why) } else { NoAnswer::Ever(why) });
+        }
     };
     Ok(answer?.into())
+}
+
+/// The findings of one probe of the wire as its answer. Who does not answer proves nothing, and is a warning.
+fn told(found: &[wire::Finding]) -> Result<Answered, String> {
+    let of = |result: Verdict| {
+        let all = found.iter().filter(move |it| it.result == result).map(|it| it.detail.as_str());
+        all.collect::<Vec<&str>>().join("; ")
+    };
+    let failed = found.iter().filter(|it| it.result == Verdict::Failed);
+    let failed: Vec<String> = failed
+        .map(|it| match &it.next {
+            Some(next) => format!("{}; {next}", it.detail),
+            None => it.detail.clone(),
+        })
+        .collect();
+    if !failed.is_empty() {
+        return Err(failed.join("; "));
+    }
+    let (good, unknown) = (of(Verdict::Ok), of(Verdict::Unknown));
+    let detail = if good.is_empty() { "nothing to ask".to_owned() } else { good };
+    Ok(Answered { detail, warning: Some(unknown).filter(|it| !it.is_empty()), link: None })
 }
 
 #[cfg(test)]

@@ -2,14 +2,17 @@
 
 mod usable;
 
-use std::{path::PathBuf, time::Duration};
+use std::{net::IpAddr, path::PathBuf, time::Duration};
 
 use nmgen::source::bounded;
 use serde::Deserialize;
 use thiserror::Error;
 
 pub(crate) use self::usable::Usable;
-use crate::paths::Paths;
+use crate::{
+    paths::Paths,
+    probe::wire::{Asked, Wire},
+};
 
 /// Larger settings are refused.
 const LIMIT: usize = 1 << 20;
@@ -219,8 +222,54 @@ pub(crate) struct Probes {
     pub(crate) api: Policy,
     /// `host:port`; default from `/etc/kubernetes/apiserver-url.env`.
     pub(crate) api_address: Option<String>,
+    /// Carrier and speed of a bond's ports. Default `off`, as for each probe of the wire.
+    pub(crate) bond: Policy,
+    /// LACP.
+    pub(crate) lacp: Policy,
+    /// A neighbour on each VLAN.
+    pub(crate) vlan: Policy,
+    /// Packets of full size.
+    pub(crate) mtu: Policy,
+    /// Addresses that another machine has too.
+    pub(crate) duplicate: Policy,
+    /// The other ends of the cables.
+    pub(crate) lldp: Policy,
+    /// Machines that `mtu` and `vlan` ask beside the gateways.
+    pub(crate) peers: Vec<IpAddr>,
+    /// The expected other ends.
+    pub(crate) lldp_neighbour: Vec<LldpNeighbour>,
     /// Custom targets.
     pub(crate) target: Vec<Target>,
+}
+
+/// `[[probe.lldp-neighbour]]`: the switch and the port at the end of a cable, as they say of themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct LldpNeighbour {
+    pub(crate) link: String,
+    /// The system's name, else its chassis id; any without it.
+    pub(crate) system: Option<String>,
+    /// The port's id; any without it.
+    pub(crate) port: Option<String>,
+}
+
+impl Probes {
+    /// The policy of a probe of the wire.
+    pub(crate) fn of(&self, wire: Wire) -> Policy {
+        match wire {
+            Wire::Bond => self.bond,
+            Wire::Lacp => self.lacp,
+            Wire::Vlan => self.vlan,
+            Wire::Mtu => self.mtu,
+            Wire::Duplicate => self.duplicate,
+            Wire::Lldp => self.lldp,
+        }
+    }
+
+    /// The other ends, as far as they are told.
+    pub(crate) fn asked(&self) -> Asked {
+        Asked { peers: self.peers.clone(), neighbours: self.lldp_neighbour.clone() }
+    }
 }
 
 impl Default for Probes {
@@ -231,6 +280,14 @@ impl Default for Probes {
             dns_name: ".".to_owned(),
             api: Policy::IfItWorkedBefore,
             api_address: None,
+            bond: Policy::Off,
+            lacp: Policy::Off,
+            vlan: Policy::Off,
+            mtu: Policy::Off,
+            duplicate: Policy::Off,
+            lldp: Policy::Off,
+            peers: Vec::new(),
+            lldp_neighbour: Vec::new(),
             target: Vec::new(),
         }
     }

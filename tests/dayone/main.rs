@@ -29,6 +29,7 @@ mod status;
 mod trial;
 mod units;
 mod verdicts;
+mod wire;
 mod without_lab;
 
 fn main() -> std::process::ExitCode {

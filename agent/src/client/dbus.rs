@@ -3,6 +3,7 @@
 
 mod activation;
 mod bus;
+mod lldp;
 mod profiles;
 mod proxies;
 mod settings;

@@ -6,6 +6,7 @@ mod changes;
 mod dump;
 mod links;
 mod routes;
+mod wire;
 
 use std::{net::IpAddr, sync::Arc};
 

@@ -6,6 +6,8 @@ mod report;
 mod verdict;
 mod word;
 
+pub(super) use self::page::wrapped;
+
 use std::time::Duration;
 
 use nmgen::chain;

@@ -1,6 +1,6 @@
 //! Default gateways: neighbour discovery by the kernel, ICMP as second opinion.
 
-use std::{future::Future, time::Duration};
+use std::{future::Future, net::IpAddr, time::Duration};
 
 use futures_util::{StreamExt as _, stream::FuturesUnordered};
 use tokio::time::{Instant, timeout_at};
@@ -24,9 +24,9 @@ pub(super) async fn named(gateways: &[Gateway], netlink: &Netlink) -> Result<Ans
         .iter()
         .map(|gateway| async move { (gateway.ip, named_one(gateway, netlink).await) })
         .collect();
-    let mut silent: Vec<std::net::IpAddr> = gateways.iter().map(|g| g.ip).collect();
+    let mut silent: Vec<IpAddr> = gateways.iter().map(|g| g.ip).collect();
     let (mut details, mut failures) = (Vec::new(), Vec::new());
-    let mut note = |(ip, answer): (std::net::IpAddr, Answer)| match answer {
+    let mut note = |(ip, answer): (IpAddr, Answer)| match answer {
         Ok(detail) => {
             silent.retain(|gateway| *gateway != ip);
             details.push(detail);
@@ -151,7 +151,7 @@ pub(super) async fn each_family(links: &[LinkRef], netlink: &Netlink) -> Answer 
 
 async fn answers(route: &Route, netlink: &Netlink) -> Answer {
     let ip = route.gateway;
-    match neighbour(route, netlink).await {
+    match neighbour(route.index, ip, netlink).await {
         Ok(()) => Ok(format!("{ip} on {} answers neighbour discovery", route.link)),
         Err(why) => match icmp::echo(ip, route.index).await {
             Ok(()) => Ok(format!("{ip} on {} answers ICMP", route.link)),
@@ -160,12 +160,13 @@ async fn answers(route: &Route, netlink: &Netlink) -> Answer {
     }
 }
 
-async fn neighbour(route: &Route, netlink: &Netlink) -> Result<(), String> {
+/// Returns when this neighbour answers.
+pub(super) async fn neighbour(index: u32, ip: IpAddr, netlink: &Netlink) -> Result<(), String> {
     // Subscribe before the query, so that no answer is missed.
     let mut events = Events::subscribe().map_err(|e| e.to_string())?;
-    netlink.solicit(route.index, route.gateway).await.map_err(|e| e.to_string())?;
+    netlink.solicit(index, ip).await.map_err(|e| e.to_string())?;
     loop {
-        match netlink.neighbour(route.index, route.gateway).await.map_err(|e| e.to_string())? {
+        match netlink.neighbour(index, ip).await.map_err(|e| e.to_string())? {
             Neighbour::Answers => return Ok(()),
             Neighbour::Failed => return Err("no answer to neighbour discovery".to_owned()),
             Neighbour::Unknown => events.changed().await.map_err(|e| e.to_string())?,

@@ -76,7 +76,7 @@ pub(super) fn is_reply(packet: &[u8], v4: bool, id: [u8; 2]) -> bool {
 }
 
 /// The Internet checksum (RFC 1071) of an eight-byte header.
-fn with_checksum(mut header: [u8; 8]) -> [u8; 8] {
+pub(super) fn with_checksum(mut header: [u8; 8]) -> [u8; 8] {
     let mut sum: u32 =
         header.chunks_exact(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     sum = (sum & 0xffff) + (sum >> 16);

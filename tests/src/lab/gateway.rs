@@ -158,6 +158,12 @@ impl Gateway {
         Ok(())
     }
 
+    /// The MTU of a card's cable at the peer's end: larger packets are lost.
+    pub fn mtu(&self, nic: &str, mtu: &str) -> Result<()> {
+        self.netns.ip(&["link", "set", &port(nic), "mtu", mtu])?;
+        Ok(())
+    }
+
     /// Adds an address on a segment, or takes it away.
     pub fn address(&self, segment: &str, address: IpAddr, prefix: u8, on: bool) -> Result<()> {
         if on {

@@ -131,6 +131,8 @@ pub(super) trait Device {
     fn device_type(&self) -> zbus::Result<u32>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn available_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn lldp_neighbors(&self) -> zbus::Result<Vec<HashMap<String, OwnedValue>>>;
     #[allow(clippy::type_complexity, reason = "the method's own type")]
     fn get_applied_connection(
         &self,

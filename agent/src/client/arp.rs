@@ -1,0 +1,110 @@
+//! Questions by ARP for an address of this node (RFC 5227): whoever answers has it too.
+
+use std::{
+    io,
+    net::Ipv4Addr,
+    os::fd::{AsRawFd as _, OwnedFd},
+    time::Duration,
+};
+
+use nix::{
+    ifaddrs::getifaddrs,
+    sys::socket::{
+        AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, bind, recv, send,
+        socket,
+    },
+};
+use tokio::io::{Interest, unix::AsyncFd};
+
+use super::event_fd;
+use crate::model::Mac;
+
+/// Questions, one of which may be lost.
+const QUESTIONS: u32 = 2;
+/// The time for an answer to each.
+const BOUND: Duration = Duration::from_millis(200);
+/// A frame without its payload, and ARP's for IPv4.
+const HEADER: usize = 14;
+const LENGTH: usize = HEADER + 28;
+
+/// Another machine that has this address on this link's network; `own` are this machine's cards, whose answers do not count.
+pub(crate) async fn other_owner(link: &str, ip: Ipv4Addr, own: &[Mac]) -> io::Result<Option<Mac>> {
+    let address = address_of(link)?;
+    let mac = address.addr().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let fd = socket(AddressFamily::Packet, SockType::Raw, flags, SockProtocol::EthAll)?;
+    bind(fd.as_raw_fd(), &address)?;
+    let fd = event_fd::watch(fd, Interest::READABLE)?;
+    for _ in 0..QUESTIONS {
+        send(fd.get_ref().as_raw_fd(), &question(mac, ip), MsgFlags::empty())?;
+        match tokio::time::timeout(BOUND, answer(&fd, ip, own)).await {
+            Ok(found) => return found.map(Some),
+            Err(_silence) => {}
+        }
+    }
+    Ok(None)
+}
+
+/// A link as packet(7) addresses it.
+fn address_of(link: &str) -> io::Result<LinkAddr> {
+    let all = getifaddrs()?.filter(|it| it.interface_name == link);
+    let address = all.filter_map(|it| it.address).find_map(|it| it.as_link_addr().copied());
+    address.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+}
+
+async fn answer(fd: &AsyncFd<OwnedFd>, ip: Ipv4Addr, own: &[Mac]) -> io::Result<Mac> {
+    let mut buffer = [0; LENGTH];
+    loop {
+        let mut ready = fd.readable().await?;
+        let read = ready.try_io(|fd| {
+            recv(fd.get_ref().as_raw_fd(), &mut buffer, MsgFlags::empty()).map_err(Into::into)
+        });
+        let Ok(length) = read else { continue };
+        let sender = sender(buffer.get(..length?).unwrap_or_default(), ip);
+        if let Some(mac) = sender.filter(|mac| !own.contains(mac)) {
+            return Ok(mac);
+        }
+    }
+}
+
+/// A question without an address of the sender, so that nobody's table of neighbours changes.
+fn question(mac: [u8; 6], ip: Ipv4Addr) -> [u8; LENGTH] {
+    let mut frame = [0; LENGTH];
+    frame[..6].fill(0xff);
+    frame[6..12].copy_from_slice(&mac);
+    // ARP; Ethernet, IPv4, their lengths, a request.
+    frame[12..22].copy_from_slice(&[8, 6, 0, 1, 8, 0, 6, 4, 0, 1]);
+    frame[22..28].copy_from_slice(&mac);
+    frame[38..].copy_from_slice(&ip.octets());
+    frame
+}
+
+/// The sender of an ARP packet that claims this address; a question for it claims nothing.
+fn sender(frame: &[u8], ip: Ipv4Addr) -> Option<Mac> {
+    let is_arp = frame.get(12..20)? == [8, 6, 0, 1, 8, 0, 6, 4];
+    let claims = frame.get(28..32)? == ip.octets();
+    (is_arp && claims).then(|| frame.get(22..28).and_then(Mac::of_ethernet)).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_claims_the_address_and_a_question_does_not() {
+        let ip = Ipv4Addr::new(192, 0, 2, 10);
+        let asked = question([2, 0, 0, 0, 0, 1], ip);
+        assert_eq!(sender(&asked, ip), None);
+        let mut answer = asked;
+        answer[22..28].copy_from_slice(&[2, 0, 0, 0, 0, 9]);
+        answer[28..32].copy_from_slice(&ip.octets());
+        assert_eq!(sender(&answer, ip), Mac::of_ethernet(&[2, 0, 0, 0, 0, 9]));
+        assert_eq!(sender(&answer, Ipv4Addr::new(192, 0, 2, 11)), None);
+        assert_eq!(sender(&answer[..40], ip).is_some(), true);
+        for length in 0..28 {
+            assert_eq!(sender(&answer[..length], ip), None);
+        }
+        answer[13] = 0;
+        assert_eq!(sender(&answer, ip), None);
+    }
+}

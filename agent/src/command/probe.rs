@@ -1,0 +1,119 @@
+//! `dayone probe`: the wire now, without a change.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{output::print_page, status::wrapped};
+use crate::{
+    cli::Form,
+    client::netlink::Netlink,
+    error::Error,
+    network::NetworkError,
+    paths::Paths,
+    probe::wire::{self, Finding, Verdict, Wire},
+    settings::Usable,
+};
+
+/// The lines of a console, without the next prompt.
+const LINES: usize = 24;
+const WIDTH: usize = 80;
+/// The least bound: a setting for the haste of an apply is none for a person's question.
+const LEAST: Duration = Duration::from_secs(15);
+/// The width of a result and of a probe's name.
+const RESULT: usize = 8;
+const NAME: usize = 10;
+
+/// `dayone probe --format json`; `doc/probe.schema.json` describes it.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: u32,
+    /// Whether no probe failed.
+    ok: bool,
+    findings: Vec<Finding>,
+}
+
+/// Asks and prints.
+pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
+    let settings = Usable::load(paths).told();
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let bound = settings.timeout.probe.get().max(LEAST);
+    let asked = settings.probe.asked();
+    let look = wire::look(&Wire::ALL, &asked, paths, &netlink);
+    let late = |_| NetworkError::NotReady { what: "the probes of the wire".to_owned(), bound };
+    let mut findings =
+        tokio::time::timeout(bound, look).await.map_err(late)?.map_err(NetworkError::from)?;
+    findings.sort_by_key(|it| it.result);
+    let failed = findings.iter().filter(|it| it.result == Verdict::Failed).count();
+    let report = Report { schema: 1, ok: failed == 0, findings };
+    print_page(&match form {
+        Form::Text => page(&report.findings),
+        Form::Json => {
+            let text = serde_json::to_string_pretty(&report);
+            nmgen::printable_json(&text.map_err(|e| Error::Output(e.into()))?) + "\n"
+        }
+    })?;
+    if failed == 0 { Ok(()) } else { Err(Error::Wire { failed }) }
+}
+
+/// What failed comes first, and a console of 25 lines has all of the page.
+fn page(findings: &[Finding]) -> String {
+    let count = |result| findings.iter().filter(|it| it.result == result).count();
+    let (failed, unknown) = (count(Verdict::Failed), count(Verdict::Unknown));
+    let first = match (failed, findings.len()) {
+        (_, 0) => "WIRE: nothing to ask: no bond, no VLAN, no address, no default route".to_owned(),
+        (0, all) => format!("WIRE OK: {} of {all} answer as they should", all - unknown),
+        (failed, all) => format!("WIRE FAILED: {failed} of {all}"),
+    };
+    let mut lines = vec![first];
+    for it in findings {
+        let result = match it.result {
+            Verdict::Failed => "FAILED",
+            Verdict::Unknown => "unknown",
+            Verdict::Ok => "ok",
+        };
+        let next = it.next.as_ref().map(|next| format!("Next: {next}"));
+        let texts = [Some(it.detail.clone()), next];
+        let indent = RESULT + NAME;
+        let texts = texts.iter().flatten().flat_map(|text| wrapped(text, WIDTH - indent));
+        for (row, text) in texts.enumerate() {
+            lines.push(match row {
+                0 => format!("{result:RESULT$}{:NAME$}{text}", it.probe.name()),
+                _ => format!("{:indent$}{text}", ""),
+            });
+        }
+    }
+    if lines.len() > LINES {
+        let left = lines.len() - (LINES - 1);
+        lines.truncate(LINES - 1);
+        lines.push(format!("... {left} more lines: dayone probe --format json"));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(result: Verdict) -> Finding {
+        let next = (result == Verdict::Failed).then(|| "check the cable at ".repeat(6));
+        let detail = "VLAN 104 of eno1 does not answer ".repeat(4);
+        let target = "eno1.104".to_owned();
+        Finding { probe: Wire::Duplicate, target, result, detail, next, milliseconds: 7 }
+    }
+
+    #[test]
+    fn a_page_fits_a_console() {
+        for count in [0, 1, 3, 40] {
+            let mut findings = vec![finding(Verdict::Failed); count];
+            findings.extend(vec![finding(Verdict::Ok); count]);
+            let page = page(&findings);
+            assert!(page.lines().count() <= LINES, "{page}");
+            assert!(page.lines().all(|it| it.chars().count() <= WIDTH), "{page}");
+            assert_eq!(page.contains("more lines"), count > 2, "{page}");
+            assert_eq!(page.starts_with("WIRE FAILED"), count > 0, "{page}");
+        }
+        let page = page(&[finding(Verdict::Unknown), finding(Verdict::Ok)]);
+        assert!(page.starts_with("WIRE OK: 1 of 2 answer"), "{page}");
+    }
+}

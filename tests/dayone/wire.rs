@@ -1,0 +1,97 @@
+//! `dayone probe` where the wire is wrong, and where its silence must not matter.
+
+use std::fs;
+
+use tests::{
+    dayone::{ADDRESS, HOST_FILE, attempt, unwrapped},
+    lab::{Case, Error, Fault, Inside},
+    program,
+};
+
+const SETTINGS: &str = "/etc/dayone/dayone.toml";
+
+/// The findings, held to the schema, with this exit code.
+fn probed(inside: &Inside, code: i32) -> Result<serde_json::Value, Error> {
+    let output = inside.run(&["dayone", "probe", "--format", "json"])?;
+    assert_eq!(output.status.code(), Some(code), "{output}");
+    let schema = fs::read(program::root().join("agent/doc/probe.schema.json")).unwrap_or_default();
+    let schema: serde_json::Value = serde_json::from_slice(&schema).unwrap_or_default();
+    let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap_or_default();
+    assert_eq!(tests::schema::faults(&schema, &report), Vec::<String>::new());
+    assert_eq!(report["ok"], code == 0, "{report}");
+    Ok(report)
+}
+
+/// Whether a probe has this result for this target.
+fn has(report: &serde_json::Value, probe: &str, target: &str, result: &str) -> bool {
+    report["findings"].as_array().is_some_and(|findings| {
+        findings
+            .iter()
+            .any(|it| it["probe"] == probe && it["target"] == target && it["result"] == result)
+    })
+}
+
+/// On a node with br-ex at 192.0.2.10 and two gateways, of which 192.0.2.3 is not there.
+pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let good = probed(&inside, 0)?;
+    assert!(has(&good, "mtu", "192.0.2.1", "ok"), "{good}");
+    assert!(has(&good, "mtu", "192.0.2.3", "unknown"), "{good}");
+    assert!(has(&good, "duplicate", "192.0.2.10", "ok"), "{good}");
+
+    // A network that refuses ICMP is no fault.
+    case.peer_mut().fault(Fault::DropPing, true)?;
+    let silent = probed(&inside, 0)?;
+    assert!(has(&silent, "mtu", "192.0.2.1", "unknown"), "{silent}");
+    case.peer_mut().fault(Fault::DropPing, false)?;
+
+    // The peer takes smaller packets than the node sends.
+    let mtu = inside.sh("cat /sys/class/net/br-ex/mtu")?;
+    peers_mtu(case, "1400")?;
+    let small = probed(&inside, 3)?;
+    assert!(has(&small, "mtu", "192.0.2.1", "failed"), "{small}");
+    let page = inside.run(&["dayone", "probe"])?;
+    assert_eq!(page.status.code(), Some(3), "{page}");
+    let text = unwrapped(&page.stdout);
+    assert!(text.contains(&format!("{} bytes do not pass (1400 do)", mtu.trim())), "{page}");
+    assert!(text.contains("Next: raise the MTU of the switch's ports"), "{page}");
+    assert!(page.stdout.lines().count() <= 24, "{page}");
+    assert!(page.stdout.lines().all(|it| it.chars().count() <= 80), "{page}");
+    let settings = inside.sh(&format!("cat {SETTINGS}"))?;
+    peers_mtu(case, "1500")?;
+
+    // Another machine has the address.
+    case.peer().address("lan", ADDRESS.into(), 32, true)?;
+    let taken = probed(&inside, 3)?;
+    assert!(has(&taken, "duplicate", "192.0.2.10", "failed"), "{taken}");
+    case.peer().address("lan", ADDRESS.into(), 32, false)?;
+
+    // A switch that does not speak LLDP, though one is expected.
+    let expected = "[[probe.lldp-neighbour]]\nlink = \"eno1\"\nsystem = \"leaf-1\"\n";
+    inside.write(SETTINGS, &format!("{settings}\n{expected}"))?;
+    let deaf = probed(&inside, 0)?;
+    assert!(has(&deaf, "lldp", "eno1", "unknown"), "{deaf}");
+    inside.write(
+        SETTINGS,
+        &format!("{}\n[probe]\nmtu = \"required\"\n", settings.replace("probe = 2", "probe = 9")),
+    )?;
+    a_wrong_wire_rolls_back(case)
+}
+
+/// As a silent gateway does, if the settings ask for it.
+fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
+    peers_mtu(case, "1400")?;
+    let inside = case.inside()?;
+    let document = inside.sh(&format!("cat {HOST_FILE}"))?;
+    let route = "  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n";
+    inside.write(HOST_FILE, &format!("{}\n{route}", document.trim_end()))?;
+    let refused = attempt(&inside)?;
+    assert_eq!(refused.exit, 3, "{}", refused.text());
+    assert!(unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("bytes do not pass"));
+    assert!(!inside.sh("ip route")?.contains("203.0.113.0/24"));
+    peers_mtu(case, "1500")
+}
+
+fn peers_mtu(case: &Case<'_>, mtu: &str) -> Result<(), Error> {
+    case.peer().mtu("eno1", mtu)
+}
