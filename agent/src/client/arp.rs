@@ -100,7 +100,7 @@ mod tests {
         answer[28..32].copy_from_slice(&ip.octets());
         assert_eq!(sender(&answer, ip), Mac::of_ethernet(&[2, 0, 0, 0, 0, 9]));
         assert_eq!(sender(&answer, Ipv4Addr::new(192, 0, 2, 11)), None);
-        assert_eq!(sender(&answer[..40], ip).is_some(), true);
+        assert!(sender(&answer[..40], ip).is_some());
         for length in 0..28 {
             assert_eq!(sender(&answer[..length], ip), None);
         }
