@@ -110,8 +110,8 @@ pub(crate) fn plan(
     }));
     plan.extend(Wire::ALL.into_iter().map(|wire| Probe {
         name: wire.name().to_owned(),
-        kind: Kind::Wire { wire, asked: settings.asked(), awaited: true },
-        policy: settings.of(wire),
+        kind: Kind::Wire { wire, asked: Asked::of(settings), awaited: true },
+        policy: wire.policy(settings),
     }));
     plan.retain(|p| p.policy != Policy::Off);
     plan

@@ -9,10 +9,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 pub(crate) use self::usable::Usable;
-use crate::{
-    paths::Paths,
-    probe::wire::{Asked, Wire},
-};
+use crate::paths::Paths;
 
 /// Larger settings are refused.
 const LIMIT: usize = 1 << 20;
@@ -251,25 +248,6 @@ pub(crate) struct LldpNeighbour {
     pub(crate) system: Option<String>,
     /// The port's id; any without it.
     pub(crate) port: Option<String>,
-}
-
-impl Probes {
-    /// The policy of a probe of the wire.
-    pub(crate) fn of(&self, wire: Wire) -> Policy {
-        match wire {
-            Wire::Bond => self.bond,
-            Wire::Lacp => self.lacp,
-            Wire::Vlan => self.vlan,
-            Wire::Mtu => self.mtu,
-            Wire::Duplicate => self.duplicate,
-            Wire::Lldp => self.lldp,
-        }
-    }
-
-    /// The other ends, as far as they are told.
-    pub(crate) fn asked(&self) -> Asked {
-        Asked { peers: self.peers.clone(), neighbours: self.lldp_neighbour.clone() }
-    }
 }
 
 impl Default for Probes {

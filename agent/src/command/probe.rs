@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     network::NetworkError,
     paths::Paths,
-    probe::wire::{self, Finding, Verdict, Wire},
+    probe::wire::{self, Asked, Finding, Verdict, Wire},
     settings::Usable,
 };
 
@@ -38,7 +38,7 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = settings.timeout.probe.get().max(LEAST);
-    let asked = settings.probe.asked();
+    let asked = Asked::of(&settings.probe);
     let look = wire::look(&Wire::ALL, &asked, paths, &netlink);
     let late = |_| NetworkError::NotReady { what: "the probes of the wire".to_owned(), bound };
     let mut findings =
@@ -56,7 +56,7 @@ pub(crate) async fn probe(paths: &Paths, form: Form) -> Result<(), Error> {
     if failed == 0 { Ok(()) } else { Err(Error::Wire { failed }) }
 }
 
-/// What failed comes first, and a console of 25 lines has all of the page.
+/// Failures come first, and a console of 25 lines has all of the page.
 fn page(findings: &[Finding]) -> String {
     let count = |result| findings.iter().filter(|it| it.result == result).count();
     let (failed, unknown) = (count(Verdict::Failed), count(Verdict::Unknown));

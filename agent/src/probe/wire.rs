@@ -17,7 +17,7 @@ use self::facts::Facts;
 use crate::{
     client::netlink::{Netlink, NetlinkError},
     paths::Paths,
-    settings::LldpNeighbour as Expected,
+    settings::{LldpNeighbour as Expected, Policy, Probes},
 };
 
 /// A probe by its name, which is that of its setting too.
@@ -48,15 +48,34 @@ impl Wire {
             Self::Lldp => "lldp",
         }
     }
+
+    /// The policy of the settings.
+    pub(crate) fn policy(self, settings: &Probes) -> Policy {
+        match self {
+            Self::Bond => settings.bond,
+            Self::Lacp => settings.lacp,
+            Self::Vlan => settings.vlan,
+            Self::Mtu => settings.mtu,
+            Self::Duplicate => settings.duplicate,
+            Self::Lldp => settings.lldp,
+        }
+    }
 }
 
-/// What the settings say of the other end.
+/// The other ends as the settings have them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     /// Machines that are asked beside the gateways.
     pub(crate) peers: Vec<IpAddr>,
     /// The switch and port of each cable.
     pub(crate) neighbours: Vec<Expected>,
+}
+
+impl Asked {
+    /// The other ends, as far as they are told.
+    pub(crate) fn of(settings: &Probes) -> Self {
+        Self { peers: settings.peers.clone(), neighbours: settings.lldp_neighbour.clone() }
+    }
 }
 
 /// The result of a probe for one target.
@@ -81,7 +100,7 @@ pub(crate) struct Finding {
     pub(crate) detail: String,
     /// The next step, of a failure.
     pub(crate) next: Option<String>,
-    /// Of the whole probe, all of its targets side by side.
+    /// The time of the whole probe, all of its targets side by side.
     pub(crate) milliseconds: u64,
 }
 

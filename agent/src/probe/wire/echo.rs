@@ -83,7 +83,7 @@ impl Echo {
             match send(self.fd.get_ref().as_raw_fd(), &packet, MsgFlags::empty()) {
                 Ok(_) => {}
                 Err(Errno::EMSGSIZE) => return Ok(false),
-                // What an earlier packet was told on the way.
+                // The answer to an earlier packet on its way.
                 Err(Errno::EHOSTUNREACH | Errno::ENETUNREACH | Errno::ECONNREFUSED) => continue,
                 Err(e) => return Err(e.into()),
             }
