@@ -1,6 +1,6 @@
 //! Carrier and speed of each port of a bond.
 
-use super::{Finding, Verdict, Wire};
+use super::finding::{Finding, Verdict, Wire};
 use crate::model::{Bond, BondPort};
 
 pub(super) fn judge(bond: &Bond) -> Finding {

@@ -2,7 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
-use super::{Finding, Verdict, Wire, facts::Facts};
+use super::{
+    facts::Facts,
+    finding::{Finding, Verdict, Wire},
+};
 use crate::{
     client::arp,
     model::{Address, Layer, Mac},

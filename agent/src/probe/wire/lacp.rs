@@ -1,6 +1,6 @@
 //! LACP: a partner, one aggregator, all ports in it, and the rate.
 
-use super::{Finding, Verdict, Wire};
+use super::finding::{Finding, Verdict, Wire};
 use crate::model::{Bond, BondPort};
 
 pub(super) fn judge(bond: &Bond) -> Finding {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::{Expected, Finding, Verdict, Wire};
-use crate::{client::dbus::Bus, model::LldpNeighbour};
+use super::finding::{Finding, Verdict, Wire};
+use crate::{client::dbus::Bus, model::LldpNeighbour, settings::LldpNeighbour as Expected};
 
 /// NetworkManager knows its neighbours, or does not.
 const BOUND: Duration = Duration::from_secs(2);

@@ -2,7 +2,11 @@
 
 use std::net::IpAddr;
 
-use super::{Finding, Verdict, Wire, echo::Echo, facts::Facts};
+use super::{
+    echo::Echo,
+    facts::Facts,
+    finding::{Finding, Verdict, Wire},
+};
 use crate::model::Link;
 
 /// Targets, of a node that may have many gateways.

@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Finding, Verdict, Wire,
     facts::{Facts, contains},
+    finding::{Finding, Verdict, Wire},
 };
 use crate::{client::netlink::Netlink, model::Vlan, probe::gateway::neighbour};
 
