@@ -27,7 +27,7 @@ fn entry(key: &str, value: &str) -> String {
 
 /// Lines of at most `width` characters; a longer word has a line of its own. Control characters, which a
 /// name in a document may have, do not reach the terminal.
-pub(in crate::command) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace().map(nmgen::printable) {
         match lines.last_mut() {
