@@ -149,7 +149,7 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time prometheus
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
@@ -262,6 +262,7 @@ install-built:
 	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
 	install -Dm644 agent/doc/probe.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/probe.schema.json
 	install -Dm644 agent/doc/wire.md $(DESTDIR)$(PREFIX)/share/doc/dayone/wire.md
+	install -Dm644 agent/doc/health.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/health.schema.json
 	install -Dm644 agent/doc/bridge.md $(DESTDIR)$(PREFIX)/share/doc/dayone/bridge.md
 	install -Dm644 agent/doc/life.md $(DESTDIR)$(PREFIX)/share/doc/dayone/life.md
 	install -Dm644 agent/doc/runbook.md $(DESTDIR)$(PREFIX)/share/doc/dayone/runbook.md

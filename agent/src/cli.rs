@@ -38,6 +38,9 @@ Units:
   dayone-wait.service        kubelet requires it
   dayone-pending.path        checks a changed document and settings
   dayone-trial.service       a trial; systemctl stop ends it
+  dayone-health.timer        watches the node's network
+  dayone-health@REASON.service
+                             failed while the reason holds
 
 Variables:
   DAYONE_LOG                 error, warn, info, debug or trace
@@ -150,6 +153,21 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Tell in one line whether the node is as its document wants, for monitoring
+    ///
+    /// Exits with 3 while it is not: not in force, fallen back, drifted, refused, removed, held, or
+    /// for longer than the bounds of `[health]` in dayone.toml pending or at work. Used by
+    /// dayone-health.service, which keeps the account in /run/dayone/health.json and asks
+    /// NetworkManager only after something has changed, and every half hour. By hand it always
+    /// asks, and writes nothing. No gateway is asked; `dayone status` does.
+    Health {
+        /// The form of the account
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+        /// Exit with 3 while the last account fails for REASON; used by dayone-health@.service
+        #[arg(long, value_name = "REASON", conflicts_with = "format")]
+        only: Option<String>,
+    },
     /// Check this node's document as a boot would, and apply nothing
     ///
     /// Reports whether it is in force or pending. Exits with 2 when a boot would refuse it. Needs
@@ -210,6 +228,7 @@ impl Command {
             Self::Confirm
             | Self::Wait
             | Self::Status { .. }
+            | Self::Health { .. }
             | Self::Check { .. }
             | Self::Plan { .. }
             | Self::Probe { .. }

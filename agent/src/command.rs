@@ -8,6 +8,7 @@ mod diff;
 mod difference;
 mod dry_run;
 mod gateway;
+mod health;
 mod output;
 mod plan;
 mod probe;
@@ -22,6 +23,6 @@ mod wait;
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
     apply::apply, bridge::bridge, check::check, confirm::confirm, diff::diff, dry_run::dry_run,
-    plan::plan, probe::probe, recover::recover, rollback::rollback, status::status, trial::ask,
-    wait::wait,
+    health::health, plan::plan, probe::probe, recover::recover, rollback::rollback, status::status,
+    trial::ask, wait::wait,
 };

@@ -62,6 +62,8 @@ pub fn main() -> ExitCode {
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason.
                 Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
+                // The first line of the output has it.
+                Command::Health { .. } => matches!(error, Error::NotInForce { .. }),
                 Command::Confirm | Command::Recover | Command::Wait | Command::Plan { .. } => false,
                 Command::Diff { .. } => matches!(error, Error::Differs),
                 Command::Probe { .. } => matches!(error, Error::Wire { .. }),
@@ -127,6 +129,7 @@ async fn dispatch(cli: &Cli) -> Result<(), Error> {
         Command::Wait => command::wait(&paths).await,
         Command::Recover => command::recover(&paths).await,
         Command::Status { json } => command::status(&paths, *json).await,
+        Command::Health { format, only } => command::health(&paths, *format, only.as_deref()).await,
         Command::Check { format, document } => {
             command::check(&paths, document.as_deref(), *format).await
         }

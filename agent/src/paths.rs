@@ -130,6 +130,26 @@ impl Paths {
         self.under("/run/dayone/status.json")
     }
 
+    /// Mark: a run of this boot has ended; dayone-health.path waits for it.
+    pub(crate) fn ended(&self) -> PathBuf {
+        self.under("/run/dayone/ended")
+    }
+
+    /// The last account of the node's health.
+    pub(crate) fn health(&self) -> PathBuf {
+        self.under("/run/dayone/health.json")
+    }
+
+    /// Mark: the unit of a reason has to look anew.
+    pub(crate) fn health_mark(&self, reason: &str) -> PathBuf {
+        self.under("/run/dayone/health").join(reason)
+    }
+
+    /// The control group of a service of the system; another one after each start.
+    pub(crate) fn control_group(&self, unit: &str) -> PathBuf {
+        self.under("/sys/fs/cgroup/system.slice").join(unit)
+    }
+
     /// Mark: the boot waits for the network (see `run::marks`).
     pub(crate) fn undecided(&self) -> PathBuf {
         self.under("/run/dayone/undecided")

@@ -94,6 +94,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Timeouts,
     /// Probes.
     pub(crate) probe: Probes,
+    /// The bounds after which `dayone health` fails.
+    pub(crate) health: Health,
 }
 
 impl Default for Settings {
@@ -105,6 +107,7 @@ impl Default for Settings {
             wait: Wait::default(),
             timeout: Timeouts::default(),
             probe: Probes::default(),
+            health: Health::default(),
         }
     }
 }
@@ -201,6 +204,22 @@ impl Timeouts {
         let whole: Duration = whole.iter().map(|bound| bound.get()).sum();
         let seconds = u32::try_from(whole.as_secs()).unwrap_or(u32::MAX - 20);
         seconds - seconds % 10 + 17
+    }
+}
+
+/// The bounds of what is no failure for a while, in seconds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Health {
+    /// A changed document that waits for its boot. Default 86400.
+    pub(crate) pending: Seconds,
+    /// A run, a boot before its first run, a service that is down. Default 600.
+    pub(crate) run: Seconds,
+}
+
+impl Default for Health {
+    fn default() -> Self {
+        Self { pending: Seconds(86_400.0), run: Seconds(600.0) }
     }
 }
 

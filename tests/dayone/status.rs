@@ -59,8 +59,38 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!(json["in-force"], true, "{json}");
         assert!(json["drift"][0].as_str().is_some_and(|it| it.starts_with("br-ex")), "{json}");
+        drift_fails_a_unit(&inside)?;
         services_that_are_down_are_named(&inside)
     })
+}
+
+/// What the timer does; the schema of its account, and no question to NetworkManager where nothing has changed.
+fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
+    let account = |inside: &Inside| -> Result<serde_json::Value, Error> {
+        let json = inside.read("/run/dayone/health.json")?.unwrap_or_default();
+        Ok(serde_json::from_str(&json).unwrap_or_default())
+    };
+    let states = |inside: &Inside| -> Result<[String; 2], Error> {
+        inside.sh("systemctl start dayone-health.service dayone-health@drifted.service || true")?;
+        let units = ["dayone-health.service", "dayone-health@drifted.service"];
+        let [whole, reason] = units.map(|unit| inside.unit(unit));
+        Ok([whole?.active_state, reason?.active_state])
+    };
+    assert_eq!(states(inside)?, ["failed", "failed"]);
+    let first = account(inside)?;
+    let schema = std::fs::read(program::root().join("agent/doc/health.schema.json"));
+    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
+    assert_eq!(tests::schema::faults(&schema, &first), Vec::<String>::new());
+    assert_eq!((&first["reason"], &first["failed"]), (&"drifted".into(), &true.into()), "{first}");
+    assert_eq!(states(inside)?, ["failed", "failed"]);
+    assert_eq!(account(inside)?["looked"], first["looked"], "NetworkManager was asked again");
+    let by_hand = inside.run(&["dayone", "health"])?;
+    assert_eq!(by_hand.status.code(), Some(3), "{by_hand}");
+    assert!(by_hand.stdout.starts_with("DRIFTED: "), "{by_hand}");
+    inside.sh("ip address add 192.0.2.10/24 dev br-ex")?;
+    assert_eq!(states(inside)?, ["inactive", "inactive"]);
+    inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
+    Ok(())
 }
 
 /// The page of `dayone status`, which has exit code 3, in one line.

@@ -23,6 +23,10 @@ fn systemd_has_nothing_to_say_against_them() -> Result<(), Error> {
             "dayone-pending.service",
             "dayone-pending.path",
             "dayone-trial.service",
+            "dayone-health.service",
+            "dayone-health@fell-back.service",
+            "dayone-health.path",
+            "dayone-health.timer",
         ] {
             let verify = inside.run(&["systemd-analyze", "verify", "--man=no", unit])?;
             assert!(verify.status.success(), "{verify}");

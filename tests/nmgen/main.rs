@@ -1,6 +1,7 @@
 //! The suite without a lab: nmgen, and the installation of both programs.
 
 mod ablation;
+mod alerts;
 mod allowed;
 mod bad_input;
 mod boot;

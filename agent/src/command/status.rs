@@ -6,17 +6,20 @@ mod report;
 mod verdict;
 mod word;
 
-pub(super) use self::page::wrapped;
-
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use nmgen::chain;
 
 use serde::Serialize;
 
+pub(super) use self::{
+    page::wrapped,
+    verdict::Tone,
+    word::{Code, Word},
+};
 use self::{
     report::{Report, Seen},
-    word::{Code, Word},
+    verdict::Verdict,
 };
 use super::{
     diff::{bridge_differences, committed_bridge},
@@ -48,21 +51,81 @@ pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     verdict
 }
 
-/// The status as text, and the verdict.
-pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
-    let settings = Usable::load(paths).told();
+/// How much is asked besides the files of the agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// The network of now, and its gateways.
+    Gateways,
+    /// The network of now; nothing is sent.
+    Network,
+    /// Nothing: a run is at work.
+    Files,
+}
+
+/// Everything that was found, which the verdict is about.
+struct Found {
+    report: Report,
+    chosen: Chosen,
+    record: Record,
+    at_work: Option<String>,
+}
+
+impl Found {
+    fn seen(&self) -> Seen<'_> {
+        let Self { report, chosen, record, at_work } = self;
+        Seen { report, chosen, record, at_work: at_work.clone() }
+    }
+}
+
+/// The verdict for other commands.
+pub(super) struct Judged {
+    pub(super) word: Word,
+    pub(super) code: Option<Code>,
+    pub(super) tone: Tone,
+    pub(super) line: String,
+    pub(super) reason: String,
+    pub(super) document: Option<PathBuf>,
+    pub(super) digest: Option<String>,
+}
+
+/// The verdict without its page.
+pub(super) async fn judged(
+    paths: &Paths,
+    settings: &Settings,
+    depth: Depth,
+) -> Result<Judged, Error> {
+    let found = find(paths, settings, depth).await?;
+    let Verdict { word, code, tone, line, reason, next: _ } = verdict::verdict(&found.seen());
+    let document = found.chosen.document.as_ref();
+    let digest = document.map(|it| it.digest.to_string());
+    Ok(Judged {
+        word,
+        code,
+        tone,
+        line,
+        reason,
+        document: document.map(|it| it.path.clone()),
+        digest,
+    })
+}
+
+async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found, Error> {
     let boot = StatusFile::load(paths)?;
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let mut report = Report::new(paths, boot, &chosen, &record)?;
+    let at_work = lock::at_work(paths).map(|holder| holder.to_string());
+    if depth == Depth::Files {
+        return Ok(Found { report, chosen, record, at_work });
+    }
     if paths.is_system() {
         report.down = down(&chosen, &report, paths).await;
     }
     match (&report.down, report.removed.is_some()) {
         (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
         (Some(_) | None, _) => {
-            let look = drift_now(paths, &settings, &chosen, &record, &mut report);
+            let look = drift_now(paths, settings, &chosen, &record, &mut report);
             match tokio::time::timeout(LOOK, look).await {
                 Ok(Ok((lacking, Differences { now, then }))) => {
                     report.drift = [lacking, now.subjects].concat();
@@ -73,15 +136,22 @@ pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<()
             }
         }
     }
-    if paths.is_system() && report.in_force && report.down.is_none() {
-        report.silent = gateway::silent(paths, &settings, &record, report.bridge()).await;
+    let asks = depth == Depth::Gateways && paths.is_system();
+    if asks && report.in_force && report.down.is_none() {
+        report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;
     }
-    let at_work = lock::at_work(paths).map(|holder| holder.to_string());
-    let seen = Seen { report: &report, chosen: &chosen, record: &record, at_work };
+    Ok(Found { report, chosen, record, at_work })
+}
+
+/// The status as text, and the verdict.
+pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
+    let settings = Usable::load(paths).told();
+    let found = find(paths, &settings, Depth::Gateways).await?;
+    let seen = found.seen();
     let verdict = verdict::verdict(&seen);
     let text = if json {
         let printed =
-            Printed { report: &report, verdict: verdict.word, verdict_reason: verdict.code };
+            Printed { report: &found.report, verdict: verdict.word, verdict_reason: verdict.code };
         let text = serde_json::to_string_pretty(&printed)
             .map_err(|source| FileError::Encode { path: paths.status(), source })?;
         nmgen::printable_json(&text) + "\n"

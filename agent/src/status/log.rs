@@ -58,6 +58,10 @@ pub(crate) mod message_id {
     pub(crate) const TRIAL_UNDONE: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e35";
     /// The old network did not come back after a trial.
     pub(crate) const TRIAL_STAYS: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e36";
+    /// The node is not as its document wants; once for each reason.
+    pub(crate) const UNHEALTHY: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e41";
+    /// The node is as its document wants again.
+    pub(crate) const HEALTHY: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e42";
     /// A document waits for the next boot.
     pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
     /// The document that waits for the next boot would be refused.

@@ -18,8 +18,8 @@ use super::{
 pub(super) const REFUSED: &str = "[[probe.target]]\nname = \"discard\"\ntcp = \"192.0.2.1:9\"\n";
 
 /// The agent's units.
-const UNITS: [&str; 5] =
-    ["dayone", "dayone-bridge", "dayone-pending", "dayone-recover", "dayone-wait"];
+const UNITS: [&str; 6] =
+    ["dayone", "dayone-bridge", "dayone-health", "dayone-pending", "dayone-recover", "dayone-wait"];
 
 /// A recording with its name and what it has to keep.
 pub(super) type Named = (&'static str, Expected, Recording);

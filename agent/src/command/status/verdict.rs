@@ -13,7 +13,7 @@ use crate::{
 
 /// How good the verdict is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tone {
+pub(crate) enum Tone {
     Good,
     /// Good, with something to look at.
     Hint,

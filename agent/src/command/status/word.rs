@@ -4,7 +4,7 @@ use serde::{Serialize, Serializer};
 
 /// The first words of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(crate) enum Word {
     InForce,
     /// A unit that kubelet requires waits for the network.
     Waiting,
@@ -26,7 +26,7 @@ pub(super) enum Word {
 }
 
 impl Word {
-    pub(super) const fn text(self) -> &'static str {
+    pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::InForce => "IN FORCE",
             Self::Waiting => "WAITING",
@@ -56,7 +56,7 @@ impl Serialize for Word {
 /// The reason of the verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Code {
+pub(crate) enum Code {
     OpenVswitchDown,
     #[serde(rename = "networkmanager-down")]
     NetworkManagerDown,

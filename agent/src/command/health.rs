@@ -1,0 +1,168 @@
+//! `dayone health`: whether the node is as its document wants, as one unit that fails.
+//!
+//! The verdict is that of `dayone status`. What is cheap decides whether NetworkManager is asked for it: the kernel's links,
+//! addresses and default routes, and which files are there, are as they were at the last look.
+
+mod account;
+mod patience;
+mod picture;
+mod reason;
+
+use std::path::Path;
+
+use nmgen::chain;
+
+use self::account::{Account, SCHEMA};
+use super::{
+    output::print,
+    status::{Depth, judged},
+};
+use crate::{
+    cli::Form,
+    durable::{self, FileError},
+    error::Error,
+    lock,
+    paths::Paths,
+    settings::Usable,
+    status::{
+        create_runtime_dir,
+        log::{self, message_id},
+        now,
+    },
+};
+
+/// The longest time for which an account stands without a look at the network, in milliseconds.
+const STANDS: u64 = 30 * 60 * 1000;
+
+/// Prints the account; an error unless the node is healthy.
+pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Result<(), Error> {
+    if let Some(reason) = only {
+        return of_reason(paths, reason);
+    }
+    let account = if log::is_service() {
+        let earlier: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
+        let account = watched(paths, earlier.as_ref()).await?;
+        tell(&account, earlier.as_ref());
+        keep(paths, &account, earlier.as_ref())?;
+        account
+    } else {
+        looked(paths, None, String::new()).await?
+    };
+    let text = match form {
+        Form::Json => nmgen::printable_json(&encoded(paths, &account)?) + "\n",
+        Form::Text if log::is_service() => String::new(),
+        Form::Text => format!("{}\n", account.sentence()),
+    };
+    print(&text)?;
+    account.result()
+}
+
+/// The unit of one reason: an error while the last account fails for it.
+fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
+    let account: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
+    // Gone before the verdict: a later change is a mark of its own.
+    durable::remove(&paths.health_mark(reason))?;
+    match account.filter(|it| it.failed && it.reason == reason) {
+        Some(account) => {
+            print(&format!("{}\n", account.sentence()))?;
+            account.result()
+        }
+        None => Ok(()),
+    }
+}
+
+/// The account of now, by a look at the network only where something has changed.
+async fn watched(paths: &Paths, earlier: Option<&Account>) -> Result<Account, Error> {
+    if lock::at_work(paths).is_some() {
+        // Between two looks that differ: never the base of a later one.
+        return looked(paths, earlier, String::new()).await;
+    }
+    let picture = match picture::picture(paths).await {
+        Ok(picture) => picture,
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
+            String::new()
+        }
+    };
+    let stands = |it: &&Account| {
+        !picture.is_empty() && it.picture == picture && now().saturating_sub(it.looked) < STANDS
+    };
+    match earlier.filter(stands) {
+        Some(account) => Ok(account.clone().aged(&Usable::load(paths).settings.health, now())),
+        None => looked(paths, earlier, picture).await,
+    }
+}
+
+/// The account by a look at the network, or at the files alone while a run is at work.
+async fn looked(
+    paths: &Paths,
+    earlier: Option<&Account>,
+    picture: String,
+) -> Result<Account, Error> {
+    let settings = Usable::load(paths).settings;
+    let depth = if lock::at_work(paths).is_some() { Depth::Files } else { Depth::Network };
+    let it = judged(paths, &settings, depth).await?;
+    let (reason, patience) = reason::of(it.word, it.code, it.tone);
+    let looked = now();
+    let same = earlier.filter(|earlier| earlier.reason == reason);
+    let account = Account {
+        schema: SCHEMA,
+        failed: false,
+        reason: reason.to_owned(),
+        verdict: it.word.text().to_owned(),
+        line: it.line,
+        why: it.reason,
+        document: it.document,
+        digest: it.digest,
+        since: same.map_or(looked, |earlier| earlier.since),
+        looked,
+        patience,
+        picture,
+    };
+    Ok(account.aged(&settings.health, looked))
+}
+
+/// The journal gets a change alone: the unit's state is there for the rest.
+fn tell(account: &Account, earlier: Option<&Account>) {
+    let was = earlier.filter(|it| it.failed).map(|it| it.reason.as_str());
+    let document = account.document.as_deref().unwrap_or_else(|| Path::new("")).display();
+    let digest = account.digest.as_deref().unwrap_or_default();
+    match (account.failed, was) {
+        (true, was) if was != Some(&*account.reason) => tracing::error!(
+            message_id = message_id::UNHEALTHY,
+            dayone_document = %document,
+            dayone_digest = digest,
+            dayone_reason = account.reason,
+            "{}", account.sentence()
+        ),
+        (false, Some(was)) => tracing::info!(
+            message_id = message_id::HEALTHY,
+            dayone_document = %document,
+            dayone_digest = digest,
+            dayone_reason = was,
+            "no longer {was}: {}", account.line
+        ),
+        (true | false, _) => {}
+    }
+}
+
+/// Writes the account, and marks the reasons whose units have to look.
+fn keep(paths: &Paths, account: &Account, earlier: Option<&Account>) -> Result<(), Error> {
+    let file = paths.health();
+    file.parent().map_or(Ok(()), create_runtime_dir)?;
+    let reasons = account.reasons_to_look(earlier);
+    if earlier != Some(account) {
+        durable::write_json(&file, account, 0o644)?;
+    }
+    for reason in reasons {
+        let mark = paths.health_mark(reason);
+        mark.parent().map_or(Ok(()), create_runtime_dir)?;
+        durable::write(&mark, b"", 0o644)?;
+    }
+    Ok(())
+}
+
+fn encoded(paths: &Paths, account: &Account) -> Result<String, FileError> {
+    serde_json::to_string_pretty(account)
+        .map_err(|source| FileError::Encode { path: paths.health(), source })
+}

@@ -1,0 +1,107 @@
+//! The account of a node's health, kept between two looks (`doc/health.schema.json`).
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::patience::Patience;
+use crate::{error::Error, settings::Health};
+
+/// The schema's version.
+pub(super) const SCHEMA: u32 = 1;
+
+/// The content of the file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(super) struct Account {
+    pub(super) schema: u32,
+    /// Whether the unit fails.
+    pub(super) failed: bool,
+    /// The instance of dayone-health@.service.
+    pub(super) reason: String,
+    /// The words of `dayone status`.
+    pub(super) verdict: String,
+    pub(super) line: String,
+    pub(super) why: String,
+    pub(super) document: Option<PathBuf>,
+    pub(super) digest: Option<String>,
+    /// The first look with this reason, in milliseconds since 1970.
+    pub(super) since: u64,
+    /// The last look at the network.
+    pub(super) looked: u64,
+    /// The bound after which the reason is a failure.
+    pub(super) patience: Patience,
+    /// SHA-256 of what was cheap to see at the look; empty where nothing may be concluded from it.
+    pub(super) picture: String,
+}
+
+impl Account {
+    /// The account at a time: a state that lasts too long is a failure.
+    pub(super) fn aged(mut self, settings: &Health, now: u64) -> Self {
+        let lasts = u128::from(now.saturating_sub(self.since));
+        self.failed = self.patience.bound(settings).is_some_and(|bound| lasts >= bound.as_millis());
+        self
+    }
+
+    /// One line.
+    pub(super) fn sentence(&self) -> String {
+        match self.why.is_empty() {
+            true => self.line.clone(),
+            false => format!("{}; {}", self.line, self.why),
+        }
+    }
+
+    /// An error if the node is not healthy.
+    pub(super) fn result(self) -> Result<(), Error> {
+        match self.failed {
+            true => Err(Error::NotInForce { line: self.line, reason: self.why }),
+            false => Ok(()),
+        }
+    }
+
+    /// The reasons whose units have another state than at the earlier account.
+    pub(super) fn reasons_to_look<'a>(&'a self, earlier: Option<&'a Self>) -> Vec<&'a str> {
+        let failing = |it: &'a Self| it.failed.then_some(it.reason.as_str());
+        let (was, is) = (earlier.and_then(failing), failing(self));
+        if was == is { Vec::new() } else { was.into_iter().chain(is).collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn account(reason: &str, patience: Patience, since: u64) -> Account {
+        let reason = reason.to_owned();
+        Account { reason, patience, since, ..Account::default() }.aged(&Health::default(), 700_000)
+    }
+
+    #[test]
+    fn a_state_fails_at_once_after_its_bound_or_never() {
+        for (patience, since, expected) in [
+            (Patience::None, 700_000, true),
+            (Patience::Run, 700_000, false),
+            (Patience::Run, 100_001, false),
+            (Patience::Run, 100_000, true),
+            // A clock that was set back.
+            (Patience::Run, 900_000, false),
+            (Patience::Pending, 0, false),
+            (Patience::Endless, 0, false),
+        ] {
+            assert_eq!(account("x", patience, since).failed, expected, "{patience:?} {since}");
+        }
+    }
+
+    #[test]
+    fn a_unit_looks_when_its_reason_comes_or_goes() {
+        let healthy = account("in-force", Patience::Endless, 0);
+        let drifted = account("drifted", Patience::None, 0);
+        let refused = account("refused", Patience::None, 0);
+        assert_eq!(healthy.reasons_to_look(None), [""; 0]);
+        assert_eq!(drifted.reasons_to_look(None), ["drifted"]);
+        assert_eq!(drifted.reasons_to_look(Some(&healthy)), ["drifted"]);
+        assert_eq!(drifted.reasons_to_look(Some(&drifted)), [""; 0]);
+        assert_eq!(refused.reasons_to_look(Some(&drifted)), ["drifted", "refused"]);
+        assert_eq!(healthy.reasons_to_look(Some(&refused)), ["refused"]);
+    }
+}
