@@ -64,7 +64,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
     })
 }
 
-/// What the timer does; the schema of its account, and no question to NetworkManager where nothing has changed.
+/// The work of the timer: the schema of its account, and no question to NetworkManager where nothing has changed.
 fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     let account = |inside: &Inside| -> Result<serde_json::Value, Error> {
         let json = inside.read("/run/dayone/health.json")?.unwrap_or_default();
