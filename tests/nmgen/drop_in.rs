@@ -75,6 +75,22 @@ fn a_document_that_asks_for_nothing_is_an_empty_list() {
     assert_eq!(answer(&output), Answer::from([("NetworkManager".to_owned(), Vec::new())]));
 }
 
+/// nmstatectl takes a NetworkPolicy, if it captures nothing.
+#[tests::case]
+fn a_policy_without_captures_is_its_desired_state() {
+    let state = "interfaces: [{name: eth0, type: ethernet, state: up}]";
+    let expected = nmstatectl(&["gc", "-"], state);
+    assert!(expected.status.success());
+    for key in ["desired", "desiredState"] {
+        let policy = format!("{key}: {{{state}}}\n");
+        let output = nmstatectl(&["gc", "-"], &policy);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.stdout, expected.stdout);
+        let captures = format!("capture: {{card: interfaces.name == \"eth0\"}}\n{policy}");
+        assert_eq!(nmstatectl(&["gc", "-"], &captures).status.code(), Some(2), "{key}");
+    }
+}
+
 #[tests::case]
 fn another_subcommand_says_what_this_program_is() {
     for name in ["apply", "show", "persist-nic-names", "gcc"] {

@@ -7,7 +7,7 @@ use nmgen_core::write::{self, File, Target};
 use nmgen_document::error::Error;
 use nmgen_fleet::output::Selection;
 use nmgen_fleet::output::{Form, Options, Output};
-use nmgen_fleet::source::{self, Hosts};
+use nmgen_fleet::source::{self, Extent, Hosts};
 
 use super::arguments::{GcArguments, GenerateArguments};
 use super::done::{Done, verdict};
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
 
 pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let job = Job {
-        hosts: source::load(std::slice::from_ref(&arguments.source))?,
+        hosts: source::load_for(std::slice::from_ref(&arguments.source), Extent::Converted)?,
         form: Form::Gc,
         options: Options::default(),
         output: None,

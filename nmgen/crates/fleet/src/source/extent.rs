@@ -10,4 +10,6 @@ pub enum Extent {
     Shown,
     /// To be checked, with all directories below: what describes no host, and what only a node can resolve, is no error.
     Checked,
+    /// To be converted as `nmstatectl gc` does: a NetworkPolicy without captures is its desired state.
+    Converted,
 }

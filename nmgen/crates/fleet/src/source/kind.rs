@@ -11,6 +11,7 @@ use nmgen_document::text::Source;
 use nmgen_document::{Document, Node};
 
 use super::clusters::Claim;
+use super::extent::Extent;
 use super::found::Found;
 use super::manifest::{KEY_CASE, Manifest, is_full};
 use super::{
@@ -181,7 +182,8 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let kinds = || roots().map(|root| kind(root, word(root)));
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
     if is_state {
-        found.add_read(state(source, name, documents.pop()));
+        let is_converted = found.extent == Extent::Converted;
+        found.add_read(state(source, name, documents.pop(), is_converted));
         return;
     }
     let mut passed_over = Vec::new();
@@ -207,6 +209,7 @@ fn state(
     source: &Source,
     name: Option<&str>,
     document: Option<Result<Document<'_>, Diagnostics>>,
+    is_converted: bool,
 ) -> Result<Host, Diagnostics> {
     let place = Place::file(source.name.clone());
     if source.text.len() > MAX_DOCUMENT_BYTES {
@@ -222,8 +225,20 @@ fn state(
         }
         _ => nmgen_document::parse(source)?,
     };
+    let document = if is_converted { desired(document) } else { document };
     let host = Host::new(name.map(str::to_owned), place);
     Ok(Host { network: HostNetwork::Written(document.into_owned()), ..host })
+}
+
+/// The desired state of a NetworkPolicy that has nothing else. What it captures only a node knows: such a policy stays,
+/// and is told.
+fn desired(document: Document<'_>) -> Document<'_> {
+    match document.root.entries() {
+        [entry] if ["desired", "desiredState"].contains(&&*entry.key) => {
+            document.part(entry.node.clone())
+        }
+        _ => document,
+    }
 }
 
 /// Keys below which a host's network stands, wherever it is.
