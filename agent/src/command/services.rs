@@ -1,6 +1,6 @@
 //! The services without which the network of a document is neither read nor made, asked before anything that depends on them.
 
-use std::{fmt, time::Duration};
+use std::{fmt, pin::pin, time::Duration};
 
 use nmgen::chain;
 
@@ -16,8 +16,11 @@ use crate::{
 /// The bound of a question. A service that is there answers within milliseconds.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// The bound of a question that only names a cause.
-const ONE_ANSWER: Duration = Duration::from_secs(2);
+/// The bound of a look at the current state where NetworkManager answers nothing.
+const SILENT: Duration = Duration::from_secs(10);
+
+/// Its bound where NetworkManager answers, slowly.
+const BUSY: Duration = Duration::from_secs(60);
 
 /// A service that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,15 +112,27 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
     }
 }
 
-/// Why the current state was not read within `bound`: NetworkManager has its name and answers nothing, or all of the node is slow.
-pub(super) async fn late(bound: Duration) -> String {
-    let version = async { Bus::connect().await?.version().await };
-    let who = match tokio::time::timeout(ONE_ANSWER, version).await {
-        Ok(Ok(_)) => "the node is busy".to_owned(),
-        Ok(Err(error)) => chain(&error),
-        Err(_) => "NetworkManager does not answer".to_owned(),
+/// Carries out a look at the current state, which is some hundred questions to NetworkManager: a part of a second, on a busy
+/// node or an emulated one many. Whoever asks has a bound too.
+///
+/// # Errors
+/// Why it has no end: NetworkManager has its name and answers nothing, or all of the node is slow.
+pub(super) async fn in_time<T>(look: impl Future<Output = T>) -> Result<T, String> {
+    let mut look = pin!(look);
+    if let Ok(seen) = tokio::time::timeout(SILENT, &mut look).await {
+        return Ok(seen);
+    }
+    let late = |bound: Duration, why: &str| {
+        format!("the current state was not read within {} s: {why}", bound.as_secs())
     };
-    format!("the current state was not read within {} s: {who}", bound.as_secs())
+    let version = async { Bus::connect().await?.version().await };
+    match tokio::time::timeout(ANSWER, version).await {
+        Ok(Ok(_)) => tokio::time::timeout(BUSY - SILENT, look)
+            .await
+            .map_err(|_| late(BUSY, "the node is busy")),
+        Ok(Err(error)) => Err(late(SILENT, &chain(&error))),
+        Err(_) => Err(late(SILENT, "NetworkManager does not answer")),
+    }
 }
 
 /// An error if a service is down that a command of somebody at a terminal needs: it would wait for it, and fail later with a

@@ -40,10 +40,6 @@ use crate::{
     status::{StatusFile, log},
 };
 
-/// The bound of a look at the current state, which is some hundred questions to NetworkManager: a part of a second, on a busy node
-/// some. Whoever asks for the status has a bound too.
-const LOOK: Duration = Duration::from_secs(10);
-
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let (text, verdict) = text(paths, json).await?;
@@ -126,13 +122,13 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
         (Some(down), false) => report.drift_unknown = Some(format!("{down}: {}", down.why)),
         (Some(_) | None, _) => {
             let look = drift_now(paths, settings, &chosen, &record, &mut report);
-            match tokio::time::timeout(LOOK, look).await {
+            match services::in_time(look).await {
                 Ok(Ok((lacking, Differences { now, then }))) => {
                     report.drift = [lacking, now.subjects].concat();
                     report.saved = then.subjects;
                 }
                 Ok(Err(error)) => report.drift_unknown = Some(chain(&error)),
-                Err(_) => report.drift_unknown = Some(services::late(LOOK).await),
+                Err(late) => report.drift_unknown = Some(late),
             }
         }
     }
@@ -203,7 +199,9 @@ async fn drift_now(
     if !report.in_force {
         return Ok(nothing());
     }
-    let Some(desired) = last_good_state(paths, record)? else { return Ok(nothing()) };
+    // The network of now is this system's.
+    let desired = if paths.is_system() { last_good_state(paths, record)? } else { None };
+    let Some(desired) = desired else { return Ok(nothing()) };
     let network = RealNetwork::connect(paths, &settings.wait).await?;
     let desired = network.with_names_of_now(desired).await?;
     Ok((Vec::new(), compare(&network, &desired, &saved(paths, record)).await?))
