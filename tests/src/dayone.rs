@@ -19,6 +19,7 @@ pub use self::{
     },
     field::{
         br_ex_works, crash_open_vswitch, finished, keeps_patch_port, patch_port, stop_open_vswitch,
+        unhealthy,
     },
     guide::{Shown, commands, follow},
     profiles::{Profiles, parse, profiles, undocumented},

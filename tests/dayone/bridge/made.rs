@@ -7,7 +7,7 @@ use tests::{
     dayone::{
         ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
         automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
-        patch_port, volatile_profiles, with_bridge,
+        patch_port, unhealthy, volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
 };
@@ -205,6 +205,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
         let inside = case.inside()?;
         let it = bridge_outcome(&inside, None)?;
         assert_eq!(it.exit, 3, "{}", it.text());
+        unhealthy(&inside, "not-in-force")?;
         finished(&inside)?;
         br_ex_works(case)?;
         assert!(inside.unit("ovs-configuration.service")?.exec_start.is_some());

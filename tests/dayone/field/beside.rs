@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, agent, br_ex_works, finished,
-        outcome, patch_port,
+        outcome, patch_port, unhealthy,
     },
     lab::{Case, Error, Field, Lab, Nic, Node, Peer},
 };
@@ -74,6 +74,7 @@ fn failure_that_goes_on_leaves_br_ex_to_configure_ovs() -> Result<(), Error> {
         case.boot()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
+        unhealthy(&inside, "not-in-force")?;
         finished(&inside)?;
         br_ex_works(case)?;
         // Not from the document, which nobody applies.
