@@ -19,8 +19,8 @@ const ANSWER: Duration = Duration::from_secs(5);
 /// The bound of a look at the current state where NetworkManager answers nothing.
 const SILENT: Duration = Duration::from_secs(10);
 
-/// Its bound where NetworkManager answers, slowly.
-const BUSY: Duration = Duration::from_secs(60);
+/// Its bound where NetworkManager answers, slowly: an emulated machine takes more than a minute.
+const BUSY: Duration = Duration::from_secs(300);
 
 /// A service that does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
