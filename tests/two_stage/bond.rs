@@ -62,7 +62,8 @@ fn profiles_survived(inside: &Inside) -> Result<()> {
 }
 
 /// The bond loses its carrier when it is made, before it has ports, and with each activation as a port of the bridge:
-/// NetworkManager's, and nmstate's if it finds the first one in progress. Nothing else, such as the pivot, interrupts the carrier.
+/// NetworkManager's, and nmstate's if it finds the first one in progress, whose ports may have a carrier by then: one loss more.
+/// Nothing else, such as the pivot, interrupts the carrier.
 fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     let counts = inside.sh("cat /run/lab-carrier /sys/class/net/bond0/carrier_down_count")?;
     let counts =
@@ -79,7 +80,11 @@ fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     let [before, after] = counts[..] else { return Err(format!("{counts:?}").into()) };
     assert_eq!(before, 1, "before the agent");
     assert!(activations <= 2, "{activations}");
-    assert!(usize::try_from(after - before)? <= activations, "{counts:?} {activations}");
+    let interrupted = activations.saturating_sub(1);
+    assert!(
+        usize::try_from(after - before)? <= activations + interrupted,
+        "{counts:?} {activations}"
+    );
     Ok(())
 }
 
