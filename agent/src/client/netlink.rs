@@ -206,21 +206,25 @@ impl Netlink {
     pub(crate) async fn default_routes(&self) -> Result<Vec<Route>, NetlinkError> {
         let links = self.links().await?;
         let mut found = Vec::new();
+        for route in self.routes().await? {
+            found.extend(routes::default_routes(&route, &links));
+        }
+        Ok(found)
+    }
+
+    /// The kernel's routes of both families.
+    async fn routes(&self) -> Result<Vec<RouteMessage>, NetlinkError> {
+        let mut found = Vec::new();
         for version in [IpVersion::V4, IpVersion::V6] {
             let query = match version {
                 IpVersion::V4 => RouteMessageBuilder::<std::net::Ipv4Addr>::new().build(),
                 IpVersion::V6 => RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
             };
             let _turn = self.turn.lock().await;
-            let routes: Vec<RouteMessage> = self
-                .handle
-                .route()
-                .get(query)
-                .execute()
-                .try_collect()
-                .await
-                .map_err(|source| NetlinkError::Routes { source })?;
-            found.extend(routes.iter().flat_map(|r| routes::default_routes(r, &links)));
+            let routes = self.handle.route().get(query).execute().try_collect().await;
+            let routes: Vec<RouteMessage> =
+                routes.map_err(|source| NetlinkError::Routes { source })?;
+            found.extend(routes);
         }
         Ok(found)
     }

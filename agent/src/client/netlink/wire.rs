@@ -3,16 +3,13 @@
 use std::net::IpAddr;
 
 use futures_util::TryStreamExt as _;
-use rtnetlink::{
-    IpVersion, RouteMessageBuilder,
-    packet_route::{
-        link::{
-            BondAdInfo, BondLacpRate, BondMode, InfoBond, InfoBondPort, InfoData, InfoPortData,
-            InfoVlan, LacpState, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
-        },
-        neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
-        route::{RouteAddress, RouteAttribute, RouteMessage},
+use rtnetlink::packet_route::{
+    link::{
+        BondAdInfo, BondLacpRate, BondMode, InfoBond, InfoBondPort, InfoData, InfoPortData,
+        InfoVlan, LacpState, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, State,
     },
+    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
+    route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
 use super::{Netlink, NetlinkError};
@@ -29,19 +26,7 @@ impl Netlink {
 
     /// Every gateway of a route in any table.
     pub(crate) async fn next_hops(&self) -> Result<Vec<Neighbouring>, NetlinkError> {
-        let mut found = Vec::new();
-        for version in [IpVersion::V4, IpVersion::V6] {
-            let query = match version {
-                IpVersion::V4 => RouteMessageBuilder::<std::net::Ipv4Addr>::new().build(),
-                IpVersion::V6 => RouteMessageBuilder::<std::net::Ipv6Addr>::new().build(),
-            };
-            let _turn = self.turn.lock().await;
-            let routes = self.handle.route().get(query).execute().try_collect().await;
-            let routes: Vec<RouteMessage> =
-                routes.map_err(|source| NetlinkError::Routes { source })?;
-            found.extend(routes.iter().filter_map(next_hop));
-        }
-        Ok(found)
+        Ok(self.routes().await?.iter().filter_map(next_hop).collect())
     }
 
     /// Neighbours that the kernel has heard of.
