@@ -130,7 +130,7 @@ impl Paths {
         self.under("/run/dayone/status.json")
     }
 
-    /// Mark: a run of this boot has ended; dayone-health.path waits for it.
+    /// Mark: a run or a check has ended, and dayone-health.service has not looked since.
     pub(crate) fn ended(&self) -> PathBuf {
         self.under("/run/dayone/ended")
     }

@@ -251,6 +251,13 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Each way out has set the marks of its decision by now.
+impl Drop for Run<'_> {
+    fn drop(&mut self) {
+        marks::ended(self.paths);
+    }
+}
+
 /// A status file, and the progress that keeps it up to date.
 fn status_and_progress(paths: &Paths) -> (StatusFile, Progress) {
     let status = StatusFile::new(paths);

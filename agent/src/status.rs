@@ -205,12 +205,6 @@ impl StatusFile {
         if let Err(error) = written {
             tracing::warn!(error = %error, "the status cannot be written");
         }
-        // Seldom: one for each end, where the status changes with each phase.
-        if !matches!(self.status.borrow().outcome, Outcome::Open(_))
-            && let Err(error) = durable::write(&self.paths.ended(), b"", 0o644)
-        {
-            tracing::warn!(error = %error, "the end of the run cannot be marked");
-        }
     }
 }
 

@@ -28,6 +28,9 @@ fn carried(case: &Case<'_>, address: Ipv4Addr, cause: &str, how: &str) -> Result
     assert!(it.text().contains(cause), "{}", it.text());
     inside.wait_unit("kubelet.service", "active", SOON)?;
     assert_eq!(inside.unit("dayone.service")?.active_state, "active");
+    inside.wait_unit("dayone-health@fell-back.service", "failed", SOON)?;
+    // The boot was held for as long as the attempt took: no reason to wake anybody.
+    assert_eq!(inside.unit("dayone-health@waiting.service")?.exit_status, 0);
     let loud = inside.journal(&[GOES_ON])?;
     assert_eq!(loud.len(), 1, "{loud:?}");
     assert_eq!(loud[0].field("PRIORITY"), Some("4"));

@@ -52,6 +52,7 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;
         assert!(told.message().contains(HOST_FILE), "{}", told.message());
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
+        inside.wait_unit("dayone-health@refused.service", "failed", SOON)?;
         let check = inside.run(&["dayone", "check"])?;
         assert_eq!(check.status.code(), Some(2), "{check}");
         let status = inside.run(&["dayone", "status"])?;
@@ -59,6 +60,7 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         // Settings are looked at as they are written.
         inside.write(HOST_FILE, &changed.text())?;
         inside.wait_unit("dayone-pending.service", "inactive", SOON)?;
+        inside.wait_unit("dayone-health@refused.service", "inactive", SOON)?;
         let start = mark(&inside)?;
         inside.write("/etc/dayone/dayone.toml", "max-attempts = 5\non-failur = \"continue\"\n")?;
         let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;

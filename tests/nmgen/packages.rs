@@ -131,8 +131,10 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
             "kubelet-dependencies.target.requires/dayone-wait.service",
             "kubelet.service.requires/dayone-wait.service",
             "multi-user.target.wants/dayone-bridge.service",
+            "multi-user.target.wants/dayone-health.path",
             "multi-user.target.wants/dayone-pending.path",
             "multi-user.target.wants/dayone.service",
+            "timers.target.wants/dayone-health.timer",
         ]
         .map(str::to_owned),
     );
@@ -141,7 +143,7 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     // An upgrade keeps the administrator's choice.
     run(Command::new("systemctl").arg("--root").arg(root).args(["disable", "dayone.service"]));
     dpkg(&install);
-    assert_eq!(enabled(root).len(), 3);
+    assert_eq!(enabled(root).len(), 5);
 
     // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
     dpkg(&["--remove", "dayone"]);

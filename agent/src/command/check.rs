@@ -13,7 +13,7 @@ use crate::{
     durable::record::Record,
     error::Error,
     paths::Paths,
-    run::last_good::removed,
+    run::{last_good::removed, marks},
     settings::Settings,
     status::log::{self, message_id},
 };
@@ -76,6 +76,9 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
+    }
+    if log::is_service() && file.is_none() {
+        marks::ended(paths);
     }
     match (result, form) {
         (result, Form::Json) => {

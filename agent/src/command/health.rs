@@ -40,6 +40,8 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
         return of_reason(paths, reason);
     }
     let account = if log::is_service() {
+        // Gone before the look: an end during the look is a mark of its own.
+        durable::remove(&paths.ended())?;
         let earlier: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
         let account = watched(paths, earlier.as_ref()).await?;
         tell(&account, earlier.as_ref());
@@ -59,9 +61,9 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
 
 /// The unit of one reason: an error while the last account fails for it.
 fn of_reason(paths: &Paths, reason: &str) -> Result<(), Error> {
-    let account: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
-    // Gone before the verdict: a later change is a mark of its own.
+    // Gone before the account is read, which is written before its mark.
     durable::remove(&paths.health_mark(reason))?;
+    let account: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
     match account.filter(|it| it.failed && it.reason == reason) {
         Some(account) => {
             print(&format!("{}\n", account.sentence()))?;

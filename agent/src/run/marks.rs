@@ -7,6 +7,7 @@
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
+//! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
 //! | `ovn-remote-forgotten` | OVN's remote is cleared | end of boot | the next run, which leaves the remote alone |
 //!
 //! `/run/ovs-config-executed` is configure-ovs.sh's own mark, and its unit may have it as a condition. It appears when the network
@@ -113,6 +114,12 @@ pub(crate) fn succeeded(paths: &Paths, success: Success) {
 pub(crate) fn in_force(paths: &Paths) {
     put_in_force(paths);
     clear(&paths.undecided());
+}
+
+/// A run or a check has ended. A mark and no event: systemd drops the start of a unit that is at work, and a look at the network
+/// may take as long as a whole run.
+pub(crate) fn ended(paths: &Paths) {
+    set(&paths.ended());
 }
 
 /// After a failure with `on-failure = "continue"`: br-ex is left to other tools, the document is

@@ -2,7 +2,7 @@
 
 use nmgen::chain;
 
-use super::{Run, last_good::last_good_if_readable, recover, refused, signals::Signals};
+use super::{Run, last_good::last_good_if_readable, marks, recover, refused, signals::Signals};
 use crate::{
     document::{Document, check, service_files::ServiceFiles},
     durable::{self, record},
@@ -34,6 +34,7 @@ pub(crate) async fn trial(paths: &Paths) -> Result<(), Error> {
     };
     end(paths, &file, &done);
     if let Ok(run) = run {
+        marks::ended(paths);
         // The lock is held until the process ends.
         std::mem::forget(run);
     }

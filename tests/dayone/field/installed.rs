@@ -122,7 +122,7 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
         // The operator removes what it wrote, and reboots.
         let inside = case.inside()?;
         inside.sh("systemctl disable dayone-install.service dayone.service dayone-wait.service dayone-recover.service \
-            dayone-bridge.service dayone-pending.path")?;
+            dayone-bridge.service dayone-pending.path dayone-health.path dayone-health.timer")?;
         inside.sh(&format!("rm {}", paths.join(" ")))?;
         case.reboot()?;
         let inside = case.inside()?;

@@ -23,15 +23,22 @@ macro_rules! unit {
 }
 
 /// Units that start by themselves.
-const ENABLED: [(&str, &str); 5] = [
+const ENABLED: [(&str, &str); 7] = [
     unit!("dayone.service"),
     unit!("dayone-wait.service"),
     unit!("dayone-recover.service"),
     unit!("dayone-bridge.service"),
     unit!("dayone-pending.path"),
+    unit!("dayone-health.path"),
+    unit!("dayone-health.timer"),
 ];
 /// Units that others start.
-const STARTED: [(&str, &str); 2] = [unit!("dayone-pending.service"), unit!("dayone-trial.service")];
+const STARTED: [(&str, &str); 4] = [
+    unit!("dayone-pending.service"),
+    unit!("dayone-trial.service"),
+    unit!("dayone-health.service"),
+    unit!("dayone-health@.service"),
+];
 
 macro_rules! drop_in {
     ($unit:literal) => {
