@@ -9,6 +9,7 @@ mod cards;
 mod clients;
 pub(crate) mod connected;
 mod foreign;
+mod hung;
 mod planning;
 mod readiness;
 pub(crate) mod real;

@@ -11,6 +11,7 @@ mod failures;
 mod field;
 mod flakes;
 mod gateways;
+mod hung;
 mod interrupted;
 mod lab;
 mod last_good;

@@ -4,6 +4,7 @@
 
 use std::net::Ipv4Addr;
 
+use super::hung::interface_that_hangs_is_activated;
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
@@ -555,6 +556,6 @@ fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
         println!("READY: {ready:.1?}");
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
-        Ok(())
+        interface_that_hangs_is_activated(case)
     })
 }

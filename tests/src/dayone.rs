@@ -4,6 +4,7 @@ mod bridge;
 mod configure_ovs;
 mod field;
 mod guide;
+mod hung;
 mod profiles;
 mod second_boot;
 
@@ -22,6 +23,7 @@ pub use self::{
         unhealthy,
     },
     guide::{Shown, commands, follow},
+    hung::{hang, unhang},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

@@ -3,6 +3,7 @@
 
 mod activation;
 mod bus;
+mod hung;
 mod lldp;
 mod profiles;
 mod proxies;
@@ -20,6 +21,7 @@ use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
+    hung::Waiting,
     settings::to_dbus,
     systemd::{bring_forward, start_unit, start_unit_out_of_turn},
 };

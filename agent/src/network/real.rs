@@ -5,7 +5,7 @@ use std::{cell::RefCell, time::Duration};
 use super::{
     Network, NetworkError, activate, automatic, bridges, captures,
     clients::Clients,
-    foreign, planning, readiness, restore,
+    foreign, hung, planning, readiness, restore,
     takeover::{self, Leftovers},
     verify,
 };
@@ -73,6 +73,11 @@ impl<'a> RealNetwork<'a> {
         activate::lost(&self.clients, &recorded.profiles, &recorded.cards).await
     }
 
+    /// Returns when it has activated an interface again that NetworkManager had left in the middle, with its name.
+    pub(crate) async fn release_hung(&self) -> Result<Vec<String>, NetworkError> {
+        hung::release(&self.clients).await
+    }
+
     /// Activates those of `profiles` that are not active.
     pub(crate) async fn activate(
         &self,
@@ -95,7 +100,7 @@ fn name_of(links: &[Link]) -> impl Fn(&Mac) -> Option<String> {
 
 impl Network for RealNetwork<'_> {
     async fn ready(&self, wants: &Wants, say: &dyn Fn(&str, Duration)) -> Result<(), NetworkError> {
-        readiness::ready(&self.clients, wants, say).await
+        hung::released(&self.clients, readiness::ready(&self.clients, wants, say)).await
     }
 
     async fn captured(
@@ -103,7 +108,7 @@ impl Network for RealNetwork<'_> {
         parsed: &Parsed,
         say: &dyn Fn(&str, Duration),
     ) -> Result<State, NetworkError> {
-        captures::captured(&self.clients, parsed, say).await
+        hung::released(&self.clients, captures::captured(&self.clients, parsed, say)).await
     }
 
     async fn current(&self) -> Result<State, NetworkError> {

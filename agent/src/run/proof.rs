@@ -56,7 +56,7 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = run.settings.wait.network.get();
-    let waited = wait(run, expected, &netlink, bound);
+    let waited = released(run, wait(run, expected, &netlink, bound));
     let Err(lack) = phase(run, Phase::Network, bound, waited).await? else {
         return Ok(true);
     };
@@ -93,6 +93,33 @@ pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
         Err(error) => Err(Lack::Network(error)),
     };
     waited.inspect_err(|lack| tracing::warn!("{lack}")).is_ok()
+}
+
+/// A network that comes by itself is there by then, and costs no connection to the bus.
+const BY_ITSELF: Duration = Duration::from_secs(2);
+
+/// Does `work`, and activates meanwhile interfaces that NetworkManager has left in the middle.
+async fn released<T>(run: &Run<'_>, work: impl Future<Output = T>) -> T {
+    let released = async {
+        tokio::time::sleep(BY_ITSELF).await;
+        let network = run.connect().await?;
+        loop {
+            let devices = network.release_hung().await?.join(", ");
+            run.warn(&format!(
+                "NetworkManager did not end the activation of {devices}: activated again"
+            ));
+        }
+    };
+    let never = async {
+        let Err(error): Result<std::convert::Infallible, NetworkError> = released.await;
+        tracing::debug!("{}; nothing that hangs is sought", chain(&error));
+        std::future::pending::<std::convert::Infallible>().await
+    };
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = never => match never {},
+    }
 }
 
 /// Waits for addresses and routes, and asks the gateways on the recorded links: an interface of Open vSwitch keeps address and

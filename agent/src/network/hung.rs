@@ -1,0 +1,58 @@
+//! Interfaces of Open vSwitch that NetworkManager leaves in "prepare" for good.
+//!
+//! Before 1.50.3 NetworkManager activates such an interface, for the sake of its port, while it still
+//! removes its own bridges of the boot before from Open vSwitch's database: the port begins anew, and
+//! the interface waits for the port of before (`autoconnect-ports`, which nmstate sets). Another
+//! activation finds the port that is there.
+
+use std::{convert::Infallible, future::Future, time::Duration};
+
+use nmgen::chain;
+
+use super::{NetworkError, clients::Clients};
+use crate::client::dbus::Waiting;
+
+/// An interface whose port is activated leaves "prepare" as soon as NetworkManager comes to it; two
+/// answers this far apart show that it has done other things meanwhile.
+const HANGS: Duration = Duration::from_secs(1);
+
+/// Does `work`, and activates meanwhile whatever hangs.
+pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>) -> T {
+    let released = async {
+        loop {
+            if let Err(error) = release(net).await {
+                tracing::debug!("{}; nothing that hangs is sought", chain(&error));
+                std::future::pending::<Infallible>().await;
+            }
+        }
+    };
+    tokio::select! {
+        biased;
+        done = work => done,
+        never = released => match never {},
+    }
+}
+
+/// Returns when it has activated something that hung, with the devices' names.
+pub(super) async fn release(net: &Clients<'_>) -> Result<Vec<String>, NetworkError> {
+    net.bus.network_manager().await?;
+    let mut signals = net.bus.signals().await?;
+    let mut before: Vec<Waiting> = Vec::new();
+    loop {
+        let now = net.bus.waiting_for_ports_that_are_up().await?;
+        let hung: Vec<&Waiting> = now.iter().filter(|it| before.contains(it)).collect();
+        for it in &hung {
+            let device = &it.active.device;
+            tracing::warn!("NetworkManager leaves {device} in \"prepare\"; activating it again");
+            net.bus.activate(&it.active).await?;
+        }
+        if !hung.is_empty() {
+            return Ok(hung.iter().map(|it| it.active.device.clone()).collect());
+        }
+        if now.is_empty() {
+            signals.changed().await?;
+        }
+        tokio::time::sleep(HANGS).await;
+        before = now;
+    }
+}

@@ -1,0 +1,62 @@
+//! An interface of Open vSwitch that NetworkManager leaves in "prepare" at a boot, as 1.46 and 1.48 may:
+//! the node has no network, and all profiles and the port are there.
+
+#![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
+
+use std::{
+    net::Ipv4Addr,
+    time::{Duration, Instant},
+};
+
+use tests::{
+    dayone::{ADDRESS, HOST_FILE, Outcome, SOON, hang, mark, outcome, unhang, unwrapped},
+    lab::{Case, Error, Inside},
+};
+
+const CHANGED: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 11);
+/// The agent's own patience, its reaction and a busy host; without either it waits a minute.
+const QUICK: Duration = Duration::from_secs(15);
+
+/// A node whose document is in force: unchanged, changed, and gone.
+///
+/// # Panics
+/// If it has no network in the end.
+pub(crate) fn interface_that_hangs_is_activated(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.sh("rm --force /etc/dayone/dayone.toml")?;
+    let it = started(&inside, "")?;
+    assert!(it.text().contains("in force already"), "{}", it.text());
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    let told = "NetworkManager did not end the activation of br-ex";
+    assert!(unwrapped(&status.stdout).contains(told), "{status}");
+
+    let it = started(&inside, "sed -i s/192.0.2.10$/192.0.2.11/")?;
+    assert!(it.text().contains("the network is in force"), "{}", it.text());
+    assert!(case.peer().pings(CHANGED, SOON)?);
+
+    let it = started(&inside, "rm")?;
+    assert!(it.text().contains("was removed; its network stays"), "{}", it.text());
+    assert!(case.peer().pings(CHANGED, SOON)?);
+    Ok(())
+}
+
+/// Has br-ex hang, changes the document, starts the agent, and checks that its attempt succeeds as quickly as it may.
+fn started(inside: &Inside, change: &str) -> Result<Outcome, Error> {
+    inside.sh("systemctl stop dayone.service")?;
+    hang(inside)?;
+    if !change.is_empty() {
+        inside.sh(&format!("{change} {HOST_FILE}"))?;
+    }
+    let mark = mark(inside)?;
+    let start = Instant::now();
+    inside.sh("systemctl start --no-block dayone.service")?;
+    let it = outcome(inside, Some(&mark))?;
+    let took = start.elapsed();
+    println!("an interface that hangs, '{change}': {took:.1?}");
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(took < QUICK, "{took:?}");
+    unhang(inside)?;
+    Ok(it)
+}
