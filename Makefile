@@ -213,9 +213,13 @@ check-dist: toolchain ## Build the packages of Debian and Fedora from the source
 release: toolchain ## Check what a release needs, and write its files and checksums to target/dist
 	@CARGO="$(CARGO)" MAKE="$(MAKE)" packaging/release
 
-# Unit tests that need nothing but cargo, for a package's own build.
+# For a package's own build, which has neither a lab nor a network nor root: the unit tests of every crate, and the cases that hold the
+# program that was built to its golden files. The whole workspace has one choice of features, and is compiled once for both.
+PACKAGE_CASES := bad_input:: checks:: derive:: diff:: drop_in:: edges:: pictures:: round_trip:: targets::
 check-package: toolchain
-	$(CARGO) test --locked --quiet -p nmgen-document -p nmgen-core --lib
+	LAB=off $(CARGO) test --locked --quiet --workspace --lib --bin sbom
+	LAB=off NMGEN_PROGRAM="$(CURDIR)/$(NMGEN_BINARY)" \
+	  $(CARGO) test --locked --quiet --workspace --test nmgen -- $(PACKAGE_CASES)
 
 # SEED= repeats a campaign, SEED= and CASE= the story of one of its nodes; LOAD=off adds no load to the host's own.
 soak: toolchain ## Random faults and power cuts on nodes of the lab, for MINUTES= (30)
