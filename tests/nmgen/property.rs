@@ -13,7 +13,7 @@ use tests::documents::{self, Document};
 use tests::{keyfile, yaml};
 
 /// A runner with the same cases in each run, unless `PROPERTY_CASES` asks for more.
-fn runner(cases: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32) -> TestRunner {
     let asked = std::env::var("PROPERTY_CASES").ok().and_then(|cases| cases.parse().ok());
     let config = ProptestConfig {
         cases: asked.unwrap_or(cases),

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod shown;
+
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -9,6 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use tests::machine::Machine;
+use tests::program::Said;
 use tests::{documents, measure, program};
 
 /// Values as people write them: words, and numbers that YAML has other types for.
@@ -81,29 +85,33 @@ fn documents(interface: &str) -> Vec<String> {
     ]
 }
 
-/// Runs nmgen, or the program that is the first argument: the agent, or nmgen under the name of one whose place it takes.
+/// Runs nmgen, whose working directory this is.
 fn run(directory: &Path, arguments: &[&str]) -> Output {
-    let (program, arguments) = match arguments {
-        [name @ ("nmstatectl" | "nmc"), rest @ ..] => (directory.join(name), rest),
-        ["dayone", rest @ ..] => (program::dayone().to_owned(), rest),
-        all => (program::nmgen().to_owned(), all),
-    };
-    Command::new(program).args(arguments).current_dir(directory).output().unwrap()
+    Command::new(program::nmgen()).args(arguments).current_dir(directory).output().unwrap()
 }
 
-/// A directory in which nmgen has its other names too.
-fn place() -> tempfile::TempDir {
-    let place = tempfile::tempdir().unwrap();
-    for name in ["nmstatectl", "nmc"] {
-        symlink(program::nmgen(), place.path().join(name)).unwrap();
+/// Output and messages of nmgen, or of the program that is the first argument: the agent, or nmgen under the name of one whose
+/// place it takes. The names of what is in the directory are paths.
+fn said<W: AsRef<OsStr>>(directory: &Path, arguments: &[W]) -> Said {
+    let word = |word: &W| {
+        let path = directory.join(word.as_ref());
+        if path.exists() { path.into_os_string() } else { word.as_ref().to_owned() }
+    };
+    let mut arguments: Vec<OsString> = arguments.iter().map(word).collect();
+    match arguments[0].to_str() {
+        Some("dayone") => {
+            let output = Command::new(program::dayone()).args(&arguments[1..]).output().unwrap();
+            return Said { output: output.stdout, messages: output.stderr };
+        }
+        Some("nmstatectl" | "nmc") => {}
+        _ => arguments.insert(0, "nmgen".into()),
     }
-    place
+    program::said(&arguments).unwrap()
 }
 
 /// Everything that a machine shows in its first boot, and in an emergency shell: standard error and the kernel log of each step,
 /// and the account.
-fn shown_by_a_boot(document: &str) -> [String; 6] {
-    let machine = Machine::with_card().host("cluster", document);
+fn shown_by_a_boot(machine: &Machine) -> [String; 6] {
     let (early, late) = (machine.boot(), machine.persist());
     let explained = machine.command().arg("--explain").output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -122,9 +130,9 @@ fn trace<'t>(text: &'t [u8], marker: &str) -> Option<&'t str> {
 
 #[tests::case]
 fn no_command_shows_a_secret() {
-    let place = place();
+    let place = tempfile::tempdir().unwrap();
     let at = place.path();
-    for tree in ["before/a", "after/a"] {
+    for tree in ["before/a", "after/a", "nmc-out"] {
         fs::create_dir_all(at.join(tree)).unwrap();
     }
     let mut faults = Vec::new();
@@ -164,7 +172,7 @@ fn no_command_shows_a_secret() {
         (&["generate", "--to", "policy", "a.yml"], false),
         (&["generate", "--to", "bmh-secret", "a.yml"], false),
         (&["generate", "--to", "nmstateconfig", "a.yml"], false),
-        (&["generate", "--to", "nmc", "-o", "nmc-out/", "after/a"], true),
+        (&["generate", "--to", "nmc", "-o", "nmc-out", "after/a"], true),
     ];
     fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
     for interface in INTERFACES {
@@ -183,10 +191,10 @@ fn no_command_shows_a_secret() {
                     _ => (&commands[..1], &[][..]),
                 };
                 for (arguments, is_whole) in of.iter().chain(forms) {
-                    let output = run(at, arguments);
+                    let said = said(at, arguments);
                     let shown: &[&[u8]] = match is_whole {
-                        true => &[&output.stderr, &output.stdout],
-                        false => &[&output.stderr],
+                        true => &[&said.messages, &said.output],
+                        false => &[&said.messages],
                     };
                     for stream in shown {
                         if let Some(line) = trace(stream, marker) {
@@ -196,7 +204,7 @@ fn no_command_shows_a_secret() {
                 }
             }
             let text = document.replace("VALUE", MARKERS[1]);
-            for shown in shown_by_a_boot(&text) {
+            for shown in shown_by_a_boot(&Machine::with_card().host("cluster", &text)) {
                 if let Some(line) = trace(shown.as_bytes(), MARKERS[1]) {
                     faults.push(format!("boot\n{text}: {line}"));
                 }
@@ -325,148 +333,6 @@ fn what_would_wait_for_a_writer_is_refused_at_once() {
     let shell = "\"$NMGEN\" check <(printf 'interfaces: [{name: eth0, type: ethernet}]\\n')";
     let output = Command::new("bash").args(["-c", shell]).env("NMGEN", program::nmgen()).output();
     assert_eq!(output.unwrap().status.code(), Some(0));
-}
-
-/// Characters of each kind that controls what shows it, as a document's text and as a file's name.
-const CONTROLS: &[char] = &[
-    '\u{1}', '\u{7}', '\u{8}', '\r', '\u{1b}', '\u{7f}', '\u{85}', '\u{90}', '\u{9b}', '\u{9d}',
-    '\u{61c}', '\u{200e}', '\u{200f}', '\u{2028}', '\u{2029}', '\u{202a}', '\u{202e}', '\u{2066}',
-    '\u{2069}',
-];
-
-/// `TEXT` is in each place of a document that an output may show.
-const SHOWN: &[&str] = &[
-    "interfaces: [{name: TEXT, type: ethernet}]",
-    "interfaces: [{name: eth0, type: TEXT}]",
-    "interfaces: [{name: eth0, TEXT: 1}]",
-    "TEXT: 1",
-    "interfaces: [{name: eth0, state: TEXT}]",
-    "interfaces: [{name: eth0, mac-address: TEXT, mtu: TEXT}]",
-    "interfaces: [{name: eth0, profile-name: TEXT, description: TEXT}]",
-    "interfaces: [{name: eth0, alt-names: [{name: TEXT}]}]",
-    "interfaces: [{name: eth0, ipv4: {enabled: true, dhcp: false, address: [{ip: TEXT, prefix-length: 24}]}}]",
-    "interfaces: [{name: b0, type: bond, link-aggregation: {mode: TEXT, port: [TEXT]}}]",
-    "interfaces: [{name: b0, type: bond, link-aggregation: {mode: active-backup, port: [TEXT]}}]",
-    "interfaces: [{name: v0, type: vlan, vlan: {id: 5, base-iface: TEXT}}]",
-    "interfaces: [{name: v0, type: vlan, vlan: {id: TEXT, base-iface: eth0}}]",
-    "interfaces: [{name: b0, type: ovs-bridge, bridge: {port: [{name: TEXT}]}, ovs-db: {external_ids: {TEXT: TEXT}}}]",
-    "routes: {config: [{destination: TEXT, next-hop-interface: TEXT, next-hop-address: TEXT}]}",
-    "routes: {config: [{destination: 192.0.2.0/24, next-hop-interface: TEXT}]}",
-    "route-rules: {config: [{iif: TEXT, route-table: 5}]}",
-    "dns-resolver: {config: {server: [TEXT], search: [TEXT], options: [TEXT]}}",
-    "hostname: {config: TEXT}",
-    "interfaces: [{name: eth0, 802.1x: {identity: TEXT, eap-methods: [TEXT]}}]",
-    "capture: {TEXT: TEXT}\ndesiredState: {}",
-    "apiVersion: v1\nkind: TEXT\nmetadata: {name: TEXT}",
-    "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: TEXT, namespace: TEXT}\nspec: {config: {TEXT: 1}, interfaces: [{name: TEXT, macAddress: TEXT}]}",
-    "{{ TEXT }}",
-];
-
-/// The first line of what a program writes that controls who reads it.
-fn controlling(shown: &[u8]) -> Option<String> {
-    let text = String::from_utf8_lossy(shown);
-    let is_one = |c: char| CONTROLS.contains(&c) || c.is_control() && c != '\t';
-    let line = text.split('\n').find(|line| line.contains(is_one));
-    line.map(|line| line.escape_debug().to_string())
-}
-
-#[tests::case]
-fn no_output_has_a_character_that_controls_what_shows_it() {
-    let place = place();
-    let at = place.path();
-    let commands: &[&[&str]] = &[
-        &["check"],
-        &["check", "--format", "json"],
-        &["check", "--format", "sarif"],
-        &["check", "--format", "github"],
-        &["check", "--format", "short"],
-        &["check", "--verbose"],
-        &["show"],
-        &["show", "--format", "json"],
-        &["show", "--format", "svg"],
-        &["show", "--format", "html"],
-        &["show", "--br-ex"],
-        &["diff", "none.yml"],
-        &["diff", "--format", "json", "none.yml"],
-        &["diff", "--format", "html", "none.yml"],
-        &["generate", "--to", "kargs"],
-        &["generate", "--to", "nmc", "-o", "nmc-out/"],
-        &["nmstatectl", "validate"],
-        &["dayone", "check", "--document"],
-        &["dayone", "check", "--format", "json", "--document"],
-    ];
-    fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
-    let mut faults = Vec::new();
-    let all: String = CONTROLS.iter().collect();
-    for (number, document) in SHOWN.iter().enumerate() {
-        // As escapes, all at once, and as themselves, one after the other: YAML refuses some.
-        let quoted: String = all.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect();
-        let one = CONTROLS[number % CONTROLS.len()];
-        for text in [format!("\"a{quoted}b\""), format!("a{one}b"), "\"a\u{202e}b\"".to_owned()] {
-            // The first is named like the characters too.
-            let name = if number == 0 { format!("a{all}.yml") } else { "a.yml".to_owned() };
-            fs::write(at.join(&name), document.replace("TEXT", &text)).unwrap();
-            for command in commands {
-                let output = run(at, &[command, &[&*name][..]].concat());
-                for shown in [&output.stderr, &output.stdout] {
-                    if let Some(line) = controlling(shown) {
-                        faults.push(format!("{command:?} {document}: {line}"));
-                    }
-                }
-            }
-        }
-        let text = document.replace("TEXT", &format!("\"a{quoted}b\""));
-        for shown in shown_by_a_boot(&text) {
-            let line = controlling(shown.as_bytes());
-            faults.extend(line.map(|line| format!("boot {document}: {line}")));
-        }
-    }
-    // Names of files that cannot be read, of a directory's, and other words of a command line.
-    let words: &[&[&str]] = &[
-        &["explain"],
-        &["completion"],
-        &["check", "none.yml", "--allow"],
-        &["check", "none.yml", "--host"],
-        &["check", "none.yml", "--cluster"],
-        &["nmstatectl"],
-        &["nmc", "generate", "--config-dir"],
-        &["nmc"],
-    ];
-    fs::create_dir(at.join("hosts")).unwrap();
-    for extension in ["yml", "yaml"] {
-        fs::write(at.join(format!("hosts/a{all}.{extension}")), "interfaces: []\n").unwrap();
-    }
-    let missing = format!("{all}.yml");
-    for source in [&*missing, "hosts"] {
-        for command in commands.iter().chain(words) {
-            let output = run(at, &[command, &[source][..]].concat());
-            for shown in [&output.stderr, &output.stdout] {
-                let line = controlling(shown);
-                faults.extend(line.map(|line| format!("{command:?} {source:?}: {line}")));
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
-}
-
-#[tests::case]
-fn a_name_with_a_control_of_direction_is_an_error() {
-    let place = tempfile::tempdir().unwrap();
-    for (document, rule) in [
-        (
-            "interfaces: [{name: \"e\u{202e}0hte\", type: dummy, state: up}]",
-            "interface-name-characters",
-        ),
-        (
-            "interfaces: [{name: eth0, type: dummy, state: up, profile-name: \"a\u{2066}b\"}]",
-            "profile-name-unsafe",
-        ),
-    ] {
-        fs::write(place.path().join("a.yml"), document).unwrap();
-        let output = run(place.path(), &["check", "a.yml"]);
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains(&format!("error[{rule}]")), "{said}");
-    }
 }
 
 #[tests::case]

@@ -1,7 +1,8 @@
 //! The programs under test, built at most once a test run.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
@@ -31,22 +32,40 @@ pub fn nmgen() -> &'static Path {
     PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(|| build("nmgen")))
 }
 
-/// The messages of `nmgen check` of a file or directory: of the library, hundreds of which cost what ten programs do, or of the
-/// program that `NMGEN_PROGRAM` names.
+/// The text that a call of nmgen writes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Standard output.
+    pub output: Vec<u8>,
+    /// Standard error.
+    pub messages: Vec<u8>,
+}
+
+/// Calls nmgen, whose name is the first argument: the library, hundreds of calls of which cost what ten programs do, or the program
+/// that `NMGEN_PROGRAM` names.
 ///
 /// # Errors
 /// If that program does not run.
-pub fn checked(path: &Path) -> std::io::Result<String> {
-    let messages = if let Some(program) = other("NMGEN_PROGRAM") {
-        Command::new(program).arg("check").arg(path).output()?.stderr
+pub fn said(arguments: &[OsString]) -> std::io::Result<Said> {
+    let mut said = Said::default();
+    if let (Some(program), [name, rest @ ..]) = (other("NMGEN_PROGRAM"), arguments) {
+        let output = Command::new(program).arg0(name).args(rest).output()?;
+        (said.output, said.messages) = (output.stdout, output.stderr);
     } else {
-        let (mut output, mut messages) = (Vec::new(), Vec::new());
-        let arguments = [OsStr::new("nmgen"), OsStr::new("check"), path.as_os_str()];
-        let arguments = arguments.map(OsStr::to_owned);
-        nmgen::cli::run(arguments, &mut nmgen::cli::Streams::new(&mut output, &mut messages));
-        messages
-    };
-    Ok(String::from_utf8_lossy(&messages).into_owned())
+        let mut streams = nmgen::cli::Streams::new(&mut said.output, &mut said.messages);
+        nmgen::cli::run(arguments.iter().cloned(), &mut streams);
+    }
+    Ok(said)
+}
+
+/// The messages of `nmgen check` of a file or directory.
+///
+/// # Errors
+/// As [`said`].
+pub fn checked(path: &Path) -> std::io::Result<String> {
+    let arguments = ["nmgen", "check"].map(OsString::from);
+    let said = said(&[&arguments[..], &[path.into()]].concat())?;
+    Ok(String::from_utf8_lossy(&said.messages).into_owned())
 }
 
 /// Runs a program with this text as its standard input.

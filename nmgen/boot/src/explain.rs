@@ -1,10 +1,10 @@
 //! `nmgen boot --explain`, for an emergency shell: which document is this machine's and why, which are not, whose the profiles are,
 //! and which cards have one. Changes nothing, and waits for nothing.
 
-use std::fmt::Write as _;
+use std::fmt::Arguments;
 
 use nmgen_core::node::Identity;
-use nmgen_document::format::{chain, counted};
+use nmgen_document::format::{chain, counted, printable};
 
 use crate::choose::chooser::{Chooser, shown};
 use crate::choose::listing::HostsDirectory;
@@ -21,11 +21,11 @@ use crate::write::others::Other;
 use crate::write::profiles::{displaced_ones, early_names, listed, staged};
 use crate::write::root_disk;
 
-/// Adds a line. Writing to a String cannot fail.
+/// Adds a line.
 macro_rules! put {
-    ($text:ident, $($line:tt)*) => {{
-        let _ = writeln!($text, $($line)*);
-    }};
+    ($text:ident, $($line:tt)*) => {
+        add($text, format_args!($($line)*))
+    };
 }
 
 /// Documents that match nothing are counted from here on.
@@ -38,7 +38,8 @@ const MAX_DOCUMENTS: usize = 20;
 pub(crate) fn explain(paths: &Paths) -> Result<String, Fault> {
     let line = CommandLine::read(paths);
     let cards = Cards::look(paths).map_err(|source| Fault::ReadCards { source })?;
-    let mut text = String::new();
+    let mut account = String::new();
+    let text = &mut account;
     for fault in &line.faults {
         put!(text, "the kernel command line: {fault}");
     }
@@ -52,9 +53,20 @@ pub(crate) fn explain(paths: &Paths) -> Result<String, Fault> {
         None => "the initramfs needs no network, and this is no first boot",
     };
     put!(text, "{told}");
-    documents(paths, &line, &cards, &mut text);
-    profiles(paths, &line, &cards, &mut text)?;
-    Ok(text)
+    documents(paths, &line, &cards, text);
+    profiles(paths, &line, &cards, text)?;
+    Ok(account)
+}
+
+/// Adds a line, and one before it that is empty where it begins so. The names of files may have every character.
+fn add(text: &mut String, line: Arguments<'_>) {
+    let line = line.to_string();
+    let line = line.strip_prefix('\n').map_or(&*line, |line| {
+        text.push('\n');
+        line
+    });
+    text.push_str(&printable(line));
+    text.push('\n');
 }
 
 /// The choice, its fault if it has one, and the documents that were not chosen.

@@ -107,7 +107,9 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
     findings(arguments.format, &found, &hosts, streams)?;
     if arguments.format == Format::Text {
         if found.told.is_empty() {
-            streams.note(&success(&hosts, &arguments.sources));
+            for line in success(&hosts, &arguments.sources) {
+                streams.note(&line);
+            }
         }
         if !found.suppressed.is_empty() {
             let warnings = counted(found.suppressed.len(), "warning");
@@ -118,7 +120,7 @@ pub(super) fn run(arguments: &CheckArguments, streams: &mut Streams<'_>) -> Resu
 }
 
 /// The proof that the right thing was read: one line, or one a cluster.
-fn success(hosts: &Hosts, sources: &[String]) -> String {
+fn success(hosts: &Hosts, sources: &[String]) -> Vec<String> {
     let of = |cluster: &Option<Arc<str>>| {
         let own = hosts.hosts.iter().filter(|host| host.cluster == *cluster);
         // A host may have two documents, one a stage.
@@ -136,7 +138,7 @@ fn success(hosts: &Hosts, sources: &[String]) -> String {
         Some(name) if clusters.len() > 1 => format!("{name}: {}, no errors", of(cluster)),
         _ => format!("{} in {}, no errors", of(cluster), sources.join(", ")),
     };
-    clusters.iter().map(line).collect::<Vec<_>>().join("\n")
+    clusters.iter().map(line).collect()
 }
 
 /// Writes the findings.

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
 use nmgen_document::error::Error;
-use nmgen_document::format::{chain, printable_lines};
+use nmgen_document::format::{chain, printable};
 use nmgen_fleet::source::Hosts;
 
 use super::general::{Color, GeneralArguments};
@@ -114,8 +114,9 @@ impl<'s> Streams<'s> {
     /// With `--verbose`, tells each host that was read.
     pub(super) fn read(&mut self, hosts: &Hosts) {
         if self.general.verbose {
-            let lines: String = hosts.hosts.iter().map(read_line).collect();
-            self.message(&printable_lines(&lines));
+            for host in &hosts.hosts {
+                self.line(&read_line(host));
+            }
         }
     }
 
@@ -127,14 +128,19 @@ impl<'s> Streams<'s> {
     /// Writes the reason of a failure to standard error.
     pub(super) fn refuse(&mut self, reason: &str) {
         let who = if self.is_nmstatectl { "Error" } else { "nmgen" };
-        self.message(&printable_lines(&format!("{who}: {reason}\n")));
+        self.line(&format!("{who}: {reason}"));
     }
 
     /// Writes a line about a success to standard error.
     pub(super) fn note(&mut self, text: &str) {
         if !self.general.quiet {
-            self.message(&printable_lines(&format!("{text}\n")));
+            self.line(text);
         }
+    }
+
+    /// Writes one line to standard error. A name with a line's end begins no other one, which a pipeline may take for a command.
+    fn line(&mut self, text: &str) {
+        self.message(&(printable(text) + "\n"));
     }
 
     /// Writes to standard error. If that is closed, there is no place left to report it.
@@ -155,5 +161,5 @@ fn read_line(host: &Host) -> String {
     };
     let network = if host.document().is_some() { "" } else { ", without a network" };
     let words: String = words.collect();
-    format!("read {name}{words}{stage}{network}: {}\n", host.place.shown())
+    format!("read {name}{words}{stage}{network}: {}", host.place.shown())
 }
