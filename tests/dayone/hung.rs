@@ -1,5 +1,6 @@
-//! An interface of Open vSwitch that NetworkManager leaves in "prepare" at a boot, as 1.46 and 1.48 may:
-//! the node has no network, and all profiles and the port are there.
+//! An interface of Open vSwitch that NetworkManager leaves in the middle at a boot: in "prepare", as 1.46
+//! and 1.48 may, or in its deactivation, which a full disk has had any version do. The node has no
+//! network, and all profiles and the port are there.
 
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
@@ -39,6 +40,36 @@ pub(crate) fn interface_that_hangs_is_activated(case: &Case<'_>) -> Result<(), E
     let it = started(&inside, "rm")?;
     assert!(it.text().contains("was removed; its network stays"), "{}", it.text());
     assert!(case.peer().pings(CHANGED, SOON)?);
+    Ok(())
+}
+
+/// Holds br-ex's interface in its deactivation.
+const HOLD: &str = "#!/bin/sh\n[ \"$1 $2\" = 'br-ex pre-down' ] || exit 0\nexec sleep 1000\n";
+const SCRIPT: &str = "/etc/NetworkManager/dispatcher.d/no-wait.d/50-lab-deactivation";
+const LINK: &str = "/etc/NetworkManager/dispatcher.d/pre-down.d/50-lab-deactivation";
+
+/// A node whose document is in force: activations would wait behind the deactivation.
+///
+/// # Panics
+/// If it has no network in the end.
+pub(crate) fn deactivation_without_an_end_is_ended(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 2\n")?;
+    inside.write(SCRIPT, HOLD)?;
+    inside.sh(&format!(
+        "chmod 755 {SCRIPT}; ln -sf {SCRIPT} {LINK}; systemctl stop dayone.service; \
+         nmcli --wait 0 connection up br-ex-if"
+    ))?;
+    let all = "nmcli --get-values DEVICE,TYPE,STATE device";
+    inside.wait_sh(&format!("{all} | grep -x br-ex:ovs-interface:deactivating"), SOON)?;
+    let mark = mark(&inside)?;
+    let start = Instant::now();
+    inside.sh(&format!("rm {LINK}; systemctl start --no-block dayone.service"))?;
+    let it = outcome(&inside, Some(&mark))?;
+    println!("a deactivation that hangs: {:.1?}", start.elapsed());
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(it.text().contains("in force already"), "{}", it.text());
+    assert!(case.peer().pings(ADDRESS, SOON)?);
     Ok(())
 }
 

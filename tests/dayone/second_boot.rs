@@ -4,7 +4,7 @@
 
 use std::net::Ipv4Addr;
 
-use super::hung::interface_that_hangs_is_activated;
+use super::hung::{deactivation_without_an_end_is_ended, interface_that_hangs_is_activated};
 use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
@@ -556,6 +556,7 @@ fn ready_comes_with_the_kernels_event() -> Result<(), Error> {
         println!("READY: {ready:.1?}");
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
+        deactivation_without_an_end_is_ended(case)?;
         interface_that_hangs_is_activated(case)
     })
 }

@@ -57,6 +57,8 @@ const TRACK_DNS: u32 = 0x20;
 const RELOAD_SETTINGS: u32 = 0x01;
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
 const EXTERNAL: u32 = 0x80;
+/// `NM_DEVICE_TYPE_OVS_INTERFACE`.
+const OVS_INTERFACE: u32 = 24;
 /// `NM_DEVICE_TYPE_OVS_PORT`, `NM_DEVICE_TYPE_OVS_BRIDGE`.
 const OVS_BRIDGE_OR_PORT: [u32; 2] = [25, 26];
 /// `NM_DEVICE_STATE_PREPARE` up to `NM_DEVICE_STATE_SECONDARIES`: being activated.
@@ -67,6 +69,8 @@ const STARTING: [u32; 2] = [0, UNAVAILABLE];
 const UNAVAILABLE: u32 = 20;
 /// `NM_DEVICE_STATE_DISCONNECTED`.
 const DISCONNECTED: u32 = 30;
+/// `NM_DEVICE_STATE_DEACTIVATING`.
+const DEACTIVATING: u32 = 110;
 
 impl Bus {
     /// Whether NetworkManager owns its name. The question starts nothing.
@@ -157,6 +161,22 @@ impl Bus {
         let Some(device) = self.device(name).await? else { return Ok(false) };
         let state = self.device_proxy(&device).await?.state().await;
         Ok(unless_gone(state.map_err(call("a query")))? == Some(UNAVAILABLE))
+    }
+
+    /// Names of Open vSwitch's interfaces that NetworkManager takes down at the moment.
+    pub(crate) async fn deactivating_interfaces(&self) -> Result<Vec<String>, BusError> {
+        let query = || call("the list of devices");
+        let mut found = Vec::new();
+        for path in self.manager.get_all_devices().await.map_err(query())? {
+            let proxy = self.device_proxy(path.as_str()).await?;
+            let answers = tokio::try_join!(proxy.interface(), proxy.device_type(), proxy.state());
+            if let Some((name, OVS_INTERFACE, DEACTIVATING)) =
+                unless_gone(answers.map_err(query()))?
+            {
+                found.push(name);
+            }
+        }
+        Ok(found)
     }
 
     async fn device_proxy(&self, path: &str) -> Result<DeviceProxy<'static>, BusError> {

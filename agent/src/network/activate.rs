@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{NetworkError, cards, clients::Clients, readiness, stale};
+use super::{NetworkError, cards, clients::Clients, hung, readiness, stale};
 use nmgen::chain;
 
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
 /// and ports up. An activating profile is restarted, since a DHCP client without an answer retries
-/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active,
-/// links that something has set down are set up, and stale ones are removed.
+/// less and less often. NetworkManager is restarted where it takes a deleted bridge for active or does
+/// not end a deactivation, links that something has set down are set up, and stale ones are removed.
 pub(super) async fn activate(
     net: &Clients<'_>,
     profiles: &[Active],
@@ -23,12 +23,8 @@ pub(super) async fn activate(
     let interfaces = profiles.iter().filter(|profile| profile.kind == "ovs-interface");
     let interfaces: Vec<&str> = interfaces.map(|profile| profile.device.as_str()).collect();
     let mut activated = stale::remove(net, &interfaces).await?;
-    let deleted = deleted_bridges(net, profiles).await?;
-    if !deleted.is_empty() {
-        let names = deleted.join(", ");
-        tracing::warn!(
-            "Open vSwitch lacks {names}, which NetworkManager shows as up; restarting it"
-        );
+    if let Some(why) = needs_restart(net, profiles, &interfaces).await? {
+        tracing::warn!("{why}; restarting it");
         let restarted = net.bus.restart_network_manager();
         let bound = net.wait.network_manager;
         readiness::awaited("NetworkManager's restart", bound, say, restarted).await??;
@@ -50,6 +46,22 @@ pub(super) async fn activate(
         }
     }
     if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
+}
+
+/// The reason why only a new start of NetworkManager helps, if there is one.
+async fn needs_restart(
+    net: &Clients<'_>,
+    profiles: &[Active],
+    interfaces: &[&str],
+) -> Result<Option<String>, NetworkError> {
+    let deleted = deleted_bridges(net, profiles).await?;
+    if !deleted.is_empty() {
+        let names = deleted.join(", ");
+        return Ok(Some(format!("Open vSwitch lacks {names}, which NetworkManager shows as up")));
+    }
+    let held = hung::in_deactivation(net, interfaces).await?;
+    Ok((!held.is_empty())
+        .then(|| format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
 }
 
 /// Bridges that NetworkManager shows as active and Open vSwitch does not have. Where somebody deletes

@@ -1,6 +1,6 @@
-//! Interfaces of Open vSwitch that NetworkManager leaves in "prepare" for good.
+//! Interfaces of Open vSwitch that NetworkManager leaves in the middle for good.
 //!
-//! Before 1.50.3 NetworkManager activates such an interface, for the sake of its port, while it still
+//! In "prepare": before 1.50.3 NetworkManager activates such an interface, for the sake of its port, while it still
 //! removes its own bridges of the boot before from Open vSwitch's database: the port begins anew, and
 //! the interface waits for the port of before (`autoconnect-ports`, which nmstate sets). Another
 //! activation finds the port that is there.
@@ -15,6 +15,36 @@ use crate::client::dbus::Waiting;
 /// An interface whose port is activated leaves "prepare" as soon as NetworkManager comes to it; two
 /// answers this far apart show that it has done other things meanwhile.
 const HANGS: Duration = Duration::from_secs(1);
+
+/// A deactivation takes milliseconds, and as long as a script of the dispatcher takes.
+const DEACTIVATION: Duration = Duration::from_secs(5);
+
+/// Those of these interfaces of Open vSwitch whose deactivation has no end: NetworkManager awaits the end of the link, and where
+/// Open vSwitch's database refused the deletion, as on a full disk, the link stays. Each further activation waits behind it.
+pub(super) async fn in_deactivation(
+    net: &Clients<'_>,
+    interfaces: &[&str],
+) -> Result<Vec<String>, NetworkError> {
+    let held = async || -> Result<Vec<String>, NetworkError> {
+        let mut found = net.bus.deactivating_interfaces().await?;
+        found.retain(|name| interfaces.contains(&name.as_str()));
+        Ok(found)
+    };
+    if held().await?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut signals = net.bus.signals().await?;
+    let ended = async {
+        while !held().await?.is_empty() {
+            signals.changed().await?;
+        }
+        Ok(Vec::new())
+    };
+    match tokio::time::timeout(DEACTIVATION, ended).await {
+        Ok(ended) => ended,
+        Err(_) => held().await,
+    }
+}
 
 /// Does `work`, and activates meanwhile whatever hangs.
 pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>) -> T {
