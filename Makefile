@@ -264,6 +264,7 @@ install-built:
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
 	install -Dm644 agent/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/diff.schema.json
 	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
+	install -Dm644 agent/doc/collect.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/collect.schema.json
 	install -Dm644 agent/doc/probe.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/probe.schema.json
 	install -Dm644 agent/doc/wire.md $(DESTDIR)$(PREFIX)/share/doc/dayone/wire.md
 	install -Dm644 agent/doc/health.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/health.schema.json

@@ -1,6 +1,6 @@
 //! The command line.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Parser, Subcommand, ValueEnum};
 
@@ -99,6 +99,9 @@ pub(crate) enum Command {
         /// Take FILE in place of this node's document; `-` is standard input
         #[arg(long, value_name = "FILE", requires = "dry_run")]
         document: Option<PathBuf>,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root", requires = "dry_run")]
+        from: Option<PathBuf>,
         /// Try again although the document failed too often
         #[arg(long)]
         retry: bool,
@@ -152,6 +155,9 @@ pub(crate) enum Command {
         /// Print one JSON object
         #[arg(long)]
         json: bool,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
     },
     /// Tell in one line whether the node is as its document wants, for monitoring
     ///
@@ -179,6 +185,9 @@ pub(crate) enum Command {
         /// Check FILE in place of this node's document; `-` is standard input
         #[arg(long, value_name = "FILE")]
         document: Option<PathBuf>,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
     },
     /// Show the br-ex that this node would get without a document, and change nothing
     ///
@@ -190,6 +199,9 @@ pub(crate) enum Command {
         /// Print one JSON object with all profiles and their properties
         #[arg(long)]
         json: bool,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
     },
     /// Ask the wire now: cables, LACP, VLANs, MTU, duplicate addresses, switches; change nothing
     ///
@@ -201,6 +213,17 @@ pub(crate) enum Command {
         /// The form of the findings
         #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
         format: Form,
+    },
+    /// Write this node into one file, without secrets
+    ///
+    /// The file has the status, the journals of this boot, documents, profiles, the states of nmstate, NetworkManager, the kernel
+    /// and Open vSwitch, cards, neighbours by LLDP, versions. Works on a broken node: a source that does not answer has its error
+    /// there. Takes at most ten seconds. `plan`, `check`, `diff`, `status` and `apply --dry-run` answer from it elsewhere
+    /// (`--from FILE`), `nmgen report` from many.
+    Collect {
+        /// Write to FILE, for root alone, compressed if its name ends in `.gz`; standard output without it
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
     },
     /// Print in what the current state differs from this node's document
     ///
@@ -214,6 +237,9 @@ pub(crate) enum Command {
         /// Exit with 1 if there is a difference, and with 2 for everything that goes wrong
         #[arg(long)]
         exit_code: bool,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
     },
     /// Put the last good configuration back in force
     Rollback,
@@ -230,6 +256,7 @@ impl Command {
             | Self::Status { .. }
             | Self::Health { .. }
             | Self::Check { .. }
+            | Self::Collect { .. }
             | Self::Plan { .. }
             | Self::Probe { .. }
             | Self::Diff { .. } => false,
@@ -238,6 +265,26 @@ impl Command {
 
     /// Whether it reads or writes what root alone may.
     pub(crate) fn needs_root(&self) -> bool {
-        !matches!(self, Self::Check { document: Some(_), .. })
+        self.from().is_none() && !matches!(self, Self::Check { document: Some(_), .. })
+    }
+
+    /// The collected node of which it answers.
+    pub(crate) fn from(&self) -> Option<&Path> {
+        match self {
+            Self::Apply { from, .. }
+            | Self::Status { from, .. }
+            | Self::Check { from, .. }
+            | Self::Plan { from, .. }
+            | Self::Diff { from, .. } => from.as_deref(),
+            Self::Bridge { .. }
+            | Self::Recover
+            | Self::Confirm
+            | Self::Trial
+            | Self::Wait
+            | Self::Health { .. }
+            | Self::Probe { .. }
+            | Self::Collect { .. }
+            | Self::Rollback => None,
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod apply;
 mod bridge;
 mod check;
+mod collect;
 mod confirm;
 mod diff;
 mod difference;
@@ -22,7 +23,7 @@ mod wait;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
-    apply::apply, bridge::bridge, check::check, confirm::confirm, diff::diff, dry_run::dry_run,
-    health::health, plan::plan, probe::probe, recover::recover, rollback::rollback, status::status,
-    trial::ask, wait::wait,
+    apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm, diff::diff,
+    dry_run::dry_run, health::health, plan::plan, probe::probe, recover::recover,
+    rollback::rollback, status::status, trial::ask, wait::wait,
 };

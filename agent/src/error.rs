@@ -6,6 +6,7 @@ use thiserror::Error;
 
 use crate::{
     bridge::{error::BridgeError, gather::GatherError},
+    bundle::BundleError,
     client::dbus::BusError,
     document::DocumentError,
     document::changes::WatchError,
@@ -85,6 +86,10 @@ pub(crate) enum Error {
     NeedsRoot,
     #[error("there are differences")]
     Differs,
+    #[error("{text}")]
+    OfCollected { text: String, exit: Exit },
+    #[error("the collected node cannot be used")]
+    Bundle(#[from] BundleError),
     #[error("{failed} probes of the wire failed")]
     Wire { failed: usize },
     #[error("{line}; {reason}")]
@@ -141,6 +146,17 @@ impl Error {
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::NeedsRoot
             | Self::Check(_) => Exit::Input,
+            Self::OfCollected { exit, .. } => *exit,
+            Self::Bundle(error) => match error {
+                BundleError::Read { .. }
+                | BundleError::Unpack { .. }
+                | BundleError::Encode { .. }
+                | BundleError::Compress { .. } => Exit::Machine,
+                BundleError::TooLarge { .. }
+                | BundleError::Decode { .. }
+                | BundleError::Newer { .. }
+                | BundleError::Outside { .. } => Exit::Input,
+            },
             Self::Plan(error) if error.is_in_files() => Exit::Input,
             Self::Plan(_) => Exit::Machine,
             Self::Document(error) => match error {

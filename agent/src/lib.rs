@@ -6,6 +6,7 @@
 extern crate nmgen_core as nmgen;
 
 mod bridge;
+mod bundle;
 mod cli;
 mod client;
 mod command;
@@ -61,10 +62,14 @@ pub fn main() -> ExitCode {
                 Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason.
-                Command::Status { json } => !json && matches!(error, Error::NotInForce { .. }),
+                Command::Status { json, .. } => !json && matches!(error, Error::NotInForce { .. }),
                 // The first line of the output has it.
                 Command::Health { .. } => matches!(error, Error::NotInForce { .. }),
-                Command::Confirm | Command::Recover | Command::Wait | Command::Plan { .. } => false,
+                Command::Confirm
+                | Command::Recover
+                | Command::Wait
+                | Command::Collect { .. }
+                | Command::Plan { .. } => false,
                 Command::Diff { .. } => matches!(error, Error::Differs),
                 Command::Probe { .. } => matches!(error, Error::Wire { .. }),
             };
@@ -109,33 +114,48 @@ fn carry_out(cli: &Cli) -> Result<(), Error> {
 }
 
 async fn dispatch(cli: &Cli) -> Result<(), Error> {
-    let paths = Paths::new(&cli.root);
+    let Some(file) = cli.command.from() else {
+        return carried_out(cli, &Paths::new(&cli.root)).await;
+    };
+    let node = bundle::unpack(bundle::read(file)?, file)?;
+    carried_out(cli, &node.paths).await.map_err(|error| match error {
+        // The output has told them.
+        Error::NotInForce { .. } | Error::Differs => error,
+        error => Error::OfCollected {
+            text: node.paths.on_node(&nmgen::chain(&error)),
+            exit: error.exit(),
+        },
+    })
+}
+
+async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
     if paths.is_system() && cli.command.needs_root() && !nix::unistd::geteuid().is_root() {
         return Err(Error::NeedsRoot);
     }
     match &cli.command {
         Command::Apply { dry_run: true, document, .. } => {
-            command::dry_run(&paths, document.as_deref()).await
+            command::dry_run(paths, document.as_deref()).await
         }
         Command::Apply { trial: Some(seconds), file: Some(file), .. } => {
-            command::ask(&paths, *seconds, file).await
+            command::ask(paths, *seconds, file).await
         }
         Command::Apply { retry, keep_trying, .. } => {
-            command::apply(&paths, *retry, *keep_trying).await
+            command::apply(paths, *retry, *keep_trying).await
         }
-        Command::Bridge { keep_trying } => command::bridge(&paths, *keep_trying).await,
-        Command::Confirm => command::confirm(&paths).await,
-        Command::Trial => run::trial::trial(&paths).await,
-        Command::Wait => command::wait(&paths).await,
-        Command::Recover => command::recover(&paths).await,
-        Command::Status { json } => command::status(&paths, *json).await,
-        Command::Health { format, only } => command::health(&paths, *format, only.as_deref()).await,
-        Command::Check { format, document } => {
-            command::check(&paths, document.as_deref(), *format).await
+        Command::Bridge { keep_trying } => command::bridge(paths, *keep_trying).await,
+        Command::Confirm => command::confirm(paths).await,
+        Command::Trial => run::trial::trial(paths).await,
+        Command::Wait => command::wait(paths).await,
+        Command::Recover => command::recover(paths).await,
+        Command::Status { json, .. } => command::status(paths, *json).await,
+        Command::Health { format, only } => command::health(paths, *format, only.as_deref()).await,
+        Command::Check { format, document, .. } => {
+            command::check(paths, document.as_deref(), *format).await
         }
-        Command::Probe { format } => command::probe(&paths, *format).await,
-        Command::Plan { json } => command::plan(&paths, *json).await,
-        Command::Diff { format, exit_code } => command::diff(&paths, *format, *exit_code).await,
-        Command::Rollback => command::rollback(&paths).await,
+        Command::Collect { output } => command::collect(paths, output.as_deref()).await,
+        Command::Probe { format } => command::probe(paths, *format).await,
+        Command::Plan { json, .. } => command::plan(paths, *json).await,
+        Command::Diff { format, exit_code, .. } => command::diff(paths, *format, *exit_code).await,
+        Command::Rollback => command::rollback(paths).await,
     }
 }

@@ -59,6 +59,9 @@ impl fmt::Display for Holder {
 /// The run at work: the process that the lock file names, if it is alive. A read that fails, as of a user
 /// who is not root, counts as a run: only evidence says that none is alive.
 pub(super) fn at_work(paths: &Paths) -> Option<Holder> {
+    if let Some(facts) = paths.collected() {
+        return facts.at_work.clone().map(Holder);
+    }
     let file = match File::open(paths.lock()) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,

@@ -4,6 +4,7 @@
 mod before;
 mod bridge;
 pub(crate) mod connection;
+pub(crate) mod facts;
 mod ip;
 mod link;
 mod mac;

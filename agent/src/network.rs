@@ -14,6 +14,7 @@ mod planning;
 mod readiness;
 pub(crate) mod real;
 mod restore;
+pub(crate) mod sight;
 mod stale;
 pub(crate) mod takeover;
 pub(crate) mod uplinks;
@@ -31,7 +32,7 @@ use crate::{
     client::{datapath::DatapathError, dbus::BusError, netlink::NetlinkError, ovsdb::OvsdbError},
     document::identity::HostNameError,
     durable::FileError,
-    model::{Before, Checkpoint, OnLink, ProbeResult, Uplinks, Wants, WayBack},
+    model::{Before, Checkpoint, OnLink, ProbeResult, Uplinks, Wants, WayBack, facts::NotTold},
     probe::Probe,
     state::{Parsed, State, StateError},
 };
@@ -51,6 +52,8 @@ pub(crate) enum NetworkError {
     State(#[from] StateError),
     #[error(transparent)]
     HostName(#[from] HostNameError),
+    #[error(transparent)]
+    NotTold(#[from] NotTold),
     #[error(transparent)]
     File(#[from] FileError),
     #[error("br-ex cannot be planned")]

@@ -2,16 +2,43 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::facts::{Collected, Facts};
+
 /// The root that all paths below are relative to; `/` on a node.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Paths {
     root: PathBuf,
+    /// The rest of a node that was collected, which no file has.
+    collected: Option<Collected>,
 }
 
 impl Paths {
     /// Paths under `root`.
     pub(crate) fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), collected: None }
+    }
+
+    /// The same files, beside facts that were collected.
+    pub(crate) fn with(&self, facts: Facts) -> Self {
+        Self { root: self.root.clone(), collected: Some(facts.into()) }
+    }
+
+    /// The facts of a node that was collected; `None`: those of now are to be read.
+    pub(crate) fn collected(&self) -> Option<&Facts> {
+        self.collected.as_deref()
+    }
+
+    /// Whether there is a network to ask: this system's, or a collected one.
+    pub(crate) fn has_network(&self) -> bool {
+        self.is_system() || self.collected.is_some()
+    }
+
+    /// A path, or a text with paths, as they are on the node that was collected.
+    pub(crate) fn on_node(&self, text: &str) -> String {
+        match self.root.to_str().filter(|_| self.collected.is_some() && !self.is_system()) {
+            Some(root) => text.replace(root, ""),
+            None => text.to_owned(),
+        }
     }
 
     /// `absolute` (a path that starts with `/`) below the root.

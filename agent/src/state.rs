@@ -38,6 +38,8 @@ pub(crate) enum StateError {
     Apply { source: Refusal },
     #[error("desired and current state cannot be compared")]
     Compare { source: Refusal },
+    #[error("a collected state cannot be written or read")]
+    Collected { source: serde_json::Error },
     #[error("a state cannot be written as YAML")]
     Encode { source: serde_yaml::Error },
 }
@@ -147,6 +149,16 @@ impl State {
         state.set_include_secrets(true);
         state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: e.into() })?;
         Ok(Self(state))
+    }
+
+    /// A state that was collected.
+    pub(crate) fn collected(value: serde_json::Value) -> Result<Self, StateError> {
+        serde_json::from_value(value).map(Self).map_err(|source| StateError::Collected { source })
+    }
+
+    /// This state as it is collected, secrets included.
+    pub(crate) fn to_value(&self) -> Result<serde_json::Value, StateError> {
+        serde_json::to_value(&self.0).map_err(|source| StateError::Collected { source })
     }
 
     /// Applies without nmstate's verification. On success its checkpoint is left open and rolls

@@ -1,4 +1,4 @@
-//! The command line. Exit codes: 0 done, 1 failure of this machine, 2 wrong input or call. Output
+//! The command line. Exit codes: 0 done, 1 failure of this machine, 2 wrong input or call, 3 a node is not as wanted. Output
 //! goes to standard output, diagnostics to standard error.
 
 mod arguments;
@@ -13,6 +13,7 @@ mod general;
 mod generate_command;
 mod github;
 mod json;
+mod report_command;
 mod sarif;
 mod selection;
 mod short;
@@ -66,6 +67,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
         Command::Show(arguments) => show_command::run(&arguments, streams),
         Command::Boot(arguments) => Ok(boot_command::run(&arguments)),
         Command::Diff(arguments) => diff::run(&arguments, streams),
+        Command::Report(arguments) => report_command::run(&arguments, streams),
         Command::Explain(arguments) => explain::run(&arguments, streams),
         Command::Completion(arguments) => completion::run(&arguments, streams),
         Command::Validate(arguments) => validate_command::run(&arguments, streams),
@@ -74,6 +76,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
         Ok(Done::Success) => ExitCode::SUCCESS,
         Ok(Done::InputWrong) => ExitCode::from(2),
         Ok(Done::Failed) => ExitCode::from(1),
+        Ok(Done::NotAsWanted) => ExitCode::from(3),
         Err(error) => {
             streams.error(&error);
             ExitCode::from(1)
@@ -120,6 +123,7 @@ fn parse(name: Name, arguments: &[OsString]) -> Result<(Command, GeneralArgument
         | Command::Show(_)
         | Command::Boot(_)
         | Command::Explain(_)
+        | Command::Report(_)
         | Command::Completion(_)
         | Command::Validate(_) => Ok(()),
     };

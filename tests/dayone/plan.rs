@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 use tests::{
-    dayone::{DAY_ONE, MAC, day_one_dhcp, ovs_rows, picture, settle},
+    dayone::{DAY_ONE, MAC, day_one_dhcp, ovs_rows, picture, replays, settle},
     lab::{Inside, Lab, Nic, Node, Peer, Result},
     program,
 };
@@ -139,6 +139,7 @@ fn case(profile: &str, peer: &Peer, addresses: &str) -> Result<()> {
         let before = everything(&inside)?;
         let beside = inside.sh("dayone plan")?;
         assert_eq!(planned(&inside.sh("dayone plan --json")?), plan);
+        replays(&inside)?;
         assert_eq!(everything(&inside)?, before);
         let reason = "# br-ex on eno1: br-ex has the first default route, via 192.0.2.1, and eno1 is the uplink in ovs-if-phys0\n";
         assert!(beside.starts_with(reason), "{beside}");

@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         ADDRESS, DAY_ONE, Document, HASTE, HOST_FILE, MAC, SOON, attempt, configure_ovs, outcome,
-        picture, settle, worker,
+        picture, replays, settle, worker,
     },
     lab::{Error, Lab, Nic, Peer},
 };
@@ -53,9 +53,12 @@ fn policy_is_undone_with_its_bridge() -> Result<(), Error> {
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "", "the policy's bridge is still there");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.write(HOST_FILE, &policy(&Document::new()))?;
+        // What a document would do is told far from the node too.
+        replays(&inside)?;
         let second = attempt(&inside)?;
         assert_eq!(second.exit, 0, "{}", second.text());
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
+        replays(&inside)?;
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         Ok(())
     })

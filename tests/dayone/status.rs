@@ -4,8 +4,8 @@ use std::net::Ipv4Addr;
 
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HOST_FILE, SOON, attempt, mark, outcome, stop_open_vswitch,
-        unwrapped, worker,
+        ADDRESS, DAY_ONE, Document, HOST_FILE, MAC, SOON, attempt, collected, mark, outcome,
+        replays, stop_open_vswitch, unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Peer},
     program,
@@ -39,8 +39,10 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         assert!(inside.sh("ip route")?.contains("203.0.113.0/24 via 192.0.2.2"));
         assert!(case.peer().pings(VIP, SOON)?, "the VIP is gone");
         assert!(case.peer().pings(ADDRESS, SOON)?);
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        let bundle = replays(&inside)?;
+        let card = &bundle["cards"][0];
+        assert_eq!((&card["name"], &card["mac"]), (&"eno1".into(), &MAC.into()), "{card}");
+        assert!(bundle["journals"]["dayone"]["value"].as_str().is_some_and(|it| it.contains("dayone")));
 
         the_gateway_is_asked(case)?;
         let inside = case.inside()?;
@@ -59,6 +61,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap_or_default();
         assert_eq!(json["in-force"], true, "{json}");
         assert!(json["drift"][0].as_str().is_some_and(|it| it.starts_with("br-ex")), "{json}");
+        replays(&inside)?;
         drift_fails_a_unit(&inside)?;
         services_that_are_down_are_named(&inside)
     })
@@ -175,6 +178,10 @@ fn an_edited_profile_is_told(inside: &Inside) -> Result<(), Error> {
 fn a_slow_answer_is_told(inside: &Inside) -> Result<(), Error> {
     inside.sh("systemctl kill --signal=SIGSTOP NetworkManager.service")?;
     let text = page(inside)?;
+    let bundle = collected(inside)?;
+    let error = bundle["facts"]["profiles"]["error"].as_str();
+    assert_eq!(error, Some("no answer within 3 s"), "{bundle:#}");
+    assert!(bundle["facts"]["kernel"]["value"]["interfaces"].is_array(), "{bundle:#}");
     inside.sh("systemctl kill --signal=SIGCONT NetworkManager.service")?;
     assert!(text.starts_with(&format!("COMMITTED: {HOST_FILE}; drift unknown ")), "{text}");
     assert!(text.contains("within 10 s: NetworkManager does not answer"), "{text}");

@@ -50,6 +50,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/dayone/check.schema.json", 0o644),
         ("usr/share/doc/dayone/health.schema.json", 0o644),
         ("usr/share/doc/dayone/probe.schema.json", 0o644),
+        ("usr/share/doc/dayone/collect.schema.json", 0o644),
         ("usr/share/doc/dayone/wire.md", 0o644),
         ("usr/share/doc/nmgen/check.schema.json", 0o644),
         ("usr/share/doc/nmgen/diff.schema.json", 0o644),

@@ -214,6 +214,47 @@ fn no_command_shows_a_secret() {
     assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
 }
 
+/// A profile for each kind of secret that NetworkManager keeps in a file.
+const PROFILE: &str = "[connection]\nid=a\n[802-1x]\npassword=VALUE\nprivate-key=data:;base64,VALUE\n[wireguard]\nprivate-key=VALUE\n\
+                       [wireguard-peer.x]\npreshared-key=VALUE\n[wifi-security]\nwep-key0=VALUE\n[vpn-secrets]\nany=VALUE\n\
+                       [macsec]\nmka-cak=VALUE\n[gsm]\npin=VALUE\n";
+
+#[tests::case]
+fn a_collected_node_has_no_secret_and_answers_without_one() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |path: &str| {
+        let path = place.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    };
+    fs::write(at("etc/hostname"), "worker-7\n").unwrap();
+    let (document, profile) = (
+        at("etc/nmstate/openshift/worker-7.yml"),
+        at("etc/NetworkManager/system-connections/a.nmconnection"),
+    );
+    let root = place.path().display().to_string();
+    let mut faults = Vec::new();
+    for (interface, marker) in INTERFACES.iter().zip(MARKERS.iter().cycle()) {
+        for text in documents(interface).iter().map(|it| it.replace("VALUE", marker)) {
+            fs::write(&document, &text).unwrap();
+            fs::write(&profile, PROFILE.replace("VALUE", marker)).unwrap();
+            let collected = run(place.path(), &["dayone", "--root", &root, "collect"]);
+            assert!(collected.status.success(), "{collected:?}");
+            fs::write(at("node.json"), &collected.stdout).unwrap();
+            let mut shown = vec![collected];
+            for answer in [&["status", "--json"][..], &["check"], &["apply", "--dry-run"]] {
+                let from = [&["dayone"], answer, &["--from", "node.json"]].concat();
+                shown.push(run(place.path(), &from));
+            }
+            let streams = shown.iter().flat_map(|it| [&it.stdout, &it.stderr]);
+            faults.extend(
+                streams.filter_map(|it| trace(it, marker)).map(|it| format!("{text}: {it}")),
+            );
+        }
+    }
+    assert!(faults.is_empty(), "{} faults\n{}", faults.len(), faults.join("\n"));
+}
+
 #[tests::case]
 fn an_excerpt_hides_a_secret_and_points_to_the_fault() {
     let place = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! A node with the agent: its documents, its day-one profiles, and the outcome of an attempt.
 
 mod bridge;
+mod bundle;
 mod configure_ovs;
 mod field;
 mod guide;
@@ -15,6 +16,7 @@ pub use self::{
         BRIDGE_PROFILES, USERSPACE, automatic, bridge_outcome, remove_bridge, volatile_profiles,
         with_bridge,
     },
+    bundle::{collected, replays},
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },

@@ -16,7 +16,10 @@ use crate::{
         netlink::{Netlink, NetlinkError},
         ovsdb::{Ovsdb, OvsdbError},
     },
-    model::{Bridge, Route},
+    model::{
+        Active, Address, Bridge, Link, Profile, Route,
+        facts::{Facts, NotTold},
+    },
     paths::Paths,
     settings::Settings,
 };
@@ -30,12 +33,79 @@ pub(crate) enum GatherError {
     Netlink(#[from] NetlinkError),
     #[error(transparent)]
     Ovsdb(#[from] OvsdbError),
+    #[error(transparent)]
+    NotTold(#[from] NotTold),
     #[error("cannot read {path}")]
     Read { path: PathBuf, source: io::Error },
 }
 
 /// An interface's name has 15 bytes, and comments may stand behind it.
 const LIMIT: usize = 64 << 10;
+
+/// Everything that is in no file.
+pub(crate) struct Readings {
+    links: Vec<Link>,
+    addresses: Vec<Address>,
+    default_routes: Vec<Route>,
+    profiles: Vec<Profile>,
+    active: Vec<Active>,
+    bridges: Vec<Bridge>,
+}
+
+impl Readings {
+    /// Asks the kernel, NetworkManager and Open vSwitch.
+    async fn now(paths: &Paths, bus: &Bus, netlink: &Netlink) -> Result<Self, GatherError> {
+        let kernel = async {
+            let links = netlink.links().await?;
+            let addresses = netlink.addresses().await?;
+            Ok::<_, GatherError>((links, addresses, netlink.default_routes().await?))
+        };
+        let manager =
+            async { Ok::<_, GatherError>(tokio::try_join!(bus.connections(), bus.active())?) };
+        let bridges = async { Ok::<_, GatherError>(bridges(paths).await?) };
+        let (bridges, (links, addresses, default_routes), (profiles, active)) =
+            tokio::try_join!(bridges, kernel, manager)?;
+        let bridges = bridges.unwrap_or_default();
+        Ok(Self { links, addresses, default_routes, profiles, active, bridges })
+    }
+
+    /// The same from a node that was collected.
+    pub(crate) fn collected(facts: &Facts) -> Result<Self, GatherError> {
+        let (kernel, manager) = ("the kernel", "NetworkManager");
+        Ok(Self {
+            links: facts.links.get(kernel)?,
+            addresses: facts.addresses.get(kernel)?,
+            default_routes: facts.default_routes.get(kernel)?,
+            profiles: facts.profiles.get(manager)?,
+            active: facts.active.get(manager)?,
+            bridges: facts.bridges.get("Open vSwitch")?.unwrap_or_default(),
+        })
+    }
+
+    /// The inputs, with the files beside them.
+    pub(crate) fn inputs(self, paths: &Paths, settings: &Settings) -> Result<Inputs, GatherError> {
+        let Self { links, addresses, mut default_routes, profiles, active, bridges } = self;
+        default_routes.retain(|route: &Route| !route.is_multipath);
+        let mut drivers = BTreeMap::new();
+        for link in &links {
+            let driver = driver(&paths.sys_net().join(&link.name).join("device/uevent"))?;
+            drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
+        }
+        let options = Options { datapath_type: settings.bridge.datapath_type.clone() };
+        let files = files(paths)?;
+        Ok(Inputs {
+            links,
+            drivers,
+            addresses,
+            default_routes,
+            profiles,
+            active,
+            files,
+            bridges,
+            options,
+        })
+    }
+}
 
 /// Reads all inputs.
 pub(crate) async fn gather(
@@ -44,34 +114,7 @@ pub(crate) async fn gather(
     bus: &Bus,
     netlink: &Netlink,
 ) -> Result<Inputs, GatherError> {
-    let kernel = async {
-        let links = netlink.links().await?;
-        let addresses = netlink.addresses().await?;
-        Ok::<_, GatherError>((links, addresses, netlink.default_routes().await?))
-    };
-    let manager =
-        async { Ok::<_, GatherError>(tokio::try_join!(bus.connections(), bus.active())?) };
-    let (bridges, (links, addresses, mut default_routes), (profiles, active)) =
-        tokio::try_join!(bridges(paths), kernel, manager)?;
-    default_routes.retain(|route: &Route| !route.is_multipath);
-    let mut drivers = BTreeMap::new();
-    for link in &links {
-        let driver = driver(&paths.sys_net().join(&link.name).join("device/uevent"))?;
-        drivers.extend(driver.map(|driver| (link.name.clone(), driver)));
-    }
-    let options = Options { datapath_type: settings.bridge.datapath_type.clone() };
-    let files = files(paths)?;
-    Ok(Inputs {
-        links,
-        drivers,
-        addresses,
-        default_routes,
-        profiles,
-        active,
-        files,
-        bridges,
-        options,
-    })
+    Readings::now(paths, bus, netlink).await?.inputs(paths, settings)
 }
 
 /// `DRIVER=` of the device below a link; a virtual link has none.
@@ -80,17 +123,17 @@ fn driver(uevent: &Path) -> Result<Option<String>, GatherError> {
     Ok(text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned))
 }
 
-/// The bridges in OVSDB; none if it does not run.
-async fn bridges(paths: &Paths) -> Result<Vec<Bridge>, GatherError> {
+/// The bridges in OVSDB; `None` if it does not run.
+pub(crate) async fn bridges(paths: &Paths) -> Result<Option<Vec<Bridge>>, OvsdbError> {
     let mut ovsdb = match Ovsdb::connect(&paths.ovsdb_socket()).await {
         Ok(ovsdb) => ovsdb,
         Err(error @ OvsdbError::Connect { .. }) => {
             tracing::debug!("{error}");
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => return Err(error),
     };
-    Ok(ovsdb.bridges().await?)
+    ovsdb.bridges().await.map(Some)
 }
 
 fn files(paths: &Paths) -> Result<Files, GatherError> {

@@ -6,7 +6,7 @@ use nmgen::chain;
 use serde::Serialize;
 use serde_json::json;
 
-use super::output::print;
+use super::output::print_of;
 use crate::{
     cli::Form,
     document::{self, Document, check, service_files},
@@ -85,7 +85,7 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
             let refused = |error: &Error| Report::new(Verdict::Refused, None, chain(error));
             let mut report = result.as_ref().map_or_else(refused, |it| it.clone());
             report.warnings = warnings;
-            print(&format!("{:#}\n", json!(report)))?;
+            print_of(paths, &format!("{:#}\n", json!(report)))?;
             result.map(drop)
         }
         (Err(error), Form::Text) => {
@@ -94,14 +94,14 @@ pub(crate) async fn check(paths: &Paths, file: Option<&Path>, form: Form) -> Res
             }
             Err(error)
         }
-        (Ok(report), Form::Text) => told(&report),
+        (Ok(report), Form::Text) => told(paths, &report),
     }
 }
 
 /// As a service, prints nothing: the journal gets only pending and refused documents.
-fn told(report: &Report) -> Result<(), Error> {
+fn told(paths: &Paths, report: &Report) -> Result<(), Error> {
     if !log::is_service() {
-        return print(&format!("{}\n", report.reason));
+        return print_of(paths, &format!("{}\n", report.reason));
     }
     match (report.verdict, &report.document, &report.digest) {
         (Verdict::Pending, Some(path), Some(digest)) => tracing::info!(

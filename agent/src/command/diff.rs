@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     difference::{Differences, Lacking, compare, saved},
-    output::{print, print_page},
+    output::{print_of, print_page},
     services,
 };
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
     document::{self, Document, check},
     durable::{self, record::Record},
     error::Error,
-    network::{Network as _, real::RealNetwork},
+    network::sight::Sight,
     paths::Paths,
     run::last_good::last_good_state,
     settings::{Settings, Usable},
@@ -43,11 +43,11 @@ pub(crate) async fn diff(paths: &Paths, form: Form, exit_code: bool) -> Result<(
     match form {
         Form::Text => {
             let style = Style::of_terminal(std::io::stdout().is_terminal());
-            let text = nmgen::printable_lines(&text(&compared));
+            let text = paths.on_node(&nmgen::printable_lines(&text(&compared)));
             let lines = text.lines().map(|line| painted(line, style) + "\n");
             print_page(&lines.collect::<String>())?;
         }
-        Form::Json => print(&json(&compared))?,
+        Form::Json => print_of(paths, &json(&compared))?,
     }
     if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
 }
@@ -66,7 +66,7 @@ async fn compared(paths: &Paths) -> Result<Compared, Error> {
     };
     let parsed = check::check(&document)?;
     services::required(paths, services::needs_ovs(&document)).await?;
-    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let network = Sight::connect(paths, &settings.wait).await?;
     let differences = differences(paths, &record, &network, &document, &parsed).await?;
     let (subject, reason) = (Some(document.path.display().to_string()), chosen.reason);
     Ok(Compared { subject, reason, differences, ..Compared::default() })
@@ -74,7 +74,7 @@ async fn compared(paths: &Paths) -> Result<Compared, Error> {
 
 async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result<Compared, Error> {
     services::required(paths, true).await?;
-    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let network = Sight::connect(paths, &settings.wait).await?;
     let subject = Some(format!("br-ex on {}", plan.uplink.link));
     let (lacking, differences) = bridge_differences(&network, plan).await?;
     Ok(Compared { subject, reason: plan.uplink.to_string(), lacking, differences })
@@ -83,7 +83,7 @@ async fn bridge(paths: &Paths, settings: &Settings, plan: &BridgePlan) -> Result
 /// The parts of the automatic bridge that the node lacks, in words, and those that NMState can say; the plan is the one of
 /// this boot's commit.
 pub(super) async fn bridge_differences(
-    network: &RealNetwork<'_>,
+    network: &Sight<'_>,
     plan: &BridgePlan,
 ) -> Result<(Vec<String>, Differences), Error> {
     let lacking = network.lacking(plan).await?;
@@ -100,7 +100,7 @@ pub(super) fn committed_bridge(paths: &Paths) -> Result<Option<BridgePlan>, Erro
 pub(super) async fn differences(
     paths: &Paths,
     record: &Record,
-    network: &RealNetwork<'_>,
+    network: &Sight<'_>,
     document: &Document,
     parsed: &Parsed,
 ) -> Result<Differences, Error> {
@@ -116,7 +116,7 @@ pub(super) async fn differences(
 }
 
 /// The document resolved against the current state.
-pub(super) async fn resolved(network: &RealNetwork<'_>, parsed: &Parsed) -> Result<State, Error> {
+pub(super) async fn resolved(network: &Sight<'_>, parsed: &Parsed) -> Result<State, Error> {
     let current = match parsed.needs_current() {
         true => Some(network.current().await?),
         false => None,

@@ -8,7 +8,7 @@ use crate::{
     durable::{self, record::Record},
     error::Error,
     model::Active,
-    network::{Network as _, real::RealNetwork},
+    network::sight::Sight,
     paths::Paths,
     state::{Saved, State},
 };
@@ -39,7 +39,7 @@ pub(super) struct Differences {
 
 /// Compares `desired` with the current state, and with what `saved` makes of it.
 pub(super) async fn compare(
-    network: &RealNetwork<'_>,
+    network: &Sight<'_>,
     desired: &State,
     saved: &[Saved],
 ) -> Result<Differences, Error> {

@@ -5,14 +5,14 @@ use std::path::Path;
 use super::{
     diff::{changes, differences, resolved},
     difference::{Differences, compare},
-    output::print,
+    output::print_of,
     services,
 };
 use crate::{
     document::{self, check, service_files},
     durable::record::Record,
     error::Error,
-    network::real::RealNetwork,
+    network::sight::Sight,
     paths::Paths,
     run::in_force::Adopted,
     settings::Usable,
@@ -35,30 +35,33 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
     for warning in &chosen.warnings {
         tracing::warn!("{warning}");
     }
-    let Some(document) = chosen.document else { return print(&format!("{}\n", chosen.reason)) };
-    print(&format!("# {}: {}\n", document.path.display(), chosen.reason))?;
+    let Some(document) = chosen.document else {
+        return print_of(paths, &format!("{}\n", chosen.reason));
+    };
+    print_of(paths, &format!("# {}: {}\n", document.path.display(), chosen.reason))?;
     let files = service_files::read(paths, &chosen.hostname)?;
     let in_force = record.in_force(paths, &document.digest)?;
     if in_force && record.has_service_files(&files.digests()) {
-        return print("# in force already\n");
+        return print_of(paths, "# in force already\n");
     }
     let parsed = check::check(&document)?;
     services::required(paths, services::needs_ovs(&document)).await?;
-    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let network = Sight::connect(paths, &settings.wait).await?;
     if !in_force && Adopted::find(paths, &record, &document)?.is_some() {
-        print(
+        print_of(
+            paths,
             "# in force by another tool: recorded, and applied only if the network is not usable\n",
         )?;
         let found = differences(paths, &record, &network, &document, &parsed).await?;
-        return print(&shown(&found));
+        return print_of(paths, &shown(&found));
     }
     for file in files.due(&record.applied_service_files(&files.digests()))?.due {
-        print(&format!("# {}, before the document\n", file.path.display()))?;
+        print_of(paths, &format!("# {}, before the document\n", file.path.display()))?;
         let desired = resolved(&network, &file.parsed).await?;
-        print(&shown(&compare(&network, &desired, &[]).await?))?;
-        print(&format!("# {}\n", document.path.display()))?;
+        print_of(paths, &shown(&compare(&network, &desired, &[]).await?))?;
+        print_of(paths, &format!("# {}\n", document.path.display()))?;
     }
-    print(&shown(&differences(paths, &record, &network, &document, &parsed).await?))
+    print_of(paths, &shown(&differences(paths, &record, &network, &document, &parsed).await?))
 }
 
 fn shown(found: &Differences) -> String {

@@ -26,6 +26,9 @@ pub(super) async fn silent(
     if settings.probe.gateway == Policy::Off {
         return None;
     }
+    if let Some(facts) = paths.collected() {
+        return facts.silent.clone();
+    }
     let netlink = match Netlink::connect() {
         Ok(netlink) => netlink,
         Err(error) => return Some(nmgen::chain(&error)),

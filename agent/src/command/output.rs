@@ -2,11 +2,16 @@
 
 use std::io::Write as _;
 
-use crate::error::Error;
+use crate::{error::Error, paths::Paths};
 
 /// Prints to stdout, as every output shows text of others.
 pub(super) fn print(text: &str) -> Result<(), Error> {
     print_page(&nmgen::printable_lines(text))
+}
+
+/// The same of a node that may be a collected one: with the paths of its files there.
+pub(super) fn print_of(paths: &Paths, text: &str) -> Result<(), Error> {
+    print(&paths.on_node(text))
 }
 
 /// Prints to stdout what is made for it: with colours, or JSON.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::output::print_page;
 use crate::{
     bridge::{
-        gather::gather,
+        gather::{Readings, gather},
+        inputs::Inputs,
         plan::BridgePlan,
         planner,
         uplink::{Choice, Patience, choose},
@@ -19,7 +20,7 @@ use crate::{
     error::Error,
     network::NetworkError,
     paths::Paths,
-    settings::Usable,
+    settings::{Settings, Usable},
 };
 
 /// `dayone plan --json`; `doc/plan.schema.json` describes it.
@@ -39,20 +40,7 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
     let in_force = Record::load(paths).document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let document = chosen.document.map(|document| document.path.display().to_string());
-    let bound = settings.timeout.snapshot.get();
-    let inputs = async {
-        let (bus, netlink) = (
-            Bus::connect().await.map_err(NetworkError::from)?,
-            Netlink::connect().map_err(NetworkError::from)?,
-        );
-        bus.network_manager().await.map_err(NetworkError::from)?;
-        Ok::<_, Error>(gather(paths, &settings, &bus, &netlink).await?)
-    };
-    let late = |_| {
-        let what = "NetworkManager, the kernel or Open vSwitch".to_owned();
-        NetworkError::NotReady { what, bound }
-    };
-    let inputs = tokio::time::timeout(bound, inputs).await.map_err(late)??;
+    let inputs = inputs(paths, &settings).await?;
     let awaited = match choose(&inputs, Patience::Left) {
         Ok(Choice::Wait(awaited)) => Some(awaited.to_string()),
         Ok(Choice::Decided(_)) | Err(_) => None,
@@ -63,7 +51,28 @@ pub(crate) async fn plan(paths: &Paths, json: bool) -> Result<(), Error> {
     };
     let plan = planner::plan(&inputs, uplink)?;
     let report = Report { schema: 1, document, awaited, plan: &plan };
-    print_page(&if json { as_json(&report)? } else { as_text(&report) })
+    print_page(&paths.on_node(&if json { as_json(&report)? } else { as_text(&report) }))
+}
+
+/// The inputs of now, or of a node that was collected.
+async fn inputs(paths: &Paths, settings: &Settings) -> Result<Inputs, Error> {
+    if let Some(facts) = paths.collected() {
+        return Ok(Readings::collected(facts)?.inputs(paths, settings)?);
+    }
+    let bound = settings.timeout.snapshot.get();
+    let inputs = async {
+        let (bus, netlink) = (
+            Bus::connect().await.map_err(NetworkError::from)?,
+            Netlink::connect().map_err(NetworkError::from)?,
+        );
+        bus.network_manager().await.map_err(NetworkError::from)?;
+        Ok::<_, Error>(gather(paths, settings, &bus, &netlink).await?)
+    };
+    let late = |_| {
+        let what = "NetworkManager, the kernel or Open vSwitch".to_owned();
+        NetworkError::NotReady { what, bound }
+    };
+    tokio::time::timeout(bound, inputs).await.map_err(late)?
 }
 
 fn as_json(report: &Report<'_>) -> Result<String, Error> {

@@ -1,6 +1,6 @@
 //! The services without which the network of a document is neither read nor made, asked before anything that depends on them.
 
-use std::{fmt, pin::pin, time::Duration};
+use std::{pin::pin, time::Duration};
 
 use nmgen::chain;
 
@@ -8,6 +8,7 @@ use crate::{
     client::{dbus::Bus, ovsdb::Ovsdb},
     document::Document,
     error::Error,
+    model::facts::{Outage, Service},
     paths::Paths,
     run::{refused, units},
     state::Parsed,
@@ -22,85 +23,58 @@ const SILENT: Duration = Duration::from_secs(10);
 /// Its bound where NetworkManager answers, slowly: an emulated machine takes more than a minute.
 const BUSY: Duration = Duration::from_secs(300);
 
-/// A service that does not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Service {
-    /// Its database or its daemon.
-    OpenVswitch,
-    NetworkManager,
-    Bus,
+fn outage(paths: &Paths, service: Service, why: String) -> Outage {
+    let names: &[&str] = match service {
+        Service::OpenVswitch => &["openvswitch.service", "openvswitch-switch.service"],
+        Service::NetworkManager => &["NetworkManager.service"],
+        Service::Bus => &["dbus-broker.service", "dbus.service"],
+    };
+    let unit = names.iter().find(|it| units::is_installed(paths, it)).unwrap_or(&names[0]);
+    let unmask = if units::is_masked(paths, unit) {
+        format!("systemctl unmask {unit}; ")
+    } else {
+        String::new()
+    };
+    let start = format!("`{unmask}systemctl start {unit}` starts it");
+    Outage { service, is_late: false, why, start }
 }
 
-/// A service that is down, or too slow, and how it starts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Down {
-    pub(super) service: Service,
-    /// Whether it had no answer in time: on a busy node that is no proof of anything.
-    pub(super) is_late: bool,
-    /// The evidence.
-    pub(super) why: String,
-    /// The command, in words.
-    pub(super) start: String,
+fn late(paths: &Paths, service: Service) -> Outage {
+    let why = format!("no answer within {} s", ANSWER.as_secs());
+    let outage = outage(paths, service, why);
+    let start = format!("if the node is not just busy: {}", outage.start);
+    Outage { is_late: true, start, ..outage }
 }
 
-impl fmt::Display for Down {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = match self.service {
-            Service::OpenVswitch => "Open vSwitch",
-            Service::NetworkManager => "NetworkManager",
-            Service::Bus => "the system bus",
-        };
-        f.write_str(name)?;
-        f.write_str(if self.is_late { " does not answer" } else { " is down" })
-    }
-}
-
-impl serde::Serialize for Down {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.to_string())
-    }
-}
-
-impl Down {
-    fn new(paths: &Paths, service: Service, why: String) -> Self {
-        let names: &[&str] = match service {
-            Service::OpenVswitch => &["openvswitch.service", "openvswitch-switch.service"],
-            Service::NetworkManager => &["NetworkManager.service"],
-            Service::Bus => &["dbus-broker.service", "dbus.service"],
-        };
-        let unit = names.iter().find(|it| units::is_installed(paths, it)).unwrap_or(&names[0]);
-        let unmask = if units::is_masked(paths, unit) {
-            format!("systemctl unmask {unit}; ")
-        } else {
-            String::new()
-        };
-        let start = format!("`{unmask}systemctl start {unit}` starts it");
-        Self { service, is_late: false, why, start }
-    }
-
-    fn late(paths: &Paths, service: Service) -> Self {
-        let why = format!("no answer within {} s", ANSWER.as_secs());
-        let down = Self::new(paths, service, why);
-        let start = format!("if the node is not just busy: {}", down.start);
-        Self { is_late: true, start, ..down }
-    }
-
-    /// As the end of a command.
-    fn error(self) -> Error {
-        Error::Down { down: self.to_string(), why: self.why, start: self.start }
-    }
+/// As the end of a command.
+fn ended(outage: Outage) -> Error {
+    Error::Down { down: outage.to_string(), why: outage.why, start: outage.start }
 }
 
 /// The first of the services that is down; Open vSwitch is asked where the network needs it.
-pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
-    let down = |service, why| Some(Down::new(paths, service, why));
-    if needs_ovs {
-        match tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await {
-            Ok(None) => {}
-            Ok(Some(why)) => return down(Service::OpenVswitch, why),
-            Err(_) => return Some(Down::late(paths, Service::OpenVswitch)),
-        }
+pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Outage> {
+    if let Some(facts) = paths.collected() {
+        let ovs = facts.open_vswitch.clone().filter(|_| needs_ovs);
+        return ovs.or_else(|| facts.network_manager.clone());
     }
+    let ovs = if needs_ovs { down_open_vswitch(paths).await } else { None };
+    match ovs {
+        Some(down) => Some(down),
+        None => down_network_manager(paths).await,
+    }
+}
+
+/// Open vSwitch, if it is down.
+pub(super) async fn down_open_vswitch(paths: &Paths) -> Option<Outage> {
+    match tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await {
+        Ok(why) => why.map(|why| outage(paths, Service::OpenVswitch, why)),
+        Err(_) => Some(late(paths, Service::OpenVswitch)),
+    }
+}
+
+/// NetworkManager or the bus, if one is down.
+pub(super) async fn down_network_manager(paths: &Paths) -> Option<Outage> {
+    let down = |service, why| Some(outage(paths, service, why));
     let manager = async { Bus::connect().await?.has_network_manager().await };
     match tokio::time::timeout(ANSWER, manager).await {
         Ok(Ok(true)) => None,
@@ -108,7 +82,7 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Down> {
             down(Service::NetworkManager, "it does not own its name on the bus".to_owned())
         }
         Ok(Err(error)) => down(Service::Bus, chain(&error)),
-        Err(_) => Some(Down::late(paths, Service::Bus)),
+        Err(_) => Some(late(paths, Service::Bus)),
     }
 }
 
@@ -138,8 +112,8 @@ pub(super) async fn in_time<T>(look: impl Future<Output = T>) -> Result<T, Strin
 /// An error if a service is down that a command of somebody at a terminal needs: it would wait for it, and fail later with a
 /// reason that is further from the cause.
 pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error> {
-    match down(paths, needs_ovs).await.filter(|_| paths.is_system()) {
-        Some(down) => Err(down.error()),
+    match down(paths, needs_ovs).await.filter(|_| paths.has_network()) {
+        Some(down) => Err(ended(down)),
         None => Ok(()),
     }
 }
@@ -148,7 +122,7 @@ pub(super) async fn required(paths: &Paths, needs_ovs: bool) -> Result<(), Error
 pub(super) async fn open_vswitch(paths: &Paths) -> Result<(), Error> {
     let why = without_open_vswitch(paths).await.filter(|_| paths.is_system());
     why.map_or(Ok(()), |why| {
-        let error = Down::new(paths, Service::OpenVswitch, why).error();
+        let error = ended(outage(paths, Service::OpenVswitch, why));
         refused(&error);
         Err(error)
     })

@@ -33,7 +33,8 @@ use crate::{
     durable::{FileError, record::Record},
     error::Error,
     lock,
-    network::real::RealNetwork,
+    model::facts::Outage,
+    network::sight::Sight,
     paths::Paths,
     run::last_good::last_good_state,
     settings::{Settings, Usable},
@@ -43,7 +44,7 @@ use crate::{
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let (text, verdict) = text(paths, json).await?;
-    print_page(&text)?;
+    print_page(&paths.on_node(&text))?;
     verdict
 }
 
@@ -115,7 +116,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
     if depth == Depth::Files {
         return Ok(Found { report, chosen, record, at_work });
     }
-    if paths.is_system() {
+    if paths.has_network() {
         report.down = down(&chosen, &report, paths).await;
     }
     match (&report.down, report.removed.is_some()) {
@@ -132,7 +133,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
             }
         }
     }
-    let asks = depth == Depth::Gateways && paths.is_system();
+    let asks = depth == Depth::Gateways && paths.has_network();
     if asks && report.in_force && report.down.is_none() {
         report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;
     }
@@ -168,7 +169,7 @@ struct Printed<'a> {
 }
 
 /// The service whose absence explains everything else; a node without a document or bridge needs none.
-async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<services::Down> {
+async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<Outage> {
     let is_automatic = report.boot.bridge.is_some();
     match &chosen.document {
         Some(document) => services::down(paths, services::needs_ovs(document)).await,
@@ -193,16 +194,16 @@ async fn drift_now(
             report.in_force &= report.boot.bridge.is_none();
             return Ok(nothing());
         };
-        let network = RealNetwork::connect(paths, &settings.wait).await?;
+        let network = Sight::connect(paths, &settings.wait).await?;
         return bridge_differences(&network, &plan).await;
     }
     if !report.in_force {
         return Ok(nothing());
     }
     // The network of now is this system's.
-    let desired = if paths.is_system() { last_good_state(paths, record)? } else { None };
+    let desired = if paths.has_network() { last_good_state(paths, record)? } else { None };
     let Some(desired) = desired else { return Ok(nothing()) };
-    let network = RealNetwork::connect(paths, &settings.wait).await?;
+    let network = Sight::connect(paths, &settings.wait).await?;
     let desired = network.with_names_of_now(desired).await?;
     Ok((Vec::new(), compare(&network, &desired, &saved(paths, record)).await?))
 }

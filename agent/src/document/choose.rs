@@ -75,11 +75,12 @@ pub(crate) async fn choose(
     }
     let (document, reason) = match (&kept, &selection.choice) {
         (Some(name), _) => (
-            Some(Document::read(file(paths, name))?),
+            Some(Document::read_as_on_node(paths, file(paths, name))?),
             "the host file in force, whatever this node's name is".to_owned(),
         ),
         (None, Some(choice)) => {
-            (Some(Document::read(file(paths, &choice.name))?), select::reason(choice))
+            let file = file(paths, &choice.name);
+            (Some(Document::read_as_on_node(paths, file)?), select::reason(choice))
         }
         (None, None) => (None, "no document for this node".to_owned()),
     };

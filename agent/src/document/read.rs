@@ -10,6 +10,7 @@ use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
+use crate::paths::Paths;
 
 /// Why no document could be chosen.
 #[derive(Debug, Error)]
@@ -46,6 +47,14 @@ impl Document {
         let bytes = bytes(&path).map_err(read)?;
         let mode = fs::metadata(&path).map_err(read)?.permissions().mode() & 0o777;
         Self::of(path, bytes, mode)
+    }
+
+    /// Reads a file of a node, which has its own path in the answer also where the node was collected.
+    pub(crate) fn read_as_on_node(paths: &Paths, path: PathBuf) -> Result<Self, DocumentError> {
+        let shown = paths.on_node(&path.to_string_lossy());
+        let is_elsewhere = paths.collected().is_some();
+        let document = Self::read(path)?;
+        Ok(if is_elsewhere { Self { path: shown.into(), ..document } } else { document })
     }
 
     /// Reads a file that the caller names; `-` is standard input.

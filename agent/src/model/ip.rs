@@ -51,7 +51,8 @@ impl fmt::Display for OnLink {
 }
 
 /// An address in the kernel.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Address {
     pub(crate) on: OnLink,
     /// Not usable yet (duplicate address detection).
@@ -77,7 +78,8 @@ impl Address {
 }
 
 /// The scope of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Scope {
     Global,
     /// `site`, and any number of an administrator's.
@@ -87,7 +89,8 @@ pub(crate) enum Scope {
 }
 
 /// A next hop of a default route of the main table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Route {
     /// In the route's own family, unless it is an IPv4 route through an IPv6 gateway.
     pub(crate) gateway: IpAddr,

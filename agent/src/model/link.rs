@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::mac::Mac;
 
 /// A network device.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) struct Link {
     pub(crate) index: u32,
     pub(crate) name: String,
@@ -32,7 +33,8 @@ pub(crate) struct Link {
 }
 
 /// The layer below IP on a link.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Layer {
     #[default]
     Ethernet,
@@ -43,7 +45,8 @@ pub(crate) enum Layer {
 }
 
 /// The state of a bond's port in LACP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub(crate) enum Lacp {
     /// Both sides collect and distribute.
     Settled,

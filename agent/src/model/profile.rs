@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::connection::ConnectionSettings;
 
 /// A profile with its settings.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     /// Path of its D-Bus object.
     pub(crate) path: String,

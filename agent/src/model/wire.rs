@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 use super::mac::Mac;
 
 /// A bond.
@@ -53,7 +55,7 @@ pub(crate) struct Neighbouring {
 }
 
 /// The other end of a cable, as it says of itself by LLDP.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LldpNeighbour {
     pub(crate) link: String,
     pub(crate) system: Option<String>,

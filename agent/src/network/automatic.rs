@@ -22,7 +22,7 @@ use crate::{
         ovsdb::Ovsdb,
     },
     model::{
-        Active, Lacp, Mac, ProfileRef,
+        Active, Address, Bridge, Lacp, Mac, ProfileRef, Route,
         connection::{Record, Value},
     },
 };
@@ -197,56 +197,76 @@ pub(super) async fn lacking(
     net: &Clients<'_>,
     plan: &BridgePlan,
 ) -> Result<Vec<String>, NetworkError> {
-    let active = net.bus.activated().await?;
-    let is_optional = |profile: &PlannedProfile| matches!(profile.role, Role::Port { .. });
-    let mut lacking: Vec<String> = plan
-        .profiles
-        .iter()
-        .filter(|profile| !is_optional(profile) && !active.contains(&profile.uuid))
-        .map(|profile| format!("the profile {} is not active", profile.id))
-        .collect();
-    let addresses = net.netlink.addresses().await?;
-    let routes = net.netlink.default_routes().await?;
-    let bridges = Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?;
-    for (names, link) in planned(plan) {
-        let of = |id: String| plan.profile(&id);
-        let mac = of(names.local_id()).and_then(|p| {
-            ["assigned-mac-address", "cloned-mac-address"]
-                .iter()
-                .find_map(|property| p.settings.text("802-3-ethernet", property))
-                .and_then(Mac::parse)
-        });
-        match bridges.iter().find(|bridge| bridge.name == names.bridge) {
-            None => lacking.push(format!("the bridge {}", names.bridge)),
-            Some(bridge) => {
-                let system: Vec<&str> = bridge.system_interfaces().collect();
-                if system != [link] {
-                    let found = system.join(" and ");
-                    lacking.push(format!(
-                        "{} has the uplink {link} alone (it has {found})",
-                        names.bridge
-                    ));
-                }
-                if mac.is_some() && bridge.hwaddr().and_then(Mac::parse) != mac {
-                    lacking.push(format!("{} has the MAC address of {link}", names.bridge));
-                }
-                // ovs-vswitchd numbers a port once it has opened the device.
-                if !bridge.ofports().any(|(name, _)| name == link) {
-                    lacking.push(format!("{link} has a port number on {}", names.bridge));
+    let seen = Seen {
+        activated: net.bus.activated().await?,
+        addresses: net.netlink.addresses().await?,
+        routes: net.netlink.default_routes().await?,
+        bridges: Ovsdb::connect(&net.paths.ovsdb_socket()).await?.bridges().await?,
+    };
+    Ok(seen.lacking(plan))
+}
+
+/// The node as far as the proof of an automatic bridge looks at it.
+pub(super) struct Seen {
+    /// The uuids of active profiles.
+    pub(super) activated: Vec<String>,
+    pub(super) addresses: Vec<Address>,
+    pub(super) routes: Vec<Route>,
+    pub(super) bridges: Vec<Bridge>,
+}
+
+impl Seen {
+    /// The parts of the plan that it lacks, in words.
+    pub(super) fn lacking(&self, plan: &BridgePlan) -> Vec<String> {
+        let Self { activated, addresses, routes, bridges } = self;
+        let is_optional = |profile: &PlannedProfile| matches!(profile.role, Role::Port { .. });
+        let mut lacking: Vec<String> = plan
+            .profiles
+            .iter()
+            .filter(|profile| !is_optional(profile) && !activated.contains(&profile.uuid))
+            .map(|profile| format!("the profile {} is not active", profile.id))
+            .collect();
+        for (names, link) in planned(plan) {
+            let of = |id: String| plan.profile(&id);
+            let mac = of(names.local_id()).and_then(|p| {
+                ["assigned-mac-address", "cloned-mac-address"]
+                    .iter()
+                    .find_map(|property| p.settings.text("802-3-ethernet", property))
+                    .and_then(Mac::parse)
+            });
+            match bridges.iter().find(|bridge| bridge.name == names.bridge) {
+                None => lacking.push(format!("the bridge {}", names.bridge)),
+                Some(bridge) => {
+                    let system: Vec<&str> = bridge.system_interfaces().collect();
+                    if system != [link] {
+                        let found = system.join(" and ");
+                        lacking.push(format!(
+                            "{} has the uplink {link} alone (it has {found})",
+                            names.bridge
+                        ));
+                    }
+                    if mac.is_some() && bridge.hwaddr().and_then(Mac::parse) != mac {
+                        lacking.push(format!("{} has the MAC address of {link}", names.bridge));
+                    }
+                    // ovs-vswitchd numbers a port once it has opened the device.
+                    if !bridge.ofports().any(|(name, _)| name == link) {
+                        lacking.push(format!("{link} has a port number on {}", names.bridge));
+                    }
                 }
             }
+            let on_bridge = addresses.iter().filter(|a| a.on.link == names.bridge && a.is_global());
+            lacking
+                .extend(on_bridge.filter(|a| a.tentative).map(|a| format!("{} is usable", a.on)));
+            let stated = of(names.local_id()).map(stated_gateways).unwrap_or_default();
+            let metrics = routes
+                .iter()
+                .filter(|route| route.link == names.bridge && !stated.contains(&route.gateway));
+            lacking.extend(metrics.filter(|route| route.metric != names.metric).map(|route| {
+                format!("the default route by {} has metric {}", route.gateway, names.metric)
+            }));
         }
-        let on_bridge = addresses.iter().filter(|a| a.on.link == names.bridge && a.is_global());
-        lacking.extend(on_bridge.filter(|a| a.tentative).map(|a| format!("{} is usable", a.on)));
-        let stated = of(names.local_id()).map(stated_gateways).unwrap_or_default();
-        let metrics = routes
-            .iter()
-            .filter(|route| route.link == names.bridge && !stated.contains(&route.gateway));
-        lacking.extend(metrics.filter(|route| route.metric != names.metric).map(|route| {
-            format!("the default route by {} has metric {}", route.gateway, names.metric)
-        }));
+        lacking
     }
-    Ok(lacking)
 }
 
 /// Gateways of default routes that the profile lists as routes, which have their own metric.

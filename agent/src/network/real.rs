@@ -88,8 +88,17 @@ impl<'a> RealNetwork<'a> {
     }
 }
 
+/// `desired` with the names and addresses of these links.
+pub(super) fn resolved_links(desired: State, links: &[Link]) -> State {
+    desired.with_links(name_of(links), |name| {
+        let wanted = LinkRef::Name(name.to_owned());
+        let link = links.iter().find(|link| link.is(&wanted))?;
+        Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })
+    })
+}
+
 /// The names of cards by their MAC addresses.
-fn name_of(links: &[Link]) -> impl Fn(&Mac) -> Option<String> {
+pub(super) fn name_of(links: &[Link]) -> impl Fn(&Mac) -> Option<String> {
     move |mac| {
         let mut cards = links.iter().filter(|link| link.physical && link.macs().any(|m| m == mac));
         // Ports of a bond have its address and their own permanent ones.
@@ -117,11 +126,7 @@ impl Network for RealNetwork<'_> {
 
     async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
         let links = self.clients.netlink.links().await?;
-        Ok(desired.with_links(name_of(&links), |name| {
-            let wanted = LinkRef::Name(name.to_owned());
-            let link = links.iter().find(|link| link.is(&wanted))?;
-            Some(Macs { permanent: link.permanent_mac.clone(), present: link.mac.clone() })
-        }))
+        Ok(resolved_links(desired, &links))
     }
 
     async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError> {

@@ -95,7 +95,8 @@ impl Trial {
         self.left_at(monotonic())
     }
 
-    fn left_at(&self, now: u64) -> Option<u64> {
+    /// The same at this time of its clock.
+    pub(crate) fn left_at(&self, now: u64) -> Option<u64> {
         let deadline = self.deadline.filter(|_| self.state == State::Waiting)?;
         Some(deadline.saturating_sub(now).div_ceil(1000))
     }
@@ -127,7 +128,8 @@ pub(crate) fn undone(paths: &Paths) {
     warn(noted);
 }
 
-fn monotonic() -> u64 {
+/// The clock of deadlines, in milliseconds.
+pub(crate) fn monotonic() -> u64 {
     let now = ClockId::CLOCK_MONOTONIC.now().map(Duration::from).unwrap_or_default();
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -13,6 +13,7 @@ use super::diff::{self, DiffArguments};
 use super::explain::ExplainArguments;
 use super::form::{FormArguments, To};
 use super::general::GeneralArguments;
+use super::report_command::{self, ReportArguments};
 use super::selection::SelectionArguments;
 use super::show_command::ShowArguments;
 use super::validate_command::ValidateArguments;
@@ -33,7 +34,8 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0  done; there may be warnings
   1  failure on this machine (reading, writing)
-  2  wrong input or wrong call; nothing was written";
+  2  wrong input or wrong call; nothing was written
+  3  of report: a node is not as its document wants";
 
 const GENERATE_EXAMPLES: &str = "\
 Examples:
@@ -99,6 +101,9 @@ pub(super) enum Command {
     /// Show the changes of each host between two sets of sources
     #[command(after_help = diff::EXAMPLES)]
     Diff(DiffArguments),
+    /// Tell of many nodes' accounts who is not as the documents want
+    #[command(after_help = report_command::EXAMPLES)]
+    Report(ReportArguments),
     /// Explain a rule of `check`, with examples
     Explain(ExplainArguments),
     /// Print the script with which a shell completes nmgen's arguments

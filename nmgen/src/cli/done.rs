@@ -10,6 +10,8 @@ pub(super) enum Done {
     InputWrong,
     /// The error has been printed; of `diff --exit-code`, the differences.
     Failed,
+    /// Of `report`: a node is not as its document wants.
+    NotAsWanted,
 }
 
 /// Errors make the input wrong, and with `deny_warnings` warnings too.

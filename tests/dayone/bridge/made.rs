@@ -7,7 +7,7 @@ use tests::{
     dayone::{
         ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
         automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
-        patch_port, unhealthy, volatile_profiles, with_bridge,
+        patch_port, replays, unhealthy, volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
 };
@@ -58,6 +58,7 @@ fn static_address_at_each_boot() -> Result<(), Error> {
         finished(&case.inside()?)?;
         made_by_dayone(&case.inside()?, NODE_IP)?;
         br_ex_works(case)?;
+        replays(&case.inside()?)?;
         like_configure_ovs(&case.inside()?, configure_ovs_profiles!("static"))?;
         let port = patch_port(&case.inside()?)?;
         for power_cut in [false, true] {

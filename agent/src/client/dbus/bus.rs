@@ -17,6 +17,8 @@ pub(crate) enum BusError {
     Connect { source: Box<zbus::Error> },
     #[error("cannot watch {name} on the bus")]
     Watch { name: &'static str, source: Box<zbus::Error> },
+    #[error("NetworkManager does not run")]
+    Absent,
     #[error("the bus closed the connection")]
     Closed,
     #[error("NetworkManager refused {operation}")]

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::next_boot;
 use crate::{
-    command::services::Down,
     document::{Chosen, digest::Digest, service_files},
     durable::{commit, record::Record},
     error::Error,
+    model::facts::Outage,
     paths::Paths,
     run::{last_good::removed, marks},
     status::{
@@ -41,7 +41,8 @@ pub(super) struct Report {
     /// Whether a mark holds the boot: kubelet does not start.
     pub(super) held: bool,
     /// A service that is down, without which the network of the document is not there.
-    pub(super) down: Option<Down>,
+    #[serde(serialize_with = "in_words")]
+    pub(super) down: Option<Outage>,
     /// Why no gateway answers now.
     pub(super) silent: Option<String>,
     /// Why the next boot will refuse a pending document.
@@ -81,7 +82,7 @@ impl Report {
         if not_recorded {
             boot.outcome = Outcome::Failed(Fault::NotRecorded);
         }
-        let trial = Trial::load(paths)?.map(Tried::now);
+        let trial = Trial::load(paths)?.map(|trial| Tried::now(paths, trial));
         let held = marks::is_boot_held(paths);
         let units = next_boot::lacking(paths, chosen, boot.bridge.is_some());
         let refused = match &chosen.document {
@@ -110,8 +111,11 @@ pub(super) struct Tried {
 }
 
 impl Tried {
-    fn now(trial: Trial) -> Self {
-        let left = trial.left();
+    fn now(paths: &Paths, trial: Trial) -> Self {
+        let left = match paths.collected() {
+            Some(facts) => trial.left_at(facts.monotonic),
+            None => trial.left(),
+        };
         Self { trial, left }
     }
 
@@ -119,6 +123,11 @@ impl Tried {
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.trial.state, State::Asked | State::Undone | State::Failed)
     }
+}
+
+#[allow(clippy::ref_option, reason = "serde passes a reference")]
+fn in_words<S: serde::Serializer>(down: &Option<Outage>, serializer: S) -> Result<S::Ok, S::Error> {
+    down.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
 /// Everything that the page shows.

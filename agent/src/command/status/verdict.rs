@@ -6,8 +6,8 @@ use super::{
     word::{Code, Word},
 };
 use crate::{
-    command::services::Service,
     error::{Error, Exit},
+    model::facts::Service,
     status::{Fault, Open, Outcome, Status, Success, phase::Phase, trial::State},
 };
 

@@ -15,6 +15,7 @@ pub mod output;
 pub mod page;
 mod parallel;
 pub mod picture;
+pub mod report;
 mod rules;
 pub mod source;
 

@@ -2,15 +2,13 @@
 
 use super::verdict;
 use crate::{
-    command::{
-        services::{Down, Service},
-        status::{
-            report::{Report, Seen, Tried},
-            word::{Code, Word},
-        },
+    command::status::{
+        report::{Report, Seen, Tried},
+        word::{Code, Word},
     },
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::record::{Failures, Record},
+    model::facts::{Outage, Service},
     status::{
         Bridge, Fault, Open, Outcome, Status, Success,
         phase::Phase,
@@ -96,7 +94,7 @@ fn held(it: &mut Node) {
 fn down(service: Service) -> impl FnOnce(&mut Node) {
     move |it| {
         let start = "`systemctl start it` starts it".to_owned();
-        it.report.down = Some(Down { service, is_late: false, why: "why".to_owned(), start });
+        it.report.down = Some(Outage { service, is_late: false, why: "why".to_owned(), start });
         it.report.drift_unknown = Some("it is down".to_owned());
     }
 }

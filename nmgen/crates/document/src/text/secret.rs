@@ -74,6 +74,33 @@ struct Found {
 }
 
 impl Secrets {
+    /// Those of a text.
+    pub fn of(text: &str) -> Self {
+        Self(Arc::new(OnceLock::from(Scan::found(text))))
+    }
+
+    /// Values that are known to be secrets.
+    pub fn of_values<'t>(values: impl Iterator<Item = &'t str>) -> Self {
+        let mut scan = Scan::default();
+        values.for_each(|value| scan.value(value));
+        Self(Arc::new(OnceLock::from(scan.found.measured())))
+    }
+
+    /// The text that they are of, with [`HIDDEN`] in their places; lines end as the system has it.
+    pub fn hidden_in(&self, text: &str) -> String {
+        let shown = |(number, line): (u32, &str)| {
+            let columns = self.on_line(text, number).iter();
+            let columns = columns.map(|it| it.start as usize - 1..it.end as usize - 1).collect();
+            hide(line, columns, 0..0).0
+        };
+        let mut hidden: Vec<String> = (1..).zip(lines::split(text)).map(shown).collect();
+        if text.ends_with('\n') {
+            hidden.push(String::new());
+        }
+        // A comment may quote the value beside it.
+        self.hidden(hidden.join("\n"))
+    }
+
     /// The columns of secrets on a line, from 1.
     pub(super) fn on_line(&self, text: &str, line: u32) -> &[Range<u32>] {
         let found = self.0.get_or_init(|| Scan::found(text));
@@ -90,6 +117,12 @@ impl Secrets {
 }
 
 impl Found {
+    fn measured(mut self) -> Self {
+        let lengths: BTreeSet<usize> = self.values.iter().map(String::len).collect();
+        self.lengths = lengths.into_iter().rev().collect();
+        self
+    }
+
     fn hidden(&self, message: &str) -> String {
         let (mut shown, mut at) = (String::new(), 0);
         while at < message.len() {
@@ -278,10 +311,7 @@ impl Scan {
             scan.lines.extend(last.max(1)..=count);
         }
         scan.words(text);
-        let mut found = scan.found;
-        let lengths: BTreeSet<usize> = found.values.iter().map(String::len).collect();
-        found.lengths = lengths.into_iter().rev().collect();
-        found
+        scan.found.measured()
     }
 
     fn event(&mut self, event: Event<'_>, span: Span) {

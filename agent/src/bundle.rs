@@ -1,0 +1,142 @@
+//! A node in one file: `dayone collect` writes it, and commands answer from it elsewhere as on the node (`--from`).
+
+mod files;
+mod journals;
+mod redact;
+mod role;
+mod unpack;
+
+use std::{
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+};
+
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use nmgen::source::bounded;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+pub(crate) use self::{
+    files::{Card, File, cards, files},
+    journals::Journals,
+    redact::Redactor,
+    role::role,
+    unpack::unpack,
+};
+use crate::model::facts::{Facts, Told};
+
+/// The version of the form.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// The largest file that is read, and what it may unpack to. Collected ones have at most half of it.
+const LIMIT: usize = 64 << 20;
+
+/// Why a file is not a collected node.
+#[derive(Debug, Error)]
+pub(crate) enum BundleError {
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("{path} is larger than {limit} bytes")]
+    TooLarge { path: PathBuf, limit: usize },
+    #[error("{path} is not a file of `dayone collect`")]
+    Decode { path: PathBuf, source: serde_json::Error },
+    #[error("{path} is of a newer version of dayone (form {schema}; this one reads {SCHEMA})")]
+    Newer { path: PathBuf, schema: u64 },
+    #[error("{path} has the path {found}, which is no path of a node's file")]
+    Outside { path: PathBuf, found: String },
+    #[error("{path} cannot be unpacked")]
+    Unpack { path: PathBuf, source: io::Error },
+    #[error("it cannot be written as JSON")]
+    Encode { source: serde_json::Error },
+    #[error("it cannot be compressed")]
+    Compress { source: io::Error },
+}
+
+/// The content; `doc/collect.schema.json` describes it.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Bundle {
+    pub(crate) schema: u32,
+    pub(crate) hostname: String,
+    /// Seconds since 1970.
+    pub(crate) collected: u64,
+    /// How long it took.
+    pub(crate) milliseconds: u64,
+    /// The pool of machines, by the configuration that the machine-config-operator has put in place.
+    pub(crate) role: Option<String>,
+    pub(crate) versions: Versions,
+    /// `dayone status --json`.
+    pub(crate) status: Told<serde_json::Value>,
+    pub(crate) cards: Vec<Card>,
+    pub(crate) facts: Facts,
+    pub(crate) journals: Journals,
+    pub(crate) files: Vec<File>,
+    /// Places that are left out, as they are beyond a bound.
+    pub(crate) left_out: Vec<String>,
+}
+
+/// Versions of the parts.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) struct Versions {
+    pub(crate) dayone: String,
+    pub(crate) network_manager: Told<String>,
+    /// `/proc/version`.
+    pub(crate) kernel: Told<String>,
+    /// `PRETTY_NAME` of os-release(5).
+    pub(crate) system: Told<String>,
+}
+
+/// Reads a file, `-` from standard input.
+pub(crate) fn read(path: &Path) -> Result<Bundle, BundleError> {
+    let own = || path.to_path_buf();
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::FileTooLarge => BundleError::TooLarge { path: own(), limit: LIMIT },
+        _ => BundleError::Read { path: own(), source },
+    };
+    let bytes = match path == Path::new("-") {
+        true => bounded::read_from(io::stdin().lock(), LIMIT),
+        false => bounded::read(path, LIMIT),
+    };
+    let bytes = bytes.map_err(failed)?;
+    let text = match bytes.starts_with(&[0x1f, 0x8b]) {
+        true => bounded::read_from(GzDecoder::new(bytes.as_slice()), LIMIT).map_err(failed)?,
+        false => bytes,
+    };
+    let decode = |source| BundleError::Decode { path: own(), source };
+    let value: serde_json::Value = serde_json::from_slice(&text).map_err(decode)?;
+    match value["schema"].as_u64() {
+        Some(schema) if schema > u64::from(SCHEMA) => {
+            Err(BundleError::Newer { path: own(), schema })
+        }
+        Some(_) | None => serde_json::from_value(value).map_err(decode),
+    }
+}
+
+/// The bytes of a value, compressed for a name that ends in `.gz`.
+pub(crate) fn encode(value: &serde_json::Value, path: &Path) -> Result<Vec<u8>, BundleError> {
+    let text =
+        serde_json::to_string_pretty(value).map_err(|source| BundleError::Encode { source })?;
+    let text = nmgen::printable_json(&text) + "\n";
+    if path.extension().is_none_or(|it| it != "gz") {
+        return Ok(text.into_bytes());
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
+    written.map_err(|source| BundleError::Compress { source })
+}
+
+/// The first bytes of a reader's answer: a file of the kernel's has no size.
+fn start(path: &Path, limit: u64) -> io::Result<String> {
+    let mut text = String::new();
+    bounded::open(path)?.take(limit).read_to_string(&mut text)?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// A short file of the kernel's or the system's.
+pub(crate) fn short(path: &Path) -> Told<String> {
+    match start(path, 4096) {
+        Ok(text) => Told::Value(text),
+        Err(error) => Told::Error(error.to_string()),
+    }
+}

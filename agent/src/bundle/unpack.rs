@@ -1,0 +1,91 @@
+//! A collected node as a tree of files and its facts: paths of which commands answer as on the node.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Write as _,
+    os::unix::fs::{OpenOptionsExt as _, symlink},
+    path::{Component, Path, PathBuf},
+};
+
+use tempfile::TempDir;
+
+use super::{
+    Bundle, BundleError,
+    files::{File, Kind},
+};
+use crate::{document::digest::Digest, paths::Paths};
+
+/// The paths of a collected node; its tree goes when this is dropped.
+pub(crate) struct Unpacked {
+    pub(crate) paths: Paths,
+    _tree: TempDir,
+}
+
+/// Writes the files below a new directory that only the caller can read. Links are made last and in the directories of units
+/// alone, whose links nobody follows: the file may come from anybody.
+pub(crate) fn unpack(bundle: Bundle, from: &Path) -> Result<Unpacked, BundleError> {
+    let failed = |source| BundleError::Unpack { path: from.to_path_buf(), source };
+    let tree = tempfile::Builder::new().prefix("dayone-").tempdir().map_err(failed)?;
+    let paths = Paths::new(tree.path());
+    let place = |file: &File| match is_inside(&file.path) {
+        true => Ok(paths.under(&file.path)),
+        false => Err(BundleError::Outside { path: from.into(), found: file.path.clone() }),
+    };
+    let (mut links, mut digests) = (Vec::new(), BTreeMap::new());
+    for file in &bundle.files {
+        let path = place(file)?;
+        let parent = path.parent().unwrap_or(&path);
+        fs::create_dir_all(parent).map_err(failed)?;
+        match &file.kind {
+            Kind::Directory => fs::create_dir_all(&path).map_err(failed)?,
+            Kind::File { text, digest, mode } => {
+                write(&path, text, *mode).map_err(failed)?;
+                let shown = Digest::of_these(text.as_bytes());
+                if shown != *digest {
+                    digests.insert(shown, digest.clone());
+                }
+            }
+            Kind::Link { target } if is_of_units(&paths, &path) => links.push((path, target)),
+            Kind::Link { .. } => {
+                return Err(BundleError::Outside { path: from.into(), found: file.path.clone() });
+            }
+            // It was there: the answer to a question for it is an error, as on the node.
+            Kind::Unread { .. } => {}
+        }
+    }
+    for (link, target) in links {
+        symlink(target, link).map_err(failed)?;
+    }
+    Digest::stand_for(digests);
+    Ok(Unpacked { paths: paths.with(bundle.facts), _tree: tree })
+}
+
+fn write(path: &PathBuf, text: &str, mode: u32) -> io::Result<()> {
+    let mut file =
+        fs::File::options().write(true).create_new(true).mode(mode & 0o777 | 0o600).open(path)?;
+    file.write_all(text.as_bytes())
+}
+
+fn is_inside(path: &str) -> bool {
+    let mut parts = Path::new(path).components();
+    parts.next() == Some(Component::RootDir)
+        && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
+fn is_of_units(paths: &Paths, link: &Path) -> bool {
+    paths.unit_directories().iter().any(|directory| link.starts_with(directory))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_inside() {
+        assert!(is_inside("/etc/hostname"));
+        for outside in ["etc/hostname", "/etc/../../root", "../x", ""] {
+            assert!(!is_inside(outside), "{outside}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! `dayone collect`: this node in one file, without secrets.
+
+mod live;
+
+use std::{
+    path::Path,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use serde_json::Value;
+
+use super::{output::print_page, status::text};
+use crate::{
+    bundle::{self, Bundle, File, Journals, Redactor, SCHEMA, Versions, cards, encode},
+    document::identity,
+    durable,
+    error::Error,
+    model::facts::{Facts, Told},
+    paths::Paths,
+};
+
+/// Collects, and writes to `output`, else to standard output.
+pub(crate) async fn collect(paths: &Paths, output: Option<&Path>) -> Result<(), Error> {
+    let bundle = collected(paths).await?;
+    let path = output.unwrap_or(Path::new("-"));
+    let bytes = encode(&bundle, path)?;
+    if path == Path::new("-") {
+        return print_page(&String::from_utf8_lossy(&bytes));
+    }
+    let absolute = std::path::absolute(path).map_err(Error::Output)?;
+    Ok(durable::write(&absolute, &bytes, 0o600)?)
+}
+
+/// Everything, where a source that fails has its error: a broken node is collected too.
+async fn collected(paths: &Paths) -> Result<Value, Error> {
+    let start = Instant::now();
+    let mut redactor = Redactor::default();
+    let (files, left_out) = bundle::files(paths, &mut redactor);
+    let (facts, journals, manager) = match paths.is_system() {
+        true => tokio::join!(live::facts(paths), Journals::now(), live::version()),
+        false => {
+            let why = "it is not this system";
+            (live::none(why), Journals::none(why), Told::Error(why.to_owned()))
+        }
+    };
+    let links = match &facts.links {
+        Told::Value(links) => links.as_slice(),
+        Told::Error(_) => &[],
+    };
+    let bundle = Bundle {
+        schema: SCHEMA,
+        hostname: identity::current(paths).map_or_else(|_| String::new(), |it| it.as_str().into()),
+        collected: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()),
+        milliseconds: start.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+        role: bundle::role(paths),
+        versions: Versions {
+            dayone: env!("CARGO_PKG_VERSION").to_owned(),
+            network_manager: manager,
+            kernel: bundle::short(&paths.under("/proc/version")),
+            system: system(&files),
+        },
+        status: status_of(paths, &facts).await,
+        cards: cards(paths, links),
+        facts,
+        journals: journals.redacted(&redactor),
+        files: Vec::new(),
+        left_out,
+    };
+    let undone = |source| bundle::BundleError::Encode { source };
+    let mut value = serde_json::to_value(&bundle).map_err(undone)?;
+    // Files and journals are done already, by their forms.
+    for part in ["status", "facts", "versions"] {
+        redactor.value(&mut value[part]);
+    }
+    value["files"] = serde_json::to_value(files).map_err(undone)?;
+    Ok(value)
+}
+
+/// `dayone status --json`, by what was read already.
+async fn status_of(paths: &Paths, facts: &Facts) -> Told<Value> {
+    let told = match text(&paths.with(facts.clone()), true).await {
+        Ok((text, _)) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+        Err(error) => Err(nmgen::chain(&error)),
+    };
+    told.map_or_else(Told::Error, Told::Value)
+}
+
+/// The name of the operating system, from its file.
+fn system(files: &[File]) -> Told<String> {
+    let text = files.iter().find(|it| it.path == "/etc/os-release").and_then(File::text);
+    let name = text.and_then(|it| it.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")));
+    name.map_or_else(
+        || Told::Error("/etc/os-release has no PRETTY_NAME".to_owned()),
+        |name| Told::Value(name.trim_matches('"').to_owned()),
+    )
+}

@@ -1,0 +1,145 @@
+//! The facts of now, each source within its own bound.
+
+use std::{fmt, future::Future, time::Duration};
+
+use nmgen::chain;
+
+use crate::{
+    bridge::gather::bridges,
+    client::{
+        dbus::{Bus, BusError},
+        netlink::Netlink,
+    },
+    command::{gateway, services},
+    durable::record::Record,
+    lock,
+    model::facts::{Facts, Told},
+    paths::Paths,
+    settings::Usable,
+    state::{State, StateError},
+    status::{StatusFile, trial::monotonic},
+};
+
+/// The bound of a question that is answered within milliseconds.
+const ANSWER: Duration = Duration::from_secs(3);
+
+/// The bound of nmstate's state, which is some hundred questions to NetworkManager, and of the gateways.
+const LOOK: Duration = Duration::from_secs(7);
+
+/// The answer of a source, or its error.
+async fn told<T, E: std::error::Error>(
+    bound: Duration,
+    asked: impl Future<Output = Result<T, E>>,
+) -> Told<T> {
+    match tokio::time::timeout(bound, asked).await {
+        Ok(Ok(value)) => Told::Value(value),
+        Ok(Err(error)) => Told::Error(chain(&error)),
+        Err(_) => Told::Error(late(bound)),
+    }
+}
+
+fn late(bound: Duration) -> String {
+    format!("no answer within {} s", bound.as_secs())
+}
+
+/// Facts of this system.
+pub(super) async fn facts(paths: &Paths) -> Facts {
+    let kernel = async {
+        tokio::join!(
+            told(ANSWER, async { Netlink::connect()?.links().await }),
+            told(ANSWER, async { Netlink::connect()?.addresses().await }),
+            told(ANSWER, async { Netlink::connect()?.default_routes().await }),
+        )
+    };
+    let manager = async {
+        tokio::join!(
+            told(ANSWER, asked(async |bus| bus.connections().await)),
+            told(ANSWER, asked(async |bus| bus.active().await)),
+            told(ANSWER, asked(async |bus| bus.activated().await)),
+            told(ANSWER, asked(async |bus| bus.lldp_neighbours().await)),
+        )
+    };
+    let state = async |state: Result<State, StateError>| state?.to_value();
+    let states = async {
+        tokio::join!(
+            told(LOOK, async { state(State::retrieve().await).await }),
+            told(LOOK, async { state(State::retrieve_kernel().await).await }),
+        )
+    };
+    let (kernel, manager, bridges, states, outages, silent) = tokio::join!(
+        kernel,
+        manager,
+        told(ANSWER, bridges(paths)),
+        states,
+        async {
+            tokio::join!(services::down_open_vswitch(paths), services::down_network_manager(paths),)
+        },
+        silent(paths),
+    );
+    Facts {
+        links: kernel.0,
+        addresses: kernel.1,
+        default_routes: kernel.2,
+        profiles: manager.0,
+        active: manager.1,
+        activated: manager.2,
+        lldp: manager.3,
+        bridges,
+        state: states.0,
+        kernel: states.1,
+        open_vswitch: outages.0,
+        network_manager: outages.1,
+        silent,
+        at_work: lock::at_work(paths).map(|it| it.to_string()),
+        monotonic: monotonic(),
+    }
+}
+
+/// A question to NetworkManager, which has to be there: nobody waits for it here.
+async fn asked<T>(question: impl AsyncFnOnce(Bus) -> Result<T, BusError>) -> Result<T, BusError> {
+    let bus = Bus::connect().await?;
+    match bus.has_network_manager().await? {
+        true => question(bus).await,
+        false => Err(BusError::Absent),
+    }
+}
+
+/// NetworkManager's version.
+pub(super) async fn version() -> Told<String> {
+    told(ANSWER, asked(async |bus| bus.version().await)).await
+}
+
+/// Why no gateway of the network in force answers.
+async fn silent(paths: &Paths) -> Option<String> {
+    let settings = Usable::load(paths).settings;
+    let boot = StatusFile::load(paths).ok().flatten();
+    let bridge = boot.as_ref().and_then(|it| it.bridge.as_ref());
+    let bridge = bridge.filter(|it| !it.uplink.is_empty());
+    let record = Record::load(paths);
+    let look = gateway::silent(paths, &settings, &record, bridge);
+    tokio::time::timeout(LOOK, look).await.unwrap_or_else(|_| Some(late(LOOK)))
+}
+
+/// The facts of a tree that is no system.
+pub(super) fn none(why: &str) -> Facts {
+    fn error<T>(why: &impl fmt::Display) -> Told<T> {
+        Told::Error(why.to_string())
+    }
+    Facts {
+        links: error(&why),
+        addresses: error(&why),
+        default_routes: error(&why),
+        profiles: error(&why),
+        active: error(&why),
+        activated: error(&why),
+        bridges: error(&why),
+        state: error(&why),
+        kernel: error(&why),
+        lldp: error(&why),
+        open_vswitch: None,
+        network_manager: None,
+        silent: None,
+        at_work: None,
+        monotonic: 0,
+    }
+}

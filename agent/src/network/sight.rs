@@ -1,0 +1,70 @@
+//! The network that commands look at and never change: the one of now, or of a node that was collected.
+
+use super::{
+    Network as _, NetworkError,
+    automatic::Seen,
+    real::{RealNetwork, name_of, resolved_links},
+};
+use crate::{
+    bridge::plan::BridgePlan, model::facts::Facts, paths::Paths, settings::Wait, state::State,
+};
+
+/// The look at a node.
+pub(crate) enum Sight<'a> {
+    Now(Box<RealNetwork<'a>>),
+    Collected(&'a Facts),
+}
+
+impl<'a> Sight<'a> {
+    /// Connects, unless the node was collected.
+    pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
+        match paths.collected() {
+            Some(facts) => Ok(Self::Collected(facts)),
+            None => Ok(Self::Now(Box::new(RealNetwork::connect(paths, wait).await?))),
+        }
+    }
+
+    /// The current state as nmstate sees it.
+    pub(crate) async fn current(&self) -> Result<State, NetworkError> {
+        match self {
+            Self::Now(network) => network.current().await,
+            Self::Collected(facts) => Ok(State::collected(facts.state.get("nmstate")?)?),
+        }
+    }
+
+    /// `desired` with the names and addresses of the node's links.
+    pub(crate) async fn resolve_links(&self, desired: State) -> Result<State, NetworkError> {
+        match self {
+            Self::Now(network) => network.resolve_links(desired).await,
+            Self::Collected(facts) => Ok(resolved_links(desired, &facts.links.get(KERNEL)?)),
+        }
+    }
+
+    /// The state of a document in force, with the names that its cards have by now.
+    pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
+        match self {
+            Self::Now(network) => network.with_names_of_now(in_force).await,
+            Self::Collected(facts) => {
+                Ok(in_force.with_names_of_now(name_of(&facts.links.get(KERNEL)?)))
+            }
+        }
+    }
+
+    /// The parts of the plan of br-ex that the node lacks, in words.
+    pub(crate) async fn lacking(&self, plan: &BridgePlan) -> Result<Vec<String>, NetworkError> {
+        match self {
+            Self::Now(network) => network.lacking(plan).await,
+            Self::Collected(facts) => {
+                let seen = Seen {
+                    activated: facts.activated.get("NetworkManager")?,
+                    addresses: facts.addresses.get(KERNEL)?,
+                    routes: facts.default_routes.get(KERNEL)?,
+                    bridges: facts.bridges.get("Open vSwitch")?.unwrap_or_default(),
+                };
+                Ok(seen.lacking(plan))
+            }
+        }
+    }
+}
+
+const KERNEL: &str = "the kernel";

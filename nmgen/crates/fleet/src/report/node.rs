@@ -1,0 +1,168 @@
+//! A node's account, in any of its forms.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// A node.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Node {
+    /// Its host name; of an account without one the file's name.
+    pub name: String,
+    /// The file.
+    pub file: String,
+    /// The pool of machines that it is in, as far as it tells.
+    pub role: Option<String>,
+    /// The first words of `dayone status`; `UNREADABLE` for a node that could not tell.
+    pub verdict: String,
+    /// Its reason in one word.
+    pub reason: Option<String>,
+    /// The cause in a sentence; empty where there is none.
+    pub why: String,
+    /// The document's path on the node.
+    pub document: Option<String>,
+    /// SHA-256 of its bytes.
+    pub digest: Option<String>,
+    /// Whether a changed document waits for the next boot.
+    pub pending: bool,
+    /// Seconds since 1970, of a collected node.
+    pub collected: Option<u64>,
+    /// The agent's version.
+    pub version: Option<String>,
+}
+
+/// Documents of several nodes.
+const SHARED: &str = "cluster.yml";
+
+impl Node {
+    /// Whether nobody has to look: the exit code of `dayone status` is 0.
+    pub fn is_good(&self) -> bool {
+        match &*self.verdict {
+            "IN FORCE" => self.reason.is_none(),
+            "NO DOCUMENT" | "HEALTHY" => true,
+            _ => false,
+        }
+    }
+
+    /// Whether its document is that of several nodes.
+    pub(super) fn is_shared(&self) -> bool {
+        self.document.as_deref().is_some_and(|it| it.rsplit('/').next() == Some(SHARED))
+    }
+
+    /// The document's path, which is one for all hosts' own files.
+    pub(super) fn shown_document(&self) -> Option<String> {
+        let document = self.document.as_deref()?;
+        if self.is_shared() {
+            return Some(document.to_owned());
+        }
+        let directory = document.rsplit_once('/').map_or("", |(directory, _)| directory);
+        Some(format!("{directory}/HOST.yml"))
+    }
+}
+
+/// An answer of a source, as the agent collects it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Told<T> {
+    Value(T),
+    Error(String),
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Versions {
+    dayone: Option<String>,
+}
+
+/// The fields of all three forms; any of them may be of another program's JSON.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+pub(super) struct Account {
+    hostname: Option<String>,
+    // Of a collected node.
+    collected: Option<u64>,
+    role: Option<String>,
+    versions: Option<Versions>,
+    status: Option<Told<Box<Self>>>,
+    facts: Option<IgnoredAny>,
+    // Of a status, and of a node's health.
+    verdict: Option<String>,
+    verdict_reason: Option<String>,
+    outcome: Option<IgnoredAny>,
+    document: Option<String>,
+    digest: Option<String>,
+    pending: Option<String>,
+    error: Option<String>,
+    refused: Option<String>,
+    silent: Option<String>,
+    down: Option<String>,
+    drift: Vec<String>,
+    // Of a node's health.
+    failed: Option<bool>,
+    reason: Option<String>,
+    why: Option<String>,
+    looked: Option<IgnoredAny>,
+}
+
+impl Account {
+    /// The node; `None` for another program's JSON. `name` is the file's.
+    pub(super) fn node(self, file: &str, name: &str) -> Option<Node> {
+        let file = file.to_owned();
+        if self.facts.is_some() && self.collected.is_some() {
+            let own = Node {
+                name: self.hostname.filter(|it| !it.is_empty()).unwrap_or_else(|| name.to_owned()),
+                role: self.role,
+                collected: self.collected,
+                version: self.versions.and_then(|it| it.dayone),
+                file,
+                ..Node::default()
+            };
+            return Some(match self.status? {
+                Told::Error(why) => Node { verdict: "UNREADABLE".to_owned(), why, ..own },
+                Told::Value(status) => {
+                    let Node { name, file, role, collected, version, .. } = own;
+                    let told = status.status(&file, &name)?;
+                    Node { name, role, collected, version, ..told }
+                }
+            });
+        }
+        if self.looked.is_some() && self.failed.is_some() {
+            return self.health(file, name);
+        }
+        self.status(&file, name)
+    }
+
+    fn status(self, file: &str, name: &str) -> Option<Node> {
+        self.outcome?;
+        let verdict = self.verdict?;
+        let drift = (!self.drift.is_empty()).then(|| self.drift.join(", "));
+        let causes = [self.refused, self.down, self.silent, self.error, drift];
+        Some(Node {
+            name: self.hostname.unwrap_or_else(|| name.to_owned()),
+            file: file.to_owned(),
+            pending: self.pending.is_some() && matches!(&*verdict, "PENDING" | "REFUSED"),
+            verdict,
+            reason: self.verdict_reason,
+            why: causes.into_iter().flatten().next().unwrap_or_default(),
+            document: self.document,
+            digest: self.digest,
+            ..Node::default()
+        })
+    }
+
+    fn health(self, file: String, name: &str) -> Option<Node> {
+        let is_failed = self.failed?;
+        let verdict = self.verdict?;
+        Some(Node {
+            name: name.to_owned(),
+            file,
+            pending: verdict == "PENDING",
+            // A state that is bad only after a while is no failure yet.
+            verdict: if is_failed { verdict } else { "HEALTHY".to_owned() },
+            reason: self.reason.filter(|_| is_failed),
+            why: self.why.unwrap_or_default(),
+            document: self.document,
+            digest: self.digest,
+            ..Node::default()
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Accounts of nodes from files, directories such as a must-gather, and a stream.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use nmgen_core::source::bounded;
+use nmgen_document::error::Error;
+use serde_json::Deserializer;
+
+use super::node::{Account, Node};
+use crate::parallel;
+
+/// The largest file, and what it may unpack to.
+const LIMIT: usize = 64 << 20;
+
+/// The longest stream.
+const STREAM: usize = 1 << 30;
+
+/// How deep a must-gather is.
+const DEPTH: usize = 12;
+
+/// A file that is no account of a node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// The file.
+    pub file: String,
+    /// Why not.
+    pub why: String,
+}
+
+/// Accounts of nodes, by name.
+#[derive(Debug, Default)]
+pub struct Nodes {
+    /// The newest of each name.
+    pub nodes: Vec<Node>,
+    /// Files that the caller named, or that look like an account, and are none.
+    pub unread: Vec<Unread>,
+    /// Other programs' files in a directory.
+    pub skipped: usize,
+}
+
+/// Reads all sources: files, directories with everything below, `-` for standard input.
+///
+/// # Errors
+/// A directory that cannot be listed, or a source that is not there.
+pub fn read(sources: &[String]) -> Result<Nodes, Error> {
+    let mut files = Vec::new();
+    let mut found = Nodes::default();
+    for source in sources {
+        let failed = |error| Error::ReadFile { path: source.clone(), source: error };
+        if source == "-" {
+            let bytes = bounded::read_from(io::stdin().lock(), STREAM).map_err(failed)?;
+            let text = unpacked(bytes).map_err(failed)?;
+            found.take(accounts(&text, "standard input", "node"), true);
+        } else if fs::metadata(source).map_err(failed)?.is_dir() {
+            list(Path::new(source), DEPTH, &mut files)?;
+        } else {
+            files.push((PathBuf::from(source), true));
+        }
+    }
+    let all = parallel::each(&files, |(path, is_named)| (of_file(path), *is_named));
+    for (accounts, is_named) in all {
+        found.take(accounts, is_named);
+    }
+    found.nodes = newest(found.nodes);
+    Ok(found)
+}
+
+impl Nodes {
+    fn take(&mut self, accounts: Accounts, is_named: bool) {
+        let Accounts { nodes, why, file } = accounts;
+        match why {
+            Some(why) if is_named || !nodes.is_empty() => self.unread.push(Unread { file, why }),
+            Some(_) => self.skipped += 1,
+            None => {}
+        }
+        self.nodes.extend(nodes);
+    }
+}
+
+/// The accounts of one file, and why there are no more.
+struct Accounts {
+    file: String,
+    nodes: Vec<Node>,
+    why: Option<String>,
+}
+
+fn of_file(path: &Path) -> Accounts {
+    let file = path.display().to_string();
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_end_matches(".gz").trim_end_matches(".json");
+    match bounded::read(path, LIMIT).and_then(unpacked) {
+        Ok(bytes) => accounts(&bytes, &file, name),
+        Err(error) => Accounts { file, nodes: Vec::new(), why: Some(error.to_string()) },
+    }
+}
+
+fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !bytes.starts_with(&[0x1f, 0x8b]) {
+        return Ok(bytes);
+    }
+    let mut text = Vec::new();
+    GzDecoder::new(bytes.as_slice()).take(LIMIT as u64 + 1).read_to_end(&mut text)?;
+    match text.len() > LIMIT {
+        true => Err(io::ErrorKind::FileTooLarge.into()),
+        false => Ok(text),
+    }
+}
+
+/// One object or several, as lines or not.
+fn accounts(bytes: &[u8], file: &str, name: &str) -> Accounts {
+    let mut found = Accounts { file: file.to_owned(), nodes: Vec::new(), why: None };
+    for account in Deserializer::from_slice(bytes).into_iter::<Account>() {
+        match account.map(|it| it.node(file, name)) {
+            Ok(Some(node)) => found.nodes.push(node),
+            Ok(None) => found.why = Some("it is no account of a node".to_owned()),
+            Err(error) => found.why = Some(error.to_string()),
+        }
+    }
+    if found.nodes.is_empty() && found.why.is_none() {
+        found.why = Some("it is empty".to_owned());
+    }
+    found
+}
+
+/// Files that may be accounts; links are not followed.
+fn list(directory: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) -> Result<(), Error> {
+    let failed = |source| Error::ReadDirectory { path: directory.display().to_string(), source };
+    let mut entries = fs::read_dir(directory)
+        .and_then(|all| all.collect::<io::Result<Vec<_>>>())
+        .map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let kind = entry.file_type().map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_dir() && depth > 0 {
+            list(&path, depth - 1, files)?;
+        } else if kind.is_file() && (name.ends_with(".json") || name.ends_with(".json.gz")) {
+            files.push((path, false));
+        }
+    }
+    Ok(())
+}
+
+/// The newest account of each name, by name.
+fn newest(nodes: Vec<Node>) -> Vec<Node> {
+    let mut found: BTreeMap<String, Node> = BTreeMap::new();
+    for node in nodes {
+        match found.get(&node.name) {
+            Some(other) if other.collected > node.collected => {}
+            Some(_) | None => {
+                found.insert(node.name.clone(), node);
+            }
+        }
+    }
+    found.into_values().collect()
+}

@@ -1,0 +1,65 @@
+//! A node in one file, on any node of the lab: the answers from the file are those of the node.
+
+use serde_json::Value;
+
+use crate::{
+    lab::{Inside, Output, Result},
+    program, schema,
+};
+
+const FILE: &str = "/root/collected.json.gz";
+
+/// Commands that answer from a file.
+const ANSWERS: [&[&str]; 7] = [
+    &["status", "--json"],
+    &["status"],
+    &["check", "--format", "json"],
+    &["diff", "--format", "json"],
+    &["diff", "--exit-code"],
+    &["apply", "--dry-run"],
+    &["plan", "--json"],
+];
+
+/// Collects the node, within the time that the agent promises, and returns the file.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// When the file is not what its schema says.
+pub fn collected(inside: &Inside) -> Result<Value> {
+    let output = inside.run(&["dayone", "collect", "--output", FILE])?;
+    assert_eq!(output.status.code(), Some(0), "{output}");
+    assert_eq!(inside.sh(&format!("stat --format='%a %F' {FILE}"))?, "600 regular file");
+    let text = inside.sh(&format!("gzip --decompress --stdout {FILE}"))?;
+    let bundle: Value = serde_json::from_str(&text).unwrap_or_default();
+    let expected = std::fs::read(program::root().join("agent/doc/collect.schema.json"));
+    let expected = serde_json::from_slice(&expected.unwrap_or_default()).unwrap_or_default();
+    assert_eq!(schema::faults(&expected, &bundle), Vec::<String>::new());
+    assert!(bundle["milliseconds"].as_u64().is_some_and(|it| it < 10_000), "{bundle:#}");
+    Ok(bundle)
+}
+
+/// Collects the node, compares each answer from the file with the node's own, and returns the file.
+///
+/// # Errors
+/// The lab's.
+///
+/// # Panics
+/// When an answer differs.
+pub fn replays(inside: &Inside) -> Result<Value> {
+    let bundle = collected(inside)?;
+    for answer in ANSWERS {
+        let live = inside.run(&[&["dayone"], answer].concat())?;
+        let replayed = inside.run(&[&["dayone"], answer, &["--from", FILE]].concat())?;
+        let said = |output: &Output| (output.status.code(), output.stdout.clone());
+        assert_eq!(said(&replayed), said(&live), "{answer:?}: {replayed} and {live}");
+        if answer == ANSWERS[0] {
+            let status: Value = serde_json::from_str(&live.stdout).unwrap_or_default();
+            assert_eq!(bundle["status"]["value"], status);
+        }
+    }
+    let trees = inside.sh("ls --directory /tmp/dayone-* 2>/dev/null || true")?;
+    assert_eq!(trees, "", "a tree is left");
+    Ok(bundle)
+}
