@@ -149,7 +149,7 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time prometheus
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time prometheus sosreport
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
@@ -279,6 +279,7 @@ install-built:
 	install -Dm644 nmgen/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/check.schema.json
 	install -Dm644 nmgen/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/diff.schema.json
 	install -Dm644 nmgen/doc/explain.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/explain.schema.json
+	install -Dm644 nmgen/doc/report.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/report.schema.json
 	install -Dm644 nmgen/doc/show.schema.json $(DESTDIR)$(PREFIX)/share/doc/nmgen/show.schema.json
 	install -Dm644 nmgen/doc/clients.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/clients.md
 	install -Dm644 nmgen/doc/drop-in.md $(DESTDIR)$(PREFIX)/share/doc/nmgen/drop-in.md

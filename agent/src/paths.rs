@@ -18,7 +18,7 @@ impl Paths {
         Self { root: root.into(), collected: None }
     }
 
-    /// The same files, beside facts that were collected.
+    /// These files, beside facts that were collected.
     pub(crate) fn with(&self, facts: Facts) -> Self {
         Self { root: self.root.clone(), collected: Some(facts.into()) }
     }

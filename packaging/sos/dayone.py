@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """dayone's file of a node in sos reports: /usr/lib/python3*/site-packages/sos/report/plugins/dayone.py."""
 
-from sos.report.plugins import Plugin, IndependentPlugin
+from sos.report.plugins import Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin
 
 
-class Dayone(Plugin, IndependentPlugin):
+class Dayone(Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin):
     """The network of an OpenShift node before kubelet"""
 
     short_desc = 'dayone, the network of an OpenShift node before kubelet'

@@ -56,6 +56,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/nmgen/diff.schema.json", 0o644),
         ("usr/share/doc/nmgen/explain.schema.json", 0o644),
         ("usr/share/doc/nmgen/show.schema.json", 0o644),
+        ("usr/share/doc/nmgen/report.schema.json", 0o644),
         ("usr/share/doc/nmgen/clients.md", 0o644),
         ("usr/share/doc/dayone/bridge.md", 0o644),
         ("usr/share/doc/dayone/life.md", 0o644),

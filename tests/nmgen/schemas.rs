@@ -129,5 +129,5 @@ fn every_schema_is_documented_and_installed() {
         assert!(value["title"].as_str().unwrap().starts_with("nmgen "), "{name}");
         assert!(makefile.contains(&format!("install -Dm644 nmgen/doc/{name} ")), "{name}");
     }
-    assert_eq!(schemas, 4);
+    assert_eq!(schemas, 5);
 }

@@ -235,15 +235,19 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
     let root = place.path().display().to_string();
     let mut faults = Vec::new();
     for (interface, marker) in INTERFACES.iter().zip(MARKERS.iter().cycle()) {
-        for text in documents(interface).iter().map(|it| it.replace("VALUE", marker)) {
+        for (index, text) in documents(interface).iter().enumerate() {
+            let text = text.replace("VALUE", marker);
             fs::write(&document, &text).unwrap();
             fs::write(&profile, PROFILE.replace("VALUE", marker)).unwrap();
             let collected = run(place.path(), &["dayone", "--root", &root, "collect"]);
             assert!(collected.status.success(), "{collected:?}");
             fs::write(at("node.json"), &collected.stdout).unwrap();
             let mut shown = vec![collected];
-            for answer in [&["status", "--json"][..], &["check"], &["apply", "--dry-run"]] {
-                let from = [&["dayone"], answer, &["--from", "node.json"]].concat();
+            // The first document is a good one.
+            let answers = [&["status", "--json"][..], &["check"], &["apply", "--dry-run"]];
+            let told = if index == 0 { &answers[..] } else { &answers[1..2] };
+            for answer in told {
+                let from = [&["dayone"], *answer, &["--from", "node.json"]].concat();
                 shown.push(run(place.path(), &from));
             }
             let streams = shown.iter().flat_map(|it| [&it.stdout, &it.stderr]);

@@ -69,7 +69,7 @@ impl Readings {
         Ok(Self { links, addresses, default_routes, profiles, active, bridges })
     }
 
-    /// The same from a node that was collected.
+    /// Takes them from a node that was collected.
     pub(crate) fn collected(facts: &Facts) -> Result<Self, GatherError> {
         let (kernel, manager) = ("the kernel", "NetworkManager");
         Ok(Self {

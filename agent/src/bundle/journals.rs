@@ -11,7 +11,7 @@ use crate::model::facts::Told;
 /// The last lines that are asked for.
 const LINES: &str = "--lines=4000";
 
-/// What is kept of them, from their end.
+/// The bytes that are kept of them, from their end.
 const KEPT: usize = 1 << 20;
 
 /// The most that is read.
@@ -28,7 +28,7 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    /// Those of the running system.
+    /// The journals of the running system.
     pub(crate) async fn now() -> Self {
         let own = ["--identifier=dayone"];
         let (dayone, network_manager) =
@@ -42,7 +42,7 @@ impl Journals {
         Self { dayone: none(), network_manager: none() }
     }
 
-    /// The same without secrets.
+    /// Hides their secrets.
     pub(crate) fn redacted(mut self, redactor: &Redactor) -> Self {
         for journal in [&mut self.dayone, &mut self.network_manager] {
             let (Told::Value(text) | Told::Error(text)) = journal;

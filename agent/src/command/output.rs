@@ -9,7 +9,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     print_page(&nmgen::printable_lines(text))
 }
 
-/// The same of a node that may be a collected one: with the paths of its files there.
+/// Prints about a node that may be a collected one: with the paths of its files there.
 pub(super) fn print_of(paths: &Paths, text: &str) -> Result<(), Error> {
     print(&paths.on_node(text))
 }

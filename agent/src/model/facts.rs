@@ -40,7 +40,7 @@ pub(crate) struct Facts {
     /// The kernel's devices, in its order.
     pub(crate) links: Told<Vec<Link>>,
     pub(crate) addresses: Told<Vec<Address>>,
-    /// Those of the main table.
+    /// Routes of the main table.
     pub(crate) default_routes: Told<Vec<Route>>,
     /// NetworkManager's profiles, without secrets.
     pub(crate) profiles: Told<Vec<Profile>>,

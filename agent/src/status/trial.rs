@@ -95,7 +95,7 @@ impl Trial {
         self.left_at(monotonic())
     }
 
-    /// The same at this time of its clock.
+    /// Seconds until it goes back, at this time of its clock.
     pub(crate) fn left_at(&self, now: u64) -> Option<u64> {
         let deadline = self.deadline.filter(|_| self.state == State::Waiting)?;
         Some(deadline.saturating_sub(now).div_ceil(1000))

@@ -10,7 +10,7 @@ pub(super) enum Done {
     InputWrong,
     /// The error has been printed; of `diff --exit-code`, the differences.
     Failed,
-    /// Of `report`: a node is not as its document wants.
+    /// A node of `report` is not as its document wants.
     NotAsWanted,
 }
 

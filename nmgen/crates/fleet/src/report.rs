@@ -1,5 +1,5 @@
-//! Many nodes' accounts of themselves: `dayone collect`, `dayone status --json`, `dayone health --format json`. Outcomes, groups of like
-//! failures, nodes that are late, documents of each role.
+//! Many nodes' accounts of themselves: outcomes, groups of like failures, nodes that are late, documents of each role. An account is a
+//! file of `dayone collect`, `dayone status --json` or `dayone health --format json`.
 
 mod alike;
 mod node;

@@ -74,7 +74,7 @@ struct Found {
 }
 
 impl Secrets {
-    /// Those of a text.
+    /// The secrets of a text.
     pub fn of(text: &str) -> Self {
         Self(Arc::new(OnceLock::from(Scan::found(text))))
     }

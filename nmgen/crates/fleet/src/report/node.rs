@@ -78,13 +78,13 @@ struct Versions {
 #[serde(rename_all = "kebab-case", default)]
 pub(super) struct Account {
     hostname: Option<String>,
-    // Of a collected node.
+    // A collected node has these.
     collected: Option<u64>,
     role: Option<String>,
     versions: Option<Versions>,
     status: Option<Told<Box<Self>>>,
     facts: Option<IgnoredAny>,
-    // Of a status, and of a node's health.
+    // A status has these, and some a node's health.
     verdict: Option<String>,
     verdict_reason: Option<String>,
     outcome: Option<IgnoredAny>,
@@ -96,7 +96,7 @@ pub(super) struct Account {
     silent: Option<String>,
     down: Option<String>,
     drift: Vec<String>,
-    // Of a node's health.
+    // A node's health has these.
     failed: Option<bool>,
     reason: Option<String>,
     why: Option<String>,

@@ -1,0 +1,156 @@
+//! `nmgen report`: a must-gather's tree, a stream, a fleet of ten thousand.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::{fs, time::Instant};
+
+use serde_json::{Value, json};
+use tests::{program, schema};
+
+/// `dayone status --json` of a node.
+fn status(name: &str, verdict: &str, more: &Value) -> Value {
+    let mut status = json!({
+        "schema": 1, "outcome": "unchanged", "hostname": name, "reason": "", "warnings": [], "phases": [], "probes-before": [],
+        "probes-after": [], "started": 1, "verdict": verdict, "verdict-reason": null, "drift": [], "in-force": true,
+        "document": "/etc/nmstate/openshift/cluster.yml", "digest": "a".repeat(64), "pending": null, "error": null,
+    });
+    status.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    status
+}
+
+/// `dayone collect` of it, as far as a report looks.
+fn collected(name: &str, role: &str, status: &Value) -> Value {
+    json!({
+        "schema": 1, "hostname": name, "collected": 5, "milliseconds": 9, "role": role, "versions": {"dayone": "0.2.0"},
+        "status": {"value": status}, "cards": [], "facts": {"links": {"error": "x"}}, "journals": {}, "files": [], "left-out": [],
+    })
+}
+
+fn report(directory: &Path, arguments: &[&str]) -> Output {
+    let mut nmgen = Command::new(program::nmgen());
+    nmgen.arg("report").args(arguments).current_dir(directory).output().unwrap()
+}
+
+fn rolled_back(gateway: &str) -> Value {
+    let error = format!("probe: gateway {gateway} did not answer within 30 s");
+    json!({"verdict-reason": "rolled-back", "outcome": "rolled-back", "error": error})
+}
+
+#[tests::case]
+fn a_must_gather_is_one_table_with_who_is_late_and_who_fails_alike() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("must-gather/dayone");
+    fs::create_dir_all(&directory).unwrap();
+    fs::write(place.path().join("must-gather/version.json"), "{\"status\": \"other\"}").unwrap();
+    fs::write(place.path().join("must-gather/event-filter.html"), "<html>").unwrap();
+    let put = |name: &str, value: &Value| {
+        fs::write(directory.join(format!("{name}.json")), value.to_string()).unwrap();
+    };
+    put("w-0", &collected("w-0", "worker", &status("w-0", "IN FORCE", &json!({}))));
+    put("w-1", &collected("w-1", "worker", &status("w-1", "IN FORCE", &json!({}))));
+    let old = json!({"digest": "b".repeat(64)});
+    put("w-2", &collected("w-2", "worker", &status("w-2", "IN FORCE", &old)));
+    put("w-3", &collected("w-3", "worker", &status("w-3", "FELL BACK", &rolled_back("192.0.2.1"))));
+    put("w-4", &collected("w-4", "worker", &status("w-4", "FELL BACK", &rolled_back("192.0.2.9"))));
+    let pending = json!({"pending": "c".repeat(64)});
+    put("m-0", &collected("m-0", "master", &status("m-0", "PENDING", &pending)));
+    let gzip = Command::new("gzip").arg(directory.join("m-0.json")).status().unwrap();
+    assert!(gzip.success());
+
+    let output = report(place.path(), &["must-gather"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let expected = "\
+OUTCOME    REASON       NODES
+FELL BACK  rolled-back  2      w-3 w-4
+PENDING                 1      m-0
+IN FORCE                3
+
+alike:
+  2  probe: gateway … did not answer within … s
+      w-3 w-4
+
+late:
+  m-0  a changed document waits for the next boot
+  w-2  /etc/nmstate/openshift/cluster.yml is bbbbbbbbbbbb, and 4 nodes have aaaaaaaaaaaa
+
+ROLE    DOCUMENT                            DIGEST        NODES
+master  /etc/nmstate/openshift/cluster.yml  aaaaaaaaaaaa  1
+worker  /etc/nmstate/openshift/cluster.yml  aaaaaaaaaaaa  4
+worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
+";
+    assert_eq!(text, expected);
+    let notes = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(notes, "1 other files were passed over\n");
+
+    let output = report(place.path(), &["--format", "json", "must-gather"]);
+    let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let file = program::root().join("nmgen/doc/report.schema.json");
+    let expected: Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+    assert_eq!(schema::faults(&expected, &value), Vec::<String>::new());
+    assert_eq!(value["groups"][0]["nodes"], json!(["w-3", "w-4"]));
+    assert_eq!((&value["good"], &value["nodes"][0]["name"]), (&json!(false), &json!("m-0")));
+}
+
+#[tests::case]
+fn a_stream_has_an_exit_code_for_a_pipeline() {
+    let place = tempfile::tempdir().unwrap();
+    let streamed = |input: &str| {
+        let mut nmgen = Command::new(program::nmgen());
+        let mut nmgen = nmgen
+            .args(["report", "-"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        nmgen.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        nmgen.wait_with_output().unwrap().status.code()
+    };
+    let good = status("w-0", "IN FORCE", &json!({})).to_string();
+    let bad = status("w-1", "DRIFTED", &json!({"drift": ["br-ex"]})).to_string();
+    assert_eq!(streamed(&good), Some(0));
+    assert_eq!(streamed(&format!("{good}\n{bad}\n")), Some(3));
+    assert_eq!(streamed(&format!("{good}{{\"a\": 1}}")), Some(2));
+    assert_eq!(streamed(""), Some(2));
+    let unhealthy = json!({
+        "schema": 1, "failed": true, "reason": "fell-back", "verdict": "FELL BACK", "line": "", "why": "x", "document": null,
+        "digest": null, "since": 1, "looked": 1, "patience": "none", "picture": "",
+    });
+    fs::write(place.path().join("w-7.json"), unhealthy.to_string()).unwrap();
+    let output = report(place.path(), &["w-7.json"]);
+    assert_eq!(output.status.code(), Some(3));
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("FELL BACK  fell-back  1      w-7\n"), "{text}");
+    assert_eq!(report(place.path(), &["nowhere.json"]).status.code(), Some(1));
+    fs::write(place.path().join("other.json"), "{}").unwrap();
+    let output = report(place.path(), &["w-7.json", "other.json"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(told, "nmgen: other.json: it is no account of a node\n");
+}
+
+#[tests::case]
+fn ten_thousand_nodes_are_read_at_once() {
+    let place = tempfile::tempdir().unwrap();
+    for index in 0..10_000 {
+        let name = format!("w-{index}");
+        let verdict = if index % 100 == 7 { "FELL BACK" } else { "IN FORCE" };
+        let more = if index % 100 == 7 { rolled_back("192.0.2.1") } else { json!({}) };
+        let text = status(&name, verdict, &more).to_string();
+        fs::write(place.path().join(format!("{name}.json")), text).unwrap();
+    }
+    let start = Instant::now();
+    let output = report(place.path(), &["."]);
+    // A debug build on a busy machine; a release takes a part of a second.
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        text.contains("FELL BACK  rolled-back  100    w-1007 w-107 w-1107 w-1207 and 96 more\n"),
+        "{text}"
+    );
+    assert!(text.contains("  100  probe: gateway … did not answer within … s\n"), "{text}");
+}
