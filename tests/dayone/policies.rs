@@ -53,8 +53,6 @@ fn policy_is_undone_with_its_bridge() -> Result<(), Error> {
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "", "the policy's bridge is still there");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         inside.write(HOST_FILE, &policy(&Document::new()))?;
-        // The effects of a document are told far from the node too.
-        replays(&inside)?;
         let second = attempt(&inside)?;
         assert_eq!(second.exit, 0, "{}", second.text());
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");

@@ -5,7 +5,7 @@ use std::{fs, io};
 use tests::{
     dayone::{
         ADDRESS, DAY_ONE, Document, HASTE, HOST_FILE, SOON, commands, follow, kubelet_ran, mark,
-        outcome, worker,
+        outcome, replays, worker,
     },
     lab::{Error, Inside, Lab, Peer},
     program::root,
@@ -38,6 +38,7 @@ fn runbook_leads_a_node_with_a_wrong_document_back() -> Result<(), Error> {
             it.message().contains("failed 1 times and is not tried again")
         })?;
         inside.wait_sh("grep --quiet given-up /run/dayone/status.json", SOON)?;
+        replays(&inside)?;
         for section in ["First look", "The journal", "What to collect"] {
             follow(case, &guide, section, 3, |_| Ok(()))?;
         }

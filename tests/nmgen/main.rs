@@ -19,6 +19,7 @@ mod findings;
 mod fixtures;
 mod fleet;
 mod fuzz;
+mod hardware;
 mod ignition;
 mod install;
 mod kargs;

@@ -66,7 +66,8 @@ manifests (Secret, BareMetalHost, NMStateConfig,
 ClusterInstance, SiteConfig, MachineConfig,
 NodeNetworkConfigurationPolicy, also in a policy of Open
 Cluster Management, NodeNetworkState), networkConfig alone,
-a tree of assisted-service, an nmc directory";
+a tree of assisted-service, an nmc directory; as facts of
+hosts HardwareData, Agent, a file of `dayone collect`";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///

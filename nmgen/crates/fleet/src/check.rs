@@ -8,6 +8,7 @@ mod captured_name;
 mod cluster;
 mod declared;
 pub(crate) mod document;
+mod hardware;
 mod machine_network;
 mod majority;
 mod map;
@@ -46,6 +47,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         RULES,
         across::RULES,
         declared::RULES,
+        hardware::RULES,
         running_node::RULES,
         replicas::RULES,
         roles::RULES,
@@ -92,6 +94,7 @@ pub(crate) fn check(
     for scope in scopes(sources, &all, has_errors) {
         scope.check(diagnostics);
     }
+    hardware::check(sources, diagnostics);
 }
 
 /// In the order of their first hosts, then those without hosts.

@@ -100,7 +100,8 @@ pub(super) struct Name {
 impl Found {
     /// The number of usable findings.
     pub(super) fn count(&self) -> usize {
-        self.loaded.hosts.len() + self.without_hosts.len() + self.documents
+        let hardware = self.loaded.hardware.len();
+        self.loaded.hosts.len() + hardware + self.without_hosts.len() + self.documents
     }
 
     pub(super) fn add(&mut self, host: Host) {
@@ -278,6 +279,7 @@ impl Found {
                 diagnostics.extend(nothing(&diagnostics));
             }
         }
+        without_captured(&mut hosts);
         hosts.retain(|host| {
             let fault = name_fault(host);
             let is_usable = fault.is_none();
@@ -285,7 +287,16 @@ impl Found {
             is_usable
         });
         let (clusters, allowances) = (clusters.clusters, self.loaded.allowances);
-        Hosts { hosts, clusters, management_controllers, diagnostics, allowances, is_part: false }
+        let hardware = self.loaded.hardware;
+        Hosts {
+            hosts,
+            management_controllers,
+            hardware,
+            clusters,
+            diagnostics,
+            allowances,
+            is_part: false,
+        }
     }
 
     /// Gives hosts the documents of their Secrets; returns which Secrets are used.
@@ -415,6 +426,20 @@ fn only_role(hosts: &mut [Host], clusters: &[Cluster], of_hosts: &[usize]) {
             host.role = Some(only.role.clone());
         }
     }
+}
+
+/// A node's state beside the document of somebody is a fact about the node, and no second document.
+fn without_captured(hosts: &mut Vec<Host>) {
+    let is_captured = |host: &Host| matches!(host.network, HostNetwork::Captured(_));
+    if !hosts.iter().any(is_captured) {
+        return;
+    }
+    let written = hosts.iter().filter(|host| matches!(host.network, HostNetwork::Written(_)));
+    let written: BTreeSet<String> =
+        written.filter_map(Host::short_name).map(str::to_owned).collect();
+    hosts.retain(|host| {
+        !is_captured(host) || host.short_name().is_none_or(|it| !written.contains(it))
+    });
 }
 
 /// The host of a Secret that no BareMetalHost refers to.

@@ -9,6 +9,7 @@ use nmgen_document::size::too_many_interfaces;
 use nmgen_document::text::Source;
 
 use super::cluster::Cluster;
+use super::hardware::Hardware;
 use crate::allow::Allowance;
 
 /// The number of machines of a role, from an install-config.
@@ -42,6 +43,8 @@ pub struct Hosts {
     pub hosts: Vec<Host>,
     /// The management controllers of machines.
     pub management_controllers: Vec<ManagementController>,
+    /// The hardware of machines, as somebody has looked at it.
+    pub hardware: Vec<Hardware>,
     /// The clusters of the hosts, and those that are described without hosts.
     pub clusters: Vec<Cluster>,
     /// Skipped files and parts of files, each with the reason.

@@ -15,7 +15,7 @@ use super::extent::Extent;
 use super::found::Found;
 use super::manifest::{KEY_CASE, Manifest, is_full};
 use super::{
-    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance,
+    acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, hardware,
     install_config, machine_config, network_config, nmstate_config, node_network_state, policy,
     secret,
 };
@@ -46,7 +46,8 @@ const INSTALL_CONFIG: &[&str] = &["platform", "baseDomain", "controlPlane", "net
 
 /// The size limit of a file: a manifest may describe a fleet.
 pub(super) fn limit(beginning: &[u8]) -> usize {
-    if mentions(beginning, API_VERSION) { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
+    let is_large = mentions(beginning, API_VERSION) || hardware::is_collected(beginning);
+    if is_large { MAX_FLEET_BYTES } else { MAX_DOCUMENT_BYTES }
 }
 
 /// True if the text has the key, in any case.
@@ -176,6 +177,9 @@ pub(super) fn load_named(source: &Source, found: &mut Found) {
 pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
     found.origin.claim(Claim::Nothing);
+    if hardware::collected(source, found) {
+        return;
+    }
     found.allow(source);
     let mut documents = parse_stream(source);
     let roots = || documents.iter().flatten().map(|document| &document.root);
@@ -311,7 +315,12 @@ fn one(
         Kind::NetworkConfig => network_config::load(&mut manifest, node, name, found),
         Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
         Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
-        Kind::Manifest("BareMetalHost") => bare_metal_host::load(&mut manifest, node, found),
+        Kind::Manifest("BareMetalHost") => {
+            bare_metal_host::load(&mut manifest, node, found);
+            hardware::metal3(&manifest, node, "status", found);
+        }
+        Kind::Manifest("HardwareData") => hardware::metal3(&manifest, node, "spec", found),
+        Kind::Manifest("Agent") => hardware::agent(&manifest, node, found),
         Kind::Manifest("NMStateConfig") => nmstate_config::load(&mut manifest, node, found),
         Kind::Manifest("NodeNetworkConfigurationPolicy") => {
             policy::load(&mut manifest, node, found);

@@ -1,0 +1,178 @@
+//! Hosts' hardware as an inspection, an agent or the node itself has told it: facts that documents are compared with. Whatever is
+//! missing or odd in it is passed over, since programs wrote it.
+
+use std::collections::BTreeSet;
+
+use nmgen_document::Node;
+use nmgen_document::diagnostic::Place;
+use nmgen_document::mac::Mac;
+use nmgen_document::text::Source;
+use serde::Deserialize;
+
+use super::found::Found;
+use super::manifest::Manifest;
+
+/// A host's cards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hardware {
+    /// The host's name in the source.
+    pub host: Option<String>,
+    /// Its network cards, each once.
+    pub cards: Vec<Card>,
+    /// The place of the facts.
+    pub place: Place,
+}
+
+/// A network card.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Card {
+    /// Its name when it was looked at.
+    pub name: String,
+    /// Its own address.
+    pub mac: Option<Mac>,
+    /// In Mbit/s.
+    pub speed: Option<u64>,
+    /// The VLANs of its switch port, as the switch says by LLDP.
+    pub vlans: BTreeSet<u64>,
+}
+
+/// The key of a file of `dayone collect` by which it is known.
+const CARDS: &str = "\"cards\"";
+
+/// True for the beginning of a file of `dayone collect`, which may be larger than a document.
+pub(super) fn is_collected(beginning: &[u8]) -> bool {
+    beginning.first() == Some(&b'{')
+        && beginning.windows(CARDS.len()).any(|window| window == CARDS.as_bytes())
+}
+
+/// metal3's inspection, in HardwareData's spec and in the status of a BareMetalHost.
+pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, found: &mut Found) {
+    let Some(nics) = root.at(&[section, "hardware", "nics"]) else { return };
+    let card = |nic: &Node<'_>| {
+        let vlans = nic.get("vlans").map(Node::items).unwrap_or_default();
+        Card {
+            name: nic.text_at("name").unwrap_or_default().to_owned(),
+            mac: nic.mac_at("mac"),
+            speed: nic.get("speedGbps").and_then(Node::number).map(|speed| speed * 1000),
+            vlans: vlans.iter().filter_map(|vlan| vlan.get("id")?.number()).collect(),
+        }
+    };
+    let host = root.at(&["metadata", "name"]).and_then(Node::text);
+    add(found, host, nics.items().iter().map(card), manifest.place(nics));
+}
+
+/// assisted-service's Agent.
+pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    let Some(inventory) = root.at(&["status", "inventory"]) else { return };
+    let Some(interfaces) = inventory.get("interfaces") else { return };
+    let card = |interface: &Node<'_>| Card {
+        name: interface.text_at("name").unwrap_or_default().to_owned(),
+        mac: interface.mac_at("macAddress"),
+        speed: interface.get("speedMbps").and_then(Node::number),
+        vlans: BTreeSet::new(),
+    };
+    let wanted = root.at(&["spec", "hostname"]).and_then(Node::text).filter(|it| !it.is_empty());
+    let host = wanted.or_else(|| inventory.text_at("hostname"));
+    add(found, host, interfaces.items().iter().map(card), manifest.place(interfaces));
+}
+
+/// A node's state, as kubernetes-nmstate has it in a NodeNetworkState.
+pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &mut Found) {
+    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+    let is_card = |it: &&Node<'_>| it.text_at("type") == Some("ethernet");
+    let card = |interface: &Node<'_>| {
+        let mut vlans = BTreeSet::new();
+        if let Some(neighbours) = interface.at(&["lldp", "neighbors"]) {
+            heard(neighbours, &mut vlans);
+        }
+        Card {
+            name: interface.text_at("name").unwrap_or_default().to_owned(),
+            mac: interface
+                .mac_at("permanent-mac-address")
+                .or_else(|| interface.mac_at("mac-address")),
+            speed: interface.at(&["ethernet", "speed"]).and_then(Node::number),
+            vlans,
+        }
+    };
+    add(found, host, interfaces.iter().filter(is_card).map(card), place);
+}
+
+/// The VLANs in a neighbour's words (802.1, subtype 3), wherever they are.
+fn heard(node: &Node<'_>, vlans: &mut BTreeSet<u64>) {
+    for item in node.items() {
+        heard(item, vlans);
+    }
+    let own = node.get("ieee-802-1-vlans").map(Node::items).unwrap_or_default();
+    vlans.extend(own.iter().filter_map(|vlan| vlan.get("vid")?.number()));
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Collected {
+    hostname: String,
+    cards: Vec<CollectedCard>,
+    facts: Facts,
+}
+
+#[derive(Deserialize)]
+struct CollectedCard {
+    name: String,
+    mac: Option<String>,
+    speed: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Facts {
+    lldp: Told<Vec<Neighbour>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Told<T> {
+    Value(T),
+    Error(serde::de::IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Neighbour {
+    link: String,
+    vlans: Vec<u64>,
+}
+
+/// A file of `dayone collect`; false if it is none.
+pub(super) fn collected(source: &Source, found: &mut Found) -> bool {
+    if !is_collected(source.text.as_bytes()) {
+        return false;
+    }
+    let Ok(node) = serde_json::from_str::<Collected>(&source.text) else { return false };
+    let neighbours = match node.facts.lldp {
+        Told::Value(neighbours) => neighbours,
+        Told::Error(_) => Vec::new(),
+    };
+    let vlans = |name: &str| {
+        let own = neighbours.iter().filter(|it| it.link == name);
+        own.flat_map(|it| it.vlans.iter().copied()).collect()
+    };
+    let cards = node.cards.iter().map(|card| Card {
+        name: card.name.clone(),
+        mac: card.mac.as_deref().and_then(Mac::parse),
+        speed: card.speed,
+        vlans: vlans(&card.name),
+    });
+    add(found, Some(&node.hostname), cards, Place::file(source.name.clone()));
+    true
+}
+
+fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = Card>, place: Place) {
+    let mut cards: Vec<Card> = Vec::new();
+    // metal3 has an entry for each address of a card.
+    for card in all.filter(|card| !card.name.is_empty() || card.mac.is_some()) {
+        match cards.iter_mut().find(|it| it.name == card.name && it.mac == card.mac) {
+            Some(known) => known.vlans.extend(card.vlans),
+            None => cards.push(Card { speed: card.speed.filter(|speed| *speed > 0), ..card }),
+        }
+    }
+    if !cards.is_empty() {
+        found.loaded.hardware.push(Hardware { host: host.map(str::to_owned), cards, place });
+    }
+}
