@@ -75,7 +75,7 @@ alike:
 
 late:
   m-0  a changed document waits for the next boot
-  w-2  /etc/nmstate/openshift/cluster.yml is bbbbbbbbbbbb, and 4 nodes have aaaaaaaaaaaa
+  w-2  /etc/nmstate/openshift/cluster.yml is bbbbbbbbbbbb, not aaaaaaaaaaaa as on 4 nodes
 
 ROLE    DOCUMENT                            DIGEST        NODES
 master  /etc/nmstate/openshift/cluster.yml  aaaaaaaaaaaa  1
@@ -84,7 +84,7 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
 ";
     assert_eq!(text, expected);
     let notes = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(notes, "1 other files were passed over\n");
+    assert_eq!(notes, "1 file of another kind was passed over\n");
 
     let output = report(place.path(), &["--format", "json", "must-gather"]);
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();

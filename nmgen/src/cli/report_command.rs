@@ -53,7 +53,12 @@ pub(super) fn run(arguments: &ReportArguments, streams: &mut Streams<'_>) -> Res
         Form::Json => json::json(&found.nodes, &report),
     })?;
     if found.skipped > 0 {
-        streams.note(&format!("{} other files were passed over", found.skipped));
+        let were = if found.skipped == 1 {
+            "file of another kind was"
+        } else {
+            "files of other kinds were"
+        };
+        streams.note(&format!("{} {were} passed over", found.skipped));
     }
     Ok(if found.nodes.is_empty() {
         streams.refuse("there is no account of a node");

@@ -7,6 +7,8 @@ mod read;
 
 use std::collections::BTreeMap;
 
+use nmgen_document::format::counted;
+
 pub use self::node::Node;
 pub use self::read::{Nodes, Unread, read};
 
@@ -133,16 +135,19 @@ fn late(nodes: &[Node], documents: &[Document]) -> Vec<Late> {
     for document in documents {
         usual.entry((&document.role, &document.document)).or_insert(document);
     }
+    let same = |node: &Node, it: &Document| it.digest == node.digest && it.role == node.role;
     let why = |node: &Node| {
         if node.pending {
             return Some("a changed document waits for the next boot".to_owned());
         }
         let shown = node.shown_document().filter(|_| node.is_shared())?;
         let usual = usual.get(&(&node.role, &*shown))?;
-        let (own, most) = (node.digest.as_deref()?, usual.digest.as_deref()?);
-        let most_have = usual.nodes.len();
-        (own != most).then(|| {
-            format!("{shown} is {}, and {most_have} nodes have {}", short(own), short(most))
+        let own = documents.iter().find(|it| it.document == shown && same(node, it))?;
+        let (digest, most) = (own.digest.as_deref()?, usual.digest.as_deref()?);
+        // Of two halves neither is late.
+        (usual.nodes.len() > own.nodes.len()).then(|| {
+            let nodes = counted(usual.nodes.len(), "node");
+            format!("{shown} is {}, not {} as on {nodes}", short(digest), short(most))
         })
     };
     let late = nodes.iter().enumerate();
@@ -189,7 +194,7 @@ mod tests {
         assert_eq!(report.groups[0].words, "…: gateway … does not answer");
         assert_eq!(report.groups[0].nodes, [3, 4]);
         assert_eq!(report.late.iter().map(|it| it.node).collect::<Vec<_>>(), [2, 5]);
-        assert!(report.late[0].why.contains("and 2 nodes have aaaaaaaaaaaa"), "{:?}", report.late);
+        assert!(report.late[0].why.contains("not aaaaaaaaaaaa as on 2 nodes"), "{:?}", report.late);
         let documents: Vec<_> = report
             .documents
             .iter()
