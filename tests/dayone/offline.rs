@@ -416,3 +416,53 @@ fn a_terminal_gets_no_line_of_a_library() -> io::Result<()> {
     assert!(page.starts_with("\x1b[1;32mIN FORCE: "), "{page}");
     Ok(())
 }
+
+#[tests::case]
+fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
+    let root = tree(&["worker-7", "worker-8"])?;
+    let file = root.path().join("node.json");
+    let collected = dayone(root.path()).args(["collect", "--output"]).arg(&file).output()?;
+    assert_eq!(collected.status.code(), Some(0), "{collected:?}");
+    assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o7777, 0o600);
+    let shown = root.path().display().to_string();
+    for answer in [&["status", "--json"][..], &["check"], &["check", "--format", "json"]] {
+        let own = dayone(root.path()).args(answer).output()?;
+        let mut replayed = Command::new(program::dayone());
+        let replayed = replayed.args(answer).arg("--from").arg(&file).output()?;
+        assert_eq!(replayed.status.code(), own.status.code(), "{replayed:?}");
+        assert_eq!(text(&replayed).0, text(&own).0.replace(&shown, ""), "{answer:?}");
+    }
+    // A link in the file's place is replaced, and its target stays.
+    let (target, link) = (root.path().join("target"), root.path().join("link.json.gz"));
+    fs::write(&target, "untouched")?;
+    symlink(&target, &link)?;
+    assert!(dayone(root.path()).args(["collect", "-o"]).arg(&link).status()?.success());
+    assert_eq!(fs::read_to_string(&target)?, "untouched");
+    assert!(fs::read(&link)?.starts_with(&[0x1f, 0x8b]));
+    // Somebody else's file leads nowhere.
+    let mut bundle: serde_json::Value = serde_json::from_slice(&fs::read(&file)?)?;
+    let text = |path: &str| serde_json::json!({"path": path, "kind": "file", "mode": 420, "digest": "", "text": "x"});
+    let link =
+        |path: &str, to: &str| serde_json::json!({"path": path, "kind": "link", "target": to});
+    for files in [
+        vec![text("/../../tmp/x")],
+        vec![text("etc/hostname")],
+        vec![link("/etc/nmstate", "/tmp")],
+        vec![link("/etc/systemd/system/a", "/tmp"), text("/etc/systemd/system/a/x")],
+    ] {
+        bundle["files"] = files.clone().into();
+        fs::write(&file, bundle.to_string())?;
+        let mut refused = Command::new(program::dayone());
+        let refused = refused.args(["status", "--from"]).arg(&file).output()?;
+        assert!(!refused.status.success() && refused.stdout.is_empty(), "{files:?}: {refused:?}");
+    }
+    fs::write(&file, "{\"schema\": 2}")?;
+    let mut newer = Command::new(program::dayone());
+    let newer = newer.args(["status", "--from"]).arg(&file).output()?;
+    assert_eq!(newer.status.code(), Some(2), "{newer:?}");
+    assert!(
+        String::from_utf8_lossy(&newer.stderr).contains("newer version of dayone"),
+        "{newer:?}"
+    );
+    Ok(())
+}
