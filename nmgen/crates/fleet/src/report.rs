@@ -1,5 +1,5 @@
-//! Many nodes' accounts of themselves: outcomes, groups of like failures, nodes that are late, documents of each role. An account is a
-//! file of `dayone collect`, `dayone status --json` or `dayone health --format json`.
+//! Many nodes' accounts of themselves: outcomes, groups of like failures, nodes that are late, documents of each role. An account
+//! is a file of `dayone collect`, `dayone status --json` or `dayone health --format json`.
 
 mod alike;
 mod node;
@@ -144,7 +144,7 @@ fn late(nodes: &[Node], documents: &[Document]) -> Vec<Late> {
         let usual = usual.get(&(&node.role, &*shown))?;
         let own = documents.iter().find(|it| it.document == shown && same(node, it))?;
         let (digest, most) = (own.digest.as_deref()?, usual.digest.as_deref()?);
-        // Of two halves neither is late.
+        // Neither of two halves is late.
         (usual.nodes.len() > own.nodes.len()).then(|| {
             let nodes = counted(usual.nodes.len(), "node");
             format!("{shown} is {}, not {} as on {nodes}", short(digest), short(most))
