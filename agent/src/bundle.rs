@@ -90,9 +90,9 @@ pub(crate) struct Versions {
 /// Reads a file, `-` from standard input.
 pub(crate) fn read(path: &Path) -> Result<Bundle, BundleError> {
     let own = || path.to_path_buf();
-    let failed = |source: io::Error| match source.kind() {
-        io::ErrorKind::FileTooLarge => BundleError::TooLarge { path: own(), limit: LIMIT },
-        _ => BundleError::Read { path: own(), source },
+    let failed = |source: io::Error| match source.kind() == io::ErrorKind::FileTooLarge {
+        true => BundleError::TooLarge { path: own(), limit: LIMIT },
+        false => BundleError::Read { path: own(), source },
     };
     let bytes = match path == Path::new("-") {
         true => bounded::read_from(io::stdin().lock(), LIMIT),

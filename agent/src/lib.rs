@@ -118,13 +118,13 @@ async fn dispatch(cli: &Cli) -> Result<(), Error> {
         return carried_out(cli, &Paths::new(&cli.root)).await;
     };
     let node = bundle::unpack(bundle::read(file)?, file)?;
-    carried_out(cli, &node.paths).await.map_err(|error| match error {
+    carried_out(cli, &node.paths).await.map_err(|error| {
         // The output has told them.
-        Error::NotInForce { .. } | Error::Differs => error,
-        error => Error::OfCollected {
-            text: node.paths.on_node(&nmgen::chain(&error)),
-            exit: error.exit(),
-        },
+        if matches!(error, Error::NotInForce { .. } | Error::Differs) {
+            return error;
+        }
+        let text = node.paths.on_node(&nmgen::chain(&error));
+        Error::OfCollected { text, exit: error.exit() }
     })
 }
 

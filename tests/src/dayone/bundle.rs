@@ -48,7 +48,14 @@ pub fn collected(inside: &Inside) -> Result<Value> {
 /// # Panics
 /// When an answer differs.
 pub fn replays(inside: &Inside) -> Result<Value> {
-    let bundle = collected(inside)?;
+    let mut bundle = collected(inside)?;
+    // A host that runs many suites at once may be slower than a source's bound, which is then told in the file.
+    for _ in 0..4 {
+        if !bundle["facts"].to_string().contains("no answer within") {
+            break;
+        }
+        bundle = collected(inside)?;
+    }
     for answer in ANSWERS {
         let live = inside.run(&[&["dayone"], answer].concat())?;
         let replayed = inside.run(&[&["dayone"], answer, &["--from", FILE]].concat())?;

@@ -24,7 +24,7 @@ use crate::{
 const ANSWER: Duration = Duration::from_secs(3);
 
 /// The bound of nmstate's state, which is some hundred questions to NetworkManager, and of the gateways.
-const LOOK: Duration = Duration::from_secs(7);
+const LOOK: Duration = Duration::from_secs(8);
 
 /// The answer of a source, or its error.
 async fn told<T, E: std::error::Error>(

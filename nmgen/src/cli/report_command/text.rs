@@ -22,7 +22,7 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
         let names = if it.good { String::new() } else { named(&it.nodes) };
         [it.verdict.clone(), reason, it.nodes.len().to_string(), names]
     });
-    let mut text = table(["OUTCOME", "REASON", "NODES", ""], outcomes.collect());
+    let mut text = table(["OUTCOME", "REASON", "NODES", ""], &outcomes.collect::<Vec<_>>());
     let more = |all: usize| {
         let more = all.saturating_sub(ROWS);
         if more > 0 { format!("  and {more} more\n") } else { String::new() }
@@ -53,13 +53,13 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
             [role, it.document.clone(), digest.to_owned(), it.nodes.len().to_string()]
         });
         text += "\n";
-        text += &table(["ROLE", "DOCUMENT", "DIGEST", "NODES"], rows.collect());
+        text += &table(["ROLE", "DOCUMENT", "DIGEST", "NODES"], &rows.collect::<Vec<_>>());
     }
     printable_lines(&text)
 }
 
 /// Columns as wide as their longest cell; none for a column without any.
-fn table<const N: usize>(head: [&str; N], rows: Vec<[String; N]>) -> String {
+fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         let widest = cells.max().unwrap_or_default();
