@@ -133,5 +133,5 @@ fn every_guide_can_be_followed() {
         }
         found += 1;
     }
-    assert_eq!(found, 13);
+    assert_eq!(found, 14);
 }
