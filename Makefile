@@ -164,6 +164,11 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
 
+# With the real podman and a registry at the node's gateway.
+check-delivery: toolchain packages ## Run the ways of the agent to a node, with podman and a registry
+	./tests/install-packages binutils buildah docker-registry skopeo
+	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test delivery -- $(CASES)
+
 # In a virtual machine whose kernel enforces Debian's policy.
 check-selinux: toolchain packages ## Run a node's life under SELinux, enforcing
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test selinux -- $(CASES)

@@ -6,6 +6,7 @@ mod configure_ovs;
 mod field;
 mod guide;
 mod hung;
+mod installed;
 mod profiles;
 mod second_boot;
 
@@ -26,6 +27,7 @@ pub use self::{
     },
     guide::{Shown, commands, follow},
     hung::{hang, unhang},
+    installed::{LEFT_OF_INSTALLED, UNITS_OF_INSTALLED, installing_machine_config},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

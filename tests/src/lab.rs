@@ -138,9 +138,12 @@ impl Lab {
         self.place.check_clean()
     }
 
-    /// The root file system for a node; the one with systemd 252 is built on first use.
+    /// The root file system for a node; those with systemd 252 and with podman are built on first use.
     pub(crate) fn rootfs(&self, node: &Node) -> Result<PathBuf> {
-        if node.systemd252 { prepare(&["systemd252"]) } else { Ok(self.rootfs.clone()) }
+        match node.flavour {
+            Some(flavour) => prepare(&[flavour]),
+            None => Ok(self.rootfs.clone()),
+        }
     }
 
     pub(crate) fn place(&self) -> &Place {

@@ -1,11 +1,12 @@
 //! A node whose operating system has no agent: a MachineConfig brings its units and takes the program out of a container image.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use serde_yaml::Value;
 use tests::{
-    dayone::{DAY_ONE, Document, SOON, br_ex_works, finished, outcome},
+    dayone::{
+        DAY_ONE, Document, LEFT_OF_INSTALLED, SOON, UNITS_OF_INSTALLED, br_ex_works, finished,
+        installing_machine_config, outcome,
+    },
     lab::{Error, Lab, Node, Peer, Release},
     program,
 };
@@ -28,66 +29,6 @@ rm | rmi) ;;
 esac
 "#;
 
-/// A file's bytes from its `data:` URL.
-fn content(file: &Value) -> Vec<u8> {
-    let source = file["contents"]["source"].as_str().expect("a source");
-    let (_, packed) = source.split_once(";base64,").expect("base64");
-    let bytes = STANDARD.decode(packed).expect("base64");
-    if file["contents"]["compression"].as_str() != Some("gzip") {
-        return bytes;
-    }
-    let mut file = tempfile::NamedTempFile::new().expect("a file");
-    std::io::Write::write_all(&mut file, &bytes).expect("a file");
-    let input = file.reopen().expect("the file");
-    Command::new("gzip").arg("-dc").stdin(input).output().expect("gzip").stdout
-}
-
-/// Puts text below a directory.
-fn put(root: &Path, path: &str, text: &[u8], mode: u32) {
-    let path = root.join(path.trim_start_matches('/'));
-    fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
-    fs::write(&path, text).expect("a file");
-    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("its mode");
-}
-
-/// The files and units of the MachineConfig for this document, as the operator writes them; the list of their paths.
-fn machine_config(document: &str) -> (tempfile::TempDir, Vec<String>) {
-    let hosts = tempfile::tempdir().expect("a directory");
-    fs::write(hosts.path().join("worker-0.yml"), document).expect("a document");
-    let output = Command::new(program::nmgen())
-        .args(["generate", "--to", "machine-config", "--role", "worker", "--install", IMAGE])
-        .arg(hosts.path())
-        .output()
-        .expect("nmgen");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let object: Value = serde_yaml::from_slice(&output.stdout).expect("YAML");
-    let config = &object["spec"]["config"];
-    let tree = tempfile::tempdir().expect("a directory");
-    let mut paths = Vec::new();
-    for file in config["storage"]["files"].as_sequence().into_iter().flatten() {
-        let path = file["path"].as_str().expect("a path").to_owned();
-        let mode = file["mode"].as_u64().and_then(|mode| mode.try_into().ok()).expect("a mode");
-        put(tree.path(), &path, &content(file), mode);
-        paths.push(path);
-    }
-    for unit in config["systemd"]["units"].as_sequence().into_iter().flatten() {
-        let name = unit["name"].as_str().expect("a name");
-        let mut parts: Vec<(String, &Value)> = Vec::new();
-        if let Some(contents) = unit.get("contents") {
-            parts.push((format!("/etc/systemd/system/{name}"), contents));
-        }
-        for part in unit["dropins"].as_sequence().into_iter().flatten() {
-            let part_name = part["name"].as_str().expect("a name");
-            parts.push((format!("/etc/systemd/system/{name}.d/{part_name}"), &part["contents"]));
-        }
-        for (path, text) in parts {
-            put(tree.path(), &path, text.as_str().expect("text").as_bytes(), 0o644);
-            paths.push(path);
-        }
-    }
-    (tree, paths)
-}
-
 fn with(node: Node, tree: &Path) -> Node {
     node.installed(tree, "/etc/systemd/system", &[])
         .bind(program::dayone(), "/usr/lib/lab-image/dayone")
@@ -100,7 +41,7 @@ fn with(node: Node, tree: &Path) -> Node {
 #[tests::case]
 fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let (tree, paths) = machine_config(&Document::new().text());
+    let (tree, paths) = installing_machine_config(IMAGE, &Document::new().text());
     lab.run(with(node(Release::V5_1), tree.path()), &Peer::new(), |case| {
         for boot in 0..2 {
             if boot > 0 {
@@ -121,16 +62,13 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
         }
         // The operator removes what it wrote, and reboots.
         let inside = case.inside()?;
-        inside.sh("systemctl disable dayone-install.service dayone.service dayone-wait.service dayone-recover.service \
-            dayone-bridge.service dayone-pending.path dayone-health.path dayone-health.timer")?;
+        inside.sh(&format!("systemctl disable {UNITS_OF_INSTALLED}"))?;
         inside.sh(&format!("rm {}", paths.join(" ")))?;
         case.reboot()?;
         let inside = case.inside()?;
         finished(&inside)?;
         br_ex_works(case)?;
-        let left = "ls -d /usr/local/bin/dayone* /var/lib/dayone /etc/systemd/system/dayone* \
-            /etc/systemd/system/*.wants/dayone* 2>/dev/null || :";
-        inside.wait_sh(&format!("[ -z \"$({left})\" ]"), SOON)?;
+        inside.wait_sh(&format!("[ -z \"$({LEFT_OF_INSTALLED})\" ]"), SOON)?;
         Ok(())
     })
 }
@@ -139,7 +77,7 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
 #[tests::case]
 fn without_the_registry_configure_ovs_makes_br_ex() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let (tree, _) = machine_config(&Document::new().text());
+    let (tree, _) = installing_machine_config(IMAGE, &Document::new().text());
     let bound = "/etc/systemd/system/dayone-install.service.d/50-lab.conf";
     // With a document the operator's own unit would apply it.
     fs::remove_file(tree.path().join("etc/nmstate/openshift/worker-0.yml")).expect("a document");

@@ -101,7 +101,7 @@ fn every_suite_has_a_stage_and_every_stage_a_suite() {
         .collect();
     // A suite that `make check` has no time for has a command of its own.
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
-    for other in ["boot", "page", "selinux"] {
+    for other in ["boot", "delivery", "page", "selinux"] {
         assert!(makefile.contains(&format!("-p tests --test {other}")));
         assert!(run.insert(other), "make check runs it too");
     }

@@ -101,7 +101,7 @@ pub struct Node {
     pub(crate) files: Vec<NodeFile>,
     pub(crate) binds: Vec<(PathBuf, PathBuf)>,
     pub(crate) small: Vec<(PathBuf, String)>,
-    pub(crate) systemd252: bool,
+    pub(crate) flavour: Option<&'static str>,
     pub(crate) disk: Option<String>,
     early: Vec<String>,
 }
@@ -116,7 +116,7 @@ impl Node {
             files: Vec::new(),
             binds: Vec::new(),
             small: Vec::new(),
-            systemd252: false,
+            flavour: None,
             disk: None,
             early: Vec::new(),
         };
@@ -126,7 +126,14 @@ impl Node {
     /// Gives the node systemd 252, as RHEL 9 has, in place of 257.
     #[must_use]
     pub fn systemd252(mut self) -> Self {
-        self.systemd252 = true;
+        self.flavour = Some("systemd252");
+        self
+    }
+
+    /// Gives the node podman, as the field's have it.
+    #[must_use]
+    pub fn podman(mut self) -> Self {
+        self.flavour = Some("podman");
         self
     }
 
