@@ -149,7 +149,7 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time prometheus sosreport
+	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time sosreport
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
@@ -267,6 +267,7 @@ install-built:
 	install -Dm644 agent/doc/dayone.toml $(DESTDIR)$(PREFIX)/share/doc/dayone/dayone.toml
 	install -Dm644 agent/doc/status.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/status.schema.json
 	install -Dm644 agent/doc/plan.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/plan.schema.json
+	install -Dm644 agent/doc/adopt.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/adopt.schema.json
 	install -Dm644 agent/doc/diff.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/diff.schema.json
 	install -Dm644 agent/doc/check.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/check.schema.json
 	install -Dm644 agent/doc/collect.schema.json $(DESTDIR)$(PREFIX)/share/doc/dayone/collect.schema.json

@@ -241,16 +241,38 @@ pub(crate) enum Command {
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,
     },
+    /// Accept a change of this node's network that was made on purpose: it is no drift any more
+    ///
+    /// Takes over what `dayone diff` shows now, with its values. `dayone status` tells the change, and
+    /// dayone-health.service does not fail for it; any other difference is drift as before. It holds
+    /// until the document is applied anew, by a changed one, a repair or `dayone rollback`. Changes neither the
+    /// network nor the document: a change that is to last belongs into the document. Exits with 3 where
+    /// no document is in force.
+    Adopt {
+        /// Why, for whoever reads the status
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+        /// Make an adopted change drift again
+        #[arg(long, conflicts_with = "reason")]
+        forget: bool,
+        /// The form of the answer
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Form::Text)]
+        format: Form,
+    },
     /// Put the last good configuration back in force
     Rollback,
 }
 
 impl Command {
-    /// Whether it may change the network, so that its run belongs into the journal.
-    pub(crate) fn changes_network(&self) -> bool {
+    /// Whether it may change the network, or what is told of it, so that its run belongs into the journal.
+    pub(crate) fn is_for_the_journal(&self) -> bool {
         match self {
             Self::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
-            Self::Bridge { .. } | Self::Recover | Self::Trial | Self::Rollback => true,
+            Self::Bridge { .. }
+            | Self::Recover
+            | Self::Trial
+            | Self::Adopt { .. }
+            | Self::Rollback => true,
             Self::Confirm
             | Self::Wait
             | Self::Status { .. }
@@ -284,6 +306,7 @@ impl Command {
             | Self::Health { .. }
             | Self::Probe { .. }
             | Self::Collect { .. }
+            | Self::Adopt { .. }
             | Self::Rollback => None,
         }
     }

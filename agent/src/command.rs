@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod adopt;
 mod apply;
 mod bridge;
 mod check;
@@ -23,7 +24,7 @@ mod wait;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
-    apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm, diff::diff,
-    dry_run::dry_run, health::health, plan::plan, probe::probe, recover::recover,
+    adopt::adopt, apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm,
+    diff::diff, dry_run::dry_run, health::health, plan::plan, probe::probe, recover::recover,
     rollback::rollback, status::status, trial::ask, wait::wait,
 };

@@ -1,5 +1,6 @@
 //! State that survives a power cut: the open transaction, the record, the last good document.
 
+pub(crate) mod adopted;
 mod automatic;
 mod boot;
 pub(crate) mod commit;

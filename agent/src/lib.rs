@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
             return ExitCode::from(code as u8);
         }
     };
-    status::log::start(cli.command.changes_network());
+    status::log::start(cli.command.is_for_the_journal());
     match carry_out(&cli) {
         Ok(()) => ExitCode::from(Exit::Done as u8),
         Err(error) => {
@@ -69,6 +69,7 @@ pub fn main() -> ExitCode {
                 | Command::Recover
                 | Command::Wait
                 | Command::Collect { .. }
+                | Command::Adopt { .. }
                 | Command::Plan { .. } => false,
                 Command::Diff { .. } => matches!(error, Error::Differs),
                 Command::Probe { .. } => matches!(error, Error::Wire { .. }),
@@ -156,6 +157,9 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Probe { format } => command::probe(paths, *format).await,
         Command::Plan { json, .. } => command::plan(paths, *json).await,
         Command::Diff { format, exit_code, .. } => command::diff(paths, *format, *exit_code).await,
+        Command::Adopt { reason, forget, format } => {
+            command::adopt(paths, reason.as_deref(), *forget, *format).await
+        }
         Command::Rollback => command::rollback(paths).await,
     }
 }

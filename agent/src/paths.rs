@@ -122,6 +122,11 @@ impl Paths {
         self.state_dir().join("record.json")
     }
 
+    /// The change of the network in force that is no drift.
+    pub(crate) fn adopted(&self) -> PathBuf {
+        self.state_dir().join("adopted.json")
+    }
+
     /// The machine that the state is of.
     pub(crate) fn machine(&self) -> PathBuf {
         self.state_dir().join("machine.json")

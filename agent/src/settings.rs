@@ -62,6 +62,8 @@ pub(crate) enum OnFailure {
     /// Hold the units that wait for the network, and try again.
     #[default]
     Fail,
+    /// As `fail`, also where the last good configuration carries the node: a rollout ends with the first node.
+    Hold,
     /// Report the failure, and let the boot go on with the old network.
     Continue,
 }
@@ -82,7 +84,7 @@ pub(crate) enum Policy {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Settings {
-    /// `fail` (default) or `continue`.
+    /// `fail` (default), `hold` or `continue`.
     pub(crate) on_failure: OnFailure,
     /// Failures after which a document is not tried again; 0 means never give up. Default 3.
     pub(crate) max_attempts: u32,

@@ -8,6 +8,12 @@ use tests::{
 const PENDING: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
 const REFUSED: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e13";
 
+/// A second command, which runs where the first has nothing to tell.
+const LONG_LOOK: &str = "\
+[Service]
+ExecStart=/bin/sh -c 'while [ -e /run/lab-look ]; do sleep 0.1; done'
+";
+
 #[tests::case]
 fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Error> {
     let lab = Lab::open()?;
@@ -19,6 +25,9 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         let first = outcome(&inside, None)?;
         assert_eq!(first.exit, 0, "{}", first.text());
         let before = picture(&inside)?;
+        // A look that lasts: what happens meanwhile is not lost.
+        inside.write("/run/systemd/system/dayone-health.service.d/lab.conf", LONG_LOOK)?;
+        inside.sh("systemctl daemon-reload; touch /run/lab-look")?;
 
         let mut changed = good.clone();
         changed.rest.push_str("  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n");
@@ -52,6 +61,7 @@ fn changed_document_is_checked_at_once_and_waits_for_a_boot() -> Result<(), Erro
         let told = inside.wait_journal(&[start.argument(), REFUSED], SOON, |_| true)?;
         assert!(told.message().contains(HOST_FILE), "{}", told.message());
         inside.wait_unit("dayone-pending.service", "failed", SOON)?;
+        inside.sh("rm /run/lab-look")?;
         inside.wait_unit("dayone-health@refused.service", "failed", SOON)?;
         let check = inside.run(&["dayone", "check"])?;
         assert_eq!(check.status.code(), Some(2), "{check}");

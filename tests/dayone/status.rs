@@ -1,6 +1,6 @@
 //! `dayone status` while the network changes.
 
-use std::net::Ipv4Addr;
+use std::{net::Ipv4Addr, time::Duration};
 
 use tests::{
     dayone::{
@@ -11,6 +11,9 @@ use tests::{
     program,
 };
 
+const CHANGE_ADOPTED: &str = "MESSAGE_ID=6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e43";
+/// Bound on a look at the network, on a busy host.
+const LOOK: Duration = Duration::from_secs(60);
 const VIP: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 200);
 
 #[tests::case]
@@ -67,6 +70,41 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
     })
 }
 
+/// The address that is gone is no alarm any more, until somebody takes that back.
+fn a_change_on_purpose_is_adopted(inside: &Inside) -> Result<(), Error> {
+    let adopted = inside.run(&["dayone", "adopt", "--reason", "CHG-7", "--format", "json"])?;
+    assert_eq!(adopted.status.code(), Some(0), "{adopted}");
+    let json: serde_json::Value = serde_json::from_str(&adopted.stdout).unwrap_or_default();
+    let schema = std::fs::read(program::root().join("agent/doc/adopt.schema.json"));
+    let schema = serde_json::from_slice(&schema.unwrap_or_default()).unwrap_or_default();
+    assert_eq!(tests::schema::faults(&schema, &json), Vec::<String>::new());
+    assert_eq!(json["reason"], "CHG-7", "{json}");
+    // Health is told at once.
+    for unit in ["dayone-health.service", "dayone-health@drifted.service"] {
+        inside.wait_unit(unit, "inactive", LOOK)?;
+    }
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    let first = format!("IN FORCE: {HOST_FILE}; with an adopted change\n");
+    assert!(status.stdout.starts_with(&first), "{status}");
+    assert!(status.stdout.contains(", adopted just now: CHG-7"), "{status}");
+    let told = inside.journal(&[CHANGE_ADOPTED])?;
+    assert!(told.iter().any(|it| it.message().contains("CHG-7")), "{told:?}");
+    // Another one is drift.
+    let file = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";
+    inside.sh(&format!(
+        "cp --archive {file} /root/saved; sed --in-place s/192.0.2.10/192.0.2.11/ {file}"
+    ))?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    assert!(status.stdout.starts_with("DRIFTED: "), "{status}");
+    inside.sh(&format!("cp --archive /root/saved {file}"))?;
+    let forgotten = inside.run(&["dayone", "adopt", "--forget"])?;
+    assert_eq!(forgotten.status.code(), Some(0), "{forgotten}");
+    inside.wait_unit("dayone-health@drifted.service", "failed", LOOK)?;
+    Ok(())
+}
+
 /// The work of the timer: the schema of its account, and no question to NetworkManager where nothing has changed.
 fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     let account = |inside: &Inside| -> Result<serde_json::Value, Error> {
@@ -90,6 +128,8 @@ fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     let by_hand = inside.run(&["dayone", "health"])?;
     assert_eq!(by_hand.status.code(), Some(3), "{by_hand}");
     assert!(by_hand.stdout.starts_with("DRIFTED: "), "{by_hand}");
+    a_change_on_purpose_is_adopted(inside)?;
+    assert_eq!(states(inside)?, ["failed", "failed"]);
     inside.sh("ip address add 192.0.2.10/24 dev br-ex")?;
     assert_eq!(states(inside)?, ["inactive", "inactive"]);
     inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;

@@ -5,10 +5,23 @@
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
 use serde_json::Value;
-use tests::{guide, program::root, skip};
+use tests::{
+    guide,
+    program::{monitoring, root},
+    skip,
+};
 
 fn directory() -> PathBuf {
     root().join("packaging/alerts")
+}
+
+/// This host's, or that of a package which is not installed, since it would start a daemon.
+fn promtool() -> PathBuf {
+    if Command::new("promtool").arg("--version").output().is_ok() {
+        return "promtool".into();
+    }
+    skip::unless_installed("apt-get", "apt");
+    monitoring().join("usr/bin/promtool")
 }
 
 fn yaml(name: &str) -> Value {
@@ -17,10 +30,10 @@ fn yaml(name: &str) -> Value {
 
 #[tests::case]
 fn each_reason_has_an_alert_that_ends_with_it() {
-    skip::unless_installed("promtool", "prometheus");
+    let promtool = promtool();
     for arguments in [["check", "rules", "dayone.rules.yml"], ["test", "rules", "dayone.test.yml"]]
     {
-        let mut promtool = Command::new("promtool");
+        let mut promtool = Command::new(&promtool);
         let output = promtool.args(arguments).current_dir(directory()).output().unwrap();
         let told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
         assert!(output.status.success(), "{arguments:?}: {told}");
@@ -38,7 +51,28 @@ fn openshift_has_the_same_rules() {
         let Some(alert) = rule["alert"].as_str() else { continue };
         assert!(readme.contains(&format!("| `{alert}` |")), "{alert}");
         let url = rule["annotations"]["runbook_url"].as_str().unwrap();
-        assert!(url.ends_with("/dayone-runbook#watching"), "{url}");
+        assert_eq!(url, "https://runbooks.example.com/agent/doc/runbook.html#watching");
+    }
+    // The page of the book that has this place.
+    let summary = fs::read_to_string(root().join("doc/book/SUMMARY.md")).unwrap();
+    assert!(summary.contains("(../../agent/doc/runbook.md)"));
+}
+
+/// The guide's command, on copies.
+#[tests::case]
+fn the_runbook_is_where_somebody_publishes_it() {
+    let readme = fs::read_to_string(directory().join("README.md")).unwrap();
+    let command = readme.lines().find(|line| line.starts_with("sed ")).unwrap();
+    let copies = tempfile::tempdir().unwrap();
+    for name in ["dayone.rules.yml", "prometheus-rule.yaml"] {
+        fs::copy(directory().join(name), copies.path().join(name)).unwrap();
+    }
+    let status = Command::new("sh").args(["-c", command]).current_dir(copies.path()).status();
+    assert!(status.unwrap().success(), "{command}");
+    for name in ["dayone.rules.yml", "prometheus-rule.yaml"] {
+        let text = fs::read_to_string(copies.path().join(name)).unwrap();
+        assert!(!text.contains("runbooks.example.com"), "{name}");
+        assert!(text.contains("https://docs.example.org/network/agent/doc/runbook.html#watching"));
     }
 }
 

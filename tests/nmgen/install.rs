@@ -46,6 +46,7 @@ fn tree_is_complete() -> io::Result<()> {
         ("usr/share/doc/dayone/dayone.toml", 0o644),
         ("usr/share/doc/dayone/status.schema.json", 0o644),
         ("usr/share/doc/dayone/plan.schema.json", 0o644),
+        ("usr/share/doc/dayone/adopt.schema.json", 0o644),
         ("usr/share/doc/dayone/diff.schema.json", 0o644),
         ("usr/share/doc/dayone/check.schema.json", 0o644),
         ("usr/share/doc/dayone/health.schema.json", 0o644),

@@ -7,6 +7,7 @@ mod field;
 mod guide;
 mod hung;
 mod installed;
+mod monitoring;
 mod profiles;
 mod second_boot;
 
@@ -28,6 +29,7 @@ pub use self::{
     guide::{Shown, commands, follow},
     hung::{hang, unhang},
     installed::{LEFT_OF_INSTALLED, UNITS_OF_INSTALLED, installing_machine_config},
+    monitoring::Monitoring,
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

@@ -29,6 +29,7 @@ use std::{
     time::Duration,
 };
 
+pub(crate) use self::command::wait_every;
 pub use self::{
     case::Case,
     command::Output,

@@ -248,9 +248,23 @@ pub fn write_bills(directory: &Path) -> std::io::Result<()> {
 }
 
 /// Runs `tests/build`, which builds a program and prints its path.
+/// Debian's prometheus with promtool, its node exporter and its alertmanager with amtool: a tree of packages that are not installed.
+///
+/// # Panics
+/// When it cannot be fetched.
+pub fn monitoring() -> &'static Path {
+    static TREE: OnceLock<PathBuf> = OnceLock::new();
+    TREE.get_or_init(|| made("tests/lab/prepare-monitoring", &[]))
+}
+
 fn build(program: &str) -> PathBuf {
-    let mut build = Command::new(root().join("tests/build"));
-    let output = build.arg(program).stderr(Stdio::inherit()).output();
+    made("tests/build", &[program])
+}
+
+/// The path that a script prints.
+fn made(script: &str, arguments: &[&str]) -> PathBuf {
+    let mut build = Command::new(root().join(script));
+    let output = build.args(arguments).stderr(Stdio::inherit()).output();
     let path = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
     assert!(path.is_some(), "{build:?} failed");
     let path = path.unwrap_or_default();

@@ -10,6 +10,8 @@ use crate::{
     model::Active,
     network::sight::Sight,
     paths::Paths,
+    run::last_good::last_good_state,
+    settings::Settings,
     state::{Saved, State},
 };
 
@@ -35,6 +37,40 @@ pub(super) struct Differences {
     pub(super) now: Lacking,
     /// The values of now beside those that the saved profiles bring, where these are not the wanted ones.
     pub(super) then: Lacking,
+}
+
+impl Differences {
+    /// Each difference in words with its values, and when it comes; a part without fields by its name.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let lines = |when: &str, it: &Lacking| -> Vec<String> {
+            match it.fields.is_empty() {
+                true => it.subjects.iter().map(|it| format!("{when}~ {it}")).collect(),
+                false => it.fields.iter().map(|it| format!("{when}{it}")).collect(),
+            }
+        };
+        [lines("", &self.now), lines("after the next activation: ", &self.then)].concat()
+    }
+
+    /// The names of the parts.
+    pub(super) fn parts(&self) -> Vec<String> {
+        let mut parts = self.now.subjects.clone();
+        parts.extend(
+            self.then.subjects.iter().filter(|it| !self.now.subjects.contains(it)).cloned(),
+        );
+        parts
+    }
+}
+
+/// The differences from the document in force, as it was resolved when it was applied; `None` where no state of it is left.
+pub(super) async fn from_record(
+    paths: &Paths,
+    settings: &Settings,
+    record: &Record,
+) -> Result<Option<Differences>, Error> {
+    let Some(desired) = last_good_state(paths, record)? else { return Ok(None) };
+    let network = Sight::connect(paths, &settings.wait).await?;
+    let desired = network.with_names_of_now(desired).await?;
+    compare(&network, &desired, &saved(paths, record)).await.map(Some)
 }
 
 /// Compares `desired` with the current state, and with what `saved` makes of it.

@@ -18,26 +18,25 @@ pub(super) use self::{
     word::{Code, Word},
 };
 use self::{
-    report::{Report, Seen},
+    report::{Change, Report, Seen},
     verdict::Verdict,
 };
 use super::{
     diff::{bridge_differences, committed_bridge},
-    difference::{Differences, compare, saved},
+    difference::{Differences, from_record},
     gateway,
     output::print_page,
     services,
 };
 use crate::{
     document::{self, Chosen},
-    durable::{FileError, record::Record},
+    durable::{FileError, adopted::Adopted, record::Record},
     error::Error,
     lock,
     model::facts::Outage,
     network::sight::Sight,
     paths::Paths,
-    run::last_good::last_good_state,
-    settings::{Settings, Usable},
+    settings::{OnFailure, Settings, Usable},
     status::{StatusFile, log},
 };
 
@@ -112,6 +111,8 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let mut report = Report::new(paths, boot, &chosen, &record)?;
+    report.stays_held =
+        report.held && report.boot.last_good_in_force && settings.on_failure == OnFailure::Hold;
     let at_work = lock::at_work(paths).map(|holder| holder.to_string());
     if depth == Depth::Files {
         return Ok(Found { report, chosen, record, at_work });
@@ -124,9 +125,12 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
         (Some(_) | None, _) => {
             let look = drift_now(paths, settings, &chosen, &record, &mut report);
             match services::in_time(look).await {
-                Ok(Ok((lacking, Differences { now, then }))) => {
-                    report.drift = [lacking, now.subjects].concat();
-                    report.saved = then.subjects;
+                Ok(Ok((lacking, differences))) => {
+                    report.adopted = adopted(paths, &record, &lacking, &differences)?;
+                    if report.adopted.is_none() {
+                        report.drift = [lacking, differences.now.subjects].concat();
+                        report.saved = differences.then.subjects;
+                    }
                 }
                 Ok(Err(error)) => report.drift_unknown = Some(chain(&error)),
                 Err(late) => report.drift_unknown = Some(late),
@@ -201,9 +205,24 @@ async fn drift_now(
         return Ok(nothing());
     }
     // The network of now is this system's.
-    let desired = if paths.has_network() { last_good_state(paths, record)? } else { None };
-    let Some(desired) = desired else { return Ok(nothing()) };
-    let network = Sight::connect(paths, &settings.wait).await?;
-    let desired = network.with_names_of_now(desired).await?;
-    Ok((Vec::new(), compare(&network, &desired, &saved(paths, record)).await?))
+    if !paths.has_network() {
+        return Ok(nothing());
+    }
+    let differences = from_record(paths, settings, record).await?;
+    Ok((Vec::new(), differences.unwrap_or_default()))
+}
+
+/// The change that somebody has adopted, if the network has no other difference.
+fn adopted(
+    paths: &Paths,
+    record: &Record,
+    lacking: &[String],
+    differences: &Differences,
+) -> Result<Option<Change>, Error> {
+    let lines = differences.lines();
+    if lines.is_empty() || !lacking.is_empty() {
+        return Ok(None);
+    }
+    let adopted = Adopted::load(paths, record)?.filter(|it| it.has_all(&lines));
+    Ok(adopted.map(|it| Change::new(&it, differences.parts())))
 }

@@ -29,7 +29,11 @@ use crate::{
     paths::Paths,
     settings::OnFailure,
     state::Parsed,
-    status::{Fault, Success, log::message_id, phase::Phase},
+    status::{
+        Fault, Success,
+        log::{Tone, console, message_id},
+        phase::Phase,
+    },
     transaction::{Change, DocumentChange, Failure, PhaseError},
 };
 
@@ -79,7 +83,15 @@ pub(crate) async fn attempt(
             marks::in_force(paths);
             (format!("{document} is in force"), "the next boot writes its record".to_owned())
         }
-        (Some(Standing::Carries(how)), _) => {
+        (Some(Standing::Carries(how)), OnFailure::Hold) => {
+            let text = format!(
+                "{document} is NOT in force; {how}, and the boot waits: on-failure is \"hold\""
+            );
+            tracing::warn!("{text}");
+            console(Tone::Bad, &[text]);
+            return Ended::Failed(error);
+        }
+        (Some(Standing::Carries(how)), OnFailure::Fail | OnFailure::Continue) => {
             peers::stand_in(paths).await;
             marks::in_force(paths);
             (format!("{document} is NOT in force"), how)
@@ -88,7 +100,9 @@ pub(crate) async fn attempt(
             marks::without_document(paths);
             (format!("{document} is NOT in force"), "on-failure is \"continue\"".to_owned())
         }
-        (_, OnFailure::Fail | OnFailure::Continue) => return Ended::Failed(error),
+        (_, OnFailure::Fail | OnFailure::Hold | OnFailure::Continue) => {
+            return Ended::Failed(error);
+        }
     };
     let text = format!("{text}; the boot goes on: {why}");
     run.goes_on(&error, message_id::GOES_ON, text);

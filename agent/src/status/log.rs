@@ -62,6 +62,8 @@ pub(crate) mod message_id {
     pub(crate) const UNHEALTHY: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e41";
     /// The node is as its document wants again.
     pub(crate) const HEALTHY: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e42";
+    /// A change of the network in force was adopted, or is drift again.
+    pub(crate) const CHANGE_ADOPTED: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e43";
     /// A document waits for the next boot.
     pub(crate) const PENDING: &str = "6f0d2f6a4e0b4b7c9b3f9a1f5d6c7e12";
     /// The document that waits for the next boot would be refused.

@@ -121,6 +121,9 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
     for part in &report.saved {
         *page += &entry("saved", part);
     }
+    if let Some(change) = &report.adopted {
+        *page += &entry("adopted", &change.to_string());
+    }
     for unit in &report.units {
         *page += &entry("next boot", unit);
     }
@@ -140,7 +143,7 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
             "no, the last good configuration is".to_owned()
         }
         (false, _, _) => "no".to_owned(),
-        (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) => {
+        (true, _, _) if matches!(report.boot.outcome, Outcome::Failed(_)) && !seen.is_back() => {
             "no; it was committed before the failure".to_owned()
         }
         (true, _, _) if report.boot.outcome == Outcome::Open(Open::Running) => {
@@ -152,6 +155,7 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
         (true, None, true) if seen.chosen.document.is_none() && !is_automatic => {
             "there is nothing to be in force".to_owned()
         }
+        (true, None, true) if report.adopted.is_some() => "yes, with an adopted change".to_owned(),
         (true, None, true) => "yes".to_owned(),
     };
     *page += &entry("in force", &force);

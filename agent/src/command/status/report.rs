@@ -1,13 +1,13 @@
 //! The current state beside the account of this boot.
 
-use std::path::PathBuf;
+use std::{fmt, path::PathBuf};
 
 use serde::Serialize;
 
 use super::next_boot;
 use crate::{
     document::{Chosen, digest::Digest, service_files},
-    durable::{commit, record::Record},
+    durable::{adopted::Adopted, commit, record::Record},
     error::Error,
     model::facts::Outage,
     paths::Paths,
@@ -51,6 +51,39 @@ pub(super) struct Report {
     pub(super) saved: Vec<String>,
     /// Units of the agent that the next boot does not start, with the effect.
     pub(super) units: Vec<String>,
+    /// The change that was made on purpose, if the network has no other difference; then `drift` and `saved` are empty.
+    pub(super) adopted: Option<Change>,
+    /// Whether the boot is held although the last good network carries the node: `on-failure` is `hold`.
+    pub(super) stays_held: bool,
+}
+
+/// A change that `dayone adopt` has made no drift.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Change {
+    pub(super) parts: Vec<String>,
+    /// Seconds since 1970.
+    at: u64,
+    reason: Option<String>,
+    #[serde(skip)]
+    age: String,
+}
+
+impl Change {
+    pub(super) fn new(adopted: &Adopted, parts: Vec<String>) -> Self {
+        let (at, reason, age) = (adopted.at, adopted.reason.clone(), adopted.age());
+        Self { parts, at, reason, age }
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, adopted {}", self.parts.join(", "), self.age)?;
+        match &self.reason {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Report {
@@ -137,6 +170,20 @@ pub(super) struct Seen<'a> {
     pub(super) record: &'a Record,
     /// The run that is at work now.
     pub(super) at_work: Option<String>,
+}
+
+impl Seen<'_> {
+    /// Whether the failure of this boot's run is another document's, which has gone again: that of now is the one whose network
+    /// has carried the node all the time.
+    pub(super) fn is_back(&self) -> bool {
+        let boot = &self.report.boot;
+        let digest = self.chosen.document.as_ref().map(|it| it.digest.to_string());
+        self.report.in_force
+            && boot.last_good_in_force
+            && digest.is_some()
+            && boot.digest.is_some()
+            && boot.digest != digest
+    }
 }
 
 /// The status before any run in this boot: the choice of now.

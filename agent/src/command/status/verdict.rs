@@ -108,6 +108,19 @@ fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
         true => format!("{}; {}", it.line, it.reason),
         false => "no run of this boot has decided yet".to_owned(),
     };
+    if seen.report.stays_held {
+        return Verdict::new(
+            (Word::Waiting, Code::HeldOnPurpose),
+            Tone::Bad,
+            "kubelet does not start: on-failure is \"hold\"",
+            reason,
+            format!(
+                "{}; `systemctl stop dayone.service`, then `dayone rollback`, let the boot go on with \
+                 the last good network",
+                it.next
+            ),
+        );
+    }
     let code = it.code.filter(|_| is_decided).unwrap_or(match seen.at_work {
         Some(_) => Code::AtWork,
         None => Code::NotRun,
@@ -178,7 +191,8 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
              apply` puts it in force now",
         );
     }
-    if matches!(boot.outcome, Outcome::Failed(_)) || !report.in_force {
+    let has_failed = matches!(boot.outcome, Outcome::Failed(_)) && !seen.is_back();
+    if has_failed || !report.in_force {
         return failed(boot, &subject);
     }
     if let Some(why) = &report.drift_unknown {
@@ -207,7 +221,10 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
 fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
     let Seen { report, chosen, .. } = seen;
     let boot = &report.boot;
-    let of_boot = outcome(boot);
+    let of_boot = match seen.is_back() {
+        true => "another document failed, and this one is back",
+        false => outcome(boot),
+    };
     if let Some(why) = &report.silent {
         return Verdict::new(
             (Word::InForce, Code::GatewaySilent),
@@ -225,6 +242,16 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
             format!("{subject}; disabled"),
             report.units.join("; "),
             "`systemctl unmask` and `systemctl enable` with these units; see dayone-runbook(7)",
+        );
+    }
+    if let Some(change) = &report.adopted {
+        return Verdict::new(
+            (Word::InForce, Code::ChangeAdopted),
+            Tone::Hint,
+            format!("{subject}; with an adopted change"),
+            change.to_string(),
+            "`dayone diff` shows it; `dayone rollback` puts the document's network back, `dayone adopt \
+             --forget` makes it drift again",
         );
     }
     let in_force = |why: &str| {

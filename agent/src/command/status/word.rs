@@ -84,6 +84,10 @@ pub(crate) enum Code {
     NotRecorded,
     NotRun,
     AtWork,
+    /// The last good network carries the node, and `on-failure` is `hold`.
+    HeldOnPurpose,
+    /// The network differs by a change that was made on purpose.
+    ChangeAdopted,
     Interrupted,
     OnTrial,
 }

@@ -3,11 +3,14 @@
 use super::verdict;
 use crate::{
     command::status::{
-        report::{Report, Seen, Tried},
+        report::{Change, Report, Seen, Tried},
         word::{Code, Word},
     },
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
-    durable::record::{Failures, Record},
+    durable::{
+        adopted::Adopted,
+        record::{Failures, Record},
+    },
     model::facts::{Outage, Service},
     status::{
         Bridge, Fault, Open, Outcome, Status, Success,
@@ -398,4 +401,53 @@ fn the_file_has_one_word_for_each_outcome() -> Result<(), serde_json::Error> {
     // Read back as a failure before any change; the commit on disk tells the two apart.
     assert_eq!(serde_json::to_value(Outcome::Failed(Fault::NotRecorded))?, "failed");
     Ok(())
+}
+
+#[test]
+fn a_canary_is_held_although_its_last_good_network_carries_it() {
+    let node = failed(Fault::RolledBack, |it| {
+        held(it);
+        it.report.boot.last_good_in_force = true;
+        it.report.stays_held = true;
+    });
+    let expected = "WAITING: kubelet does not start: on-failure is \"hold\"; FELL BACK: FILE is not in force; the last \
+                    good network carries the node; failed and rolled back: why";
+    assert_eq!(told(&node), (expected.to_owned(), 3));
+    let (word, code, next) = judged(&node);
+    assert_eq!((word, code), (Word::Waiting, Some(Code::HeldOnPurpose)));
+    assert!(next.contains("`dayone rollback`"), "{next}");
+}
+
+#[test]
+fn an_adopted_change_is_told_and_no_alarm() {
+    let change = || {
+        let digest = Digest::of(b"");
+        let document = Document { path: FILE.into(), text: String::new(), digest, mode: 0o644 };
+        let record = Record::of(&document, Record::default());
+        let adopted = Adopted::new(&record, &[], Some("CHG-7".to_owned()))?;
+        Some(Change::new(&adopted, vec!["br-ex: ipv4".to_owned()]))
+    };
+    let adopted = |it: &mut Node| it.report.adopted = change();
+    let text = "IN FORCE: FILE; with an adopted change; br-ex: ipv4, adopted just now: CHG-7";
+    assert_eq!(told(&good(adopted)), (text.to_owned(), 0));
+    assert_eq!(judged(&good(adopted)).1, Some(Code::ChangeAdopted));
+    // Other things go first.
+    let silent = good(|it| (adopted(it), it.report.silent = Some("it is silent".to_owned())).1);
+    assert_eq!(judged(&silent).1, Some(Code::GatewaySilent));
+}
+
+#[test]
+fn a_document_that_is_back_is_in_force_without_another_run() {
+    let other = |digest: Option<String>| {
+        failed(Fault::RolledBack, |it| {
+            it.report.in_force = true;
+            it.report.boot.last_good_in_force = true;
+            it.report.boot.digest = digest;
+        })
+    };
+    let text = "IN FORCE: FILE; another document failed, and this one is back; host file for short hostname worker-0";
+    assert_eq!(told(&other(Some(Digest::of(b"another").to_string()))), (text.to_owned(), 0));
+    for own in [None, Some(Digest::of(b"").to_string())] {
+        assert_eq!(told(&other(own)).1, 3);
+    }
 }

@@ -1,0 +1,102 @@
+//! `dayone adopt`: a change of the network in force that was made on purpose is no drift.
+
+use serde_json::json;
+
+use super::{
+    difference::{Differences, from_record},
+    output::print,
+    services,
+};
+use crate::{
+    cli::Form,
+    document,
+    durable::{
+        adopted::Adopted,
+        record::{self, Record},
+    },
+    error::Error,
+    lock,
+    paths::Paths,
+    run::{marks, waits},
+    settings::Usable,
+    status::log::message_id,
+};
+
+/// The longest reason in characters.
+const REASON: usize = 500;
+
+/// Records the differences of now, or forgets them.
+pub(crate) async fn adopt(
+    paths: &Paths,
+    reason: Option<&str>,
+    forget: bool,
+    form: Form,
+) -> Result<(), Error> {
+    let settings = Usable::load(paths).told();
+    // What a run leaves half done is not adopted.
+    let _lock = lock::take(paths, "adopt", settings.wait.turn.get(), waits).await?;
+    let record = Record::load(paths);
+    let Some(in_force) = record.document_in_force(paths) else { return Err(nothing_in_force()) };
+    let document = in_force.source.display().to_string();
+    let lines = match forget {
+        true => Vec::new(),
+        false => {
+            let chosen =
+                document::choose(paths, Some(&in_force), settings.wait.hostname.get(), || {});
+            let chosen = chosen.await?.document.filter(|it| it.digest == in_force.digest);
+            let Some(chosen) = chosen else { return Err(nothing_in_force()) };
+            services::required(paths, services::needs_ovs(&chosen)).await?;
+            from_record(paths, &settings, &record).await?.as_ref().map(Differences::lines)
+        }
+        .unwrap_or_default(),
+    };
+    let reason: Option<String> = reason.map(|it| it.chars().take(REASON).collect());
+    let adopted = match lines.is_empty() {
+        true => None,
+        false => Adopted::new(&record, &lines, reason.clone()),
+    };
+    let was_there = match &adopted {
+        Some(adopted) => adopted.write(paths).map(|()| false)?,
+        // A change that is gone is not adopted any more.
+        None => Adopted::forget(paths)?,
+    };
+    let told = match (&adopted, was_there) {
+        (Some(_), _) => format!("adopted: the network differs from {document} on purpose"),
+        (None, true) => format!("forgotten: any difference from {document} is drift"),
+        (None, false) => "nothing to do".to_owned(),
+    };
+    if adopted.is_some() || was_there {
+        let why = reason.as_deref().map_or_else(String::new, |it| format!(": {it}"));
+        tracing::info!(
+            message_id = message_id::CHANGE_ADOPTED,
+            dayone_document = %document,
+            dayone_digest = %in_force.digest,
+            "{told}{why}"
+        );
+        let outcome = if adopted.is_some() { "change-adopted" } else { "change-forgotten" };
+        record::append(paths, &in_force.digest, &in_force.source, outcome, reason.as_deref())?;
+        marks::ended(paths);
+    }
+    print(&match form {
+        Form::Text => lines.iter().map(|it| format!("{it}\n")).collect::<String>() + &told + "\n",
+        Form::Json => format!(
+            "{:#}\n",
+            json!({
+                "schema": 1,
+                "version": env!("CARGO_PKG_VERSION"),
+                "document": document,
+                "digest": in_force.digest,
+                "at": adopted.as_ref().map(|it| it.at),
+                "reason": reason,
+                "adopted": lines,
+                "forgotten": was_there,
+            })
+        ),
+    })
+}
+
+fn nothing_in_force() -> Error {
+    let reason =
+        "a change is adopted beside a document in force alone; `dayone status` has the rest";
+    Error::NotInForce { line: "nothing was adopted".to_owned(), reason: reason.to_owned() }
+}
