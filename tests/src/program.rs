@@ -248,7 +248,7 @@ pub fn write_bills(directory: &Path) -> std::io::Result<()> {
 }
 
 /// Runs `tests/build`, which builds a program and prints its path.
-/// Debian's prometheus with promtool, its node exporter and its alertmanager with amtool: a tree of packages that are not installed.
+/// Debian's prometheus with promtool, its node exporter, its alertmanager with amtool: packages that are not installed.
 ///
 /// # Panics
 /// When it cannot be fetched.

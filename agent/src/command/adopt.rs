@@ -33,7 +33,7 @@ pub(crate) async fn adopt(
     form: Form,
 ) -> Result<(), Error> {
     let settings = Usable::load(paths).told();
-    // What a run leaves half done is not adopted.
+    // The half-done work of a run is not adopted.
     let _lock = lock::take(paths, "adopt", settings.wait.turn.get(), waits).await?;
     let record = Record::load(paths);
     let Some(in_force) = record.document_in_force(paths) else { return Err(nothing_in_force()) };

@@ -38,7 +38,7 @@ impl Adopted {
         })
     }
 
-    /// What is adopted beside the commit of this record. A damaged file is set aside: then the change is drift again.
+    /// The adoption beside the commit of this record. A damaged file is set aside: then the change is drift again.
     pub(crate) fn load(paths: &Paths, record: &Record) -> Result<Option<Self>, FileError> {
         let adopted: Option<Self> = file::read_json_or_set_aside(&paths.adopted())?;
         let committed = record.committed.as_ref();

@@ -1,4 +1,4 @@
-//! Prometheus and its alertmanager beside a node, with the rules of `packaging/alerts/` and the node's exporter as its guide has it.
+//! Prometheus and its alertmanager beside a node, with the rules of `packaging/alerts/` and the node's exporter.
 
 use std::{
     collections::BTreeSet,
@@ -85,7 +85,7 @@ impl Monitoring {
             let path = files.path().join(name);
             fs::write(&path, text).map_err(Error::file("write", &path))?;
         }
-        let mut it = Self { children: Vec::new(), files: files };
+        let mut it = Self { children: Vec::new(), files };
         it.run(
             case,
             "prometheus-alertmanager",
