@@ -9,6 +9,7 @@ mod cards;
 mod clients;
 pub(crate) mod connected;
 mod foreign;
+mod foreign_routes;
 mod hung;
 mod planning;
 mod readiness;

@@ -4,6 +4,7 @@
 mod changes;
 #[cfg(any(test, feature = "fuzzing"))]
 mod dump;
+mod kept_routes;
 mod links;
 mod routes;
 mod wire;
@@ -32,6 +33,7 @@ use tokio::sync::Mutex;
 
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::dump::Dump;
+pub(crate) use self::kept_routes::KeptRoute;
 use crate::model::{Address, Link, OnLink, Route, Scope};
 
 /// A failed operation of the kernel.
@@ -61,6 +63,8 @@ pub(crate) enum NetlinkError {
     Neighbours { source: rtnetlink::Error },
     #[error("cannot ask for the neighbour {ip}")]
     Solicit { ip: IpAddr, source: rtnetlink::Error },
+    #[error("cannot restore a route of another program")]
+    AddRoute { source: rtnetlink::Error },
     #[error("netlink events ended")]
     EventsEnded,
 }

@@ -19,7 +19,7 @@ const HANGS: Duration = Duration::from_secs(1);
 /// A deactivation takes milliseconds, and as long as a script of the dispatcher takes.
 const DEACTIVATION: Duration = Duration::from_secs(5);
 
-/// Those of these interfaces of Open vSwitch whose deactivation has no end: NetworkManager awaits the end of the link, and where
+/// Interfaces of Open vSwitch among these whose deactivation has no end: NetworkManager awaits the end of the link, and where
 /// Open vSwitch's database refused the deletion, as on a full disk, the link stays. Each further activation waits behind it.
 pub(super) async fn in_deactivation(
     net: &Clients<'_>,

@@ -5,13 +5,16 @@ use std::{cell::RefCell, time::Duration};
 use super::{
     Network, NetworkError, activate, automatic, bridges, captures,
     clients::Clients,
-    foreign, hung, planning, readiness, restore,
+    foreign, foreign_routes, hung, planning, readiness, restore,
     takeover::{self, Leftovers},
     verify,
 };
 use crate::{
     bridge::plan::BridgePlan,
-    client::{netlink::KeptAddress, ovsdb::Ovsdb},
+    client::{
+        netlink::{KeptAddress, KeptRoute},
+        ovsdb::Ovsdb,
+    },
     document::identity,
     durable::pins::Pins,
     model::{
@@ -30,17 +33,24 @@ pub(crate) struct RealNetwork<'a> {
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
     /// (a keepalived VIP). The journal does not have them: they are stale after a restart of the agent.
     foreign: RefCell<Vec<KeptAddress>>,
+    /// Routes over them of other programs: FRR, OVN-Kubernetes.
+    foreign_routes: RefCell<Vec<KeptRoute>>,
 }
 
 impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
         let clients = Clients::connect(paths, wait).await?;
-        Ok(Self { clients, foreign: RefCell::default() })
+        Ok(Self { clients, foreign: RefCell::default(), foreign_routes: RefCell::default() })
     }
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
+    }
+
+    async fn put_back_routes(&self) {
+        let routes = self.foreign_routes.borrow().clone();
+        foreign_routes::put_back(&self.clients, &routes).await;
     }
 
     fn foreign(&self) -> Vec<KeptAddress> {
@@ -158,6 +168,8 @@ impl Network for RealNetwork<'_> {
         let (bridges, (links, addresses, routes), (active, activated, checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         *self.foreign.borrow_mut() = foreign::find(&self.clients, wants, &addresses).await?;
+        let of_others = self.clients.netlink.routes_of_others(&wants.links).await?;
+        *self.foreign_routes.borrow_mut() = of_others;
         let addresses = addresses.into_iter().map(|kept| kept.address);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
             addresses.filter(|a| a.is_global()).partition(|a| a.dynamic);
@@ -264,9 +276,11 @@ impl Network for RealNetwork<'_> {
     ) -> Result<(), NetworkError> {
         let foreign = self.foreign();
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound) => verified,
+            verified = verify::verify(&self.clients, desired, wants, bound) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
+        self.put_back_routes().await;
+        Ok(())
     }
 
     async fn return_patch_ports(
@@ -323,6 +337,8 @@ impl Network for RealNetwork<'_> {
 
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
         restore::restored(&self.clients, before, &self.foreign(), bound).await?;
-        restore::complete_bridges(&self.clients, before).await
+        restore::complete_bridges(&self.clients, before).await?;
+        self.put_back_routes().await;
+        Ok(())
     }
 }

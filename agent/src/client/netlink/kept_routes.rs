@@ -1,0 +1,111 @@
+//! Routes of other programs, with the kernel's own message, so that they can be restored.
+
+use rtnetlink::packet_route::route::{
+    RouteAttribute, RouteFlags, RouteMessage, RouteNextHopFlags, RouteProtocol, RouteType,
+};
+
+use super::{Netlink, NetlinkError};
+use crate::model::Link;
+
+/// A route, and the names of the links that its message has by index.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptRoute {
+    links: Vec<(u32, String)>,
+    message: RouteMessage,
+}
+
+impl Netlink {
+    /// Routes over these links that are neither NetworkManager's nor the kernel's own, of every table:
+    /// those of FRR, of OVN-Kubernetes and of people.
+    pub(crate) async fn routes_of_others(
+        &self,
+        over: &[String],
+    ) -> Result<Vec<KeptRoute>, NetlinkError> {
+        let links = self.links().await?;
+        let kept = self.routes().await?.into_iter().filter_map(|route| kept(route, &links, over));
+        Ok(kept.collect())
+    }
+
+    /// Restores a route; succeeds if it is there, or if one of its links is gone.
+    pub(crate) async fn put_back_route(&self, kept: &KeptRoute) -> Result<(), NetlinkError> {
+        let now = self.links().await?;
+        let index = |before: u32| {
+            let (_, name) = kept.links.iter().find(|(index, _)| *index == before)?;
+            now.iter().find(|link| link.name == *name).map(|link| link.index)
+        };
+        let Some(message) = renumbered(&kept.message, index) else { return Ok(()) };
+        match self.handle.route().add(message).execute().await {
+            Err(rtnetlink::Error::NetlinkError(refusal))
+                if refusal.raw_code() == -(nix::errno::Errno::EEXIST as i32) =>
+            {
+                Ok(())
+            }
+            done => done.map_err(|source| NetlinkError::AddRoute { source }),
+        }
+    }
+}
+
+fn kept(mut route: RouteMessage, links: &[Link], over: &[String]) -> Option<KeptRoute> {
+    let others = !matches!(
+        route.header.protocol,
+        RouteProtocol::Kernel
+            | RouteProtocol::Static
+            | RouteProtocol::Dhcp
+            | RouteProtocol::Ra
+            | RouteProtocol::IcmpRedirect
+    );
+    if !others || route.header.kind != RouteType::Unicast {
+        return None;
+    }
+    let named = |index: u32| {
+        links.iter().find(|link| link.index == index).map(|link| (index, link.name.clone()))
+    };
+    let used: Vec<(u32, String)> = indices(&route).into_iter().filter_map(named).collect();
+    if !used.iter().any(|(_, name)| over.contains(name)) {
+        return None;
+    }
+    // The others are the kernel's account of the link.
+    route.header.flags &= RouteFlags::Onlink;
+    route.attributes.retain(|it| !matches!(it, RouteAttribute::CacheInfo(_)));
+    for attribute in &mut route.attributes {
+        if let RouteAttribute::MultiPath(hops) = attribute {
+            for hop in hops {
+                hop.flags &= RouteNextHopFlags::Onlink;
+            }
+        }
+    }
+    Some(KeptRoute { links: used, message: route })
+}
+
+fn indices(route: &RouteMessage) -> Vec<u32> {
+    let mut found = Vec::new();
+    for attribute in &route.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            RouteAttribute::Oif(index) => found.push(*index),
+            RouteAttribute::MultiPath(hops) => {
+                found.extend(hops.iter().map(|hop| hop.interface_index));
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The message with the indices of now; `None` if a link is gone.
+fn renumbered(route: &RouteMessage, index: impl Fn(u32) -> Option<u32>) -> Option<RouteMessage> {
+    let mut route = route.clone();
+    for attribute in &mut route.attributes {
+        #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+        match attribute {
+            RouteAttribute::Oif(oif) => *oif = index(*oif)?,
+            RouteAttribute::MultiPath(hops) => {
+                for hop in hops {
+                    hop.interface_index = index(hop.interface_index)?;
+                }
+            }
+            _ => {}
+        }
+    }
+    Some(route)
+}

@@ -1,0 +1,42 @@
+//! Other programs' addresses, routes and rules on a node: those of OVN-Kubernetes for a user-defined
+//! network, of its egress addresses, and of FRR.
+
+use tests::lab::{Error, Inside};
+
+/// In a container the network's VRF is its table and rules alone, and its management port a tap.
+const MAKE: &str = "\
+ip tuntap add ovn-k8s-mp2 mode tap; ip link set ovn-k8s-mp2 up; ip address add 10.200.1.2/24 dev ovn-k8s-mp2
+ip route add 10.200.0.0/16 via 10.200.1.1 dev ovn-k8s-mp2 table 1010 onlink
+ip route add default via 192.0.2.1 dev br-ex table 1010
+ip route add 172.30.0.0/16 via 169.254.0.4 dev br-ex table 1010 onlink
+ip rule add priority 2000 fwmark 0x1002 lookup 1010
+ip rule add priority 2000 to 10.200.0.0/16 lookup 1010
+ip address add 192.0.2.88/32 dev br-ex
+ip rule add priority 6000 from 10.200.1.7 lookup 1111
+ip route add default via 192.0.2.1 dev br-ex table 1111
+ip route add 10.132.0.0/16 via 192.0.2.1 dev br-ex proto bgp metric 20
+ip route add 10.133.0.0/16 proto bgp metric 20 nexthop via 192.0.2.1 dev br-ex nexthop via 192.0.2.2 dev br-ex
+";
+/// nmstate takes routes over br-ex that have no protocol of their own, as OVN-Kubernetes adds them, into
+/// br-ex's profile with its next change: NetworkManager's are the same but for their protocol.
+const LOOK: &str = "\
+ip -oneline address show dev ovn-k8s-mp2 | sed 's/valid_lft.*//'; ip -oneline address show dev br-ex | grep -o 192.0.2.88/32 || :
+for table in 1010 1111; do ip route show table $table | sed 's/ proto static//; s/ onlink//'; done; ip route show proto bgp; ip rule | grep -e ^2000 -e ^6000";
+
+/// Makes them, and returns how they look.
+pub(crate) fn make(inside: &Inside) -> Result<String, Error> {
+    inside.sh(MAKE)?;
+    inside.sh(LOOK)
+}
+
+/// Checks that all of them are there.
+///
+/// # Panics
+/// If one is gone.
+pub(crate) fn are_there(inside: &Inside, before: &str, after: &str) -> Result<(), Error> {
+    let now = inside.sh(LOOK)?;
+    let gone: Vec<&str> =
+        before.lines().filter(|it| !now.lines().any(|line| line == *it)).collect();
+    assert!(gone.is_empty(), "{after}: {gone:?}");
+    Ok(())
+}
