@@ -73,7 +73,7 @@ impl Scene<'_, '_> {
         Ok(Some(broken))
     }
 
-    /// The next start of the agent, or the next boot.
+    /// The next start of the agent, or the next boot where that start may not try it.
     fn mend(&mut self, by_boot: bool) -> Result<Option<Broken>, Error> {
         self.counts.mended += 1;
         self.say(if by_boot { "booted again" } else { "started again" });
@@ -86,6 +86,10 @@ impl Scene<'_, '_> {
         self.wait_decided(DECISION)?;
         if let Some(broken) = self.kubelet(false)? {
             return Ok(Some(broken));
+        }
+        // A document that the network has failed three times is tried once more in each boot.
+        if !by_boot && self.told()?.is_ok_and(|told| told.outcome == "given-up") {
+            return self.mend(true);
         }
         self.lasting(HELD, true)
     }
