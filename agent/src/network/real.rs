@@ -48,8 +48,9 @@ impl<'a> RealNetwork<'a> {
         Ok(Ovsdb::connect(&self.clients.paths.ovsdb_socket()).await?)
     }
 
-    async fn put_back_routes(&self) {
-        let routes = self.foreign_routes.borrow().clone();
+    async fn put_back_routes(&self, which: impl Fn(&KeptRoute) -> bool) {
+        let mut routes = self.foreign_routes.borrow().clone();
+        routes.retain(which);
         foreign_routes::put_back(&self.clients, &routes).await;
     }
 
@@ -279,7 +280,11 @@ impl Network for RealNetwork<'_> {
             verified = verify::verify(&self.clients, desired, wants, bound) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
-        self.put_back_routes().await;
+        // A card that is a port by now has no routes any more.
+        let with_ip = wants.addresses.iter().map(|it| it.link.as_str());
+        let with_ip = with_ip.chain(wants.dynamic.iter().map(|it| it.link.as_str()));
+        let with_ip: Vec<&str> = with_ip.collect();
+        self.put_back_routes(|route| route.is_over(&with_ip)).await;
         Ok(())
     }
 
@@ -338,7 +343,7 @@ impl Network for RealNetwork<'_> {
     async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
         restore::restored(&self.clients, before, &self.foreign(), bound).await?;
         restore::complete_bridges(&self.clients, before).await?;
-        self.put_back_routes().await;
+        self.put_back_routes(|_| true).await;
         Ok(())
     }
 }

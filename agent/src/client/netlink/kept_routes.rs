@@ -14,6 +14,13 @@ pub(crate) struct KeptRoute {
     message: RouteMessage,
 }
 
+impl KeptRoute {
+    /// Whether all of its links are among these.
+    pub(crate) fn is_over(&self, links: &[&str]) -> bool {
+        self.links.iter().all(|(_, name)| links.contains(&name.as_str()))
+    }
+}
+
 impl Netlink {
     /// Routes over these links that are neither NetworkManager's nor the kernel's own, of every table:
     /// those of FRR, of OVN-Kubernetes and of people.
