@@ -19,9 +19,15 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 1' INT TERM
 
+# The description of systemd for builds: Debian 12 has no package of its own for it.
+case $LAB_SUITE in
+bookworm) systemd=systemd ;;
+*) systemd=systemd-dev ;;
+esac
+
 say "building NetworkManager: build tree (about a quarter of a minute)"
 unpack "$chroot" '?essential' apt gcc libc6-dev meson ninja-build pkgconf gettext libglib2.0-dev libudev-dev \
-    libsystemd-dev systemd-dev uuid-dev libgnutls28-dev libndp-dev libreadline-dev libjansson-dev \
+    libsystemd-dev $systemd uuid-dev libgnutls28-dev libndp-dev libreadline-dev libjansson-dev \
     libdbus-1-dev python3 dpkg-dev xz-utils xsltproc perl
 
 for dir in proc dev; do
@@ -34,6 +40,8 @@ find "$chroot/etc/apt" \( -name sources.list -o -path '*/sources.list.d/*' \) -t
     sed -i -e 's/^deb \(.*\)/&\ndeb-src \1/' -e 's/^Types: deb$/Types: deb deb-src/' "$list"
 done
 cp /etc/resolv.conf "$chroot/etc/resolv.conf"
+# In Debian 12 apt trusts the archive's keys by a copy that the keyring's script makes, which has not run.
+cp -n "$chroot/usr/share/keyrings/debian-archive-keyring.gpg" "$chroot/etc/apt/trusted.gpg.d/"
 
 say "building NetworkManager: source and compilation (about a minute)"
 cat >"$chroot/build.sh" <<'BUILD'
