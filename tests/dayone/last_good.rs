@@ -110,14 +110,19 @@ fn a_canary_is_held(case: &mut Case<'_>, monitoring: &Monitoring) -> Result<(), 
 fn last_good_returns_only_where_it_does_not_answer() -> Result<(), Error> {
     let lab = Lab::open()?;
     let good = Document::new().text();
-    lab.run(node(&good), &Peer::new(), |case| {
-        // A day-2 change: drift does not revert it.
-        bad_after(case)?.sh("nmcli connection modify br-ex-if ipv4.addresses 192.0.2.11/24")?;
+    let other_gateway = Ipv4Addr::new(192, 0, 2, 2).into();
+    lab.run(node(&good), &Peer::new().address("lan", other_gateway, 24), |case| {
+        // Day-2 changes, of the gateway too: drift does not revert them.
+        bad_after(case)?.sh(
+            "nmcli connection modify br-ex-if ipv4.addresses 192.0.2.11/24 ipv4.routes '0.0.0.0/0 192.0.2.2'",
+        )?;
+        case.peer().address("lan", Peer::GATEWAY.into(), 24, false)?;
         case.restart()?;
         let failed = outcome(&case.inside()?, None)?;
         assert_eq!(failed.exit, 3, "{}", failed.text());
         assert!(case.peer().pings(CHANGED, SOON)?, "the day-2 change is gone");
         carried(case, CHANGED, "probe gateway 192.0.2.254 failed", "is in force")?;
+        case.peer().address("lan", Peer::GATEWAY.into(), 24, true)?;
 
         // The last good network does not answer: it is applied again, after the other document's one attempt of each boot.
         let profile = "/etc/NetworkManager/system-connections/br-ex-if.nmconnection";

@@ -118,11 +118,50 @@ impl Gateway {
     pub(crate) fn is_of(&self, route: &Route) -> bool {
         route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
     }
+
+    /// The gateway that its interface has in its place, by a change of day two; itself where it is in use, or nothing else is.
+    pub(crate) fn in_use(self, routes: &[Route]) -> Self {
+        if routes.iter().any(|route| self.is_of(route)) {
+            return self;
+        }
+        let is_in_place = |route: &&Route| {
+            Some(&route.link) == self.link.as_ref() && route.gateway.is_ipv4() == self.ip.is_ipv4()
+        };
+        let preferred = routes.iter().filter(is_in_place).min_by_key(|route| route.metric);
+        match preferred {
+            Some(route) => Self { ip: route.gateway, ..self },
+            None => self,
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_gateway_that_day_two_has_moved_is_the_one_in_use() {
+        let ip = |last: u8| -> IpAddr { std::net::Ipv4Addr::new(192, 0, 2, last).into() };
+        let v6: IpAddr = std::net::Ipv6Addr::LOCALHOST.into();
+        let route = |link: &str, gateway: IpAddr, metric: u32| Route {
+            gateway,
+            family: Family::of(gateway),
+            index: 1,
+            link: link.to_owned(),
+            metric,
+            is_multipath: false,
+        };
+        let named = |link: Option<&str>, ip: IpAddr| Gateway { link: link.map(str::to_owned), ip };
+        let (here, elsewhere) = (named(Some("br-ex"), ip(1)), route("eno2", ip(9), 1));
+        let used = |routes: &[Route]| here.clone().in_use(routes).ip;
+        assert_eq!(used(&[]), ip(1));
+        assert_eq!(used(std::slice::from_ref(&elsewhere)), ip(1));
+        assert_eq!(used(&[route("br-ex", ip(2), 0), route("br-ex", ip(1), 9)]), ip(1));
+        let moved = [elsewhere, route("br-ex", ip(3), 8), route("br-ex", ip(2), 7)];
+        assert_eq!(used(&moved), ip(2));
+        assert_eq!(used(&[route("br-ex", v6, 1)]), ip(1));
+        assert_eq!(named(None, ip(1)).in_use(&moved).ip, ip(1));
+    }
 
     #[test]
     fn a_tentative_address_is_settled_where_there_is_no_carrier() {

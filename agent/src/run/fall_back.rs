@@ -14,7 +14,7 @@ use crate::{
     document::Document,
     durable::{record::Record, set_aside},
     error::{Error, Exit},
-    model::{LinkRef, ProbeResult},
+    model::{Gateway, LinkRef, ProbeResult},
     network::NetworkError,
     probe::{self, Kind, Probe},
     settings::Policy,
@@ -91,13 +91,17 @@ fn is_itself(run: &Run<'_>, record: &Record) -> bool {
 async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Error> {
     let wants = last_good_state(run.paths, record)?.map(|state| state.wants()).unwrap_or_default();
     let settings = &run.settings.probe;
-    let plan = probe::plan(settings, &wants.gateways, &wants.name_servers, run.paths);
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    // Changes of day two belong to the network that is in force.
+    let routes = netlink.default_routes().await.map_err(NetworkError::from)?;
+    let gateways = wants.gateways.into_iter().map(|gateway| gateway.in_use(&routes));
+    let gateways: Vec<Gateway> = gateways.collect();
+    let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
     let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
     let links = recorded.map(|it| it.links.as_slice()).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
     let start = run.progress.enter(Phase::LastGood, bound);
-    let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let answers = probe::run(&asked, bound, run.paths, &netlink).await;
     run.progress.leave(Phase::LastGood, start, silence(&answers).is_none());
     Ok(answers)
@@ -149,7 +153,7 @@ fn telling(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{model::Gateway, paths::Paths, settings::Probes};
+    use crate::{paths::Paths, settings::Probes};
 
     fn names(gateways: &[Gateway], before: &[(&str, bool)], settings: &Probes) -> Vec<String> {
         let plan = probe::plan(settings, gateways, &[], &Paths::new("/nowhere"));
