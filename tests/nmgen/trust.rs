@@ -90,6 +90,10 @@ fn run(directory: &Path, arguments: &[&str]) -> Output {
     Command::new(program::nmgen()).args(arguments).current_dir(directory).output().unwrap()
 }
 
+fn agent(directory: &Path, arguments: &[&str]) -> Output {
+    Command::new(program::dayone()).args(arguments).current_dir(directory).output().unwrap()
+}
+
 /// Output and messages of nmgen, or of the program that is the first argument: the agent, or nmgen under the name of one whose
 /// place it takes. The names of what is in the directory are paths.
 fn said<W: AsRef<OsStr>>(directory: &Path, arguments: &[W]) -> Said {
@@ -239,7 +243,7 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
             let text = text.replace("VALUE", marker);
             fs::write(&document, &text).unwrap();
             fs::write(&profile, PROFILE.replace("VALUE", marker)).unwrap();
-            let collected = run(place.path(), &["dayone", "--root", &root, "collect"]);
+            let collected = agent(place.path(), &["--root", &root, "collect"]);
             assert!(collected.status.success(), "{collected:?}");
             fs::write(at("node.json"), &collected.stdout).unwrap();
             let mut shown = vec![collected];
@@ -247,8 +251,7 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
             let answers = [&["status", "--json"][..], &["check"], &["apply", "--dry-run"]];
             let told = if index == 0 { &answers[..] } else { &answers[1..2] };
             for answer in told {
-                let from = [&["dayone"], *answer, &["--from", "node.json"]].concat();
-                shown.push(run(place.path(), &from));
+                shown.push(agent(place.path(), &[*answer, &["--from", "node.json"]].concat()));
             }
             let streams = shown.iter().flat_map(|it| [&it.stdout, &it.stderr]);
             faults.extend(

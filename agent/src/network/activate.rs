@@ -60,9 +60,20 @@ async fn needs_restart(
         return Ok(Some(format!("Open vSwitch lacks {names}, which NetworkManager shows as up")));
     }
     let held = hung::in_deactivation(net, interfaces).await?;
-    Ok((!held.is_empty())
-        .then(|| format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
+    if held.is_empty() {
+        return Ok(None);
+    }
+    // An Open vSwitch that hangs, or that cannot write its database, ends the deactivation itself once it goes on.
+    let mut ovsdb = Ovsdb::connect(&net.paths.ovsdb_socket()).await?;
+    if let Err(late) = ovsdb.carried_out(CARRIED_OUT).await {
+        tracing::warn!("{}; going on", chain(&late));
+        return Ok(None);
+    }
+    Ok(Some(format!("NetworkManager does not end the deactivation of {}", held.join(", "))))
 }
+
+/// Open vSwitch carries a change out within milliseconds.
+const CARRIED_OUT: Duration = Duration::from_secs(2);
 
 /// Bridges that NetworkManager shows as active and Open vSwitch does not have. Where somebody deletes
 /// a bridge with ports of others, NetworkManager 1.52 may keep it, its ports and interfaces as
