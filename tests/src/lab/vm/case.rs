@@ -237,12 +237,14 @@ impl<'place> VmCase<'place> {
         console(self.place.state())
     }
 
-    /// Waits for a line on the console that contains `text`.
+    /// Waits for a whole line on the console that contains `text`: the machine writes it piece by piece.
     pub fn wait_console(&mut self, text: &str, limit: Duration) -> Result<String> {
         let qemu = self.qemu.as_mut().ok_or(Error::NotRunning)?;
         wait_for(&format!("\"{text}\" on the console"), limit, || {
             qemu.check_running()?;
-            Ok(qemu.console().lines().find(|line| line.contains(text)).map(str::to_owned))
+            let console = qemu.console();
+            let mut lines = console.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            Ok(lines.find(|line| line.contains(text)).map(|line| line.trim_end().to_owned()))
         })
     }
 
