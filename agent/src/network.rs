@@ -10,7 +10,7 @@ mod clients;
 pub(crate) mod connected;
 mod foreign;
 mod foreign_routes;
-mod hung;
+pub(crate) mod hung;
 mod planning;
 mod readiness;
 pub(crate) mod real;

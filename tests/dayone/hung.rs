@@ -10,7 +10,9 @@ use std::{
 };
 
 use tests::{
-    dayone::{ADDRESS, HOST_FILE, Outcome, SOON, hang, mark, outcome, unhang, unwrapped},
+    dayone::{
+        ADDRESS, HOST_FILE, Outcome, SOON, at_pre_down, hang, mark, outcome, unhang, unwrapped,
+    },
     lab::{Case, Error, Inside},
 };
 
@@ -43,11 +45,6 @@ pub(crate) fn interface_that_hangs_is_activated(case: &Case<'_>) -> Result<(), E
     Ok(())
 }
 
-/// Holds br-ex's interface in its deactivation.
-const HOLD: &str = "#!/bin/sh\n[ \"$1 $2\" = 'br-ex pre-down' ] || exit 0\nexec sleep 1000\n";
-const SCRIPT: &str = "/etc/NetworkManager/dispatcher.d/no-wait.d/50-lab-deactivation";
-const LINK: &str = "/etc/NetworkManager/dispatcher.d/pre-down.d/50-lab-deactivation";
-
 /// A node whose document is in force: activations would wait behind the deactivation.
 ///
 /// # Panics
@@ -55,16 +52,13 @@ const LINK: &str = "/etc/NetworkManager/dispatcher.d/pre-down.d/50-lab-deactivat
 pub(crate) fn deactivation_without_an_end_is_ended(case: &Case<'_>) -> Result<(), Error> {
     let inside = case.inside()?;
     inside.write("/etc/dayone/dayone.toml", "[wait]\nnetwork = 2\n")?;
-    inside.write(SCRIPT, HOLD)?;
-    inside.sh(&format!(
-        "chmod 755 {SCRIPT}; ln -sf {SCRIPT} {LINK}; systemctl stop dayone.service; \
-         nmcli --wait 0 connection up br-ex-if"
-    ))?;
+    let hold = at_pre_down(&inside, "br-ex", "exec sleep 1000")?;
+    inside.sh("systemctl stop dayone.service; nmcli --wait 0 connection up br-ex-if")?;
     let all = "nmcli --get-values DEVICE,TYPE,STATE device";
     inside.wait_sh(&format!("{all} | grep -x br-ex:ovs-interface:deactivating"), SOON)?;
     let mark = mark(&inside)?;
     let start = Instant::now();
-    inside.sh(&format!("rm {LINK}; systemctl start --no-block dayone.service"))?;
+    inside.sh(&format!("rm {hold}; systemctl start --no-block dayone.service"))?;
     let it = outcome(&inside, Some(&mark))?;
     println!("a deactivation that hangs: {:.1?}", start.elapsed());
     assert_eq!(it.exit, 0, "{}", it.text());

@@ -4,8 +4,8 @@ use std::{fs, path::Path, time::Instant};
 
 use tests::{
     dayone::{
-        DAY_ONE, Document, LEFT_OF_INSTALLED, MAC, SOON, UNITS_OF_INSTALLED, br_ex_works, finished,
-        installing_machine_config, outcome,
+        DAY_ONE, Document, MAC, SHORT_WAIT, booted_without_image, br_ex_works, finished,
+        installing_machine_config, machine_config_goes, outcome,
     },
     lab::{Error, Lab, Nic, Node, Peer, Release},
 };
@@ -59,15 +59,7 @@ fn first_boot_has_br_ex_by_the_document() -> Result<(), Error> {
             registry = None;
         }
         drop(registry);
-        // The operator removes what it wrote, and reboots.
-        let inside = case.inside()?;
-        inside.sh(&format!("systemctl disable {UNITS_OF_INSTALLED}; rm {}", paths.join(" ")))?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        finished(&inside)?;
-        br_ex_works(case)?;
-        inside.wait_sh(&format!("[ -z \"$({LEFT_OF_INSTALLED})\" ]"), SOON)?;
-        Ok(())
+        machine_config_goes(case, &paths)
     })
 }
 
@@ -81,17 +73,12 @@ fn registry_that_is_away_costs_the_bound_alone() -> Result<(), Error> {
     let document = tree.path().join("etc/nmstate/openshift/worker-0.yml");
     let text = fs::read_to_string(&document).expect("a document");
     fs::remove_file(document).expect("a document");
-    let bound = "/etc/systemd/system/dayone-install.service.d/50-lab.conf";
     let node = node(Release::V4_20, tree.path());
-    let node = node.file(bound, "[Service]\nTimeoutStartSec=10\n", 0o644);
+    let node = node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
-        let inside = case.inside()?;
-        inside.wait_unit("kubelet.service", "active", 6 * SOON)?;
-        assert_eq!(inside.unit("dayone-install.service")?.result, "timeout");
-        assert_eq!(inside.unit("dayone.service")?.exec_start, None);
-        br_ex_works(case)?;
-        inside.sh(&format!("rm {bound}"))?;
+        let inside = booted_without_image(case)?;
+        inside.sh(&format!("rm {}", SHORT_WAIT.0))?;
         inside.write("/etc/nmstate/openshift/worker-0.yml", &text)?;
         let _registry = image.serve(case.peer())?;
         case.reboot()?;

@@ -247,7 +247,6 @@ pub fn write_bills(directory: &Path) -> std::io::Result<()> {
     crate::tree::make("sbom", &[("SBOM", directory), ("SBOM_WRITER", writer)])
 }
 
-/// Runs `tests/build`, which builds a program and prints its path.
 /// Debian's prometheus with promtool, its node exporter, its alertmanager with amtool: packages that are not installed.
 ///
 /// # Panics
@@ -257,6 +256,7 @@ pub fn monitoring() -> &'static Path {
     TREE.get_or_init(|| made("tests/lab/prepare-monitoring", &[]))
 }
 
+/// Runs `tests/build`, which builds a program and prints its path.
 fn build(program: &str) -> PathBuf {
     made("tests/build", &[program])
 }

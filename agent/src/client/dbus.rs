@@ -14,10 +14,10 @@ mod tests;
 
 use std::{collections::HashMap, net::IpAddr, time::Duration};
 
-use futures_util::{FutureExt as _, StreamExt as _, future::try_join_all};
-use zbus::zvariant::{OwnedObjectPath, OwnedValue};
+use futures_util::{FutureExt as _, StreamExt as _};
+use zbus::zvariant::OwnedValue;
 
-use self::bus::{NM, call, path_of, unless_gone};
+use self::bus::{ACTIVE_CONNECTIONS, NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
@@ -305,14 +305,11 @@ impl Bus {
 
     /// Active connections that have a profile and a device.
     pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
-        let query = || call("the list of active connections");
-        let paths = self.manager.active_connections().await.map_err(query())?;
-        let one = async |path: OwnedObjectPath| -> Result<Vec<Active>, BusError> {
-            let proxy = self.active_connection(path).await?;
+        let query = || call(ACTIVE_CONNECTIONS);
+        let asked = self.ask_active_connections(async |proxy| {
             let answers =
                 tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());
-            let answers = unless_gone(answers.map_err(query()))?;
-            let Some((uuid, kind, devices, flags)) = answers else { return Ok(Vec::new()) };
+            let (uuid, kind, devices, flags) = answers.map_err(query())?;
             if flags & EXTERNAL != 0 || kind == "loopback" {
                 return Ok(Vec::new());
             }
@@ -324,8 +321,8 @@ impl Bus {
                 }
             }
             Ok(found)
-        };
-        Ok(try_join_all(paths.into_iter().map(one)).await?.concat())
+        });
+        Ok(asked.await?.concat())
     }
 
     /// Reloads the profiles on disk, and NetworkManager's settings: before 1.48 no checkpoint

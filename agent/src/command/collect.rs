@@ -2,10 +2,7 @@
 
 mod live;
 
-use std::{
-    path::Path,
-    time::{Instant, SystemTime, UNIX_EPOCH},
-};
+use std::{path::Path, time::Instant};
 
 use serde_json::Value;
 
@@ -17,6 +14,7 @@ use crate::{
     error::Error,
     model::facts::{Facts, Told},
     paths::Paths,
+    status,
 };
 
 /// Collects, and writes to `output`, else to standard output.
@@ -50,7 +48,7 @@ async fn collected(paths: &Paths) -> Result<Value, Error> {
     let bundle = Bundle {
         schema: SCHEMA,
         hostname: identity::current(paths).map_or_else(|_| String::new(), |it| it.as_str().into()),
-        collected: SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs()),
+        collected: status::now() / 1000,
         milliseconds: start.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
         role: bundle::role(paths),
         versions: Versions {

@@ -1,13 +1,11 @@
 //! A change of the network in force that somebody made on purpose: `dayone adopt` says so, and it is no drift any more.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use serde::{Deserialize, Serialize};
 
 use super::{
     FileError,
     file::{self, create_dir},
-    record::Record,
+    record::{Record, now},
 };
 use crate::{document::digest::Digest, paths::Paths};
 
@@ -77,10 +75,6 @@ impl Adopted {
         };
         format!("{number} {unit} ago")
     }
-}
-
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |it| it.as_secs())
 }
 
 #[cfg(test)]

@@ -92,7 +92,8 @@ pub(crate) const INTERRUPTED: &str = "interrupted";
 /// Maximum number of lines of history.
 const HISTORY: usize = 200;
 
-fn now() -> u64 {
+/// Seconds since 1970.
+pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs())
 }
 

@@ -5,11 +5,20 @@
 //! the interface waits for the port of before (`autoconnect-ports`, which nmstate sets). Another
 //! activation finds the port that is there.
 
-use std::{convert::Infallible, future::Future, time::Duration};
+use std::{
+    convert::Infallible,
+    future::{Future, pending},
+    time::Duration,
+};
 
 use nmgen::chain;
+use tokio::time::Instant;
 
-use super::{NetworkError, clients::Clients};
+use super::{
+    NetworkError,
+    clients::Clients,
+    wait::{Changes, wait_until},
+};
 use crate::client::dbus::Waiting;
 
 /// An interface whose port is activated leaves "prepare" as soon as NetworkManager comes to it; two
@@ -25,41 +34,39 @@ pub(super) async fn in_deactivation(
     net: &Clients<'_>,
     interfaces: &[&str],
 ) -> Result<Vec<String>, NetworkError> {
-    let held = async || -> Result<Vec<String>, NetworkError> {
-        let mut found = net.bus.deactivating_interfaces().await?;
-        found.retain(|name| interfaces.contains(&name.as_str()));
-        Ok(found)
-    };
-    if held().await?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut signals = net.bus.signals().await?;
-    let ended = async {
-        while !held().await?.is_empty() {
-            signals.changed().await?;
-        }
-        Ok(Vec::new())
-    };
-    match tokio::time::timeout(DEACTIVATION, ended).await {
-        Ok(ended) => ended,
-        Err(_) => held().await,
-    }
+    let mut changes = Changes::of_manager(&net.bus).await?;
+    let ended = wait_until(&mut changes, Instant::now() + DEACTIVATION, async || {
+        let mut held = net.bus.deactivating_interfaces().await?;
+        held.retain(|name| interfaces.contains(&name.as_str()));
+        Ok(if held.is_empty() { Ok(()) } else { Err(held) })
+    });
+    Ok(ended.await?.err().unwrap_or_default())
 }
 
 /// Does `work`, and activates meanwhile whatever hangs.
 pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>) -> T {
-    let released = async {
+    let aid = async {
         loop {
-            if let Err(error) = release(net).await {
-                tracing::debug!("{}; nothing that hangs is sought", chain(&error));
-                std::future::pending::<Infallible>().await;
-            }
+            release(net).await?;
         }
+    };
+    beside(work, aid).await
+}
+
+/// Does `work`, and meanwhile `aid`, whose failure ends itself alone.
+pub(crate) async fn beside<T>(
+    work: impl Future<Output = T>,
+    aid: impl Future<Output = Result<Infallible, NetworkError>>,
+) -> T {
+    let never = async {
+        let Err(error) = aid.await;
+        tracing::debug!("{}; nothing that hangs is sought", chain(&error));
+        pending::<Infallible>().await
     };
     tokio::select! {
         biased;
         done = work => done,
-        never = released => match never {},
+        never = never => match never {},
     }
 }
 

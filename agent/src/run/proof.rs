@@ -14,7 +14,7 @@ use crate::{
     durable::record::Record,
     error::Error,
     model::Uplinks,
-    network::NetworkError,
+    network::{NetworkError, hung},
     probe,
     settings::Policy,
     status::phase::Phase,
@@ -100,7 +100,7 @@ const BY_ITSELF: Duration = Duration::from_secs(2);
 
 /// Does `work`, and activates meanwhile interfaces that NetworkManager has left in the middle.
 async fn released<T>(run: &Run<'_>, work: impl Future<Output = T>) -> T {
-    let released = async {
+    let aid = async {
         tokio::time::sleep(BY_ITSELF).await;
         let network = run.connect().await?;
         loop {
@@ -110,16 +110,7 @@ async fn released<T>(run: &Run<'_>, work: impl Future<Output = T>) -> T {
             ));
         }
     };
-    let never = async {
-        let Err(error): Result<std::convert::Infallible, NetworkError> = released.await;
-        tracing::debug!("{}; nothing that hangs is sought", chain(&error));
-        std::future::pending::<std::convert::Infallible>().await
-    };
-    tokio::select! {
-        biased;
-        done = work => done,
-        never = never => match never {},
-    }
+    hung::beside(work, aid).await
 }
 
 /// Waits for addresses and routes, and asks the gateways on the recorded links: an interface of Open vSwitch keeps address and

@@ -4,8 +4,8 @@ use std::{fs, path::Path};
 
 use tests::{
     dayone::{
-        DAY_ONE, Document, LEFT_OF_INSTALLED, SOON, UNITS_OF_INSTALLED, br_ex_works, finished,
-        installing_machine_config, outcome,
+        DAY_ONE, Document, SHORT_WAIT, booted_without_image, br_ex_works, finished,
+        installing_machine_config, machine_config_goes, outcome,
     },
     lab::{Error, Lab, Node, Peer, Release},
     program,
@@ -60,16 +60,7 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
             assert_eq!(inside.sh("readlink /usr/local/bin/dayone")?, OWN);
             inside.write(AWAY, "")?;
         }
-        // The operator removes what it wrote, and reboots.
-        let inside = case.inside()?;
-        inside.sh(&format!("systemctl disable {UNITS_OF_INSTALLED}"))?;
-        inside.sh(&format!("rm {}", paths.join(" ")))?;
-        case.reboot()?;
-        let inside = case.inside()?;
-        finished(&inside)?;
-        br_ex_works(case)?;
-        inside.wait_sh(&format!("[ -z \"$({LEFT_OF_INSTALLED})\" ]"), SOON)?;
-        Ok(())
+        machine_config_goes(case, &paths)
     })
 }
 
@@ -78,21 +69,12 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
 fn without_the_registry_configure_ovs_makes_br_ex() -> Result<(), Error> {
     let lab = Lab::open()?;
     let (tree, _) = installing_machine_config(IMAGE, &Document::new().text());
-    let bound = "/etc/systemd/system/dayone-install.service.d/50-lab.conf";
     // With a document the operator's own unit would apply it.
     fs::remove_file(tree.path().join("etc/nmstate/openshift/worker-0.yml")).expect("a document");
-    let node = with(node(Release::V4_20), tree.path()).file(AWAY, "", 0o644).file(
-        bound,
-        "[Service]\nTimeoutStartSec=10\n",
-        0o644,
-    );
+    let node = with(node(Release::V4_20), tree.path()).file(AWAY, "", 0o644);
+    let node = node.file(SHORT_WAIT.0, SHORT_WAIT.1, 0o644);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
-        let inside = case.inside()?;
-        inside.wait_unit("kubelet.service", "active", 6 * SOON)?;
-        assert_eq!(inside.unit("dayone-install.service")?.result, "timeout");
-        assert_eq!(inside.unit("dayone.service")?.exec_start, None);
-        br_ex_works(case)?;
-        made_by_configure_ovs(&inside)
+        made_by_configure_ovs(&booted_without_image(case)?)
     })
 }

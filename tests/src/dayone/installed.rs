@@ -7,7 +7,11 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_yaml::Value;
 
-use crate::program;
+use super::{SOON, br_ex_works, finished};
+use crate::{
+    lab::{Case, Inside, Result},
+    program,
+};
 
 /// A file's bytes from its `data:` URL.
 fn content(file: &Value) -> Vec<u8> {
@@ -32,10 +36,10 @@ fn put(root: &Path, path: &str, text: &[u8], mode: u32) {
 }
 
 /// The units that the operator enables for such a MachineConfig.
-pub const UNITS_OF_INSTALLED: &str = "dayone-install.service dayone.service dayone-wait.service dayone-recover.service \
+const UNITS: &str = "dayone-install.service dayone.service dayone-wait.service dayone-recover.service \
      dayone-bridge.service dayone-pending.path dayone-health.path dayone-health.timer";
 /// Lists whatever of the agent is on a node.
-pub const LEFT_OF_INSTALLED: &str = "ls -d /usr/local/bin/dayone* /var/lib/dayone /etc/systemd/system/dayone* \
+const LEFT: &str = "ls -d /usr/local/bin/dayone* /var/lib/dayone /etc/systemd/system/dayone* \
      /etc/systemd/system/*.wants/dayone* 2>/dev/null || :";
 
 /// The files and units of the MachineConfig for this document, as the operator writes them, and the list of their paths.
@@ -77,4 +81,35 @@ pub fn installing_machine_config(image: &str, document: &str) -> (tempfile::Temp
         }
     }
     (tree, paths)
+}
+
+/// A drop-in with which a registry that is away costs ten seconds: its path and text.
+pub const SHORT_WAIT: (&str, &str) =
+    ("/etc/systemd/system/dayone-install.service.d/50-lab.conf", "[Service]\nTimeoutStartSec=10\n");
+
+/// Waits for the end of a boot that did not get the image: as one without the agent.
+///
+/// # Panics
+/// If it has a network of another kind, or none.
+pub fn booted_without_image(case: &Case<'_>) -> Result<Inside> {
+    let inside = case.inside()?;
+    inside.wait_unit("kubelet.service", "active", 6 * SOON)?;
+    assert_eq!(inside.unit("dayone-install.service")?.result, "timeout");
+    assert_eq!(inside.unit("dayone.service")?.exec_start, None);
+    br_ex_works(case)?;
+    Ok(inside)
+}
+
+/// Removes the files of the MachineConfig, as the operator does, and reboots: br-ex stays, and nothing of the agent.
+///
+/// # Panics
+/// If the node has no network.
+pub fn machine_config_goes(case: &mut Case<'_>, paths: &[String]) -> Result<()> {
+    case.inside()?.sh(&format!("systemctl disable {UNITS}; rm {}", paths.join(" ")))?;
+    case.reboot()?;
+    let inside = case.inside()?;
+    finished(&inside)?;
+    br_ex_works(case)?;
+    inside.wait_sh(&format!("[ -z \"$({LEFT})\" ]"), SOON)?;
+    Ok(())
 }

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use futures_util::{StreamExt as _, future::try_join_all};
+use futures_util::StreamExt as _;
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    bus::{Bus, BusError, call, path_of, unless_gone},
+    bus::{ACTIVE_CONNECTIONS, Bus, BusError, call, path_of, unless_gone},
     proxies::ActiveConnectionProxy,
 };
 use crate::model::Active;
@@ -36,15 +36,11 @@ fn reason(number: u32) -> &'static str {
 impl Bus {
     /// UUIDs of the profiles whose activation has succeeded.
     pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
-        let query = || call("the list of active connections");
-        let paths = self.manager.active_connections().await.map_err(query())?;
-        let one = async |path: OwnedObjectPath| -> Result<Option<String>, BusError> {
-            let proxy = self.active_connection(path).await?;
-            let answers = tokio::try_join!(proxy.uuid(), proxy.state());
-            let found = unless_gone(answers.map_err(query()))?;
-            Ok(found.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid))
-        };
-        Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
+        let asked = self.ask_active_connections(async |proxy| {
+            tokio::try_join!(proxy.uuid(), proxy.state()).map_err(call(ACTIVE_CONNECTIONS))
+        });
+        let all = asked.await?.into_iter();
+        Ok(all.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid).collect())
     }
 
     /// Reapplies the profile of the device; succeeds without a device.

@@ -1,10 +1,9 @@
 //! Interfaces of Open vSwitch whose activation NetworkManager has forgotten.
 
-use futures_util::future::try_join_all;
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    bus::{Bus, BusError, call, unless_gone},
+    bus::{ACTIVE_CONNECTIONS, Bus, BusError, call, unless_gone},
     settings::from_wire,
 };
 use crate::model::{Active, Profile};
@@ -35,23 +34,15 @@ struct Seen {
 impl Bus {
     /// Interfaces of Open vSwitch in "prepare", where they wait for their ports alone, although the port is activated.
     pub(crate) async fn waiting_for_ports_that_are_up(&self) -> Result<Vec<Waiting>, BusError> {
-        let query = || call("the list of active connections");
-        let paths = self.manager.active_connections().await.map_err(query())?;
-        let one = async |path: OwnedObjectPath| -> Result<Option<Seen>, BusError> {
-            let proxy = self.active_connection(path.clone()).await?;
+        let query = || call(ACTIVE_CONNECTIONS);
+        let asked = self.ask_active_connections(async |proxy| {
+            let path = proxy.inner().path().to_string();
             let answers =
                 tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.state(), proxy.devices());
-            let found = unless_gone(answers.map_err(query()))?;
-            Ok(found.map(|(uuid, kind, state, devices)| Seen {
-                path: path.to_string(),
-                uuid,
-                kind,
-                state,
-                devices,
-            }))
-        };
-        let all = try_join_all(paths.into_iter().map(one)).await?;
-        let all: Vec<Seen> = all.into_iter().flatten().collect();
+            let (uuid, kind, state, devices) = answers.map_err(query())?;
+            Ok(Seen { path, uuid, kind, state, devices })
+        });
+        let all = asked.await?;
         let mut waiting = Vec::new();
         for it in all.iter().filter(|it| it.kind == "ovs-interface" && it.state == ACTIVATING) {
             for device in &it.devices {

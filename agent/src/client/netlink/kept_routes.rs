@@ -33,12 +33,15 @@ impl Netlink {
         Ok(kept.collect())
     }
 
-    /// Restores a route; succeeds if it is there, or if one of its links is gone.
-    pub(crate) async fn put_back_route(&self, kept: &KeptRoute) -> Result<(), NetlinkError> {
-        let now = self.links().await?;
+    /// Restores a route over the links of now; succeeds if it is there, or if one of its links is gone.
+    pub(crate) async fn put_back_route(
+        &self,
+        kept: &KeptRoute,
+        links: &[Link],
+    ) -> Result<(), NetlinkError> {
         let index = |before: u32| {
             let (_, name) = kept.links.iter().find(|(index, _)| *index == before)?;
-            now.iter().find(|link| link.name == *name).map(|link| link.index)
+            links.iter().find(|link| link.name == *name).map(|link| link.index)
         };
         let Some(message) = renumbered(&kept.message, index) else { return Ok(()) };
         match self.handle.route().add(message).execute().await {

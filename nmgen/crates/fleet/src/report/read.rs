@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -102,12 +102,7 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&[0x1f, 0x8b]) {
         return Ok(bytes);
     }
-    let mut text = Vec::new();
-    GzDecoder::new(bytes.as_slice()).take(LIMIT as u64 + 1).read_to_end(&mut text)?;
-    match text.len() > LIMIT {
-        true => Err(io::ErrorKind::FileTooLarge.into()),
-        false => Ok(text),
-    }
+    bounded::read_from(GzDecoder::new(bytes.as_slice()), LIMIT)
 }
 
 /// One object or several, as lines or not.
