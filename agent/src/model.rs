@@ -26,5 +26,5 @@ pub(crate) use self::{
     profile::{Active, Profile, ProfileRef},
     uplinks::Uplinks,
     wants::{Dynamic, Wants},
-    wire::{Bond, BondPort, LldpNeighbour, Neighbouring, Vlan},
+    wire::{Bond, BondPort, LldpNeighbour, Neighbouring, Planned, Vlan},
 };

@@ -16,7 +16,7 @@ use self::{
 };
 use crate::{
     client::netlink::Netlink,
-    model::{Family, Gateway, LinkRef, NameServer, ProbeResult},
+    model::{Family, Gateway, LinkRef, NameServer, Planned, ProbeResult},
     paths::Paths,
     settings::{Policy, Probes},
 };
@@ -52,6 +52,8 @@ pub(crate) enum Kind {
     Http(String),
     /// The wire; without `awaited` one look is enough.
     Wire { wire: Wire, asked: Asked, awaited: bool },
+    /// Addresses that the node is about to have: nobody else has one.
+    Planned(Vec<Planned>),
 }
 
 /// A probe with its policy.
@@ -125,6 +127,30 @@ pub(crate) fn baseline(plan: &[Probe]) -> Vec<Probe> {
     let in_use =
         Family::ALL.map(|family| Probe { kind: Kind::GatewayInUse(family), ..gateway(family) });
     compared.cloned().map(at_once).chain(in_use).collect()
+}
+
+/// The name of the question for addresses that nobody uses yet.
+const NEW_ADDRESSES: &str = "new addresses";
+
+/// The question whether another machine has one of these addresses, before this node uses it; none without the probe.
+pub(crate) fn of_planned(settings: &Probes, planned: Vec<Planned>) -> Option<Probe> {
+    let policy = Wire::Duplicate.policy(settings);
+    let name = NEW_ADDRESSES.to_owned();
+    let is_asked = policy != Policy::Off && !planned.is_empty();
+    is_asked.then_some(Probe { name, kind: Kind::Planned(planned), policy })
+}
+
+/// The answer for new addresses, if one of them is taken: with `true` where it stops the change. Where an address of the node was
+/// taken before as well, `if-it-worked-before` goes on.
+pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeResult, bool)> {
+    let found = before.iter().find(|it| it.name == NEW_ADDRESSES && !it.ok)?;
+    let was_free = || before.iter().any(|it| it.name == Wire::Duplicate.name() && it.ok);
+    let stops = match Wire::Duplicate.policy(settings) {
+        Policy::Required => true,
+        Policy::IfItWorkedBefore => was_free(),
+        Policy::Off => false,
+    };
+    Some((found.clone(), stops))
 }
 
 /// A network that has no name server, or whose wire is wrong, is not about to change before it is changed.
@@ -276,6 +302,10 @@ async fn once(kind: &Kind, paths: &Paths, netlink: &Netlink) -> Result<Answered,
                 wire::look(&[*wire], asked, paths, netlink).await.map_err(|e| nmgen::chain(&e))?;
             return told(&found)
                 .map_err(|why| if *awaited { NoAnswer::Yet(why) } else { NoAnswer::Ever(why) });
+        }
+        Kind::Planned(planned) => {
+            let found = wire::before_use(planned, paths, netlink).await;
+            return told(&found.map_err(|e| nmgen::chain(&e))?).map_err(NoAnswer::Ever);
         }
     };
     Ok(answer?.into())

@@ -8,6 +8,10 @@ use tests::{
     program,
 };
 
+/// [`ADDRESS`] in a document, and an address that the peer has for a while.
+const ADDRESS_TEXT: &str = "192.0.2.10";
+const TAKEN: &str = "192.0.2.55";
+
 const SETTINGS: &str = "/etc/dayone/dayone.toml";
 
 /// The findings, held to the schema, with this exit code.
@@ -66,6 +70,8 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
     assert!(has(&taken, "duplicate", "192.0.2.10", "failed"), "{taken}");
     case.peer().address("lan", ADDRESS.into(), 32, false)?;
 
+    a_taken_address_is_never_used(case, &settings)?;
+
     // A switch that does not speak LLDP, though one is expected.
     let expected = "[[probe.lldp-neighbour]]\nlink = \"eno1\"\nsystem = \"leaf-1\"\n";
     inside.write(SETTINGS, &format!("{settings}\n{expected}"))?;
@@ -76,6 +82,41 @@ pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
         &format!("{}\n[probe]\nmtu = \"required\"\n", settings.replace("probe = 2", "probe = 9")),
     )?;
     a_wrong_wire_rolls_back(case)
+}
+
+/// The service asks for an address of the document before it uses it.
+fn a_taken_address_is_never_used(case: &Case<'_>, settings: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let own = format!("    - ip: {ADDRESS}\n      prefix-length: 24\n");
+    let document = inside.sh(&format!("cat {HOST_FILE}"))? + "\n";
+    let two = document.replace(&own, &format!("{own}{}", own.replace(ADDRESS_TEXT, TAKEN)));
+    assert_ne!(two, document);
+    inside.write(SETTINGS, &format!("{settings}\n[probe]\nduplicate = \"required\"\n"))?;
+    let taken = TAKEN.parse::<std::net::Ipv4Addr>().unwrap_or(ADDRESS);
+    case.peer().address("lan", taken.into(), 32, true)?;
+    inside.sh(
+        "systemd-run --quiet --unit=seen -p StandardOutput=file:/run/seen ip monitor address",
+    )?;
+    inside.write(HOST_FILE, &two)?;
+    let refused = attempt(&inside)?;
+    assert_eq!(refused.exit, 1, "{}", refused.text());
+    let words = format!("another machine has {TAKEN} of br-ex too");
+    assert!(refused.text().contains(&words), "{}", refused.text());
+    assert!(refused.text().contains("nothing was changed"), "{}", refused.text());
+    let status = inside.run(&["dayone", "status"])?;
+    assert!(unwrapped(&status.stdout).contains(&words), "{status}");
+    assert!(status.stdout.lines().all(|it| it.chars().count() <= 80), "{status}");
+    let seen = || inside.sh("cat /run/seen");
+    assert!(!seen()?.contains(TAKEN), "{}", seen()?);
+
+    // Once it is free the same document is applied.
+    case.peer().address("lan", taken.into(), 32, false)?;
+    let applied = attempt(&inside)?;
+    assert_eq!(applied.exit, 0, "{}", applied.text());
+    assert!(seen()?.contains(TAKEN), "{}", seen()?);
+    inside.sh("systemctl stop seen.service")?;
+    assert!(!unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("cannot be asked for"));
+    Ok(())
 }
 
 /// As a silent gateway does, if the settings ask for it.

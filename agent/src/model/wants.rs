@@ -5,6 +5,7 @@ use super::{
     ip::{Family, Gateway, OnLink},
     link::LinkRef,
     name_server::NameServer,
+    wire::Planned,
 };
 
 /// An interface whose addresses come from the network.
@@ -29,6 +30,8 @@ pub(crate) struct Wants {
     pub(crate) links: Vec<String>,
     /// Pairs of an interface and one below it; an OVS bridge and its ports are below each other.
     pub(crate) below: Vec<(String, String)>,
+    /// Interfaces whose packets have a tag or another header on the ones below: VLANs, tunnels, bridges with a VLAN on a port.
+    pub(crate) tagged: Vec<String>,
     /// Links that must exist before the apply.
     pub(crate) needed: Vec<LinkRef>,
     /// Ports of OVS bridges that the document does not declare: cards that are awaited, else nmstate makes internal ports of them.
@@ -76,6 +79,16 @@ impl Wants {
         leads.map(|(_, family, it)| (family, LinkRef::Name(it.link.clone()))).collect()
     }
 
+    /// The static addresses, each with the links that it can be asked for on.
+    pub(crate) fn planned(&self) -> Vec<Planned> {
+        let one = |on: &OnLink| {
+            let links =
+                self.stack_of(&on.link, |it| !self.tagged.iter().any(|tagged| tagged == it));
+            Planned { on: on.clone(), links: links.into_iter().map(str::to_owned).collect() }
+        };
+        self.addresses.iter().map(one).collect()
+    }
+
     fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {
         let stack = self.stack(&dynamic.link);
         let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));
@@ -91,10 +104,16 @@ impl Wants {
 
     /// The interface and everything below it.
     fn stack<'a>(&'a self, link: &'a str) -> Vec<&'a str> {
+        self.stack_of(link, |_| true)
+    }
+
+    /// The interface and what is below those that `leads` accepts.
+    fn stack_of<'a>(&'a self, link: &'a str, leads: impl Fn(&str) -> bool) -> Vec<&'a str> {
         let mut stack = vec![link];
         let mut next = 0;
         while let Some(upper) = stack.get(next).copied() {
-            for (_, lower) in self.below.iter().filter(|(above, _)| above == upper) {
+            let below = self.below.iter().filter(|(above, _)| above == upper && leads(above));
+            for (_, lower) in below {
                 if !stack.contains(&lower.as_str()) {
                     stack.push(lower);
                 }

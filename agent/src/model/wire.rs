@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use super::mac::Mac;
+use super::{ip::OnLink, mac::Mac};
 
 /// A bond.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -52,6 +52,14 @@ pub(crate) struct Vlan {
 pub(crate) struct Neighbouring {
     pub(crate) index: u32,
     pub(crate) ip: IpAddr,
+}
+
+/// A static address of a document, and where it can be asked for as long as no interface has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Planned {
+    pub(crate) on: OnLink,
+    /// Its interface and those below that carry the same packets, from the top; some may not exist yet.
+    pub(crate) links: Vec<String>,
 }
 
 /// The other end of a cable, as it says of itself by LLDP.

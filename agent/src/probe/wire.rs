@@ -16,6 +16,7 @@ use self::facts::Facts;
 pub(crate) use self::finding::{Asked, Finding, Verdict, Wire};
 use crate::{
     client::netlink::{Netlink, NetlinkError},
+    model::Planned,
     paths::Paths,
 };
 
@@ -43,4 +44,13 @@ pub(crate) async fn look(
     };
     let found = futures_util::future::join_all(wires.iter().copied().map(one)).await;
     Ok(found.into_iter().flatten().collect())
+}
+
+/// Asks who has these addresses already; those of the node itself are left out. The error is that of a question to the kernel.
+pub(crate) async fn before_use(
+    planned: &[Planned],
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Result<Vec<Finding>, NetlinkError> {
+    Ok(duplicate::before_use(planned, &Facts::read(netlink, paths).await?).await)
 }

@@ -78,6 +78,22 @@ fn is_empty_bridge(state: &NetworkState, name: &str) -> bool {
     state.interfaces.iter().any(is_empty) && !state.interfaces.iter().any(is_port)
 }
 
+/// Whether a bridge gives packets of its ports a VLAN.
+#[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
+fn has_vlan_ports(iface: &Interface) -> bool {
+    match iface {
+        Interface::OvsBridge(it) => {
+            let ports = it.bridge.iter().flat_map(|it| &it.ports).flatten();
+            ports.into_iter().any(|port| port.vlan.is_some())
+        }
+        Interface::LinuxBridge(it) => {
+            let ports = it.bridge.iter().flat_map(|it| &it.port).flatten();
+            ports.into_iter().any(|port| port.vlan.is_some())
+        }
+        _ => false,
+    }
+}
+
 /// The other end of a virtual Ethernet cable.
 fn peer(iface: &Interface) -> Option<&str> {
     let Interface::Ethernet(cable) = iface else { return None };
@@ -128,6 +144,9 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
             wants.below.push((lower.to_owned(), name.clone()));
         }
+    }
+    if parent(iface).is_some() || has_vlan_ports(iface) {
+        wants.tagged.push(name.clone());
     }
     let lower = iface.ports().unwrap_or_default().into_iter().chain(parent(iface));
     let undeclared = lower.filter(|p| !declared.contains(p)).map(str::to_owned);

@@ -163,7 +163,8 @@ impl<N: Network> Transaction<'_, N> {
         probed: &mut Probed,
     ) -> Phased<(Before, Leftovers)> {
         let t = &self.settings.timeout;
-        let asked = probe::baseline(plan);
+        let mut asked = probe::baseline(plan);
+        asked.extend(probe::of_planned(&self.settings.probe, wants.planned()));
         // In parallel: both are independent, and the probes mostly wait for answers.
         let snapshot = self.phase(Phase::Snapshot, t.snapshot.get(), async {
             let before = self.network.snapshot(wants, way_back).await?;
@@ -174,8 +175,18 @@ impl<N: Network> Transaction<'_, N> {
             Ok::<_, PhaseError>(self.network.probe(&asked, t.baseline.get()).await)
         });
         let (looked, answers) = tokio::try_join!(snapshot, baseline)?;
+        let taken = probe::taken(&self.settings.probe, &answers);
         probed.before = answers;
-        Ok(looked)
+        match taken {
+            Some((found, true)) => Err((Phase::Baseline, PhaseError::Probes(vec![found]))),
+            Some((found, false)) => {
+                let warning = format!("{}: {}", found.name, found.detail);
+                tracing::warn!("{warning}");
+                probed.warnings.push(warning);
+                Ok(looked)
+            }
+            None => Ok(looked),
+        }
     }
 
     /// Opens the journal.

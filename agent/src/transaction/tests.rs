@@ -20,7 +20,7 @@ use crate::{
     network::{Network, NetworkError},
     paths::Paths,
     probe::Probe,
-    settings::Settings,
+    settings::{Policy, Settings},
     state::{Parsed, State},
     status::{phase::Phase, progress::Progress, trial::TrialFile},
 };
@@ -289,6 +289,7 @@ struct Bench {
     replaces_document: bool,
     /// The document is on trial.
     trial: Option<TrialFile>,
+    settings: Settings,
 }
 
 impl Bench {
@@ -308,6 +309,7 @@ impl Bench {
             bridge: None,
             replaces_document: false,
             trial: None,
+            settings: Settings::default(),
         })
     }
 
@@ -334,12 +336,11 @@ impl Bench {
             Some((_, sender)) => sender.subscribe(),
             None => watch::channel(false).1,
         };
-        let settings = Settings::default();
         let progress = Progress::silent();
         let transaction = Transaction {
             network,
             paths: &self.paths,
-            settings: &settings,
+            settings: &self.settings,
             progress: &progress,
             stop,
         };
@@ -462,6 +463,39 @@ async fn what_did_not_answer_before_need_not_after() -> Tested {
     let network = Fake { deaf_after: vec!["dns"], ..Fake::default() };
     let result = bench.run(&network, &mut Probed::default()).await;
     assert!(matches!(result, Err(Failure::RolledBack { .. })));
+    Ok(())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_address_that_is_taken_stops_the_change_before_it_begins() -> Tested {
+    let fixed = "- {name: eno2, type: ethernet, state: up, ipv4: {enabled: true, dhcp: false, \
+                 address: [{ip: 192.0.2.10, prefix-length: 24}]}}\nroutes:";
+    let taken = &["new addresses"][..];
+    let before_too = &["new addresses", "duplicate"][..];
+    for (policy, deaf_before, stops) in [
+        (Policy::Off, taken, false),
+        (Policy::Required, taken, true),
+        (Policy::Required, &[], false),
+        (Policy::IfItWorkedBefore, taken, true),
+        // An address of the node was taken before the change as well.
+        (Policy::IfItWorkedBefore, before_too, false),
+    ] {
+        let mut bench = Bench::new()?;
+        bench.text = DOCUMENT.replace("routes:", fixed);
+        bench.settings.probe.duplicate = policy;
+        let network = Fake { deaf_before: deaf_before.to_vec(), ..Fake::default() };
+        let mut probed = Probed::default();
+        let result = bench.run(&network, &mut probed).await;
+        let is_stopped = matches!(
+            &result,
+            Err(Failure::Untouched { phase: Phase::Baseline, source })
+                if matches!(&**source, PhaseError::Probes(failed) if failed.len() == 1)
+        );
+        assert_eq!(is_stopped, stops, "{policy:?} {result:?}");
+        assert_eq!(network.did(Step::Apply), !stops, "{policy:?}");
+        let is_warned = probed.warnings.iter().any(|it| it.starts_with("new addresses: "));
+        assert_eq!(is_warned, deaf_before == before_too, "{:?}", probed.warnings);
+    }
     Ok(())
 }
 

@@ -220,6 +220,7 @@ const PERMISSIONS: &[(&str, &str)] = &[
     ("IPAddressDeny", "gateways, name servers and the API are the document's"),
     ("RestrictAddressFamilies_AF_INET_INET6", "probes"),
     ("RestrictAddressFamilies_AF_NETLINK", "links"),
+    ("RestrictAddressFamilies_AF_PACKET", "a new address is asked for by ARP before it is used"),
     ("RestrictAddressFamilies_AF_UNIX", "D-Bus, OVSDB, systemd, udevd"),
     ("PrivateDevices", "/dev/console, /dev/kmsg"),
     ("DeviceAllow", "/dev/console, /dev/kmsg"),

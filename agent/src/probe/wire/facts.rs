@@ -8,6 +8,7 @@ use crate::{
     paths::Paths,
 };
 
+#[derive(Default)]
 pub(super) struct Facts {
     pub(super) links: Vec<Link>,
     pub(super) addresses: Vec<Address>,

@@ -256,3 +256,49 @@ fn below_a_patch_port_are_the_cards_of_the_other_bridge() -> Result {
     }
     Ok(())
 }
+
+/// A question for an address of a VLAN would reach other machines without its tag.
+#[test]
+fn an_address_is_asked_for_where_its_packets_have_the_same_form() -> Result {
+    let at = |name: &str, kind: &str, more: &str| {
+        format!(
+            "{{name: {name}, type: {kind}, state: up, {more}ipv4: {{enabled: true, dhcp: false, \
+             address: [{{ip: 192.0.2.10, prefix-length: 24}}]}}}}"
+        )
+    };
+    let bond = "{name: bond0, type: bond, state: up, link-aggregation: {mode: active-backup, port: [eno1, eno2]}}";
+    let bridge = |port: &str| {
+        format!(
+            "{{name: br-ex, type: ovs-bridge, state: up, bridge: {{port: [{port}, {{name: br-ex}}]}}}}"
+        )
+    };
+    let vlan = "{name: bond0.104, type: vlan, state: up, vlan: {base-iface: bond0, id: 104}}";
+    let access = "{name: eno1, vlan: {mode: access, tag: 104}}";
+    for (interfaces, links) in [
+        (at("eno1", "ethernet", ""), &["eno1"][..]),
+        (
+            format!("{}, {bond}, {}", at("br-ex", "ovs-interface", ""), bridge("{name: bond0}")),
+            &["br-ex", "bond0", "eno1", "eno2"],
+        ),
+        (
+            format!(
+                "{}, {bond}, {vlan}, {}",
+                at("br-ex", "ovs-interface", ""),
+                bridge("{name: bond0.104}")
+            ),
+            &["br-ex", "bond0.104"],
+        ),
+        (at("bond0.104", "vlan", "vlan: {base-iface: bond0, id: 104}, "), &["bond0.104"]),
+        (format!("{}, {}", at("br-ex", "ovs-interface", ""), bridge(access)), &["br-ex"]),
+    ] {
+        let planned = wants(&format!("interfaces: [{interfaces}]"))?.planned();
+        assert_eq!(planned.len(), 1, "{interfaces}");
+        let mut found = planned[0].links.clone();
+        // A document's bridges are sorted by nmstate.
+        found.sort();
+        let mut links = links.to_vec();
+        links.sort_unstable();
+        assert_eq!(found, links, "{interfaces}");
+    }
+    Ok(())
+}
