@@ -15,5 +15,7 @@ mod removal;
 mod source;
 pub(crate) mod uplink;
 
+pub(crate) use self::document::ip;
+
 #[cfg(test)]
 mod tests;

@@ -218,7 +218,7 @@ pub(crate) enum Command {
     ///
     /// The file has the status, the journals of this boot, documents, profiles, the states of nmstate, NetworkManager, the kernel
     /// and Open vSwitch, cards, neighbours by LLDP, versions. Works on a broken node: a source that does not answer has its error
-    /// there. Takes at most ten seconds. `plan`, `check`, `diff`, `status` and `apply --dry-run` answer from it elsewhere
+    /// there. Takes at most ten seconds. `plan`, `check`, `diff`, `export`, `status` and `apply --dry-run` answer from it elsewhere
     /// (`--from FILE`), `nmgen report` from many.
     Collect {
         /// Write to FILE, for root alone, compressed if its name ends in `.gz`; standard output without it
@@ -237,6 +237,22 @@ pub(crate) enum Command {
         /// Exit with 1 if there is a difference, and with 2 for everything that goes wrong
         #[arg(long)]
         exit_code: bool,
+        /// Compare with FILE in place of this node's document; `-` is standard input
+        #[arg(long, value_name = "FILE")]
+        document: Option<PathBuf>,
+        /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
+        #[arg(long, value_name = "FILE", conflicts_with = "root")]
+        from: Option<PathBuf>,
+    },
+    /// Write the document of the running network: this node's profiles as NMState
+    ///
+    /// For a node that configure-ovs, a policy or somebody by hand has configured: `dayone diff --document FILE` is empty then, and
+    /// an apply changes nothing. nmstate says what is there, NetworkManager's profiles which of it is configured; comments at its
+    /// head name what is left out, and why. Has no secrets. Changes nothing.
+    Export {
+        /// Write a NodeNetworkConfigurationPolicy of kubernetes-nmstate for this node
+        #[arg(long)]
+        policy: bool,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,
@@ -281,7 +297,8 @@ impl Command {
             | Self::Collect { .. }
             | Self::Plan { .. }
             | Self::Probe { .. }
-            | Self::Diff { .. } => false,
+            | Self::Diff { .. }
+            | Self::Export { .. } => false,
         }
     }
 
@@ -297,7 +314,8 @@ impl Command {
             | Self::Status { from, .. }
             | Self::Check { from, .. }
             | Self::Plan { from, .. }
-            | Self::Diff { from, .. } => from.as_deref(),
+            | Self::Diff { from, .. }
+            | Self::Export { from, .. } => from.as_deref(),
             Self::Bridge { .. }
             | Self::Recover
             | Self::Confirm

@@ -9,6 +9,7 @@ mod confirm;
 mod diff;
 mod difference;
 mod dry_run;
+mod export;
 mod gateway;
 mod health;
 mod output;
@@ -25,6 +26,6 @@ mod wait;
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
     adopt::adopt, apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm,
-    diff::diff, dry_run::dry_run, health::health, plan::plan, probe::probe, recover::recover,
-    rollback::rollback, status::status, trial::ask, wait::wait,
+    diff::diff, dry_run::dry_run, export::export, health::health, plan::plan, probe::probe,
+    recover::recover, rollback::rollback, status::status, trial::ask, wait::wait,
 };

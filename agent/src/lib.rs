@@ -13,6 +13,7 @@ mod command;
 mod document;
 mod durable;
 mod error;
+mod export;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -70,6 +71,7 @@ pub fn main() -> ExitCode {
                 | Command::Wait
                 | Command::Collect { .. }
                 | Command::Adopt { .. }
+                | Command::Export { .. }
                 | Command::Plan { .. } => false,
                 Command::Diff { .. } => matches!(error, Error::Differs),
                 Command::Probe { .. } => matches!(error, Error::Wire { .. }),
@@ -156,7 +158,10 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Collect { output } => command::collect(paths, output.as_deref()).await,
         Command::Probe { format } => command::probe(paths, *format).await,
         Command::Plan { json, .. } => command::plan(paths, *json).await,
-        Command::Diff { format, exit_code, .. } => command::diff(paths, *format, *exit_code).await,
+        Command::Diff { document, format, exit_code, .. } => {
+            command::diff(paths, document.as_deref(), *format, *exit_code).await
+        }
+        Command::Export { policy, .. } => command::export(paths, *policy).await,
         Command::Adopt { reason, forget, format } => {
             command::adopt(paths, reason.as_deref(), *forget, *format).await
         }

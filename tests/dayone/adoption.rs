@@ -3,7 +3,9 @@
 use std::net::Ipv4Addr;
 
 use tests::{
-    dayone::{APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, outcome, unwrapped, worker},
+    dayone::{
+        APPLIED, DAY_ONE, Document, HOST_FILE, SOON, attempt, exports, outcome, unwrapped, worker,
+    },
     lab::{Error, Inside, Lab, Peer},
 };
 
@@ -52,6 +54,8 @@ fn applied_of_another_tool_is_recorded_and_its_day_two_changes_stay() -> Result<
         let inside = case.inside()?;
         let third = outcome(&inside, None)?;
         assert!(third.text().contains("in force already"), "{}", third.text());
+        let document = exports(&inside)?;
+        assert!(document.contains("ip: 192.0.2.11\n"), "{document}");
         let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
         assert!(record.contains("\"ipv4\""), "{record}");
         Ok(())

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use tests::{
     dayone::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
-        agent, attempt, day_one_dhcp, outcome, settle, unwrapped, worker,
+        agent, attempt, day_one_dhcp, exports, outcome, settle, unwrapped, worker,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
@@ -40,6 +40,7 @@ fn in_force(
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
     assert!(status.stdout.contains(file), "{status}");
+    exports(&inside)?;
     Ok(inside)
 }
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use tests::{
     dayone::{
-        ADDRESS, ADDRESS6, HOST_FILE, MAC, SOON, attempt, automatic, bridge_outcome, outcome,
-        settle,
+        ADDRESS, ADDRESS6, HOST_FILE, MAC, SOON, attempt, automatic, bridge_outcome, exports,
+        outcome, settle,
     },
     derived::{Network, OWN_NETWORK, document, in_userspace, metrics, profiles},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
@@ -84,6 +84,7 @@ impl Host {
             settle(&inside)?;
             let before = self.network(&inside, self.device)?;
             assert_eq!(before.link, format!("{MAC}\n1400"));
+            exports(&inside)?;
 
             inside.write(HOST_FILE, &text)?;
             let it = attempt(&inside)?;
@@ -91,6 +92,7 @@ impl Host {
             let derived = self.on_bridge(&inside, &before)?;
             let diff = inside.run(&["dayone", "diff"])?;
             assert!(diff.stdout.ends_with("\n# no difference\n"), "{diff}");
+            exports(&inside)?;
             then(case)?;
 
             inside.sh(&format!("rm {HOST_FILE}; touch {GATE}"))?;
@@ -100,6 +102,7 @@ impl Host {
             let automatic = self.on_bridge(&inside, &before)?;
             let expected = networks.iter().map(|it| ((*it).to_owned(), metrics(OWN_NETWORK)));
             assert_eq!(differing(&derived, &automatic), expected.collect(), "{automatic:?}");
+            exports(&inside)?;
             then(case)
         })
     }

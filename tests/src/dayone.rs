@@ -3,6 +3,7 @@
 mod bridge;
 mod bundle;
 mod configure_ovs;
+mod export;
 mod field;
 mod guide;
 mod hung;
@@ -22,6 +23,7 @@ pub use self::{
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },
+    export::exports,
     field::{
         br_ex_works, crash_open_vswitch, finished, keeps_patch_port, patch_port, stop_open_vswitch,
         unhealthy,

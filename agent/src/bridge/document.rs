@@ -2,7 +2,7 @@
 //! everything that the profiles have; such things are comments.
 
 mod device;
-mod ip;
+pub(crate) mod ip;
 mod routes;
 
 use serde::Serialize;
@@ -139,12 +139,7 @@ fn local_interface(names: BridgeNames, settings: &ConnectionSettings) -> Interfa
     let needs = |family: &str, ip: &Option<Ip>| {
         settings.flag(family, "may-fail") == Some(false) && ip.as_ref().is_some_and(|it| it.enabled)
     };
-    let wait_ip = match (needs("ipv4", &ipv4), needs("ipv6", &ipv6)) {
-        (true, true) => Some("ipv4+ipv6"),
-        (true, false) => Some("ipv4"),
-        (false, true) => Some("ipv6"),
-        (false, false) => None,
-    };
+    let wait_ip = ip::wait_ip(needs("ipv4", &ipv4), needs("ipv6", &ipv6));
     Interface {
         name: names.bridge.to_owned(),
         kind: "ovs-interface",

@@ -1,6 +1,6 @@
 //! `dayone diff`: desired against current.
 
-use std::io::IsTerminal as _;
+use std::{io::IsTerminal as _, path::Path};
 
 use nmgen::{diagnostic::Style, difference::painted};
 use serde::{Deserialize as _, Serialize};
@@ -35,9 +35,14 @@ struct Compared {
     differences: Differences,
 }
 
-/// Prints the differences; with `exit_code` an error if there are any.
-pub(crate) async fn diff(paths: &Paths, form: Form, exit_code: bool) -> Result<(), Error> {
-    let compared = compared(paths).await?;
+/// Prints the differences; with `exit_code` an error if there are any. `file` takes the place of the node's document.
+pub(crate) async fn diff(
+    paths: &Paths,
+    file: Option<&Path>,
+    form: Form,
+    exit_code: bool,
+) -> Result<(), Error> {
+    let compared = compared(paths, file).await?;
     let Compared { lacking, differences: Differences { now, then }, .. } = &compared;
     let is_different = !lacking.is_empty() || !now.is_empty() || !then.is_empty();
     match form {
@@ -52,12 +57,15 @@ pub(crate) async fn diff(paths: &Paths, form: Form, exit_code: bool) -> Result<(
     if exit_code && is_different { Err(Error::Differs) } else { Ok(()) }
 }
 
-async fn compared(paths: &Paths) -> Result<Compared, Error> {
+async fn compared(paths: &Paths, file: Option<&Path>) -> Result<Compared, Error> {
     let settings = Usable::load(paths).told();
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
     let bound = settings.wait.hostname.get();
-    let chosen = document::choose(paths, in_force.as_ref(), bound, || {}).await?;
+    let chosen = match file {
+        Some(file) => document::given(paths, file)?,
+        None => document::choose(paths, in_force.as_ref(), bound, || {}).await?,
+    };
     let Some(document) = chosen.document else {
         return match committed_bridge(paths)? {
             Some(plan) => bridge(paths, &settings, &plan).await,

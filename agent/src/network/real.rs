@@ -18,8 +18,8 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Before, Checkpoint, Gateway, Link, LinkRef, Mac, ProbeResult, Uplinks, Wants,
-        WayBack,
+        Active, Before, Checkpoint, Gateway, Link, LinkRef, Mac, ProbeResult, Profile, Uplinks,
+        Wants, WayBack,
     },
     paths::Paths,
     probe::{self, Probe},
@@ -71,6 +71,12 @@ impl<'a> RealNetwork<'a> {
     pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
         let links = self.clients.netlink.links().await?;
         Ok(in_force.with_names_of_now(name_of(&links)))
+    }
+
+    /// NetworkManager's profiles, and which of them is on which device.
+    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>), NetworkError> {
+        let bus = &self.clients.bus;
+        Ok((bus.connections().await?, bus.active().await?))
     }
 
     /// The parts of the plan that the node lacks, in words.

@@ -6,7 +6,11 @@ use super::{
     real::{RealNetwork, name_of, resolved_links},
 };
 use crate::{
-    bridge::plan::BridgePlan, model::facts::Facts, paths::Paths, settings::Wait, state::State,
+    bridge::plan::BridgePlan,
+    model::{Active, Profile, facts::Facts},
+    paths::Paths,
+    settings::Wait,
+    state::State,
 };
 
 /// The look at a node.
@@ -29,6 +33,16 @@ impl<'a> Sight<'a> {
         match self {
             Self::Now(network) => network.current().await,
             Self::Collected(facts) => Ok(State::collected(facts.state.get("nmstate")?)?),
+        }
+    }
+
+    /// NetworkManager's profiles, and which of them is on which device.
+    pub(crate) async fn profiles(&self) -> Result<(Vec<Profile>, Vec<Active>), NetworkError> {
+        match self {
+            Self::Now(network) => network.profiles().await,
+            Self::Collected(facts) => {
+                Ok((facts.profiles.get("NetworkManager")?, facts.active.get("NetworkManager")?))
+            }
         }
     }
 

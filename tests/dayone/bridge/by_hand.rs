@@ -2,8 +2,8 @@
 
 use tests::{
     dayone::{
-        ADDRESS, BRIDGE_PROFILES, MAC, PATCH, SOON, bridge_outcome, configure_ovs_in_run, ovn,
-        volatile_profiles,
+        ADDRESS, BRIDGE_PROFILES, MAC, PATCH, SOON, bridge_outcome, configure_ovs_in_run, exports,
+        ovn, volatile_profiles,
     },
     lab::{Error, Lab, Peer},
 };
@@ -19,6 +19,11 @@ fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
         ovn(&inside)?;
         let numbers =
             format!("ovs-vsctl get interface eno1 ofport -- get interface {PATCH} ofport");
+        let document = exports(&inside)?;
+        assert!(
+            document.contains(PATCH) && document.contains("allow-extra-patch-ports: true"),
+            "{document}"
+        );
         let before = inside.wait_sh(&format!("{numbers} | grep -v '[^0-9]'"), SOON)?;
         let mark = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&mark))?;

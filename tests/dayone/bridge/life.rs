@@ -4,8 +4,8 @@ use std::fs;
 
 use tests::{
     dayone::{
-        APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, agent, br_ex_works, bridge_outcome, finished,
-        follow, outcome, patch_port, volatile_profiles, with_bridge,
+        APPLIED, BRIDGE_PROFILES, DAY_ONE, MAC, agent, br_ex_works, bridge_outcome, exports,
+        finished, follow, outcome, patch_port, volatile_profiles, with_bridge,
     },
     derived::{document, in_userspace},
     guide,
@@ -88,6 +88,7 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
             Ok(())
         };
 
+        exports(&case.inside()?)?;
         case.inside()?.write(INSTALLED, "")?;
         follow(case, &guide, "The agent takes br-ex over", 0, booted)?;
         let it = bridge_outcome(&case.inside()?, None)?;
@@ -101,6 +102,7 @@ fn of_a_node_in_a_cluster() -> Result<(), Error> {
         assert_eq!(outcome(&case.inside()?, None)?.exit, 0);
         assert!(!ids(case)?.contains("ovs-if-"), "{}", ids(case)?);
         assert_eq!(case.inside()?.read(APPLIED)?.as_ref(), Some(&text));
+        exports(&case.inside()?)?;
 
         follow(case, &guide, "The way back to the automatic br-ex", 0, booted)?;
         is_automatic_again(case)?;

@@ -6,7 +6,7 @@ use tests::{
     configure_ovs_profiles,
     dayone::{
         ADDRESS6, APPLIED, ATTEMPT, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, USERSPACE, agent,
-        automatic, br_ex_works, bridge_outcome, day_one_dhcp, finished, keeps_patch_port,
+        automatic, br_ex_works, bridge_outcome, day_one_dhcp, exports, finished, keeps_patch_port,
         patch_port, replays, unhealthy, volatile_profiles, with_bridge,
     },
     lab::{Case, Error, Field, Inside, Lab, Nic, Node, Peer, Release, Topology},
@@ -47,6 +47,7 @@ fn made_by_dayone(inside: &Inside, reason: &str) -> Result<(), Error> {
     let kubelet = inside.unit("kubelet.service")?;
     let bridge = inside.unit("dayone-bridge.service")?;
     assert!(kubelet.exec_start > bridge.active_enter, "{kubelet:?} {bridge:?}");
+    exports(inside)?;
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::{
 const FILE: &str = "/root/collected.json.gz";
 
 /// Commands that answer from a file.
-const ANSWERS: [&[&str]; 7] = [
+const ANSWERS: [&[&str]; 9] = [
     &["status", "--json"],
     &["status"],
     &["check", "--format", "json"],
@@ -18,6 +18,8 @@ const ANSWERS: [&[&str]; 7] = [
     &["diff", "--exit-code"],
     &["apply", "--dry-run"],
     &["plan", "--json"],
+    &["export"],
+    &["export", "--policy"],
 ];
 
 /// Collects the node, within the time that the agent promises, and returns the file.

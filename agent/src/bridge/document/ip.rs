@@ -7,7 +7,7 @@ use crate::model::connection::{ConnectionSettings, Value};
 /// `ipv4` or `ipv6` of an interface; by default it has no addresses.
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) struct Ip {
+pub(crate) struct Ip {
     pub(super) enabled: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     dhcp: Option<bool>,
@@ -45,7 +45,7 @@ struct IpAddress {
 }
 
 /// `ipv4`; `None` for methods that NMState does not have.
-pub(super) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
+pub(crate) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
     let text = |property| settings.text("ipv4", property);
     match text("method")? {
         "auto" => Some(Ip {
@@ -66,7 +66,7 @@ pub(super) fn ipv4(settings: &ConnectionSettings) -> Option<Ip> {
 }
 
 /// `ipv6`; `None` for methods that NMState does not have.
-pub(super) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
+pub(crate) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
     let text = |property| settings.text("ipv6", property);
     let addr_gen_mode = match settings.number("ipv6", "addr-gen-mode") {
         Some(0) => Some("eui64"),
@@ -96,6 +96,16 @@ pub(super) fn ipv6(settings: &ConnectionSettings) -> Option<Ip> {
         "manual" | "link-local" => Some(fixed()),
         "disabled" => Some(Ip::default()),
         _ => None,
+    }
+}
+
+/// `wait-ip` of an interface whose activation needs one family or both.
+pub(crate) fn wait_ip(ipv4: bool, ipv6: bool) -> Option<&'static str> {
+    match (ipv4, ipv6) {
+        (true, true) => Some("ipv4+ipv6"),
+        (true, false) => Some("ipv4"),
+        (false, true) => Some("ipv6"),
+        (false, false) => None,
     }
 }
 

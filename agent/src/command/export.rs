@@ -1,0 +1,34 @@
+//! `dayone export`: the document of the running node.
+
+use super::{output::print_of, services};
+use crate::{
+    document::{DocumentError, identity},
+    error::Error,
+    export::{self, export as exported},
+    network::sight::Sight,
+    paths::Paths,
+    settings::Usable,
+    state::{State, StateError},
+};
+
+/// Prints the document; `policy` makes it a NodeNetworkConfigurationPolicy.
+pub(crate) async fn export(paths: &Paths, policy: bool) -> Result<(), Error> {
+    let settings = Usable::load(paths).told();
+    services::required(paths, false).await?;
+    let network = Sight::connect(paths, &settings.wait).await?;
+    let (profiles, active) = network.profiles().await?;
+    services::required(paths, export::needs_ovs(&active)).await?;
+    let current = network.current().await?.to_value()?;
+    let exported = exported(&current, &profiles, &active);
+    // nmstate judges the document, and hides its secrets.
+    let yaml = State::collected(exported.document.clone())?.to_shown_yaml()?;
+    let hostname = identity::current(paths).map_err(DocumentError::from)?;
+    let text = match policy {
+        true => {
+            let encode = |source| StateError::Encode { source };
+            export::manifest(&exported, &yaml, hostname.as_str()).map_err(encode)?
+        }
+        false => export::page(&exported, &yaml, hostname.as_str()),
+    };
+    print_of(paths, &text)
+}

@@ -1,0 +1,80 @@
+//! The document of the running node: what NetworkManager's profiles configure, in the words and values of nmstate's current state.
+//! nmstate tells what is; a profile tells which of it somebody wanted. Pure.
+
+mod configured;
+mod interface;
+mod left_out;
+mod page;
+mod routes;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value, json};
+
+use self::{configured::Configured, interface::keys, left_out::LeftOut};
+pub(crate) use self::{
+    configured::needs_ovs,
+    page::{Exported, manifest, page},
+};
+use crate::model::{Active, Profile};
+
+/// The document of the node with this state of nmstate's, secrets included, and these profiles, of which those are active.
+pub(crate) fn export(state: &Value, profiles: &[Profile], active: &[Active]) -> Exported {
+    let configured = Configured::new(profiles, active);
+    let mut left_out = LeftOut::of_all();
+    let all = state["interfaces"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut interfaces = Vec::new();
+    let mut unconfigured = Vec::new();
+    for interface in all {
+        match configured.of(interface).filter(|_| interface["state"] == "up") {
+            Some(profile) => {
+                interfaces.push(interface::exported(
+                    interface,
+                    profile,
+                    &configured,
+                    &mut left_out,
+                ));
+            }
+            None => unconfigured.extend(interface["name"].as_str().map(str::to_owned)),
+        }
+    }
+    left_out.push(LeftOut::new(unconfigured, "interfaces without a profile of NetworkManager"));
+    let mut document = Map::new();
+    document.insert("interfaces".to_owned(), interfaces.into());
+    let mut put = |key: &str, value: Value| document.insert(key.to_owned(), value);
+    let dns = state["dns-resolver"]["config"].as_object().cloned().unwrap_or_default();
+    let is_list = |value: &Value| value.as_array().is_some_and(|it| !it.is_empty());
+    let dns: Map<String, Value> = dns.into_iter().filter(|(_, value)| is_list(value)).collect();
+    if !dns.is_empty() {
+        put("dns-resolver", json!({"config": dns}));
+    }
+    let routes = routes::routes(state, &configured, &mut left_out);
+    if !routes.is_empty() {
+        put("routes", json!({"config": routes}));
+    }
+    let rules = routes::rules(state, &configured, &mut left_out);
+    if !rules.is_empty() {
+        put("route-rules", json!({"config": rules}));
+    }
+    let mappings = mappings(state, &mut left_out);
+    if !mappings.is_empty() {
+        put("ovn", json!({"bridge-mappings": mappings}));
+    }
+    left_out.push(LeftOut::new(
+        keys(&state["ovs-db"]),
+        "Open vSwitch's own table, where OVN and the system write",
+    ));
+    left_out.retain(|it| !it.is_empty());
+    Exported { document: document.into(), left_out }
+}
+
+/// The mappings of localnets that somebody wanted.
+fn mappings(state: &Value, left_out: &mut Vec<LeftOut>) -> Vec<Value> {
+    /// OVN-Kubernetes maps it to br-ex by itself.
+    const OWN: &str = "physnet";
+    let all = state["ovn"]["bridge-mappings"].as_array().cloned().unwrap_or_default();
+    let (own, wanted): (Vec<Value>, _) = all.into_iter().partition(|it| it["localnet"] == OWN);
+    let own = own.iter().map(|it| format!("{OWN} of {}", it["bridge"].as_str().unwrap_or("?")));
+    left_out.push(LeftOut::new(own, "OVN-Kubernetes maps it by itself"));
+    wanted
+}
