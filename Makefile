@@ -129,8 +129,9 @@ deny:
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
 	$(CARGO) deny --locked check bans licenses sources
 
-# The advisory database is fetched, or is the clone ADVISORY_DB= of it: then nothing is read from the network. cargo-deny looks for it
-# under the name that it gives to the clone of its usual address.
+# The advisory database is fetched, or is the clone ADVISORY_DB= of it: then nothing is read from the network but crates that cargo's
+# home lacks. cargo-deny wants those of every system that Cargo.lock names, more than a build fetches; it looks for the database under the
+# name that it gives to the clone of its usual address.
 ADVISORY_DB ?=
 ADVISORY_DB_NAME := advisory-db-3157b0e258782691
 advisories:
@@ -138,6 +139,7 @@ advisories:
 ifeq ($(ADVISORY_DB),)
 	$(CARGO) deny --locked check advisories
 else
+	@$(CARGO) fetch --locked --quiet
 	@rm -rf target/advisories && mkdir -p target/advisories
 	@ln -s "$(abspath $(ADVISORY_DB))" target/advisories/$(ADVISORY_DB_NAME)
 	@sed 's|^\[advisories\]$$|&\ndb-path = "$(CURDIR)/target/advisories"|' deny.toml >target/advisories/deny.toml
