@@ -44,6 +44,8 @@ pub(crate) enum BundleError {
     Newer { path: PathBuf, schema: u64 },
     #[error("{path} has the path {found}, which is no path of a node's file")]
     Outside { path: PathBuf, found: String },
+    #[error("{path} has more than {limit} files and directories, or deeper ones than a node")]
+    TooMany { path: PathBuf, limit: usize },
     #[error("{path} cannot be unpacked")]
     Unpack { path: PathBuf, source: io::Error },
     #[error("it cannot be written as JSON")]

@@ -155,7 +155,8 @@ impl Error {
                 BundleError::TooLarge { .. }
                 | BundleError::Decode { .. }
                 | BundleError::Newer { .. }
-                | BundleError::Outside { .. } => Exit::Input,
+                | BundleError::Outside { .. }
+                | BundleError::TooMany { .. } => Exit::Input,
             },
             Self::Plan(error) if error.is_in_files() => Exit::Input,
             Self::Plan(_) => Exit::Machine,

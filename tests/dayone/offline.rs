@@ -432,6 +432,18 @@ fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
         assert_eq!(replayed.status.code(), own.status.code(), "{replayed:?}");
         assert_eq!(text(&replayed).0, text(&own).0.replace(&shown, ""), "{answer:?}");
     }
+    // One that waits for its name is told at once: nobody gives a tree another.
+    let (named, nameless) = (root.path().join("etc/hostname"), root.path().join("nameless.json"));
+    fs::write(&named, "localhost\n")?;
+    assert!(dayone(root.path()).args(["collect", "-o"]).arg(&nameless).status()?.success());
+    let mut replayed = Command::new(program::dayone());
+    let replayed = replayed.args(["check", "--from"]).arg(&nameless).output()?;
+    let (own, _) = text(&dayone(root.path()).arg("check").output()?);
+    assert_eq!(
+        (own.as_str(), text(&replayed).0.as_str()),
+        ("no document for this node\n", own.as_str())
+    );
+    fs::write(&named, "worker-7\n")?;
     // A link in the file's place is replaced, and its target stays.
     let (target, link) = (root.path().join("target"), root.path().join("link.json.gz"));
     fs::write(&target, "untouched")?;
@@ -449,6 +461,10 @@ fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
         vec![text("etc/hostname")],
         vec![link("/etc/nmstate", "/tmp")],
         vec![link("/etc/systemd/system/a", "/tmp"), text("/etc/systemd/system/a/x")],
+        vec![link("/run/systemd/system", "/tmp")],
+        // Bombs of inodes.
+        (0..=5000).map(|number| text(&format!("/{number}"))).collect(),
+        vec![text(&"/a".repeat(1000))],
     ] {
         bundle["files"] = files.clone().into();
         fs::write(&file, bundle.to_string())?;

@@ -43,7 +43,7 @@ const OC: &str = "\
 #!/bin/sh
 case $1 in
 get) printf 'w-0\\nw-1\\nw-2\\n' ;;
-debug) [ \"$2\" != node/w-1 ] || { echo 'no such node' >&2; exit 1; }; echo \"{\\\"hostname\\\": \\\"$2\\\"}\" ;;
+debug) [ \"$2\" != node/w-1 ] || { printf 'no such \\033[2Jnode\n' >&2; exit 1; }; echo \"{\\\"hostname\\\": \\\"$2\\\"}\" ;;
 esac
 ";
 
@@ -55,7 +55,7 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
     let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
     let output = gather.env("PATH", path).current_dir(place.path()).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(told, "gather_dayone: w-1: no such node\n");
+    assert_eq!(told, "gather_dayone: w-1: no such [2Jnode\n");
     assert_eq!(output.status.code(), Some(1));
     let files = place.path().join("must-gather/dayone");
     let mut names: Vec<_> = fs::read_dir(&files)

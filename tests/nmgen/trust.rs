@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod collected;
 mod shown;
 
 use std::ffi::{OsStr, OsString};

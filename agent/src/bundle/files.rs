@@ -23,7 +23,7 @@ const LARGEST: usize = 1 << 20;
 const ALL: usize = 12 << 20;
 
 /// More places are left out: a node of pods has thousands of devices.
-const PLACES: usize = 5000;
+pub(super) const PLACES: usize = 5000;
 
 /// A file of the node.
 #[derive(Debug, Serialize, Deserialize)]

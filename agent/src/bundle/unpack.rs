@@ -1,7 +1,7 @@
 //! A collected node as a tree of files and its facts: paths of which commands answer as on the node.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs, io,
     io::Write as _,
     os::unix::fs::{OpenOptionsExt as _, symlink},
@@ -12,9 +12,12 @@ use tempfile::TempDir;
 
 use super::{
     Bundle, BundleError,
-    files::{File, Kind},
+    files::{File, Kind, PLACES},
 };
 use crate::{document::digest::Digest, paths::Paths};
+
+/// The most directories below one another: what is collected has ten.
+const DEPTH: usize = 32;
 
 /// The paths of a collected node; its tree goes when this is dropped.
 pub(crate) struct Unpacked {
@@ -26,6 +29,9 @@ pub(crate) struct Unpacked {
 /// alone, whose links nobody follows: the file may come from anybody.
 pub(crate) fn unpack(bundle: Bundle, from: &Path) -> Result<Unpacked, BundleError> {
     let failed = |source| BundleError::Unpack { path: from.to_path_buf(), source };
+    if !is_small(&bundle.files) {
+        return Err(BundleError::TooMany { path: from.to_path_buf(), limit: PLACES });
+    }
     let tree = tempfile::Builder::new().prefix("dayone-").tempdir().map_err(failed)?;
     let paths = Paths::new(tree.path());
     let place = |file: &File| match is_inside(&file.path) {
@@ -67,14 +73,31 @@ fn write(path: &PathBuf, text: &str, mode: u32) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
+/// Whether these are no more files and directories than a node's: each costs the reader an inode.
+fn is_small(files: &[File]) -> bool {
+    let mut directories = BTreeSet::new();
+    files.len() <= PLACES
+        && files.iter().all(|file| {
+            let path = Path::new(&file.path);
+            let is_flat = path.components().count() <= DEPTH;
+            if is_flat {
+                directories.extend(path.ancestors().skip(1));
+            }
+            is_flat && directories.len() <= PLACES
+        })
+}
+
 fn is_inside(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     parts.next() == Some(Component::RootDir)
         && parts.all(|part| matches!(part, Component::Normal(_)))
 }
 
+/// Whether this is a place in a directory of units, and no such directory.
 fn is_of_units(paths: &Paths, link: &Path) -> bool {
-    paths.unit_directories().iter().any(|directory| link.starts_with(directory))
+    let directory = link.parent();
+    let is_in = |it: &PathBuf| directory.is_some_and(|directory| directory.starts_with(it));
+    paths.unit_directories().iter().any(is_in)
 }
 
 #[cfg(test)]
@@ -86,6 +109,34 @@ mod tests {
         assert!(is_inside("/etc/hostname"));
         for outside in ["etc/hostname", "/etc/../../root", "../x", ""] {
             assert!(!is_inside(outside), "{outside}");
+        }
+    }
+
+    #[test]
+    fn a_tree_has_no_more_places_than_a_nodes() {
+        let directories = |paths: &mut dyn Iterator<Item = String>| {
+            let all: Vec<File> = paths.map(|path| File { path, kind: Kind::Directory }).collect();
+            is_small(&all)
+        };
+        let name = |number: usize| format!("/etc/{number}");
+        assert!(directories(&mut (0..PLACES).map(name)));
+        assert!(!directories(&mut (0..=PLACES).map(name)));
+        let chain = |of: usize| move |number: usize| format!("/{number}{}", "/a".repeat(of));
+        assert!(directories(&mut (0..100).map(chain(DEPTH - 2))));
+        assert!(!directories(&mut (0..1).map(chain(DEPTH - 1))));
+        assert!(!directories(&mut (0..PLACES).map(chain(1))), "each has a directory of its own");
+    }
+
+    #[test]
+    fn links_are_in_directories_of_units() {
+        let paths = Paths::new(Path::new("/tree"));
+        for (link, expected) in [
+            ("/tree/etc/systemd/system/dayone.service", true),
+            ("/tree/etc/systemd/system/multi-user.target.wants/dayone.service", true),
+            ("/tree/etc/systemd/system", false),
+            ("/tree/etc/nmstate/a.yml", false),
+        ] {
+            assert_eq!(is_of_units(&paths, Path::new(link)), expected, "{link}");
         }
     }
 }

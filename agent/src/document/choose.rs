@@ -54,6 +54,8 @@ pub(crate) async fn choose(
     let mut kept = kept(paths, in_force, &listing, (&selection, &identity), true).await;
     if kept.is_none()
         && hostname.is_placeholder()
+        // Nobody gives a tree that was prepared or collected a name.
+        && paths.is_system()
         && !is_decided(&selection)
         && has_host_files(paths, &listing)
     {

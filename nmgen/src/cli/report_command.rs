@@ -60,10 +60,10 @@ pub(super) fn run(arguments: &ReportArguments, streams: &mut Streams<'_>) -> Res
         };
         streams.note(&format!("{} {were} passed over", found.skipped));
     }
-    Ok(if found.nodes.is_empty() {
-        streams.refuse("there is no account of a node");
+    Ok(if !found.unread.is_empty() {
         Done::InputWrong
-    } else if !found.unread.is_empty() {
+    } else if found.nodes.is_empty() {
+        streams.refuse("there is no account of a node");
         Done::InputWrong
     } else if report.is_good() {
         Done::Success

@@ -16,6 +16,8 @@ use super::{graph, node, peers::made_by_configure_ovs};
 const IMAGE: &str = "registry.lab.test/dayone@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 /// The registry is away, and nothing else.
 const AWAY: &str = "/etc/lab-registry-away";
+/// Begins as the agent's programs do.
+const SOMEBODYS: &str = "/usr/local/bin/dayone-exporter";
 const OWN: &str = "/usr/local/bin/dayone-0123456789ab";
 
 /// Stands in for podman and the image: the peer's API takes the place of the registry, unless this one alone is away.
@@ -42,7 +44,8 @@ fn with(node: Node, tree: &Path) -> Node {
 fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
     let lab = Lab::open()?;
     let (tree, paths) = installing_machine_config(IMAGE, &Document::new().text());
-    lab.run(with(node(Release::V5_1), tree.path()), &Peer::new(), |case| {
+    let node = with(node(Release::V5_1), tree.path()).file(SOMEBODYS, "", 0o755);
+    lab.run(node, &Peer::new(), |case| {
         for boot in 0..2 {
             if boot > 0 {
                 case.reboot()?;
@@ -60,6 +63,8 @@ fn from_a_container_image_at_the_first_boot() -> Result<(), Error> {
             assert_eq!(inside.sh("readlink /usr/local/bin/dayone")?, OWN);
             inside.write(AWAY, "")?;
         }
+        // It is there still.
+        case.inside()?.sh(&format!("rm {SOMEBODYS}"))?;
         machine_config_goes(case, &paths)
     })
 }

@@ -217,7 +217,8 @@ fn probes(boot: &Status) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).max(5);
+    // A width above 65,535 ends the program.
+    let width = rows.iter().map(|it| it.name.chars().count()).max().unwrap_or(0).clamp(5, WIDTH);
     let mut table = format!("{:>10}: {:width$}  {:<10}  after\n", "probes", "probe", "before");
     for name in rows.iter().map(|it| &it.name) {
         let find = |probes: &'_ [ProbeResult]| probes.iter().find(|it| it.name == *name).cloned();

@@ -5,7 +5,7 @@ mod alike;
 mod node;
 mod read;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use nmgen_document::format::counted;
 
@@ -135,14 +135,15 @@ fn late(nodes: &[Node], documents: &[Document]) -> Vec<Late> {
     for document in documents {
         usual.entry((&document.role, &document.document)).or_insert(document);
     }
-    let same = |node: &Node, it: &Document| it.digest == node.digest && it.role == node.role;
+    let key = |it: &'_ Document| (it.role.clone(), it.document.clone(), it.digest.clone());
+    let all: HashMap<_, &Document> = documents.iter().map(|it| (key(it), it)).collect();
     let why = |node: &Node| {
         if node.pending {
             return Some("a changed document waits for the next boot".to_owned());
         }
         let shown = node.shown_document().filter(|_| node.is_shared())?;
         let usual = usual.get(&(&node.role, &*shown))?;
-        let own = documents.iter().find(|it| it.document == shown && same(node, it))?;
+        let own = all.get(&(node.role.clone(), shown.clone(), node.digest.clone()))?;
         let (digest, most) = (own.digest.as_deref()?, usual.digest.as_deref()?);
         // Neither of two halves is late.
         (usual.nodes.len() > own.nodes.len()).then(|| {

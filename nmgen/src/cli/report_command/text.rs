@@ -1,10 +1,14 @@
 //! A report for people: tables, and at most a few names of each row.
 
-use nmgen_document::format::printable_lines;
+use nmgen_document::format::{cut, printable_lines};
 use nmgen_fleet::report::{Node, Report, short};
 
 /// Names in a row.
 const SHOWN: usize = 4;
+
+/// The longest cell in bytes, and the longest sentence; the JSON has more.
+const CELL: usize = 100;
+const SENTENCE: usize = 1000;
 
 /// Rows of groups and of nodes that are late; the JSON has all.
 const ROWS: usize = 20;
@@ -33,7 +37,7 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
             text += &format!(
                 "  {}  {}\n      {}\n",
                 group.nodes.len(),
-                group.words,
+                shortened(&group.words, SENTENCE),
                 named(&group.nodes)
             );
         }
@@ -42,7 +46,7 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
     if !report.late.is_empty() {
         text += "\nlate:\n";
         for late in report.late.iter().take(ROWS) {
-            text += &format!("  {}  {}\n", nodes[late.node].name, late.why);
+            text += &format!("  {}  {}\n", nodes[late.node].name, shortened(&late.why, SENTENCE));
         }
         text += &more(report.late.len());
     }
@@ -58,8 +62,14 @@ pub(super) fn text(nodes: &[Node], report: &Report) -> String {
     printable_lines(&text)
 }
 
+fn shortened(text: &str, bytes: usize) -> String {
+    if text.len() <= bytes { text.to_owned() } else { format!("{}…", cut(text, bytes)) }
+}
+
 /// Columns as wide as their longest cell; none for a column without any.
 fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
+    let rows: Vec<[String; N]> =
+        rows.iter().map(|row| row.each_ref().map(|cell| shortened(cell, CELL))).collect();
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());
         let widest = cells.max().unwrap_or_default();

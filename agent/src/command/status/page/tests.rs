@@ -202,6 +202,15 @@ dayone-trial.service` ends it now
     assert_eq!(page(&verdict(&seen), &seen, false), expected);
 }
 
+/// A collected node may be anybody's.
+#[test]
+fn a_word_of_any_length_ends_no_page() {
+    let long = "x".repeat(usize::from(u16::MAX) + 1);
+    let boot = Status { probes_after: vec![probe(&long, false, &long)], ..rolled_back() };
+    let text = shown(&report(boot, false), &worker(), &Record::default());
+    assert!(text.contains(&long) && text.len() < 3 * long.len(), "{}", text.len());
+}
+
 #[test]
 fn no_line_is_wider_than_the_console_unless_a_word_is() {
     assert_eq!(wrapped("", 10), Vec::<String>::new());

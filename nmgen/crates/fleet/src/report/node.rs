@@ -1,5 +1,6 @@
 //! A node's account, in any of its forms.
 
+use nmgen_document::format::cut;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -30,6 +31,10 @@ pub struct Node {
     pub version: Option<String>,
 }
 
+/// The longest word of a node, such as its name, in bytes; and the longest sentence or path.
+const WORD: usize = 256;
+const SENTENCE: usize = 4096;
+
 /// Documents of several nodes.
 const SHARED: &str = "cluster.yml";
 
@@ -40,6 +45,25 @@ impl Node {
             "IN FORCE" => self.reason.is_none(),
             "NO DOCUMENT" | "HEALTHY" => true,
             _ => false,
+        }
+    }
+
+    /// With texts of a length that a fleet's memory and a reader's screen have room for.
+    fn within_bounds(self) -> Self {
+        let word = |text: String| kept(text, WORD);
+        let sentence = |text: String| kept(text, SENTENCE);
+        Self {
+            name: word(self.name),
+            file: self.file,
+            role: self.role.map(word),
+            verdict: word(self.verdict),
+            reason: self.reason.map(word),
+            why: sentence(self.why),
+            document: self.document.map(sentence),
+            digest: self.digest.map(word),
+            pending: self.pending,
+            collected: self.collected,
+            version: self.version.map(word),
         }
     }
 
@@ -57,6 +81,10 @@ impl Node {
         let directory = document.rsplit_once('/').map_or("", |(directory, _)| directory);
         Some(format!("{directory}/HOST.yml"))
     }
+}
+
+fn kept(text: String, bytes: usize) -> String {
+    if text.len() <= bytes { text } else { format!("{}…", cut(&text, bytes)) }
 }
 
 /// An answer of a source, as the agent collects it.
@@ -106,6 +134,10 @@ pub(super) struct Account {
 impl Account {
     /// The node; `None` for another program's JSON. `name` is the file's.
     pub(super) fn node(self, file: &str, name: &str) -> Option<Node> {
+        self.told(file, name).map(Node::within_bounds)
+    }
+
+    fn told(self, file: &str, name: &str) -> Option<Node> {
         let file = file.to_owned();
         if self.facts.is_some() && self.collected.is_some() {
             let own = Node {

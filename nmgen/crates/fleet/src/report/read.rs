@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flate2::read::GzDecoder;
 use nmgen_core::source::bounded;
 use nmgen_document::error::Error;
+use nmgen_document::format::cut;
+use nmgen_document::size::MAX_HOSTS;
 use serde_json::Deserializer;
 
 use super::node::{Account, Node};
@@ -18,6 +21,9 @@ const LIMIT: usize = 64 << 20;
 
 /// The longest stream.
 const STREAM: usize = 1 << 30;
+
+/// The longest reason in bytes: a parser's may quote the file.
+const REASON: usize = 400;
 
 /// How deep a must-gather is.
 const DEPTH: usize = 12;
@@ -42,31 +48,54 @@ pub struct Nodes {
     pub skipped: usize,
 }
 
-/// Reads all sources: files, directories with everything below, `-` for standard input.
+/// Reads all sources: files, directories with everything below, `-` for standard input. More than [`MAX_HOSTS`] accounts are none.
 ///
 /// # Errors
 /// A directory that cannot be listed, or a source that is not there.
 pub fn read(sources: &[String]) -> Result<Nodes, Error> {
     let mut files = Vec::new();
     let mut found = Nodes::default();
+    let count = Count::default();
     for source in sources {
         let failed = |error| Error::ReadFile { path: source.clone(), source: error };
         if source == "-" {
             let bytes = bounded::read_from(io::stdin().lock(), STREAM).map_err(failed)?;
             let text = unpacked(bytes).map_err(failed)?;
-            found.take(accounts(&text, "standard input", "node"), true);
+            found.take(accounts(&text, "standard input", "node", &count), true);
         } else if fs::metadata(source).map_err(failed)?.is_dir() {
             list(Path::new(source), DEPTH, &mut files)?;
         } else {
             files.push((PathBuf::from(source), true));
         }
     }
-    let all = parallel::each(&files, |(path, is_named)| (of_file(path), *is_named));
+    let all = parallel::each(&files, |(path, is_named)| (of_file(path, &count), *is_named));
     for (accounts, is_named) in all {
         found.take(accounts, is_named);
     }
+    if count.is_over() {
+        let why = format!("more than {MAX_HOSTS} accounts of nodes");
+        return Ok(Nodes {
+            unread: vec![Unread { file: sources.join(" "), why }],
+            ..Nodes::default()
+        });
+    }
     found.nodes = newest(found.nodes);
     Ok(found)
+}
+
+/// The accounts in all files so far.
+#[derive(Default)]
+struct Count(AtomicUsize);
+
+impl Count {
+    /// Whether there is room for one more.
+    fn add(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) < MAX_HOSTS
+    }
+
+    fn is_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > MAX_HOSTS
+    }
 }
 
 impl Nodes {
@@ -88,12 +117,12 @@ struct Accounts {
     why: Option<String>,
 }
 
-fn of_file(path: &Path) -> Accounts {
+fn of_file(path: &Path, count: &Count) -> Accounts {
     let file = path.display().to_string();
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_end_matches(".gz").trim_end_matches(".json");
     match bounded::read(path, LIMIT).and_then(unpacked) {
-        Ok(bytes) => accounts(&bytes, &file, name),
+        Ok(bytes) => accounts(&bytes, &file, name, count),
         Err(error) => Accounts { file, nodes: Vec::new(), why: Some(error.to_string()) },
     }
 }
@@ -106,13 +135,14 @@ fn unpacked(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
 }
 
 /// One object or several, as lines or not.
-fn accounts(bytes: &[u8], file: &str, name: &str) -> Accounts {
+fn accounts(bytes: &[u8], file: &str, name: &str, count: &Count) -> Accounts {
     let mut found = Accounts { file: file.to_owned(), nodes: Vec::new(), why: None };
     for account in Deserializer::from_slice(bytes).into_iter::<Account>() {
         match account.map(|it| it.node(file, name)) {
-            Ok(Some(node)) => found.nodes.push(node),
+            Ok(Some(node)) if count.add() => found.nodes.push(node),
+            Ok(Some(_)) => break,
             Ok(None) => found.why = Some("it is no account of a node".to_owned()),
-            Err(error) => found.why = Some(error.to_string()),
+            Err(error) => found.why = Some(cut(&error.to_string(), REASON).to_owned()),
         }
     }
     if found.nodes.is_empty() && found.why.is_none() {

@@ -1,7 +1,7 @@
 //! Hosts' hardware as an inspection, an agent or the node itself has told it: facts that documents are compared with. Whatever is
 //! missing or odd in it is passed over, since programs wrote it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Place;
@@ -35,6 +35,9 @@ pub struct Card {
     /// The VLANs of its switch port, as the switch says by LLDP.
     pub vlans: BTreeSet<u64>,
 }
+
+/// The most cards of a host: virtual functions are cards too.
+const CARDS_OF_A_HOST: usize = 4096;
 
 /// The key of a file of `dayone collect` by which it is known.
 const CARDS: &str = "\"cards\"";
@@ -149,27 +152,31 @@ pub(super) fn collected(source: &Source, found: &mut Found) -> bool {
         Told::Value(neighbours) => neighbours,
         Told::Error(_) => Vec::new(),
     };
-    let vlans = |name: &str| {
-        let own = neighbours.iter().filter(|it| it.link == name);
-        own.flat_map(|it| it.vlans.iter().copied()).collect()
-    };
+    let mut heard: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    for neighbour in &neighbours {
+        heard.entry(&neighbour.link).or_default().extend(&neighbour.vlans);
+    }
     let cards = node.cards.iter().map(|card| Card {
         name: card.name.clone(),
         mac: card.mac.as_deref().and_then(Mac::parse),
         speed: card.speed,
-        vlans: vlans(&card.name),
+        vlans: heard.get(&*card.name).cloned().unwrap_or_default(),
     });
     add(found, Some(&node.hostname), cards, Place::file(source.name.clone()));
     true
 }
 
 fn add(found: &mut Found, host: Option<&str>, all: impl Iterator<Item = Card>, place: Place) {
-    let mut cards: Vec<Card> = Vec::new();
+    let (mut cards, mut known): (Vec<Card>, HashMap<_, usize>) = (Vec::new(), HashMap::new());
     // metal3 has an entry for each address of a card.
     for card in all.filter(|card| !card.name.is_empty() || card.mac.is_some()) {
-        match cards.iter_mut().find(|it| it.name == card.name && it.mac == card.mac) {
-            Some(known) => known.vlans.extend(card.vlans),
-            None => cards.push(Card { speed: card.speed.filter(|speed| *speed > 0), ..card }),
+        match known.get(&(card.name.clone(), card.mac)) {
+            Some(index) => cards[*index].vlans.extend(card.vlans),
+            None if cards.len() == CARDS_OF_A_HOST => break,
+            None => {
+                known.insert((card.name.clone(), card.mac), cards.len());
+                cards.push(Card { speed: card.speed.filter(|speed| *speed > 0), ..card });
+            }
         }
     }
     if !cards.is_empty() {
