@@ -1,15 +1,16 @@
 //! The automatic bridge: its profiles made in memory and activated in order, and the proof that
 //! Open vSwitch and NetworkManager have it as planned.
 
-use std::{net::IpAddr, time::Duration};
+use std::{net::IpAddr, pin::pin, time::Duration};
 
-use futures_util::future::try_join_all;
+use futures_util::future::{Either, join, select, try_join_all};
 use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{
     NetworkError,
     clients::Clients,
+    verify,
     wait::{Changes, wait_until},
 };
 use crate::{
@@ -25,6 +26,7 @@ use crate::{
         Active, Address, Bridge, Lacp, Mac, ProfileRef, Route,
         connection::{Record, Value},
     },
+    state::State,
 };
 
 /// A port of a bond is brought up by its controller within this time.
@@ -36,12 +38,12 @@ const ONE_TRY: Duration = Duration::from_secs(50);
 /// Maximum time between two checks: no event tells of OVSDB.
 const AT_LEAST: Duration = Duration::from_millis(200);
 
-/// Makes the profiles, then activates them.
+/// Makes the profiles, then activates them. Returns nmstate's full state if there was time to read it beside the last activation.
 pub(super) async fn apply(
     net: &Clients<'_>,
     plan: &BridgePlan,
     bound: Duration,
-) -> Result<(), NetworkError> {
+) -> Result<Option<State>, NetworkError> {
     let deadline = Instant::now() + bound;
     for link in &plan.allmulticast {
         net.netlink.receive_all_multicast(link).await?;
@@ -63,9 +65,14 @@ pub(super) async fn apply(
             settle_lacp(net, &activation.device).await?;
         }
     }
+    let mut early = None;
     for activation in &plan.order {
         let Some(controller) = &activation.port_of else {
-            bring_up(net, plan, activation, deadline).await?;
+            let up = bring_up(net, plan, activation, deadline);
+            early = match plan.order.last() == Some(activation) {
+                true => with_state(net, &activation.device, up).await?,
+                false => up.await.map(|()| None)?,
+            };
             continue;
         };
         if by_controller(net, &activation.uuid).await? {
@@ -77,7 +84,26 @@ pub(super) async fn apply(
             tracing::warn!(profile = %activation.id, %controller, "{}", chain(&error));
         }
     }
-    each_controller_has_a_port(net, plan).await
+    each_controller_has_a_port(net, plan).await?;
+    Ok(early)
+}
+
+/// Awaits the activation, and reads nmstate's full state meanwhile: NetworkManager waits for duplicate address detection or for a
+/// lease. Read before the kernel has the interface, the state would lack it.
+async fn with_state(
+    net: &Clients<'_>,
+    device: &str,
+    activation: impl Future<Output = Result<(), NetworkError>>,
+) -> Result<Option<State>, NetworkError> {
+    let names = [device.to_owned()];
+    match select(pin!(activation), pin!(verify::made(net, &names))).await {
+        Either::Left((done, _)) => done.map(|()| None),
+        Either::Right((made, activation)) => {
+            made?;
+            let (done, state) = join(activation, State::retrieve()).await;
+            done.map(|()| state.inspect_err(|error| tracing::debug!("{}", chain(error))).ok())
+        }
+    }
 }
 
 /// Adds the profile, or updates the one that an earlier run has made.

@@ -35,13 +35,16 @@ pub(crate) struct RealNetwork<'a> {
     foreign: RefCell<Vec<KeptAddress>>,
     /// Routes over them of other programs: FRR, OVN-Kubernetes.
     foreign_routes: RefCell<Vec<KeptRoute>>,
+    /// nmstate's full state, read before the end of an apply, for its verification.
+    early: RefCell<Option<State>>,
 }
 
 impl<'a> RealNetwork<'a> {
     /// Connects to the bus and the kernel; neither NetworkManager nor OVSDB need be there yet.
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
         let clients = Clients::connect(paths, wait).await?;
-        Ok(Self { clients, foreign: RefCell::default(), foreign_routes: RefCell::default() })
+        let foreign_routes = RefCell::default();
+        Ok(Self { clients, foreign: RefCell::default(), foreign_routes, early: RefCell::default() })
     }
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
@@ -264,7 +267,8 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
-        automatic::apply(&self.clients, plan, bound).await
+        *self.early.borrow_mut() = automatic::apply(&self.clients, plan, bound).await?;
+        Ok(())
     }
 
     async fn verify_profiles(
@@ -282,8 +286,9 @@ impl Network for RealNetwork<'_> {
         bound: Duration,
     ) -> Result<(), NetworkError> {
         let foreign = self.foreign();
+        let early = self.early.take();
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound) => verified?,
+            verified = verify::verify(&self.clients, desired, wants, bound, early) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     NetworkError,
     clients::Clients,
-    wait::{Changes, wait_until},
+    wait::{Changes, wait_for, wait_until},
 };
 use crate::{
     client::dbus::DeviceState,
@@ -36,9 +36,9 @@ pub(super) async fn verify(
     desired: &State,
     wants: &Wants,
     bound: Duration,
+    mut early: Option<State>,
 ) -> Result<(), NetworkError> {
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
-    let mut early = None;
     let mut is_first = true;
     let mut patience = Patience::of(bound);
     let seen = wait_until(&mut changes, Instant::now() + bound, async || {
@@ -135,8 +135,25 @@ async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, Networ
     Ok(known.iter().any(|link| link.has_carrier && links.contains(&link.name)))
 }
 
+/// Returns when the kernel has each of these links.
+///
+/// Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for them. What is read before lacks them, and has to be
+/// read again.
+pub(super) async fn made(net: &Clients<'_>, names: &[String]) -> Result<(), NetworkError> {
+    wait_for(&mut Changes::of_kernel()?, async || Ok(are_made(net, names).await?.then_some(())))
+        .await
+}
+
+async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool, NetworkError> {
+    if names.is_empty() {
+        return Ok(true);
+    }
+    let links = net.netlink.links().await?;
+    Ok(names.iter().all(|name| links.iter().any(|link| link.name == *name)))
+}
+
 /// `early`: nmstate's full state, read while the kernel was still incomplete. NetworkManager then
-/// waits for duplicate address detection (0.2 s), long enough to read that state. Once the kernel
+/// waits for duplicate address detection (0.2 s) or for a lease, long enough to read that state. Once the kernel
 /// is complete, only its state and Open vSwitch's are read again: the rest of NetworkManager's
 /// state comes from its profiles, which have not changed since.
 ///
@@ -161,23 +178,36 @@ async fn look(
         missing = missing_routes(wants, &net.netlink.default_routes().await?);
     }
     if !missing.is_empty() {
-        if early.is_none() && wants.dynamic.is_empty() {
+        if early.is_none()
+            && wants.dynamic.is_empty()
+            && are_made(net, &wants.ovs_interfaces).await?
+        {
             *early = Some(State::retrieve().await?);
         }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
-    if let Some(early) = early.take()
-        && let Some(current) = early.with_newer(&State::retrieve_kernel().await?, desired)
-        && desired.missing_in(&current)?.is_none()
-    {
-        return Ok(Vec::new());
-    }
-    let current = State::retrieve().await?;
     let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
         wants.dynamic.iter().cloned().partition(|it| it.is_optional);
+    let no_lease = |waiting: Vec<String>| NetworkError::NoLease { links: waiting.join(", ") };
+    if let Some(early_state) = early.take()
+        && let Some(current) = early_state.with_newer(&State::retrieve_kernel().await?, desired)
+    {
+        let waiting = current.without_address(&needed);
+        if !waiting.is_empty() {
+            *early = Some(current);
+            return Err(no_lease(waiting));
+        }
+        if desired.missing_in(&current)?.is_none() {
+            return Ok(current.without_address(&optional));
+        }
+    }
+    let current = State::retrieve().await?;
     let waiting = current.without_address(&needed);
     if !waiting.is_empty() {
-        return Err(NetworkError::NoLease { links: waiting.join(", ") });
+        if are_made(net, &wants.ovs_interfaces).await? {
+            *early = Some(current);
+        }
+        return Err(no_lease(waiting));
     }
     match desired.missing_in(&current)? {
         None => Ok(current.without_address(&optional)),
