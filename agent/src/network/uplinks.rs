@@ -43,6 +43,14 @@ impl Kernel {
         self.carriers(family, links).next().is_some()
     }
 
+    /// The families that are usable, and those of the document's gateways: these were there when it was verified. Without them in the
+    /// record, an address that went since would be missed by no later proof.
+    fn families(&self, wants: &Wants, links: &[LinkRef]) -> Vec<Family> {
+        let declared = Uplinks::declared(wants).families;
+        let is_one = |it: &Family| self.is_usable(*it, links) || declared.contains(it);
+        Family::ALL.into_iter().filter(is_one).collect()
+    }
+
     /// The links with both an address and a default route.
     fn carriers(&self, family: Family, links: &[LinkRef]) -> impl Iterator<Item = &Link> {
         self.links.iter().filter(move |link| {
@@ -104,7 +112,7 @@ impl Uplinks {
             changed?;
             kernel = Kernel::look(netlink, true).await?;
         }
-        let families = Family::ALL.into_iter().filter(|f| kernel.is_usable(*f, &links)).collect();
+        let families = kernel.families(wants, &links);
         // OVS bridges and ports are not links of the kernel.
         let named =
             |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);
@@ -215,7 +223,7 @@ fn links(wants: &Wants) -> Vec<LinkRef> {
 #[cfg(test)]
 mod tests {
     use super::Kernel;
-    use crate::model::{Family, Link, LinkRef, Mac, Uplinks, Wants};
+    use crate::model::{Family, Gateway, Link, LinkRef, Mac, Uplinks, Wants};
 
     fn link(name: &str, mac: &str) -> Link {
         Link { name: name.to_owned(), mac: Mac::parse(mac), ..Link::default() }
@@ -245,6 +253,19 @@ mod tests {
         assert_eq!(wanted.lacking(&kernel(&both[..1], &both)), lacking);
         let elsewhere = [("br-ex", Ipv4), ("eno1", Ipv6)];
         assert_eq!(wanted.lacking(&kernel(&elsewhere, &elsewhere)), lacking);
+    }
+
+    #[test]
+    fn an_address_that_goes_after_the_verification_stays_in_the_record() {
+        use Family::{Ipv4, Ipv6};
+        let gateway = |ip: &str| Gateway { link: None, ip: ip.parse().expect("an address") };
+        let links = [LinkRef::Name("br-ex".to_owned())];
+        let wants = Wants { gateways: vec![gateway("192.0.2.1")], ..Wants::default() };
+        assert_eq!(kernel(&[], &[]).families(&wants, &links), [Ipv4]);
+        // One that the network gives counts where it is there.
+        let router = [("br-ex", Ipv6)];
+        assert_eq!(kernel(&router, &router).families(&wants, &links), [Ipv4, Ipv6]);
+        assert!(kernel(&[], &[]).families(&Wants::default(), &links).is_empty());
     }
 
     #[test]

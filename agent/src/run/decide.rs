@@ -61,7 +61,11 @@ pub(crate) async fn attempt(
     let is_in_force = fault_of(&error) == Fault::NotRecorded;
     let standing = match is_in_force {
         true => None,
-        false => Box::pin(fall_back(&run, &error, extent)).await,
+        false => {
+            // A damaged copy is no way back, and a document that does not hold may stay for years.
+            Box::pin(mend_copies(&run)).await;
+            Box::pin(fall_back(&run, &error, extent)).await
+        }
     };
     if let Some(Standing::InForce(success)) = standing {
         run.warn(&format!("the document is in force, after a failed attempt: {}", chain(&error)));
