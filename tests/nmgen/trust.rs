@@ -222,7 +222,7 @@ fn no_command_shows_a_secret() {
 /// A profile for each kind of secret that NetworkManager keeps in a file.
 const PROFILE: &str = "[connection]\nid=a\n[802-1x]\npassword=VALUE\nprivate-key=data:;base64,VALUE\n[wireguard]\nprivate-key=VALUE\n\
                        [wireguard-peer.x]\npreshared-key=VALUE\n[wifi-security]\nwep-key0=VALUE\n[vpn-secrets]\nany=VALUE\n\
-                       [macsec]\nmka-cak=VALUE\n[gsm]\npin=VALUE\n";
+                       [macsec]\nmka-cak=VALUE\n[802-1x]\nphase2-private-key=data:;base64,VALUE\n[gsm]\npin=VALUE\n";
 
 #[tests::case]
 fn a_collected_node_has_no_secret_and_answers_without_one() {
@@ -244,6 +244,9 @@ fn a_collected_node_has_no_secret_and_answers_without_one() {
             let text = text.replace("VALUE", marker);
             fs::write(&document, &text).unwrap();
             fs::write(&profile, PROFILE.replace("VALUE", marker)).unwrap();
+            let line =
+                "netroot=iscsi:user:VALUE@192.0.2.1::3260::iqn.a proxy=http://user:VALUE@proxy";
+            fs::write(at("proc/cmdline"), line.replace("VALUE", marker)).unwrap();
             let collected = agent(place.path(), &["--root", &root, "collect"]);
             assert!(collected.status.success(), "{collected:?}");
             fs::write(at("node.json"), &collected.stdout).unwrap();

@@ -8,6 +8,9 @@ use serde_json::Value;
 const PROFILE_KEYS: [&str; 7] =
     ["pin", "preshared-key", "wep-key0", "wep-key1", "wep-key2", "wep-key3", "leap-password"];
 
+/// Keys of a private key, or of its path.
+const PRIVATE_KEYS: [&str; 2] = ["private-key", "phase2-private-key"];
+
 /// The section that has nothing else.
 const SECRETS: &str = "vpn-secrets";
 
@@ -20,6 +23,7 @@ pub(crate) struct Redactor {
 impl Redactor {
     /// The text of a file.
     pub(crate) fn file(&mut self, text: &str) -> String {
+        let text = &without_credentials(text);
         if is_profile(text) {
             return self.profile(text);
         }
@@ -34,6 +38,7 @@ impl Redactor {
 
     /// A text that may quote files, such as a journal.
     pub(crate) fn text(&self, text: &str) -> String {
+        let text = &without_credentials(text);
         let own = Secrets::of(text).hidden_in(text);
         self.known.iter().fold(own, |text, secrets| secrets.hidden(text))
     }
@@ -56,7 +61,8 @@ impl Redactor {
                 items => items.iter_mut().for_each(|it| self.value(it)),
             },
             Value::String(text) => {
-                let shown = self.known.iter().fold(text.clone(), |it, own| own.hidden(it));
+                let shown = without_credentials(text);
+                let shown = self.known.iter().fold(shown, |it, own| own.hidden(it));
                 *text =
                     if text.contains('\n') { Secrets::of(&shown).hidden_in(&shown) } else { shown };
             }
@@ -97,12 +103,36 @@ fn is_profile(text: &str) -> bool {
 }
 
 fn is_key(key: &str) -> bool {
-    secret::is_key(key) || key == "private-key" || PROFILE_KEYS.contains(&key)
+    secret::is_key(key) || PRIVATE_KEYS.contains(&key) || PROFILE_KEYS.contains(&key)
+}
+
+/// Hides passwords of addresses: `https://user:password@host`, and dracut.cmdline(7)'s `netroot=iscsi:user:password@host`.
+fn without_credentials(text: &str) -> String {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\');
+    let of_urls = hidden_behind(text, "://", |c| is_end(c) || c == '/');
+    hidden_behind(&of_urls, "iscsi:", is_end)
+}
+
+/// The text with [`HIDDEN`] between the first colon and the last `@` behind each mark, up to an end.
+fn hidden_behind(text: &str, mark: &str, is_end: impl Fn(char) -> bool) -> String {
+    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(mark) {
+        let (before, behind) = rest.split_at(at + mark.len());
+        let (address, next) = behind.split_at(behind.find(&is_end).unwrap_or(behind.len()));
+        shown.push_str(before);
+        let parts = address.rsplit_once('@');
+        match parts.and_then(|(who, host)| Some((who.split_once(':')?.0, host))) {
+            Some((user, host)) => shown.extend([user, ":", HIDDEN, "@", host]),
+            None => shown.push_str(address),
+        }
+        rest = next;
+    }
+    shown + rest
 }
 
 /// Whether this is the path of a private key, and not the key.
 fn is_path(key: &str, value: &str) -> bool {
-    key == "private-key" && (value.starts_with('/') || value.starts_with("file://"))
+    PRIVATE_KEYS.contains(&key) && (value.starts_with('/') || value.starts_with("file://"))
 }
 
 fn is_place(key: &str, value: &Value) -> bool {
@@ -139,7 +169,7 @@ mod tests {
         let mut redactor = Redactor::default();
         let profile = "[connection]\nid=eno1\n\n[802-1x]\nprivate-key=/etc/k.pem\nprivate-key-password=MARK\n\
                        password-flags=0\n\n[wireguard]\nprivate-key=MARK\n\n[vpn-secrets]\nany=MARK\n\n[wifi-security]\n\
-                       wep-key0=MARK\n";
+                       wep-key0=MARK\n[802-1x]\nphase2-private-key=data:;base64,MARK\n[proxy]\npac-url=http://u:MARK@h/\n";
         let shown = redactor.file(&profile.replace("MARK", MARK));
         assert!(!shown.contains(MARK), "{shown}");
         for stays in ["id=eno1", "private-key=/etc/k.pem", "password-flags=0", "[wireguard]"] {
@@ -153,6 +183,10 @@ mod tests {
             "interfaces:\n- name: eno1\n  802.1x: {identity: a, private-key-password: MARK2}\n";
         let shown = redactor.file(&document.replace("MARK2", "an0therm4rker"));
         assert_eq!(shown, document.replace("MARK2", HIDDEN));
+        let line = "netroot=iscsi:u:MARK:v:MA/RK@192.0.2.1::3260::iqn.a proxy=http://u:MARK@p:1 ip=a:b@c root=http://h/a:b@c";
+        let hidden = "netroot=iscsi:u:<hidden>@192.0.2.1::3260::iqn.a proxy=http://u:<hidden>@p:1 ip=a:b@c root=http://h/a:b@c";
+        assert_eq!(redactor.file(&line.replace("MARK", MARK)), hidden);
+        assert_eq!(redactor.text(line), hidden);
         let untouched = "interfaces:\r\n- name: eno1\r\n";
         assert_eq!(redactor.file(untouched), untouched);
         let mut value = serde_json::json!({
