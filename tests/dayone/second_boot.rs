@@ -9,7 +9,7 @@ use tests::{
     dayone::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HOST_FILE, MAC, Mark, SOON, attempt,
         crash_open_vswitch, day_one_dhcp, kubelet_ran, mark, outcome, ovn, ready_after_network,
-        unwrapped, worker,
+        start, unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
     program,
@@ -283,8 +283,31 @@ fn gateway_that_is_silent_lets_the_boot_go_on() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let status = unwrapped(&inside.run(&["dayone", "status"])?.stdout);
         assert!(status.contains("no gateway answers"), "{status}");
-        Ok(())
+        case.peer_mut().fault(Fault::IgnoreNeighbours, false)?;
+        case.peer_mut().fault(Fault::DropPing, false)?;
+        an_address_that_another_machine_has_is_none(case)
     })
+}
+
+/// The gateway answers on br-ex all the same. The address comes back with nobody's help.
+fn an_address_that_another_machine_has_is_none(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    let haste = "[wait]\nlink = 1\nnetwork = 1\n[timeout]\nbaseline = 1\nverify = 2\nprobe = 1\n";
+    inside.write("/etc/dayone/dayone.toml", haste)?;
+    case.peer().address("lan", ADDRESS.into(), 32, true)?;
+    inside.sh("nmcli --wait 0 connection up br-ex-if")?;
+    inside.wait_sh("! ip -4 -oneline address show dev br-ex | grep 192.0.2.10", SOON)?;
+    let mark = start(&inside)?;
+    let it = outcome(&inside, Some(&mark))?;
+    assert_eq!(it.exit, 3, "{}", it.text());
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    assert!(status.stdout.starts_with("WAITING: "), "{status}");
+    assert_eq!(inside.unit("kubelet.service")?.active_state, "inactive");
+    case.peer().address("lan", ADDRESS.into(), 32, false)?;
+    inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    Ok(())
 }
 
 /// After a crash of ovs-vswitchd NetworkManager 1.52 keeps bridge, ports and interface as active without a link.

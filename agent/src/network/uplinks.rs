@@ -138,6 +138,15 @@ impl Uplinks {
         Ok(self.families.iter().copied().filter(is_usable).collect())
     }
 
+    /// Returns when one of the families is usable; the caller has the bound.
+    pub(crate) async fn wait_for_a_family(&self, netlink: &Netlink) -> Result<(), NetworkError> {
+        let mut events = Events::subscribe()?;
+        while self.usable_families(netlink).await?.is_empty() {
+            events.changed().await?;
+        }
+        Ok(())
+    }
+
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {
         let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.links));
         let mut lacks: Vec<String> =

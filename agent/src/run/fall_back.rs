@@ -3,6 +3,7 @@
 use std::fmt;
 
 use nmgen::chain;
+use tokio::time::{Instant, timeout_at};
 
 use super::{
     Extent, Run,
@@ -14,7 +15,7 @@ use crate::{
     document::Document,
     durable::{record::Record, set_aside},
     error::{Error, Exit},
-    model::{Gateway, LinkRef, ProbeResult},
+    model::{Gateway, LinkRef, ProbeResult, Uplinks},
     network::NetworkError,
     probe::{self, Kind, Probe},
     settings::Policy,
@@ -101,10 +102,42 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let links = recorded.map(|it| it.links.as_slice()).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
+    let deadline = Instant::now() + bound;
     let start = run.progress.enter(Phase::LastGood, bound);
-    let answers = probe::run(&asked, bound, run.paths, &netlink).await;
+    let mut answers = probe::run(&asked, bound, run.paths, &netlink).await;
+    if silence(&answers).is_none()
+        && let Some(recorded) = recorded
+    {
+        // A late answer leaves it a moment.
+        let deadline = deadline.max(Instant::now() + run.settings.timeout.baseline.get());
+        answers.extend(address(recorded, &netlink, deadline).await);
+    }
     run.progress.leave(Phase::LastGood, start, silence(&answers).is_none());
     Ok(answers)
+}
+
+/// The lack of an address: a gateway answers on a link without one too, as where another machine has this node's.
+async fn address(recorded: &Uplinks, netlink: &Netlink, deadline: Instant) -> Option<ProbeResult> {
+    if recorded.families.is_empty() {
+        return None;
+    }
+    let start = Instant::now();
+    let detail = match timeout_at(deadline, recorded.wait_for_a_family(netlink)).await {
+        Ok(Ok(())) => return None,
+        Ok(Err(error)) => chain(&error),
+        Err(_) => {
+            let links: Vec<String> = recorded.links.iter().map(ToString::to_string).collect();
+            format!("none with a default route is on {}", links.join(", "))
+        }
+    };
+    Some(ProbeResult {
+        name: "address".to_owned(),
+        ok: false,
+        detail,
+        warning: None,
+        link: None,
+        milliseconds: start.elapsed().as_millis().try_into().unwrap_or(u64::MAX),
+    })
 }
 
 /// The probes without an answer; `None`: all answer.
