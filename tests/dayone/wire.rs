@@ -1,11 +1,9 @@
 //! `dayone probe` where the wire is wrong, and where its silence must not matter.
 
-use std::fs;
-
 use tests::{
-    dayone::{ADDRESS, HOST_FILE, attempt, unwrapped},
-    lab::{Case, Error, Fault, Inside},
-    program,
+    dayone::{ADDRESS, HOST_FILE, SOON, attempt, outcome, start, unwrapped},
+    lab::{Case, Error, Fault},
+    wire::{has, probed},
 };
 
 /// [`ADDRESS`] in a document, and an address that the peer has for a while.
@@ -13,27 +11,6 @@ const ADDRESS_TEXT: &str = "192.0.2.10";
 const TAKEN: &str = "192.0.2.55";
 
 const SETTINGS: &str = "/etc/dayone/dayone.toml";
-
-/// The findings, held to the schema, with this exit code.
-fn probed(inside: &Inside, code: i32) -> Result<serde_json::Value, Error> {
-    let output = inside.run(&["dayone", "probe", "--format", "json"])?;
-    assert_eq!(output.status.code(), Some(code), "{output}");
-    let schema = fs::read(program::root().join("agent/doc/probe.schema.json")).unwrap_or_default();
-    let schema: serde_json::Value = serde_json::from_slice(&schema).unwrap_or_default();
-    let report: serde_json::Value = serde_json::from_str(&output.stdout).unwrap_or_default();
-    assert_eq!(tests::schema::faults(&schema, &report), Vec::<String>::new());
-    assert_eq!(report["ok"], code == 0, "{report}");
-    Ok(report)
-}
-
-/// Whether a probe has this result for this target.
-fn has(report: &serde_json::Value, probe: &str, target: &str, result: &str) -> bool {
-    report["findings"].as_array().is_some_and(|findings| {
-        findings
-            .iter()
-            .any(|it| it["probe"] == probe && it["target"] == target && it["result"] == result)
-    })
-}
 
 /// On a node with br-ex at 192.0.2.10 and two gateways, of which 192.0.2.3 is not there.
 pub(super) fn is_proved(case: &mut Case<'_>) -> Result<(), Error> {
@@ -126,8 +103,17 @@ fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
     let document = inside.sh(&format!("cat {HOST_FILE}"))?;
     let route = "  - destination: 203.0.113.0/24\n    next-hop-address: 192.0.2.2\n    next-hop-interface: br-ex\n";
     inside.write(HOST_FILE, &format!("{}\n{route}", document.trim_end()))?;
-    let refused = attempt(&inside)?;
+    let mark = start(&inside)?;
+    let refused = outcome(&inside, Some(&mark))?;
     assert_eq!(refused.exit, 3, "{}", refused.text());
+    // The pause tells what is wrong with the cable: the journal has the lines of the console, which a container does not keep.
+    for words in
+        ["the wire: carrier on eno1", "the wire: 192.0.2.1 on br-ex answers small packets, and "]
+    {
+        let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+        inside.wait_journal(&own, SOON, |entry| entry.message().starts_with(words))?;
+    }
+    inside.sh("systemctl stop dayone.service")?;
     assert!(unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("bytes do not pass"));
     assert!(!inside.sh("ip route")?.contains("203.0.113.0/24"));
     peers_mtu(case, "1500")

@@ -27,4 +27,5 @@ pub mod tidy;
 pub mod tree;
 pub mod two_stage;
 pub mod verdicts;
+pub mod wire;
 pub mod yaml;

@@ -25,7 +25,7 @@ use super::{
     diff::{bridge_differences, committed_bridge},
     difference::{Differences, from_record},
     gateway,
-    output::print_page,
+    output::{print_page, print_to_fit},
     services,
 };
 use crate::{
@@ -43,7 +43,11 @@ use crate::{
 /// Prints the status; an error unless the node's document is in force.
 pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
     let (text, verdict) = text(paths, json).await?;
-    print_page(&paths.on_node(&text))?;
+    let text = paths.on_node(&text);
+    match json {
+        true => print_page(&text)?,
+        false => print_to_fit(&text, "dayone status | less")?,
+    }
     verdict
 }
 

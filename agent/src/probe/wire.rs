@@ -6,6 +6,7 @@ mod echo;
 mod facts;
 mod finding;
 mod lacp;
+mod lines;
 mod lldp;
 mod mtu;
 mod vlan;
@@ -53,4 +54,14 @@ pub(crate) async fn before_use(
     netlink: &Netlink,
 ) -> Result<Vec<Finding>, NetlinkError> {
     Ok(duplicate::before_use(planned, &Facts::read(netlink, paths).await?).await)
+}
+
+/// What is wrong with the cable, for a console: three lines at most, of the six probes and the carriers of the cards.
+pub(crate) async fn in_three_lines(
+    asked: &Asked,
+    paths: &Paths,
+    netlink: &Netlink,
+) -> Result<Vec<String>, NetlinkError> {
+    let found = look(&Wire::ALL, asked, paths, netlink).await?;
+    Ok(lines::of(&netlink.links().await?, &found))
 }

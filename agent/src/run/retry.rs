@@ -3,16 +3,19 @@
 
 use std::{future::Future, time::Duration};
 
+use futures_util::future::{Either, select};
 use nmgen::chain;
 use tokio::sync::watch;
 
 use super::{Ended, Extent, pauses, signals::Signals};
 use crate::{
-    client::dbus::start_unit_out_of_turn,
+    client::{dbus::start_unit_out_of_turn, netlink::Netlink},
     document::changes::Inputs,
     error::{Error, Exit},
     network::connected::Connected,
     paths::Paths,
+    probe::wire::{self, Asked},
+    settings::Usable,
     status::log,
     transaction::stopped,
 };
@@ -102,6 +105,7 @@ pub(crate) async fn repeat(
     let mut failures = 0;
     // Pauses in a row that the network has ended.
     let mut ended = 0;
+    let mut told = Vec::new();
     loop {
         // Read before the attempt, so that a change during it counts.
         let inputs = Inputs::now(paths);
@@ -119,7 +123,14 @@ pub(crate) async fn repeat(
         }
         let bound = pace.pause(&error, failures);
         pauses(paths, &error, &describe(&error, bound));
-        let grown = network_has_grown(connected, pace.hold(ended));
+        let grown = async {
+            let grown = std::pin::pin!(network_has_grown(connected, pace.hold(ended)));
+            // The network's return does not wait for the account of the wire.
+            match select(grown, std::pin::pin!(tell_of_the_wire(paths, &error, &mut told))).await {
+                Either::Left(_) => {}
+                Either::Right(((), grown)) => grown.await,
+            }
+        };
         let woken = pause(paths, &inputs, bound, grown, &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
         if woken == Woken::Stopped {
@@ -142,6 +153,29 @@ pub(crate) async fn repeat(
 async fn let_people_log_in() {
     if let Err(error) = start_unit_out_of_turn("systemd-user-sessions.service").await {
         tracing::warn!("logins may have to wait for the network: {}", chain(&error));
+    }
+}
+
+/// The time for an account of the wire: a silent VLAN or gateway takes the longest.
+const WIRE: Duration = Duration::from_secs(10);
+
+/// Tells on the console what is wrong with the cable, unless it was told before or the document is at fault. It ends with the pause,
+/// and delays nothing.
+async fn tell_of_the_wire(paths: &Paths, error: &Error, told: &mut Vec<String>) {
+    if error.exit() == Exit::Input {
+        return;
+    }
+    let asked = Asked::of(&Usable::load(paths).settings.probe);
+    let look = async { wire::in_three_lines(&asked, paths, &Netlink::connect()?).await };
+    match tokio::time::timeout(WIRE, look).await {
+        Ok(Ok(lines)) if lines != *told => {
+            lines.iter().for_each(|line| tracing::info!("the wire: {line}"));
+            log::console(log::Tone::Bad, &lines);
+            *told = lines;
+        }
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => tracing::warn!("the wire cannot be asked: {}", chain(&error)),
+        Err(_late) => tracing::warn!("the wire was asked in vain for {} s", WIRE.as_secs()),
     }
 }
 

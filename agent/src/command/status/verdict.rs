@@ -231,8 +231,8 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
             Tone::Notice,
             format!("{subject}; no gateway answers"),
             format!("{why}; {of_boot}"),
-            "look at the cable, the switch and the gateway: this node has everything that the \
-             document asks for",
+            "`dayone probe` looks at the cable, the switch and the gateway: this node has everything \
+             that the document asks for",
         );
     }
     if !report.units.is_empty() {
@@ -405,8 +405,8 @@ fn failed(boot: &Status, subject: &str) -> Verdict {
             "repair what the reason names, then `dayone apply`"
         }
         (_, None) => {
-            "correct the document or what did not answer, then `dayone apply`; see \
-             dayone-runbook(7)"
+            "correct the document or what did not answer (`dayone probe` asks the wire), then \
+             `dayone apply`; see dayone-runbook(7)"
         }
     };
     let next = boot.next.as_ref().map_or(what.to_owned(), |next| format!("{what}; {next}"));

@@ -54,8 +54,8 @@ NOT IN FORCE: /etc/nmstate/openshift/worker-0.yml
 failed and rolled back: the transaction was not committed: probing the new
 network failed; rolled back: probe gateway 192.0.2.254 failed: no answer from
 192.0.2.254
-Next: correct the document or what did not answer, then `dayone apply`; see
-dayone-runbook(7); the next attempt is in 5 s
+Next: correct the document or what did not answer (`dayone probe` asks the
+wire), then `dayone apply`; see dayone-runbook(7); the next attempt is in 5 s
 
   document: /etc/nmstate/openshift/worker-0.yml
     digest: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855

@@ -1,0 +1,41 @@
+//! `dayone probe` on a node, held to its schema.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::{
+    lab::{Inside, Result},
+    program,
+};
+
+/// The report; the exit code has to be this one.
+///
+/// # Errors
+/// If the node does not answer.
+///
+/// # Panics
+/// If the report is none of the schema, or the exit code another one.
+pub fn probed(inside: &Inside, code: i32) -> Result<Value> {
+    let output = inside.run(&["dayone", "probe", "--format", "json"])?;
+    assert_eq!(output.status.code(), Some(code), "{output}");
+    let schema = fs::read(program::root().join("agent/doc/probe.schema.json")).unwrap_or_default();
+    let schema: Value = serde_json::from_slice(&schema).unwrap_or_default();
+    let report: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
+    assert_eq!(crate::schema::faults(&schema, &report), Vec::<String>::new());
+    assert_eq!(report["ok"], code == 0, "{report}");
+    Ok(report)
+}
+
+/// The sentence of a probe about a target, if it has this result.
+pub fn detail<'r>(report: &'r Value, probe: &str, target: &str, result: &str) -> Option<&'r str> {
+    let mut findings = report["findings"].as_array()?.iter();
+    let is_it =
+        |it: &&Value| it["probe"] == probe && it["target"] == target && it["result"] == result;
+    findings.find(is_it)?["detail"].as_str()
+}
+
+/// Whether a probe has this result for this target.
+pub fn has(report: &Value, probe: &str, target: &str, result: &str) -> bool {
+    detail(report, probe, target, result).is_some()
+}
