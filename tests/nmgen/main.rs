@@ -26,6 +26,7 @@ mod kargs;
 mod mistakes;
 mod networkmanager;
 mod nics;
+mod node_state;
 mod packages;
 mod page;
 mod pictures;

@@ -14,6 +14,7 @@ mod majority;
 mod map;
 mod member;
 mod network;
+mod node_state;
 mod os_stream;
 mod replicas;
 mod roles;
@@ -48,6 +49,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         across::RULES,
         declared::RULES,
         hardware::RULES,
+        node_state::RULES,
         running_node::RULES,
         replicas::RULES,
         roles::RULES,
@@ -95,6 +97,7 @@ pub(crate) fn check(
         scope.check(diagnostics);
     }
     hardware::check(sources, diagnostics);
+    node_state::check(sources, diagnostics);
 }
 
 /// In the order of their first hosts, then those without hosts.

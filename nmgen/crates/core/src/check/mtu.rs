@@ -12,6 +12,7 @@ rules! {
     error MTU_BELOW_IPV6 = "mtu-below-ipv6-minimum";
     error MTU_ABOVE_BASE = "mtu-above-base";
     warning MTU_ABOVE_PORT = "mtu-above-port";
+    warning MTU_LEFT_OUT = "mtu-left-out";
 }
 
 /// ETH_MIN_MTU and ETH_MAX_MTU of the kernel.
@@ -62,6 +63,63 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
             Role::Base | Role::Port => {}
         }
     }
+    left_out(subject, report);
+}
+
+/// The MTU of a card or a bond of which nobody says one.
+const USUAL: u64 = 1500;
+
+/// Interfaces below one with a larger MTU than usual that get none: they keep theirs, and refuse or drop its frames.
+fn left_out(subject: &Subject<'_>, report: &mut Report<'_>) {
+    for (index, reference) in &subject.references {
+        let upper = &subject.interfaces[*index];
+        let carried = match (upper.kind, reference.role) {
+            ("vlan" | "mac-vlan" | "mac-vtap", Role::Base) | ("linux-bridge", Role::Port) => {
+                Some(upper)
+            }
+            ("ovs-bridge", Role::Port) => local(subject, *index),
+            // The kernel gives a bond's MTU to its ports.
+            _ => None,
+        };
+        let (Some(carried), Some(lower)) = (carried, subject.referenced(reference)) else {
+            continue;
+        };
+        let Some(wanted) = mtu(carried).filter(|wanted| *wanted > USUAL) else { continue };
+        let is_below = matches!(lower.kind, "ethernet" | "bond" | "vlan") && lower.is_up();
+        if is_below && !has_mtu(subject, lower, MAX_DEPTH) {
+            report.add_at_key(
+                MTU_LEFT_OUT,
+                &lower.path.key("name"),
+                format!(
+                    "{} has no MTU, and {} above it has {wanted} (line {})",
+                    lower.name,
+                    carried.name,
+                    report.line(&carried.path.key("mtu"))
+                ),
+                "without one it keeps that of the card, 1500 mostly; NMState raises no MTU by itself",
+            );
+        }
+    }
+}
+
+/// Real stacks are shallower; a cycle is not.
+const MAX_DEPTH: usize = 12;
+
+/// The interface with the largest MTU among the bridge's own: its local one has the node's address.
+fn local<'s, 'a>(subject: &'s Subject<'a>, bridge: usize) -> Option<&'s Interface<'a>> {
+    let ports = subject.references.iter().filter(|(index, _)| *index == bridge);
+    let ports = ports.filter_map(|(_, reference)| subject.referenced(reference));
+    ports.filter(|port| port.kind == "ovs-interface" && port.is_up()).max_by_key(|port| mtu(port))
+}
+
+/// Whether the document gives it an MTU: its own, or for a VLAN without one that of its base.
+fn has_mtu(subject: &Subject<'_>, interface: &Interface<'_>, depth: usize) -> bool {
+    let base = || {
+        let name = interface.node.at(&["vlan", "base-iface"]).and_then(Node::text)?;
+        subject.interface(name)
+    };
+    mtu(interface).is_some()
+        || depth > 0 && base().is_some_and(|base| has_mtu(subject, base, depth - 1))
 }
 
 fn mtu(interface: &Interface<'_>) -> Option<u64> {

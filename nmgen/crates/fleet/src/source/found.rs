@@ -279,7 +279,7 @@ impl Found {
                 diagnostics.extend(nothing(&diagnostics));
             }
         }
-        without_captured(&mut hosts);
+        let states = without_captured(&mut hosts);
         hosts.retain(|host| {
             let fault = name_fault(host);
             let is_usable = fault.is_none();
@@ -292,6 +292,7 @@ impl Found {
             hosts,
             management_controllers,
             hardware,
+            states,
             clusters,
             diagnostics,
             allowances,
@@ -428,18 +429,19 @@ fn only_role(hosts: &mut [Host], clusters: &[Cluster], of_hosts: &[usize]) {
     }
 }
 
-/// A node's state beside the document of somebody is a fact about the node, and no second document.
-fn without_captured(hosts: &mut Vec<Host>) {
+/// Takes out the state of each node for which somebody has written a document: a fact about the node, and no second document.
+fn without_captured(hosts: &mut Vec<Host>) -> Vec<Host> {
     let is_captured = |host: &Host| matches!(host.network, HostNetwork::Captured(_));
     if !hosts.iter().any(is_captured) {
-        return;
+        return Vec::new();
     }
     let written = hosts.iter().filter(|host| matches!(host.network, HostNetwork::Written(_)));
     let written: BTreeSet<String> =
         written.filter_map(Host::short_name).map(str::to_owned).collect();
-    hosts.retain(|host| {
-        !is_captured(host) || host.short_name().is_none_or(|it| !written.contains(it))
-    });
+    let is_fact = |host: &mut Host| {
+        is_captured(host) && host.short_name().is_some_and(|it| written.contains(it))
+    };
+    hosts.extract_if(.., is_fact).collect()
 }
 
 /// The host of a Secret that no BareMetalHost refers to.

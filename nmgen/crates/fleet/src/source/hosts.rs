@@ -45,6 +45,8 @@ pub struct Hosts {
     pub management_controllers: Vec<ManagementController>,
     /// The hardware of machines, as somebody has looked at it.
     pub hardware: Vec<Hardware>,
+    /// The states of nodes for which a document is among the hosts.
+    pub states: Vec<Host>,
     /// The clusters of the hosts, and those that are described without hosts.
     pub clusters: Vec<Cluster>,
     /// Skipped files and parts of files, each with the reason.
