@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -93,6 +94,70 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
     assert_eq!(schema::faults(&expected, &value), Vec::<String>::new());
     assert_eq!(value["groups"][0]["nodes"], json!(["w-3", "w-4"]));
     assert_eq!((&value["good"], &value["nodes"][0]["name"]), (&json!(false), &json!("m-0")));
+}
+
+/// Accounts of `dayone status`: its verdict, the reason, the field that has the cause, and whether its exit code is 0.
+const VERDICTS: [(&str, &str, &str, bool); 25] = [
+    ("IN FORCE", "", "", true),
+    ("IN FORCE", "change-adopted", "", true),
+    ("IN FORCE", "gateway-silent", "silent", false),
+    ("IN FORCE", "disabled", "units", false),
+    ("NO DOCUMENT", "", "", true),
+    ("NO DOCUMENT", "other-nodes-documents", "", true),
+    ("WAITING", "held-on-purpose", "error", false),
+    ("WAITING", "at-work", "", false),
+    ("FELL BACK", "rolled-back", "error", false),
+    ("FELL BACK", "given-up", "error", false),
+    ("PENDING", "document-changed", "", false),
+    ("REFUSED", "document-refused", "refused", false),
+    ("DRIFTED", "network-differs", "drift", false),
+    ("DRIFTED", "saved-profile-differs", "saved", false),
+    ("REMOVED", "document-gone", "removed", false),
+    ("RUNNING", "at-work", "", false),
+    ("INTERRUPTED", "interrupted", "", false),
+    ("NOT RECORDED", "not-recorded", "error", false),
+    ("NOT RUN", "not-run", "", false),
+    ("NOT IN FORCE", "failed", "error", false),
+    ("NOT IN FORCE", "roll-back-failed", "error", false),
+    ("NOT IN FORCE", "open-vswitch-down", "down", false),
+    ("COMMITTED", "networkmanager-down", "down", false),
+    ("COMMITTED", "unreadable", "drift-unknown", false),
+    ("TRIAL", "on-trial", "", false),
+];
+
+#[tests::case]
+fn every_verdict_of_the_agent_is_known_with_its_cause() {
+    let schema = fs::read(program::root().join("agent/doc/status.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&schema).unwrap();
+    let words = |field: &str| -> BTreeSet<String> {
+        let all = schema["properties"][field]["enum"].as_array().unwrap();
+        all.iter().map(|it| it.as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let named = |of: fn(&(&str, &str, &str, bool)) -> String| -> BTreeSet<String> {
+        VERDICTS.iter().map(of).collect()
+    };
+    assert_eq!(named(|it| it.0.to_owned()), words("verdict"));
+    let reasons = &words("verdict-reason") - &named(|it| it.1.to_owned());
+    // A service like the two others.
+    assert_eq!(reasons, ["dbus-down".to_owned()].into());
+
+    let place = tempfile::tempdir().unwrap();
+    for (verdict, reason, field, is_good) in VERDICTS {
+        let mut more = json!({"verdict-reason": (!reason.is_empty()).then_some(reason)});
+        if !field.is_empty() {
+            let is_list = schema["properties"][field]["type"] == json!("array");
+            more[field] = if is_list { json!(["the cause"]) } else { json!("the cause") };
+        }
+        let text = status("w-0", verdict, &more).to_string();
+        fs::write(place.path().join("w-0.json"), text).unwrap();
+        let output = report(place.path(), &["--format", "json", "w-0.json"]);
+        let code = if is_good { 0 } else { 3 };
+        assert_eq!(output.status.code(), Some(code), "{verdict} {reason}: {output:?}");
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let why = value["nodes"][0]["why"].as_str().unwrap();
+        let expected = if field.is_empty() { "" } else { "the cause" };
+        assert!(why.starts_with(expected) && why.is_empty() == expected.is_empty(), "{value}");
+    }
 }
 
 #[tests::case]

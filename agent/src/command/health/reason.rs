@@ -43,24 +43,6 @@ mod tests {
 
     use super::*;
 
-    const WORDS: [Word; 15] = [
-        Word::InForce,
-        Word::Waiting,
-        Word::FellBack,
-        Word::Pending,
-        Word::Refused,
-        Word::Drifted,
-        Word::Removed,
-        Word::NoDocument,
-        Word::Running,
-        Word::Interrupted,
-        Word::NotRecorded,
-        Word::NotRun,
-        Word::NotInForce,
-        Word::Committed,
-        Word::Trial,
-    ];
-
     /// A reason without a unit in the list would wake nobody.
     #[test]
     fn every_reason_has_its_unit() {
@@ -69,13 +51,14 @@ mod tests {
             unit.split("dayone-health@").skip(1).filter_map(|it| it.split_once(".service"));
         let listed: BTreeSet<&str> =
             instances.map(|(name, _)| name).filter(|it| !it.is_empty()).collect();
-        let given: BTreeSet<&str> = WORDS.map(|word| of(word, None, Tone::Bad).0).into();
+        let given = Word::ALL.iter().map(|word| of(*word, None, Tone::Bad).0);
+        let given: BTreeSet<&str> = given.collect();
         assert_eq!(given, listed);
     }
 
     #[test]
     fn good_verdicts_are_no_reason() {
-        for word in WORDS {
+        for word in Word::ALL.iter().copied() {
             for tone in [Tone::Good, Tone::Hint] {
                 assert_eq!(of(word, None, tone), ("healthy", Patience::Endless));
             }

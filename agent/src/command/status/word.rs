@@ -2,92 +2,113 @@
 
 use serde::{Serialize, Serializer};
 
-/// The first words of the verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Word {
-    InForce,
-    /// A unit that kubelet requires waits for the network.
-    Waiting,
-    FellBack,
-    Pending,
-    /// The next boot will refuse the changed document.
-    Refused,
-    Drifted,
-    Removed,
-    NoDocument,
-    Running,
-    Interrupted,
-    NotRecorded,
-    NotRun,
-    NotInForce,
-    /// Committed, and the current state is not known.
-    Committed,
-    Trial,
-}
-
-impl Word {
-    pub(crate) const fn text(self) -> &'static str {
-        match self {
-            Self::InForce => "IN FORCE",
-            Self::Waiting => "WAITING",
-            Self::FellBack => "FELL BACK",
-            Self::Pending => "PENDING",
-            Self::Refused => "REFUSED",
-            Self::Drifted => "DRIFTED",
-            Self::Removed => "REMOVED",
-            Self::NoDocument => "NO DOCUMENT",
-            Self::Running => "RUNNING",
-            Self::Interrupted => "INTERRUPTED",
-            Self::NotRecorded => "NOT RECORDED",
-            Self::NotRun => "NOT RUN",
-            Self::NotInForce => "NOT IN FORCE",
-            Self::Committed => "COMMITTED",
-            Self::Trial => "TRIAL",
+/// An enumeration with a word for each variant, and the list of all of them for tests.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $name {
+            $($(#[$what])* $variant,)+
         }
+
+        impl $name {
+            /// Each of them.
+            #[cfg(test)]
+            pub(crate) const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            pub(crate) const fn text(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)+
+                }
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.text())
+            }
+        }
+    };
+}
+
+words! {
+    /// The first words of the verdict.
+    Word {
+        InForce = "IN FORCE",
+        /// A unit that kubelet requires waits for the network.
+        Waiting = "WAITING",
+        FellBack = "FELL BACK",
+        Pending = "PENDING",
+        /// The next boot will refuse the changed document.
+        Refused = "REFUSED",
+        Drifted = "DRIFTED",
+        Removed = "REMOVED",
+        NoDocument = "NO DOCUMENT",
+        Running = "RUNNING",
+        Interrupted = "INTERRUPTED",
+        NotRecorded = "NOT RECORDED",
+        NotRun = "NOT RUN",
+        NotInForce = "NOT IN FORCE",
+        /// Committed, and the current state is not known.
+        Committed = "COMMITTED",
+        Trial = "TRIAL",
     }
 }
 
-impl Serialize for Word {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.text())
+words! {
+    /// The reason of the verdict.
+    Code {
+        OpenVswitchDown = "open-vswitch-down",
+        NetworkManagerDown = "networkmanager-down",
+        BusDown = "dbus-down",
+        /// Differences cannot be told for another reason.
+        Unreadable = "unreadable",
+        /// The network of now lacks parts of the document.
+        NetworkDiffers = "network-differs",
+        /// A saved profile lacks them: the next activation takes them away.
+        SavedProfileDiffers = "saved-profile-differs",
+        GatewaySilent = "gateway-silent",
+        /// A unit of the agent is disabled or masked.
+        Disabled = "disabled",
+        /// The file is another one than at this boot's run.
+        DocumentChanged = "document-changed",
+        DocumentRefused = "document-refused",
+        DocumentGone = "document-gone",
+        OtherNodesDocuments = "other-nodes-documents",
+        /// The run of this boot changed nothing, rolled back, failed to do so, or was not made.
+        Failed = "failed",
+        RolledBack = "rolled-back",
+        RollBackFailed = "roll-back-failed",
+        GivenUp = "given-up",
+        NotRecorded = "not-recorded",
+        NotRun = "not-run",
+        AtWork = "at-work",
+        /// The last good network carries the node, and `on-failure` is `hold`.
+        HeldOnPurpose = "held-on-purpose",
+        /// The network differs by a change that was made on purpose.
+        ChangeAdopted = "change-adopted",
+        Interrupted = "interrupted",
+        OnTrial = "on-trial",
     }
 }
 
-/// The reason of the verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Code {
-    OpenVswitchDown,
-    #[serde(rename = "networkmanager-down")]
-    NetworkManagerDown,
-    #[serde(rename = "dbus-down")]
-    BusDown,
-    /// Differences cannot be told for another reason.
-    Unreadable,
-    /// The network of now lacks parts of the document.
-    NetworkDiffers,
-    /// A saved profile lacks them: the next activation takes them away.
-    SavedProfileDiffers,
-    GatewaySilent,
-    /// A unit of the agent is disabled or masked.
-    Disabled,
-    /// The file is another one than at this boot's run.
-    DocumentChanged,
-    DocumentRefused,
-    DocumentGone,
-    OtherNodesDocuments,
-    /// The run of this boot changed nothing, rolled back, failed to do so, or was not made.
-    Failed,
-    RolledBack,
-    RollBackFailed,
-    GivenUp,
-    NotRecorded,
-    NotRun,
-    AtWork,
-    /// The last good network carries the node, and `on-failure` is `hold`.
-    HeldOnPurpose,
-    /// The network differs by a change that was made on purpose.
-    ChangeAdopted,
-    Interrupted,
-    OnTrial,
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Programs, `nmgen report` among them, know the words from there.
+    #[test]
+    fn the_schema_has_every_word() -> Result<(), serde_json::Error> {
+        let schema = include_str!("../../../doc/status.schema.json");
+        let schema: Value = serde_json::from_str(schema)?;
+        let properties = &schema["properties"];
+        assert_eq!(properties["verdict"]["enum"], json!(Word::ALL));
+        let mut reasons = json!(Code::ALL);
+        // A verdict of which nothing is to be said.
+        reasons.as_array_mut().into_iter().for_each(|it| it.push(Value::Null));
+        assert_eq!(properties["verdict-reason"]["enum"], reasons);
+        Ok(())
+    }
 }

@@ -39,10 +39,10 @@ const SENTENCE: usize = 4096;
 const SHARED: &str = "cluster.yml";
 
 impl Node {
-    /// Whether nobody has to look: the exit code of `dayone status` is 0.
+    /// Whether nobody has to look: the exit code of `dayone status` is 0. A word that a newer agent has is never good.
     pub fn is_good(&self) -> bool {
         match &*self.verdict {
-            "IN FORCE" => self.reason.is_none(),
+            "IN FORCE" => matches!(self.reason.as_deref(), None | Some("change-adopted")),
             "NO DOCUMENT" | "HEALTHY" => true,
             _ => false,
         }
@@ -101,6 +101,12 @@ struct Versions {
     dayone: Option<String>,
 }
 
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Trial {
+    reason: Option<String>,
+}
+
 /// The fields of all three forms; any of them may be of another program's JSON.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default)]
@@ -124,6 +130,11 @@ pub(super) struct Account {
     silent: Option<String>,
     down: Option<String>,
     drift: Vec<String>,
+    drift_unknown: Option<String>,
+    saved: Vec<String>,
+    units: Vec<String>,
+    removed: Option<String>,
+    trial: Option<Trial>,
     // A node's health has these.
     failed: Option<bool>,
     reason: Option<String>,
@@ -166,8 +177,22 @@ impl Account {
     fn status(self, file: &str, name: &str) -> Option<Node> {
         self.outcome?;
         let verdict = self.verdict?;
-        let drift = (!self.drift.is_empty()).then(|| self.drift.join(", "));
-        let causes = [self.refused, self.down, self.silent, self.error, drift];
+        let listed = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(", "));
+        let removed = self.removed.map(|path| format!("{path} is gone"));
+        let trial = self.trial.and_then(|it| it.reason).filter(|_| verdict == "TRIAL");
+        // Causes that explain others come first.
+        let causes = [
+            trial,
+            removed,
+            self.refused,
+            self.down,
+            self.silent,
+            self.error,
+            self.drift_unknown,
+            listed(self.drift),
+            listed(self.saved),
+            listed(self.units),
+        ];
         Some(Node {
             name: self.hostname.unwrap_or_else(|| name.to_owned()),
             file: file.to_owned(),
