@@ -61,6 +61,17 @@ pub(crate) enum Form {
     Json,
 }
 
+/// The forms of a status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatusForm {
+    /// For people
+    Text,
+    /// One object
+    Json,
+    /// Metrics, for a textfile collector
+    Prometheus,
+}
+
 /// The command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -151,9 +162,14 @@ pub(crate) enum Command {
     /// in force, or it has none; with 3 if kubelet waits, if the document is not in force, has drifted or
     /// waits for the next boot, even if the last good configuration carries the node, while a run is at
     /// work, was interrupted or has failed, and if no gateway answers or a unit of the agent is disabled.
+    /// As metrics it says the same in `dayone_in_force`, and nothing on stderr; write them to a file beside the
+    /// collector's, and rename that: a half of them would be read too.
     Status {
-        /// Print one JSON object
-        #[arg(long)]
+        /// The form of the status
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t = StatusForm::Text)]
+        format: StatusForm,
+        /// Short for `--format json`
+        #[arg(long, conflicts_with = "format")]
         json: bool,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root")]

@@ -34,7 +34,7 @@ use std::{path::Path, process::ExitCode};
 use clap::Parser as _;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, Command, StatusForm},
     error::{Error, Exit},
     paths::Paths,
 };
@@ -62,8 +62,11 @@ pub fn main() -> ExitCode {
                 Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
                 Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
                 Command::Check { .. } => status::log::is_service(),
-                // The first lines of the page have the verdict and the reason.
-                Command::Status { json, .. } => !json && matches!(error, Error::NotInForce { .. }),
+                // The first lines of the page have the verdict and the reason, and the metrics the verdict.
+                Command::Status { json, format, .. } => {
+                    let is_json = json || format == StatusForm::Json;
+                    !is_json && matches!(error, Error::NotInForce { .. })
+                }
                 // The first line of the output has it.
                 Command::Health { .. } => matches!(error, Error::NotInForce { .. }),
                 Command::Confirm
@@ -150,7 +153,8 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Trial => run::trial::trial(paths).await,
         Command::Wait => command::wait(paths).await,
         Command::Recover => command::recover(paths).await,
-        Command::Status { json, .. } => command::status(paths, *json).await,
+        Command::Status { json: true, .. } => command::status(paths, StatusForm::Json).await,
+        Command::Status { format, .. } => command::status(paths, *format).await,
         Command::Health { format, only } => command::health(paths, *format, only.as_deref()).await,
         Command::Check { format, document, .. } => {
             command::check(paths, document.as_deref(), *format).await

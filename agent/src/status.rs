@@ -41,6 +41,19 @@ impl Default for Outcome {
     }
 }
 
+impl Outcome {
+    /// Its word in the file.
+    pub(crate) fn name(self) -> String {
+        word(self)
+    }
+}
+
+/// The word of a variant in the file.
+fn word(variant: impl Serialize) -> String {
+    let word = serde_json::to_value(variant).ok();
+    word.and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
 /// A run without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{output::print_page, status::text};
 use crate::{
     bundle::{self, Bundle, File, Journals, Redactor, SCHEMA, Versions, cards, encode},
+    cli::StatusForm,
     document::identity,
     durable,
     error::Error,
@@ -76,7 +77,7 @@ async fn collected(paths: &Paths) -> Result<Value, Error> {
 
 /// `dayone status --json`, by what was read already.
 async fn status_of(paths: &Paths, facts: &Facts) -> Told<Value> {
-    let told = match text(&paths.with(facts.clone()), true).await {
+    let told = match text(&paths.with(facts.clone()), StatusForm::Json).await {
         Ok((text, _)) => serde_json::from_str(&text).map_err(|error| error.to_string()),
         Err(error) => Err(nmgen::chain(&error)),
     };

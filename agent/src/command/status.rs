@@ -1,5 +1,6 @@
 //! `dayone status`: the result of the last run, and the current drift.
 
+mod metrics;
 mod next_boot;
 mod page;
 mod report;
@@ -29,6 +30,7 @@ use super::{
     services,
 };
 use crate::{
+    cli::StatusForm,
     document::{self, Chosen},
     durable::{FileError, adopted::Adopted, record::Record},
     error::Error,
@@ -41,12 +43,12 @@ use crate::{
 };
 
 /// Prints the status; an error unless the node's document is in force.
-pub(crate) async fn status(paths: &Paths, json: bool) -> Result<(), Error> {
-    let (text, verdict) = text(paths, json).await?;
+pub(crate) async fn status(paths: &Paths, form: StatusForm) -> Result<(), Error> {
+    let (text, verdict) = text(paths, form).await?;
     let text = paths.on_node(&text);
-    match json {
-        true => print_page(&text)?,
-        false => print_to_fit(&text, "dayone status | less")?,
+    match form {
+        StatusForm::Text => print_to_fit(&text, "dayone status | less")?,
+        StatusForm::Json | StatusForm::Prometheus => print_page(&text)?,
     }
     verdict
 }
@@ -148,20 +150,28 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
     Ok(Found { report, chosen, record, at_work })
 }
 
-/// The status as text, and the verdict.
-pub(crate) async fn text(paths: &Paths, json: bool) -> Result<(String, Result<(), Error>), Error> {
+/// The status in its form, and the verdict.
+pub(crate) async fn text(
+    paths: &Paths,
+    form: StatusForm,
+) -> Result<(String, Result<(), Error>), Error> {
     let settings = Usable::load(paths).told();
     let found = find(paths, &settings, Depth::Gateways).await?;
     let seen = found.seen();
     let verdict = verdict::verdict(&seen);
-    let text = if json {
-        let printed =
-            Printed { report: &found.report, verdict: verdict.word, verdict_reason: verdict.code };
-        let text = serde_json::to_string_pretty(&printed)
-            .map_err(|source| FileError::Encode { path: paths.status(), source })?;
-        nmgen::printable_json(&text) + "\n"
-    } else {
-        page::page(&verdict, &seen, log::is_coloured(&std::io::stdout()))
+    let text = match form {
+        StatusForm::Text => page::page(&verdict, &seen, log::is_coloured(&std::io::stdout())),
+        StatusForm::Prometheus => metrics::metrics(&verdict, &seen),
+        StatusForm::Json => {
+            let printed = Printed {
+                report: &found.report,
+                verdict: verdict.word,
+                verdict_reason: verdict.code,
+            };
+            let text = serde_json::to_string_pretty(&printed)
+                .map_err(|source| FileError::Encode { path: paths.status(), source })?;
+            nmgen::printable_json(&text) + "\n"
+        }
     };
     Ok((text, verdict.result()))
 }

@@ -10,6 +10,7 @@ use std::{
 
 use super::block_on;
 use crate::{
+    cli::StatusForm,
     command,
     document::{Document, digest::Digest},
     durable::{
@@ -73,9 +74,9 @@ pub(super) fn run(input: &[u8]) {
     if paths.bridge().exists() {
         return;
     }
-    for json in [false, true] {
+    for form in [StatusForm::Text, StatusForm::Json, StatusForm::Prometheus] {
         // Any verdict will do: the text is there.
-        let _ = block_on(command::status_text(&paths, json));
+        let _ = block_on(command::status_text(&paths, form));
     }
 }
 

@@ -33,8 +33,7 @@ pub(crate) enum Phase {
 impl Phase {
     /// Its name in `status.json`.
     pub(crate) fn name(self) -> String {
-        let name = serde_json::to_value(self).ok();
-        name.and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+        super::word(self)
     }
 }
 

@@ -1,0 +1,185 @@
+//! The status as metrics in Prometheus's text format, for the textfile collector of node_exporter.
+//!
+//! A word is a label of a metric that is 1: at the next scrape the series of the former word is gone.
+
+use std::path::Path;
+
+use super::{
+    report::Seen,
+    verdict::{Tone, Verdict},
+};
+use crate::status::{Outcome, progress::Done};
+
+/// Milliseconds of a second.
+const MILLISECONDS: f64 = 1000.0;
+
+/// Microseconds of a second.
+const MICROSECONDS: f64 = 1_000_000.0;
+
+/// The metrics.
+#[derive(Default)]
+struct Metrics(String);
+
+impl Metrics {
+    /// A gauge with its samples; one without a sample is left out.
+    fn gauge<'l, const N: usize>(
+        &mut self,
+        name: &str,
+        help: &str,
+        samples: impl IntoIterator<Item = ([(&'l str, &'l str); N], f64)>,
+    ) {
+        let mut is_first = true;
+        for (labels, value) in samples {
+            if std::mem::take(&mut is_first) {
+                self.0 += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n");
+            }
+            let labels = labels.map(|(key, text)| format!("{key}=\"{}\"", escaped(text)));
+            let labels = if N == 0 { String::new() } else { format!("{{{}}}", labels.join(",")) };
+            self.0 += &format!("{name}{labels} {value}\n");
+        }
+    }
+
+    /// A gauge of one number; `None` is left out.
+    fn number(&mut self, name: &str, help: &str, value: impl Into<Option<f64>>) {
+        self.gauge(name, help, value.into().map(|it| ([], it)));
+    }
+
+    fn truth(&mut self, name: &str, help: &str, is_so: bool) {
+        self.number(name, help, f64::from(u8::from(is_so)));
+    }
+}
+
+/// A label's value: text of others, on one line.
+fn escaped(text: &str) -> String {
+    nmgen::printable(text).replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+/// Seconds since 1970, of a moment that was.
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "milliseconds since 1970 are exact for 285,000 years"
+)]
+fn seconds(milliseconds: u64) -> Option<f64> {
+    (milliseconds > 0).then_some(milliseconds as f64 / MILLISECONDS)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a list has fewer parts")]
+fn count<T>(all: &[T]) -> f64 {
+    all.len() as f64
+}
+
+/// All metrics of a status.
+pub(super) fn metrics(it: &Verdict, seen: &Seen<'_>) -> String {
+    let Seen { report, chosen, record, .. } = seen;
+    let boot = &report.boot;
+    let mut metrics = Metrics::default();
+    metrics.gauge(
+        "dayone_build_info",
+        "The agent's version.",
+        [([("version", env!("CARGO_PKG_VERSION"))], 1.0)],
+    );
+    metrics.truth(
+        "dayone_in_force",
+        "Whether the node's network is as its document wants: dayone status exits with 0.",
+        matches!(it.tone, Tone::Good | Tone::Hint),
+    );
+    let reason = it.code.map_or("", |code| code.text());
+    metrics.gauge(
+        "dayone_verdict",
+        "The first words of dayone status, with their reason.",
+        [([("verdict", it.word.text()), ("reason", reason)], 1.0)],
+    );
+    metrics.gauge(
+        "dayone_outcome",
+        "How far the run of this boot is, or how it ended.",
+        [([("outcome", &*boot.outcome.name())], 1.0)],
+    );
+    let digest = chosen.document.as_ref().map(|it| it.digest.to_string()).unwrap_or_default();
+    let document = chosen.document.as_ref().map(|it| shown(&it.path));
+    metrics.gauge(
+        "dayone_document_info",
+        "The node's document, with the SHA-256 of its bytes.",
+        document.iter().map(|it| ([("document", it.as_str()), ("digest", digest.as_str())], 1.0)),
+    );
+    metrics.truth("dayone_boot_held", "Whether kubelet waits for the network.", report.held);
+    metrics.truth(
+        "dayone_document_pending",
+        "Whether the document waits for the next boot.",
+        report.pending.is_some(),
+    );
+    metrics.truth(
+        "dayone_document_refused",
+        "Whether the next boot will refuse the document.",
+        report.refused.is_some(),
+    );
+    let drifted = count(&report.drift) + count(&report.saved);
+    metrics.number(
+        "dayone_drifted_parts",
+        "Parts of the document that the network, or a saved profile, lacks; only of a document in force, and as far as it is known.",
+        (report.in_force && report.drift_unknown.is_none()).then_some(drifted),
+    );
+    // A network that works has ended the count.
+    let is_past = report.in_force && matches!(boot.outcome, Outcome::Succeeded(_));
+    let own = chosen.document.as_ref().filter(|_| !is_past);
+    metrics.number(
+        "dayone_document_failures",
+        "Attempts of this document that have failed in a row.",
+        own.map_or(0.0, |it| record.failures_of(&it.digest).into()),
+    );
+    metrics.number(
+        "dayone_run_start_time_seconds",
+        "Start of this boot's last run, since 1970.",
+        seconds(boot.started),
+    );
+    metrics.number(
+        "dayone_run_end_time_seconds",
+        "Its end, since 1970.",
+        boot.finished.and_then(seconds),
+    );
+    metrics.gauge(
+        "dayone_phase_duration_seconds",
+        "Time that a phase of this run took, all its turns.",
+        by_phase(&boot.phases).iter().map(|(phase, time)| ([("phase", phase.as_str())], *time)),
+    );
+    metrics.0
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// Each phase once, in the order of its first turn.
+fn by_phase(all: &[Done]) -> Vec<(String, f64)> {
+    let mut phases: Vec<(String, f64)> = Vec::new();
+    for done in all {
+        let (name, time) = (done.phase.name(), done.milliseconds / MILLISECONDS);
+        match phases.iter_mut().find(|it| it.0 == name) {
+            Some(it) => it.1 += time,
+            None => phases.push((name, time)),
+        }
+    }
+    for (_, time) in &mut phases {
+        *time = (*time * MICROSECONDS).round() / MICROSECONDS;
+    }
+    phases
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_has_one_line_and_ends_at_its_quotation_mark() {
+        assert_eq!(escaped("a\"b\\c\nd"), "a\\\"b\\\\c\u{fffd}d");
+    }
+
+    #[test]
+    fn a_metric_without_a_sample_is_not_there() {
+        let mut metrics = Metrics::default();
+        metrics.number("a", "A.", None);
+        metrics.truth("b", "B.", true);
+        metrics.gauge("c", "C.", [([("d", "e"), ("f", "g")], 0.25)]);
+        let text = "# HELP b B.\n# TYPE b gauge\nb 1\n# HELP c C.\n# TYPE c gauge\nc{d=\"e\",f=\"g\"} 0.25\n";
+        assert_eq!(metrics.0, text);
+    }
+}
