@@ -12,7 +12,7 @@ const DOCUMENT: &str = "\
 interfaces:
 - {name: eno1, type: ethernet, state: up}
 - {name: eno2, type: ethernet, state: up}
-- {name: bond0, type: bond, state: up, link-aggregation: {mode: 802.3ad, port: [eno1, eno2]}}
+- {name: bond0, type: bond, state: up, mtu: 9000, link-aggregation: {mode: 802.3ad, port: [eno1, eno2]}}
 - {name: bond0.30, type: vlan, state: up, vlan: {base-iface: bond0, id: 30}, ipv4: {enabled: true, dhcp: true}}
 - {name: eno9, type: ethernet, state: up}
 ";
@@ -28,7 +28,7 @@ fn told(hardware: (&str, &str)) -> Vec<String> {
     let output = nmgen.output().unwrap();
     let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
     assert_eq!(output.status.code(), Some(0), "{text}");
-    let rules = ["card-missing", "vlan-not-on-port", "bond-speeds-differ"];
+    let rules = ["card-missing", "vlan-not-on-port", "mtu-not-on-port", "bond-speeds-differ"];
     let of = |line: &str| {
         let rule = rules.iter().find(|rule| line.contains(&format!("[{rule}]")))?;
         let line = line.split(':').nth(1)?;
@@ -42,15 +42,28 @@ fn told(hardware: (&str, &str)) -> Vec<String> {
 #[tests::case]
 fn a_collected_node_and_its_state_are_facts_and_no_second_document() {
     let card = |name: &str, last: u8, speed: Option<u32>| json!({"name": name, "mac": format!("52:54:00:00:00:0{last}"), "mtu": 1500, "carrier": true, "speed": speed, "driver": null, "bus": null});
-    let all = ["4 bond-speeds-differ", "5 vlan-not-on-port", "6 card-missing"];
-    let collected = json!({
-        "schema": 1, "hostname": "worker-0", "collected": 1,
-        "cards": [card("eno1", 1, Some(25000)), card("eno2", 2, Some(10000))],
-        "facts": {"lldp": {"value": [{"link": "eno2", "system": "leaf", "port": "1", "frame": null, "vlans": [10, 20]}]}},
-        // A file of a node is larger than a document may be.
-        "journals": {"dayone": {"value": "x".repeat(3 << 20)}},
-    });
-    assert_eq!(told(("node.json", &collected.to_string())), all);
+    let all = ["4 bond-speeds-differ", "4 mtu-not-on-port", "5 vlan-not-on-port", "6 card-missing"];
+    let collected = |frame: Option<u32>| {
+        json!({
+            "schema": 1, "hostname": "worker-0", "collected": 1,
+            "cards": [card("eno1", 1, Some(25000)), card("eno2", 2, Some(10000))],
+            "facts": {"lldp": {"value": [{"link": "eno2", "system": "leaf", "port": "1", "frame": frame, "vlans": [10, 20]}]}},
+            // A file of a node is larger than a document may be.
+            "journals": {"dayone": {"value": "x".repeat(3 << 20)}},
+        })
+    };
+    // A bond carries what its worse port does. A switch may say nothing, or the packet's size.
+    for (frame, is_told) in [
+        (Some(9017), true),
+        (Some(9018), false),
+        (None, false),
+        (Some(1500), true),
+        (Some(0), false),
+    ] {
+        let expected: Vec<&str> =
+            all.into_iter().filter(|it| is_told || !it.contains("mtu")).collect();
+        assert_eq!(told(("node.json", &collected(frame).to_string())), expected, "{frame:?}");
+    }
 
     let state = |speed: u32| {
         json!({
@@ -60,7 +73,8 @@ fn a_collected_node_and_its_state_are_facts_and_no_second_document() {
                 {"name": "eno2", "type": "ethernet", "state": "up", "mac-address": "52:54:00:00:00:01",
                  "permanent-mac-address": "52:54:00:00:00:02", "ethernet": {"speed": speed},
                  "lldp": {"enabled": true, "neighbors": [[{"type": 5, "system-name": "leaf"}, {"type": 127,
-                   "ieee-802-1-vlans": [{"name": "a", "vid": 10}, {"name": "b", "vid": 20}], "oui": "00:80:c2", "subtype": 3}]]}},
+                   "ieee-802-1-vlans": [{"name": "a", "vid": 10}, {"name": "b", "vid": 20}], "oui": "00:80:c2", "subtype": 3},
+                   {"type": 127, "ieee-802-3-max-frame-size": 1522, "oui": "00:12:0f", "subtype": 4}]]}},
             ]}},
         })
     };

@@ -15,11 +15,18 @@ use crate::source::{Card, Hardware, Hosts};
 rules! {
     warning CARD_MISSING = "card-missing";
     warning VLAN_NOT_ON_PORT = "vlan-not-on-port";
+    warning MTU_NOT_ON_PORT = "mtu-not-on-port";
     warning BOND_SPEEDS_DIFFER = "bond-speeds-differ";
 }
 
 /// Names of cards in a message.
 const SHOWN: usize = 4;
+
+/// Bytes of a frame besides the packet that the MTU bounds: header and checksum. Switches leave out a VLAN's tag.
+const AROUND: u64 = 18;
+
+/// The smallest statement of a largest frame that 802.3 knows; switches that say less mean the packet.
+const SMALLEST_FRAME: u64 = 1518;
 
 /// Modes that use one port at a time, or that the ports' speeds do not matter to.
 const ONE_AT_A_TIME: [&str; 4] = ["active-backup", "1", "broadcast", "3"];
@@ -35,6 +42,7 @@ pub(super) fn check(sources: &Hosts, diagnostics: &mut Diagnostics) {
             let subject = Subject::new(host, document, hardware);
             subject.missing(diagnostics);
             subject.vlans(diagnostics);
+            subject.mtus(diagnostics);
             subject.speeds(diagnostics);
         }
     }
@@ -208,6 +216,35 @@ impl<'h> Subject<'h> {
                         .help("add it to the trunk of that port, or correct the id"),
                 );
                 break;
+            }
+        }
+    }
+
+    /// Each port once, at the first interface above it: a bond's MTU is mostly that of its ports and of its VLANs.
+    fn mtus(&self, diagnostics: &mut Diagnostics) {
+        let mut told = BTreeSet::new();
+        for interface in interfaces(self.document) {
+            let (Some(name), Some(node)) = (interface.text_at("name"), interface.get("mtu")) else {
+                continue;
+            };
+            let is_there = !matches!(interface.text_at("state"), Some("absent" | "ignore"));
+            let Some(mtu) = node.number().filter(|_| is_there) else { continue };
+            let base = interface.at(&["vlan", "base-iface"]).and_then(Node::text);
+            for (name, card) in self.carriers(base.unwrap_or(name)) {
+                let Some(frame) = card.frame else { continue };
+                let packet = if frame < SMALLEST_FRAME { frame } else { frame - AROUND };
+                if mtu <= packet || !told.insert(name) {
+                    continue;
+                }
+                let message = format!(
+                    "the switch port of {} carries frames of {frame} bytes, an MTU of {packet}: {mtu} is too large ({})",
+                    name.escape_debug(),
+                    self.hardware.place.shown()
+                );
+                diagnostics.push(
+                    Diagnostic::new(MTU_NOT_ON_PORT, message, self.document.place(node.span))
+                        .help("raise the MTU of that port, or lower this one"),
+                );
             }
         }
     }

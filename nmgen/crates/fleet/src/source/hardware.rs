@@ -34,6 +34,8 @@ pub struct Card {
     pub speed: Option<u64>,
     /// The VLANs of its switch port, as the switch says by LLDP.
     pub vlans: BTreeSet<u64>,
+    /// The largest frame of its switch port in bytes, with header and checksum, as the switch says by LLDP (802.3).
+    pub frame: Option<u64>,
 }
 
 /// The most cards of a host: virtual functions are cards too.
@@ -58,6 +60,7 @@ pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, fo
             mac: nic.mac_at("mac"),
             speed: nic.get("speedGbps").and_then(Node::number).map(|speed| speed * 1000),
             vlans: vlans.iter().filter_map(|vlan| vlan.get("id")?.number()).collect(),
+            frame: None,
         }
     };
     let host = root.at(&["metadata", "name"]).and_then(Node::text);
@@ -72,7 +75,7 @@ pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found)
         name: interface.text_at("name").unwrap_or_default().to_owned(),
         mac: interface.mac_at("macAddress"),
         speed: interface.get("speedMbps").and_then(Node::number),
-        vlans: BTreeSet::new(),
+        ..Card::default()
     };
     let wanted = root.at(&["spec", "hostname"]).and_then(Node::text).filter(|it| !it.is_empty());
     let host = wanted.or_else(|| inventory.text_at("hostname"));
@@ -84,9 +87,9 @@ pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &m
     let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
     let is_card = |it: &&Node<'_>| it.text_at("type") == Some("ethernet");
     let card = |interface: &Node<'_>| {
-        let mut vlans = BTreeSet::new();
+        let mut said = Said::default();
         if let Some(neighbours) = interface.at(&["lldp", "neighbors"]) {
-            heard(neighbours, &mut vlans);
+            said.heard(neighbours);
         }
         Card {
             name: interface.text_at("name").unwrap_or_default().to_owned(),
@@ -94,19 +97,36 @@ pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &m
                 .mac_at("permanent-mac-address")
                 .or_else(|| interface.mac_at("mac-address")),
             speed: interface.at(&["ethernet", "speed"]).and_then(Node::number),
-            vlans,
+            vlans: said.vlans,
+            frame: said.frame,
         }
     };
     add(found, host, interfaces.iter().filter(is_card).map(card), place);
 }
 
-/// The VLANs in a neighbour's words (802.1, subtype 3), wherever they are.
-fn heard(node: &Node<'_>, vlans: &mut BTreeSet<u64>) {
-    for item in node.items() {
-        heard(item, vlans);
+/// A card's port as its neighbours describe it.
+#[derive(Clone, Default)]
+struct Said {
+    vlans: BTreeSet<u64>,
+    frame: Option<u64>,
+}
+
+impl Said {
+    /// Reads a neighbour's words, wherever they are: VLANs (802.1, subtype 3) and the largest frame (802.3, subtype 4).
+    fn heard(&mut self, node: &Node<'_>) {
+        for item in node.items() {
+            self.heard(item);
+        }
+        let own = node.get("ieee-802-1-vlans").map(Node::items).unwrap_or_default();
+        self.vlans.extend(own.iter().filter_map(|vlan| vlan.get("vid")?.number()));
+        let frame = node.get("ieee-802-3-max-frame-size").and_then(Node::number);
+        self.frame = least(self.frame, frame);
     }
-    let own = node.get("ieee-802-1-vlans").map(Node::items).unwrap_or_default();
-    vlans.extend(own.iter().filter_map(|vlan| vlan.get("vid")?.number()));
+}
+
+/// The smaller of two frames; zero is no statement.
+fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    [one, other].into_iter().flatten().filter(|frame| *frame > 0).min()
 }
 
 #[derive(Deserialize)]
@@ -140,6 +160,8 @@ enum Told<T> {
 struct Neighbour {
     link: String,
     vlans: Vec<u64>,
+    #[serde(default)]
+    frame: Option<u64>,
 }
 
 /// A file of `dayone collect`; false if it is none.
@@ -152,15 +174,16 @@ pub(super) fn collected(source: &Source, found: &mut Found) -> bool {
         Told::Value(neighbours) => neighbours,
         Told::Error(_) => Vec::new(),
     };
-    let mut heard: BTreeMap<&str, BTreeSet<u64>> = BTreeMap::new();
+    let mut heard: BTreeMap<&str, Said> = BTreeMap::new();
     for neighbour in &neighbours {
-        heard.entry(&neighbour.link).or_default().extend(&neighbour.vlans);
+        let said = heard.entry(&neighbour.link).or_default();
+        said.vlans.extend(&neighbour.vlans);
+        said.frame = least(said.frame, neighbour.frame);
     }
-    let cards = node.cards.iter().map(|card| Card {
-        name: card.name.clone(),
-        mac: card.mac.as_deref().and_then(Mac::parse),
-        speed: card.speed,
-        vlans: heard.get(&*card.name).cloned().unwrap_or_default(),
+    let cards = node.cards.iter().map(|card| {
+        let Said { vlans, frame } = heard.get(&*card.name).cloned().unwrap_or_default();
+        let (name, mac) = (card.name.clone(), card.mac.as_deref().and_then(Mac::parse));
+        Card { name, mac, speed: card.speed, vlans, frame }
     });
     add(found, Some(&node.hostname), cards, Place::file(source.name.clone()));
     true
