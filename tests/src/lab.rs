@@ -6,10 +6,12 @@
 mod case;
 mod cgroups;
 mod command;
+mod computer;
 mod container;
 mod disk;
 mod error;
 mod field;
+mod fleet;
 mod gateway;
 mod inside;
 mod listener;
@@ -29,21 +31,19 @@ use std::{
     time::Duration,
 };
 
-pub(crate) use self::command::wait_every;
+pub(crate) use self::command::{run, wait_every};
+use self::place::{Kind, Place};
 pub use self::{
     case::Case,
     command::Output,
     error::{Error, Result},
     field::{Field, Release, Topology},
+    fleet::Fleet,
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},
     peer::{Fault, Peer},
     vm::{Authenticator, Machines, VirtualMachine, VmCase},
-};
-use self::{
-    command::run,
-    place::{Kind, Place},
 };
 use crate::skip;
 
@@ -129,6 +129,28 @@ impl Lab {
         let name = self.place.name().to_owned();
         let watchdog = watchdog::start(limit, move || cgroups::kill(&name));
         run_case(&self.place, case, watchdog, test, Case::report)
+    }
+
+    /// Runs a case with up to five nodes at one peer, which are switched off at first. As [`Self::run`] does in all else.
+    ///
+    /// # Errors
+    /// Those of `test`, and leftovers of a node.
+    pub fn run_fleet<E: From<Error>>(
+        &self,
+        nodes: Vec<Node>,
+        peer: &Peer,
+        test: impl FnOnce(&mut Fleet<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        self.place.begin()?;
+        let mut places = self.place.members();
+        places.truncate(nodes.len());
+        places.iter().try_for_each(Place::begin)?;
+        let names: Vec<String> = places.iter().map(|place| place.name().to_owned()).collect();
+        let watchdog =
+            watchdog::start(CASE, move || names.iter().try_for_each(|it| cgroups::kill(it)));
+        let fleet = Fleet::new(self, &places, nodes, peer)?;
+        run_case(&self.place, fleet, watchdog, test, Fleet::report)?;
+        Ok(places.iter().try_for_each(Place::check_clean)?)
     }
 
     /// Checks that nothing of a case is left at this place.

@@ -1,17 +1,15 @@
 //! A node and its peer for the time of one test.
 
 use std::{
-    fs,
     io::Write,
-    path::{Path, PathBuf},
+    path::Path,
     time::{Duration, Instant},
 };
 
 use super::{
-    Lab, cgroups,
-    container::{Boot, Container},
-    disk,
-    error::{Error, Result},
+    Lab,
+    computer::{BOOT, Computer},
+    error::Result,
     gateway::Gateway,
     inside::Inside,
     netns::Netns,
@@ -19,41 +17,20 @@ use super::{
     peer::Peer,
 };
 
-/// Bound on a node's boot; 2 s is usual.
-const BOOT: Duration = Duration::from_secs(90);
-
 /// A bootable node, its disk and its peer. Dropping it removes all three.
 #[derive(Debug)]
 pub struct Case<'lab> {
-    container: Option<Container>,
-    network: Option<Netns>,
+    computer: Computer<'lab>,
     gateway: Gateway,
-    plugged: Vec<Nic>,
-    node: Node,
-    rootfs: PathBuf,
-    disk: PathBuf,
-    lab: &'lab Lab,
 }
 
 impl<'lab> Case<'lab> {
     pub(crate) fn new(lab: &'lab Lab, node: Node, peer: &Peer) -> Result<Self> {
-        let rootfs = lab.rootfs(&node)?;
-        let disk = disk::create(&node, &rootfs, lab.place().state())?;
+        let computer = Computer::new(lab.place(), lab.rootfs(&node)?, node)?;
         let netns = Netns::create(lab.place().peer())?;
-        for segment in peer.segments(&node.nics) {
-            add_bridge(&netns, segment)?;
-        }
+        add_bridges(&netns, peer, computer.nics())?;
         let gateway = Gateway::start(netns, peer, lab.place().state())?;
-        Ok(Self {
-            container: None,
-            network: None,
-            gateway,
-            plugged: node.nics.clone(),
-            node,
-            rootfs,
-            disk,
-            lab,
-        })
+        Ok(Self { computer, gateway })
     }
 
     /// Powers the node on and waits until its start-up is over, whether or not every unit succeeded.
@@ -66,48 +43,28 @@ impl<'lab> Case<'lab> {
 
     /// Powers the node on and returns at once.
     pub fn power_on(&mut self) -> Result<()> {
-        self.network = None;
-        let network = Netns::create(self.lab.place().node())?;
-        for nic in &self.plugged {
-            self.gateway.plug(&network, nic)?;
-        }
-        let boot = Boot {
-            node: &self.node,
-            rootfs: &self.rootfs,
-            disk: &self.disk,
-            place: self.lab.place(),
-            netns: &network.path(),
-        };
-        self.container = Some(Container::start(&boot)?);
-        self.network = Some(network);
-        Ok(())
+        self.computer.power_on(&self.gateway)
     }
 
     /// Waits until systemd has run every job of the start-up.
     pub fn wait_started(&mut self, limit: Duration) -> Result<()> {
-        self.container.as_mut().ok_or(Error::NotRunning)?.wait_ready(limit)
+        self.computer.wait_started(limit)
     }
 
     /// Shuts the node down in good order; its disk stays.
     pub fn shut_down(&mut self) -> Result<()> {
-        self.inside()?.run(&["systemctl", "poweroff", "--no-block"])?.success()?;
+        self.computer.begin_shut_down()?;
         self.wait_off(BOOT)
     }
 
     /// Waits until the node has powered itself off; its disk stays.
     pub fn wait_off(&mut self, limit: Duration) -> Result<()> {
-        let mut container = self.container.take().ok_or(Error::NotRunning)?;
-        container.wait_end(limit)?;
-        self.power_off()
+        self.computer.wait_off(&self.gateway, limit)
     }
 
     /// Follows a node that goes down by itself: after `systemctl reboot` in it, it is powered on again, with true.
     pub fn follow(&mut self, limit: Duration) -> Result<bool> {
-        let mut container = self.container.take().ok_or(Error::NotRunning)?;
-        let reboots = container.wait_end(limit)?;
-        // Its watcher ends what is in the cgroups of this name, when the driver's end of its input closes.
-        drop(container);
-        self.power_off()?;
+        let reboots = self.computer.wait_end(&self.gateway, limit)?;
         if reboots {
             self.power_on()?;
         }
@@ -128,8 +85,7 @@ impl<'lab> Case<'lab> {
 
     /// Cuts the power: nothing in the node is notified. Data written to its disk stays.
     pub fn cut_power(&mut self) -> Result<()> {
-        self.container.take().ok_or(Error::NotRunning)?.cut_power()?;
-        self.power_off()
+        self.computer.cut_power(&self.gateway)
     }
 
     /// The inside of the running node.
@@ -137,7 +93,7 @@ impl<'lab> Case<'lab> {
     /// # Errors
     /// [`Error::NotRunning`] if it is off.
     pub fn inside(&self) -> Result<Inside> {
-        self.container.as_ref().map(|it| Inside::container(it.leader())).ok_or(Error::NotRunning)
+        self.computer.inside()
     }
 
     /// The peer.
@@ -152,58 +108,27 @@ impl<'lab> Case<'lab> {
 
     /// Plugs a further card in, now and for later boots.
     pub fn plug(&mut self, nic: Nic) -> Result<()> {
-        if let Some(network) = &self.network {
-            self.gateway.plug(network, &nic)?;
-        }
-        self.plugged.push(nic);
-        Ok(())
+        self.computer.plug(&self.gateway, nic)
     }
 
     /// Takes a card out, now and for later boots.
     pub fn unplug(&mut self, nic: &str) {
-        self.gateway.unplug(nic);
-        self.plugged.retain(|plugged| plugged.name != nic);
+        self.computer.unplug(&self.gateway, nic);
     }
 
     /// Plugs a card's cable in or pulls it, now and for later boots.
     pub fn connect(&mut self, nic: &str, on: bool) -> Result<()> {
-        if self.network.is_some() {
-            self.gateway.carrier(nic, on)?;
-        }
-        for plugged in self.plugged.iter_mut().filter(|plugged| plugged.name == nic) {
-            plugged.carrier = on;
-        }
-        Ok(())
+        self.computer.connect(&self.gateway, nic, on)
     }
 
     /// Shows another file of the host at this path of the node, from the next boot on.
     pub fn replace(&mut self, path: &str, from: &Path) {
-        for (shown, at) in &mut self.node.binds {
-            if at == Path::new(path) {
-                from.clone_into(shown);
-            }
-        }
+        self.computer.replace(path, from);
     }
 
     /// Journal, network and console of the node, for the report of a failed case.
     pub fn report(&self) -> String {
-        let console = self.container.as_ref().map(Container::console).unwrap_or_default();
-        let commands = "journalctl --boot --no-pager --output=short-monotonic --lines=120; \
-                        echo; nmcli device; ip address; ip route";
-        let journal = match self.inside().and_then(|it| it.run(&["sh", "-c", commands])) {
-            Ok(output) => output.stdout,
-            Err(e) => e.to_string(),
-        };
-        format!("--- console\n{console}\n--- node\n{journal}\n---\n")
-    }
-
-    fn power_off(&mut self) -> Result<()> {
-        for nic in &self.plugged {
-            // Removed at once; the kernel removes them with the namespace only some time later.
-            self.gateway.unplug(&nic.name);
-        }
-        self.network = None;
-        cgroups::remove(self.lab.place().name())
+        self.computer.report()
     }
 }
 
@@ -212,11 +137,13 @@ impl Drop for Case<'_> {
         if std::thread::panicking() {
             let _ = std::io::stderr().write_all(self.report().as_bytes());
         }
-        self.container = None;
-        let _ = self.power_off();
-        let _ = disk::unmount(self.lab.place().state());
-        let _ = fs::remove_dir_all(self.lab.place().state());
+        let _ = self.computer.power_off(&self.gateway);
     }
+}
+
+/// The peer's networks, as bridges with the cards of these nodes as ports.
+pub(crate) fn add_bridges(netns: &Netns, peer: &Peer, nics: &[Nic]) -> Result<()> {
+    peer.segments(nics).into_iter().try_for_each(|segment| add_bridge(netns, segment))
 }
 
 /// A network: a bridge with the containers' cards as ports.

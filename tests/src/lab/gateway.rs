@@ -153,8 +153,12 @@ impl Gateway {
 
     /// Plugs or pulls the cable of a card at the peer's end.
     pub fn carrier(&self, nic: &str, on: bool) -> Result<()> {
+        self.set_carrier(&port(nic), on)
+    }
+
+    fn set_carrier(&self, port: &str, on: bool) -> Result<()> {
         let state = if on { "up" } else { "down" };
-        self.netns.ip(&["link", "set", &port(nic), state])?;
+        self.netns.ip(&["link", "set", port, state])?;
         Ok(())
     }
 
@@ -184,7 +188,7 @@ impl Gateway {
 
     /// Connects a newly made card of the node.
     pub(crate) fn plug(&self, node: &Netns, nic: &Nic) -> Result<()> {
-        let port = port(&nic.name);
+        let port = nic.port();
         // The name may still be in use by a namespace under removal.
         let _ = self.netns.ip(&["link", "del", &port]);
         node.ip(&[
@@ -208,12 +212,12 @@ impl Gateway {
         )?
         .success()?;
         self.netns.ip(&["link", "set", &port, "master", &nic.segment])?;
-        self.carrier(&nic.name, nic.carrier)
+        self.set_carrier(&port, nic.carrier)
     }
 
     /// Undoes [`Self::plug`].
-    pub(crate) fn unplug(&self, nic: &str) {
-        let _ = self.netns.ip(&["link", "del", &port(nic)]);
+    pub(crate) fn unplug(&self, nic: &Nic) {
+        let _ = self.netns.ip(&["link", "del", &nic.port()]);
     }
 }
 

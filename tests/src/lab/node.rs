@@ -14,6 +14,8 @@ pub struct Nic {
     pub(crate) carrier: bool,
     pub(crate) aggregate: Option<String>,
     pub(crate) guard: Option<PathBuf>,
+    /// The device at the peer's end of its cable, where that has a name of its own.
+    pub(crate) port: Option<String>,
 }
 
 impl Nic {
@@ -27,6 +29,7 @@ impl Nic {
             carrier: true,
             aggregate: None,
             guard: None,
+            port: None,
         }
     }
 
@@ -57,7 +60,7 @@ impl Nic {
 
     /// The device at the peer's end of its cable.
     pub(crate) fn port(&self) -> String {
-        format!("p-{}", self.name)
+        self.port.clone().unwrap_or_else(|| format!("p-{}", self.name))
     }
 
     /// On another network: a bridge of this name in the peer, without addresses unless the peer adds some.

@@ -53,8 +53,12 @@ pub(crate) struct Place {
     name: String,
     state: PathBuf,
     kind: Kind,
-    _lock: Flock<File>,
+    /// `None` for a place that belongs to another one.
+    _lock: Option<Flock<File>>,
 }
+
+/// The most nodes that one case has besides its first place's.
+pub(crate) const MEMBERS: usize = 5;
 
 impl Place {
     /// Waits for a free place.
@@ -72,7 +76,7 @@ impl Place {
             for name in names {
                 if let Some(lock) = try_lock(&Path::new(MEMORY).join(format!("{name}.lock")))? {
                     let state = Path::new(MEMORY).join(name);
-                    return Ok(Some(Self { name: name.clone(), state, kind, _lock: lock }));
+                    return Ok(Some(Self { name: name.clone(), state, kind, _lock: Some(lock) }));
                 }
             }
             Ok(None)
@@ -81,6 +85,18 @@ impl Place {
             Err(Error::Timeout { after, .. }) => Err(Error::Busy(after)),
             other => other,
         }
+    }
+
+    /// Places of several nodes of one case, which are this one's holder's; at most [`MEMBERS`].
+    pub(crate) fn members(&self) -> Vec<Self> {
+        let name = |number| format!("{}-{number}", self.name);
+        let member = |name: String| Self {
+            state: Path::new(MEMORY).join(&name),
+            name,
+            kind: self.kind,
+            _lock: None,
+        };
+        (0..MEMBERS).map(name).map(member).collect()
     }
 
     /// The name; a container's cgroup has the same.
@@ -111,6 +127,11 @@ impl Place {
 
     /// Removes leftovers of an aborted run, which could not clean up.
     pub(crate) fn sweep(&self) -> Result<()> {
+        self.members().iter().try_for_each(Self::sweep_own)?;
+        self.sweep_own()
+    }
+
+    fn sweep_own(&self) -> Result<()> {
         if self.kind == Kind::Container {
             cgroups::remove(&self.name)?;
         }
