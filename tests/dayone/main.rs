@@ -32,6 +32,7 @@ mod status;
 mod trial;
 mod units;
 mod verdicts;
+mod waves;
 mod wire;
 mod without_lab;
 

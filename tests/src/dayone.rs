@@ -2,6 +2,7 @@
 
 mod bridge;
 mod bundle;
+mod cluster;
 mod configure_ovs;
 mod export;
 mod field;
@@ -20,6 +21,7 @@ pub use self::{
         with_bridge,
     },
     bundle::{collected, replays},
+    cluster::Cluster,
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,
     },
@@ -28,10 +30,10 @@ pub use self::{
         br_ex_works, crash_open_vswitch, finished, keeps_patch_port, patch_port, stop_open_vswitch,
         unhealthy,
     },
-    guide::{Shown, commands, follow},
+    guide::{Shown, commands, follow, follow_inside},
     hung::{at_pre_down, hang, unhang},
     installed::{SHORT_WAIT, booted_without_image, installing_machine_config, machine_config_goes},
-    monitoring::Monitoring,
+    monitoring::{Monitoring, faults_of_metrics},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

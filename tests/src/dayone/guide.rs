@@ -1,8 +1,9 @@
 //! Commands of a guide for the node, followed as they stand there.
 
+use super::ATTEMPT;
 use crate::{
     guide::{blocks, section},
-    lab::{Case, Result},
+    lab::{Case, Inside, Result},
 };
 
 /// A command, and the lines of its output; `…` stands for any.
@@ -63,18 +64,35 @@ pub fn follow(
     status: i32,
     booted: impl Fn(&Case<'_>) -> Result<()>,
 ) -> Result<()> {
-    let commands = commands(guide, heading);
-    assert!(!commands.is_empty(), "the guide has no commands in {heading:?}");
-    for Shown { command, output } in commands {
-        if command == "systemctl reboot" {
+    for shown in some(guide, heading) {
+        if shown.command == "systemctl reboot" {
             case.reboot()?;
             booted(case)?;
             continue;
         }
-        let done = case.inside()?.run(&["sh", "-c", &command])?;
-        let expected = if command == "dayone status" { status } else { 0 };
-        assert_eq!(done.status.code(), Some(expected), "{command}: {done}");
-        assert!(output.is_empty() || matches(&done.stdout, &output), "{command}: {done}");
+        ran(&case.inside()?, &shown, status)?;
     }
+    Ok(())
+}
+
+/// Runs a section's commands, of which none is a reboot, as [`follow`] does.
+///
+/// # Panics
+/// If a command ends or prints otherwise than the guide says, or the section has none.
+pub fn follow_inside(inside: &Inside, guide: &str, heading: &str, status: i32) -> Result<()> {
+    some(guide, heading).iter().try_for_each(|shown| ran(inside, shown, status))
+}
+
+fn some(guide: &str, heading: &str) -> Vec<Shown> {
+    let commands = commands(guide, heading);
+    assert!(!commands.is_empty(), "the guide has no commands in {heading:?}");
+    commands
+}
+
+fn ran(inside: &Inside, Shown { command, output }: &Shown, status: i32) -> Result<()> {
+    let done = inside.run_within(&["sh", "-c", command], ATTEMPT)?;
+    let expected = if command == "dayone status" { status } else { 0 };
+    assert_eq!(done.status.code(), Some(expected), "{command}: {done}");
+    assert!(output.is_empty() || matches(&done.stdout, output), "{command}: {done}");
     Ok(())
 }

@@ -14,9 +14,14 @@ use crate::{
 };
 
 /// A file's bytes from its `data:` URL.
-fn content(file: &Value) -> Vec<u8> {
+///
+/// # Panics
+/// If it is none.
+pub(super) fn content(file: &Value) -> Vec<u8> {
     let source = file["contents"]["source"].as_str().expect("a source");
-    let (_, packed) = source.split_once(";base64,").expect("base64");
+    let Some((_, packed)) = source.split_once(";base64,") else {
+        return unescaped(source.strip_prefix("data:,").expect("a URL of data"));
+    };
     let bytes = STANDARD.decode(packed).expect("base64");
     if file["contents"]["compression"].as_str() != Some("gzip") {
         return bytes;
@@ -25,6 +30,18 @@ fn content(file: &Value) -> Vec<u8> {
     std::io::Write::write_all(&mut file, &bytes).expect("a file");
     let input = file.reopen().expect("the file");
     Command::new("gzip").arg("-dc").stdin(input).output().expect("gzip").stdout
+}
+
+/// The bytes of a URL, in which `%` and two digits stand for one.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at(2);
+        bytes.push(u8::from_str_radix(digits, 16).expect("two digits"));
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    bytes
 }
 
 /// Puts text below a directory.

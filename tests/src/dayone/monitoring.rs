@@ -1,8 +1,9 @@
-//! Prometheus and its alertmanager beside a node, with the rules of `packaging/alerts/` and the node's exporter.
+//! Prometheus and its alertmanager beside nodes, with the rules of `packaging/alerts/` and the node's exporter.
 
 use std::{
     collections::BTreeSet,
     fs::{self, File},
+    net::Ipv4Addr,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
@@ -11,7 +12,7 @@ use std::{
 use tempfile::TempDir;
 
 use crate::{
-    lab::{Case, Error, Node, Result, wait_every},
+    lab::{Error, Gateway, Node, Result, wait_every},
     program,
 };
 
@@ -31,7 +32,7 @@ rule_files: [rules.yml]
 alerting: {alertmanagers: [{static_configs: [{targets: ['127.0.0.1:9093']}]}]}
 scrape_configs:
 - job_name: node
-  static_configs: [{targets: ['192.0.2.10:9100'], labels: {instance: worker-0}}]
+  static_configs:
 ";
 /// Their own files, below /usr/share, where the host has none.
 const WITH_FILES: &str = "\
@@ -61,11 +62,11 @@ pub struct Monitoring {
 }
 
 impl Monitoring {
-    /// Starts them, with the rules of the tree but for their patience.
+    /// Starts them for these nodes, with the rules of the tree but for their patience.
     ///
     /// # Errors
     /// If a file cannot be written, or a program does not start.
-    pub fn start(case: &Case<'_>) -> Result<Self> {
+    pub fn start(peer: &Gateway, nodes: &[(String, Ipv4Addr)]) -> Result<Self> {
         let files = tempfile::tempdir().map_err(Error::file("make", Path::new("/tmp")))?;
         let source = program::root().join("packaging/alerts/dayone.rules.yml");
         let rules = fs::read_to_string(&source).map_err(Error::file("read", &source))?;
@@ -77,9 +78,14 @@ impl Monitoring {
                 _ => format!("{line}\n"),
             })
             .collect();
+        let target = |(name, address): &(String, Ipv4Addr)| {
+            format!("  - {{targets: ['{address}:9100'], labels: {{instance: {name}}}}}\n")
+        };
+        let prometheus: String =
+            std::iter::once(PROMETHEUS.to_owned()).chain(nodes.iter().map(target)).collect();
         for (name, text) in [
             ("rules.yml", impatient.as_str()),
-            ("prometheus.yml", PROMETHEUS),
+            ("prometheus.yml", prometheus.as_str()),
             ("alertmanager.yml", ALERTMANAGER),
         ] {
             let path = files.path().join(name);
@@ -87,7 +93,7 @@ impl Monitoring {
         }
         let mut it = Self { children: Vec::new(), files };
         it.run(
-            case,
+            peer,
             "prometheus-alertmanager",
             &[
                 "--config.file=alertmanager.yml",
@@ -97,7 +103,7 @@ impl Monitoring {
             ],
         )?;
         it.run(
-            case,
+            peer,
             "prometheus",
             &[
                 "--config.file=prometheus.yml",
@@ -108,11 +114,11 @@ impl Monitoring {
         Ok(it)
     }
 
-    fn run(&mut self, case: &Case<'_>, name: &str, arguments: &[&str]) -> Result<()> {
+    fn run(&mut self, peer: &Gateway, name: &str, arguments: &[&str]) -> Result<()> {
         let tree = program::monitoring();
         let log = self.log(name);
         let log = File::create(&log).map_err(Error::file("write", &log))?;
-        let mut command = case.peer().command("unshare");
+        let mut command = peer.command("unshare");
         command.args(["--mount", "sh", "-euc", WITH_FILES]).arg(tree).arg(name).args(arguments);
         command.current_dir(self.files.path());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
@@ -125,17 +131,17 @@ impl Monitoring {
         self.files.path().join(format!("{name}.log"))
     }
 
-    /// Waits until exactly these alerts of the node are active, as name and reason.
+    /// Waits until exactly these alerts of nodes are active, as name, reason and node.
     ///
     /// # Errors
     /// If they do not come, with those that are there.
-    pub fn wait_alerts(&self, case: &Case<'_>, expected: &[(&str, &str)]) -> Result<()> {
-        let expected: BTreeSet<(String, String)> =
-            expected.iter().map(|(name, reason)| ((*name).into(), (*reason).into())).collect();
+    pub fn wait_alerts(&self, peer: &Gateway, expected: &[[&str; 3]]) -> Result<()> {
+        let expected: BTreeSet<[String; 3]> =
+            expected.iter().map(|alert| alert.map(str::to_owned)).collect();
         let mut last = BTreeSet::new();
         let pace = Duration::from_millis(200)..=Duration::from_secs(1);
         let waited = wait_every(pace, "the alerts", ALERT, || {
-            last = active(case)?;
+            last = active(peer)?;
             Ok((last == expected).then_some(()))
         });
         waited.map_err(|_| Error::Output {
@@ -161,16 +167,33 @@ impl Drop for Monitoring {
     }
 }
 
-/// The alerts of worker-0 that the alertmanager has; none before it answers.
-fn active(case: &Case<'_>) -> Result<BTreeSet<(String, String)>> {
+/// Faults that Prometheus's own tool finds in metrics; empty if it finds none.
+///
+/// # Errors
+/// If it does not start.
+pub fn faults_of_metrics(text: &str) -> Result<String> {
+    let promtool = program::monitoring().join("usr/bin/promtool");
+    let mut command = Command::new(&promtool);
+    let output = program::with_input(command.args(["check", "metrics"]), text)
+        .map_err(Error::file("run", &promtool))?;
+    let mut told = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if !output.status.success() {
+        told += &output.status.to_string();
+    }
+    Ok(told)
+}
+
+/// The alerts of nodes that the alertmanager has; none before it answers.
+fn active(peer: &Gateway) -> Result<BTreeSet<[String; 3]>> {
     let amtool = program::monitoring().join("usr/bin/amtool");
-    let mut command: Command = case.peer().command(&amtool.to_string_lossy());
+    let mut command: Command = peer.command(&amtool.to_string_lossy());
     command.args(["--alertmanager.url=http://127.0.0.1:9093", "--output=json", "alert", "query"]);
     let output = command.output().map_err(Error::file("run", &amtool))?;
     let alerts: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    let label = |alert: &serde_json::Value, name: &str| {
-        alert["labels"][name].as_str().unwrap_or_default().to_owned()
+    let labels = |alert: &serde_json::Value| {
+        ["alertname", "reason", "instance"]
+            .map(|name| alert["labels"][name].as_str().unwrap_or_default().to_owned())
     };
-    let own = alerts.iter().filter(|it| label(it, "instance") == "worker-0");
-    Ok(own.map(|it| (label(it, "alertname"), label(it, "reason"))).collect())
+    let of_nodes = alerts.iter().map(labels).filter(|it| !it[2].is_empty());
+    Ok(of_nodes.collect())
 }
