@@ -44,7 +44,7 @@ fn main() {
 fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error> {
     case.boot()?;
     let inside = case.inside()?;
-    // What a document written by hand starts: at boot, nothing runs beside the agent.
+    // A document written by hand starts these units: at boot, nothing runs beside the agent.
     inside.sh("systemctl stop kubelet.service dayone-pending.path dayone-health.path")?;
     let document = Document::new().text();
     inside.write("/root/document.yml", &document)?;

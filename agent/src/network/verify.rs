@@ -137,8 +137,8 @@ async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, Networ
 
 /// Returns when the kernel has each of these links.
 ///
-/// Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for them. What is read before lacks them, and has to be
-/// read again.
+/// Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for them. A state that is read before lacks them,
+/// and has to be read again.
 pub(super) async fn made(net: &Clients<'_>, names: &[String]) -> Result<(), NetworkError> {
     wait_for(&mut Changes::of_kernel()?, async || Ok(are_made(net, names).await?.then_some(())))
         .await

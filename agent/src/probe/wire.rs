@@ -56,7 +56,7 @@ pub(crate) async fn before_use(
     Ok(duplicate::before_use(planned, &Facts::read(netlink, paths).await?).await)
 }
 
-/// What is wrong with the cable, for a console: three lines at most, of the six probes and the carriers of the cards.
+/// Faults of the cable, for a console: three lines at most, of the six probes and the carriers of the cards.
 pub(crate) async fn in_three_lines(
     asked: &Asked,
     paths: &Paths,

@@ -159,8 +159,8 @@ async fn let_people_log_in() {
 /// The time for an account of the wire: a silent VLAN or gateway takes the longest.
 const WIRE: Duration = Duration::from_secs(10);
 
-/// Tells on the console what is wrong with the cable, unless it was told before or the document is at fault. It ends with the pause,
-/// and delays nothing.
+/// Tells on the console what is wrong with the cable, unless it was told before or the document is at fault. It ends with the
+/// pause, and delays nothing.
 async fn tell_of_the_wire(paths: &Paths, error: &Error, told: &mut Vec<String>) {
     if error.exit() == Exit::Input {
         return;

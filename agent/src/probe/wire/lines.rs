@@ -1,4 +1,4 @@
-//! What is wrong with the cable, for a console without a network: three lines at most.
+//! Faults of the cable, for a console without a network: three lines at most.
 
 use super::finding::{Finding, Verdict};
 use crate::model::Link;
@@ -48,7 +48,7 @@ fn names(links: &[&Link]) -> String {
     }
 }
 
-/// What is seen, without the cause, if both together do not fit.
+/// The observation, without its cause if both together do not fit.
 fn short(detail: &str) -> String {
     let is_shorter = |end: &usize| detail.get(..*end).is_some_and(|it| it.chars().count() <= WIDTH);
     let ends = [": ", "; "].into_iter().flat_map(|mark| detail.match_indices(mark));
