@@ -147,7 +147,7 @@ impl State {
         let mut state = NetworkState::new();
         // Hidden secrets cannot be compared.
         state.set_include_secrets(true);
-        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: e.into() })?;
+        retrieve(&mut state).await?;
         Ok(Self(state))
     }
 
@@ -171,14 +171,14 @@ impl State {
         };
         rules::store_always(&mut desired, current.as_ref().map(|it| &it.0));
         desired.set_verify_change(false).set_commit(false).set_timeout(timeout);
-        desired.apply_async().await.map_err(|e| StateError::Apply { source: e.into() })
+        Box::pin(desired.apply_async()).await.map_err(|e| StateError::Apply { source: e.into() })
     }
 
     /// The current state of the kernel and Open vSwitch, without NetworkManager.
     pub(crate) async fn retrieve_kernel() -> Result<Self, StateError> {
         let mut state = NetworkState::new();
         state.set_kernel_only(true);
-        state.retrieve_async().await.map_err(|e| StateError::Retrieve { source: e.into() })?;
+        retrieve(&mut state).await?;
         Ok(Self(state))
     }
 
@@ -331,6 +331,12 @@ impl State {
     pub(crate) fn replacing(&self, previous: &Self) -> Self {
         Self(replacing::replacing(&self.0, &previous.0))
     }
+}
+
+/// nmstate's futures have tens of kilobytes, and several would lie in one another on the stack: they are on the heap.
+async fn retrieve(state: &mut NetworkState) -> Result<(), StateError> {
+    let retrieved = Box::pin(state.retrieve_async()).await;
+    retrieved.map(drop).map_err(|e| StateError::Retrieve { source: e.into() })
 }
 
 /// `br-ex (ovs-interface): ipv4`: an interface with the keys in which it differs.

@@ -396,3 +396,12 @@ fn an_interface_without_a_type_has_the_one_from_before_the_change() -> Result {
     assert!(state(document)?.with_types_of(&State::default()).lacks_types());
     Ok(())
 }
+
+/// A transaction awaits several of these below one another, on a stack of 8 MiB.
+#[test]
+fn a_call_of_nmstate_is_small_in_its_callers() {
+    let (kernel, desired) = (State::retrieve_kernel(), State::default());
+    assert!(size_of_val(&kernel) <= 4096, "{}", size_of_val(&kernel));
+    let apply = desired.apply_uncommitted(1);
+    assert!(size_of_val(&apply) <= 8192, "{}", size_of_val(&apply));
+}
