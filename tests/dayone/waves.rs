@@ -100,9 +100,9 @@ fn metrics(cluster: &Cluster<'_, '_>, node: &str, expected: &[&str]) -> Result<(
 
 #[tests::case]
 fn a_wrong_document_stops_at_its_canary_and_a_right_one_reaches_all() -> Result<(), Error> {
+    let lab = Lab::open()?;
     // Built and fetched before the nodes are there.
     let _ = (nmgen(), monitoring());
-    let lab = Lab::open()?;
     let guide = fs::read_to_string(root().join("nmgen/doc/guides/waves.md")).unwrap_or_default();
     let good = documents(|it| it);
     let bad = documents(|it| it.with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop"));
