@@ -482,3 +482,46 @@ fn a_collected_tree_answers_as_the_tree_does() -> io::Result<()> {
     );
     Ok(())
 }
+
+/// A canary of the lab whose document failed, as `dayone collect` wrote it when the form was new; without the journals, and with
+/// the files alone that the answers depend on.
+const COLLECTED: &str = "tests/fixtures/collected/canary.json";
+
+/// The answers from that file, each with the file that has it.
+const REPLAYED: [(&str, &[&str]); 5] = [
+    ("status", &["status"]),
+    ("check", &["check"]),
+    ("diff", &["diff"]),
+    ("plan", &["plan"]),
+    ("dry-run", &["apply", "--dry-run"]),
+];
+
+/// Files of earlier versions go on being read: a field that comes has a default, and none goes. `BLESS=1` rewrites the answers.
+#[tests::case]
+fn a_collected_node_of_an_earlier_version_answers() -> io::Result<()> {
+    let collected = program::root().join(COLLECTED);
+    let mut different = Vec::new();
+    for (name, arguments) in REPLAYED {
+        let mut agent = Command::new(program::dayone());
+        let output = agent.args(arguments).arg("--from").arg(&collected).output()?;
+        let (stdout, stderr) = text(&output);
+        let code = output.status.code().unwrap_or(-1);
+        let answer = format!("{stdout}{stderr}exit code {code}\n");
+        let expected = collected.with_file_name(format!("{name}.txt"));
+        if std::env::var_os("BLESS").is_some() {
+            fs::write(&expected, &answer)?;
+        }
+        if fs::read_to_string(&expected)? != answer {
+            different.push(format!("{name}: {answer}"));
+        }
+    }
+    assert!(different.is_empty(), "{}", different.join("\n"));
+    // A form of the future is told as such.
+    let newer = tempfile::NamedTempFile::new()?;
+    let bundle = fs::read_to_string(&collected)?.replacen("\"schema\": 1", "\"schema\": 2", 1);
+    fs::write(newer.path(), bundle)?;
+    let mut agent = Command::new(program::dayone());
+    let output = agent.arg("status").arg("--from").arg(newer.path()).output()?;
+    assert!(text(&output).1.contains("is of a newer version of dayone"), "{output:?}");
+    Ok(())
+}
