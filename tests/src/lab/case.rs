@@ -91,7 +91,7 @@ impl<'lab> Case<'lab> {
     /// The inside of the running node.
     ///
     /// # Errors
-    /// [`Error::NotRunning`] if it is off.
+    /// [`NotRunning`](super::Error::NotRunning) if it is off.
     pub fn inside(&self) -> Result<Inside> {
         self.computer.inside()
     }
