@@ -44,7 +44,7 @@ impl Kernel {
     }
 
     /// The families that are usable, and those of the document's gateways: these were there when it was verified. Without them in
-    /// the record, no later proof would miss an address that went since.
+    /// the record, no later proof would look for an address that went since.
     fn families(&self, wants: &Wants, links: &[LinkRef]) -> Vec<Family> {
         let declared = Uplinks::declared(wants).families;
         let is_one = |it: &Family| self.is_usable(*it, links) || declared.contains(it);
