@@ -176,6 +176,15 @@ impl Netlink {
     /// All addresses, each with what the kernel needs to have it back.
     pub(crate) async fn kept_addresses(&self) -> Result<Vec<KeptAddress>, NetlinkError> {
         let links = self.links().await?;
+        self.kept_addresses_of(&links).await
+    }
+
+    /// Addresses of these links.
+    pub(crate) async fn addresses_of(&self, links: &[Link]) -> Result<Vec<Address>, NetlinkError> {
+        Ok(self.kept_addresses_of(links).await?.into_iter().map(|kept| kept.address).collect())
+    }
+
+    async fn kept_addresses_of(&self, links: &[Link]) -> Result<Vec<KeptAddress>, NetlinkError> {
         let _turn = self.turn.lock().await;
         let messages: Vec<AddressMessage> = self
             .handle
@@ -185,7 +194,7 @@ impl Netlink {
             .try_collect()
             .await
             .map_err(|source| NetlinkError::Addresses { source })?;
-        Ok(messages.into_iter().filter_map(|m| address(m, &links)).collect())
+        Ok(messages.into_iter().filter_map(|m| address(m, links)).collect())
     }
 
     /// Restores an address with label, scope, flags and lifetimes.
@@ -209,9 +218,17 @@ impl Netlink {
     /// Default routes of the main table, one for each next hop.
     pub(crate) async fn default_routes(&self) -> Result<Vec<Route>, NetlinkError> {
         let links = self.links().await?;
+        self.default_routes_of(&links).await
+    }
+
+    /// Default routes of the main table by these links.
+    pub(crate) async fn default_routes_of(
+        &self,
+        links: &[Link],
+    ) -> Result<Vec<Route>, NetlinkError> {
         let mut found = Vec::new();
         for route in self.routes().await? {
-            found.extend(routes::default_routes(&route, &links));
+            found.extend(routes::default_routes(&route, links));
         }
         Ok(found)
     }

@@ -27,14 +27,16 @@ struct Kernel {
 impl Kernel {
     /// With `tentative` addresses, while the kernel still detects duplicates.
     async fn look(netlink: &Netlink, tentative: bool) -> Result<Self, NetlinkError> {
-        let addresses = netlink.addresses().await?.into_iter();
+        // Once for all three: a link that comes meanwhile is an event, and the next look has it.
+        let links = netlink.links().await?;
+        let addresses = netlink.addresses_of(&links).await?.into_iter();
         let usable =
             addresses.filter(|a| a.is_global() && (tentative || !a.tentative) && !a.duplicate);
-        let routes = netlink.default_routes().await?.into_iter();
+        let routes = netlink.default_routes_of(&links).await?.into_iter();
         Ok(Self {
             addresses: usable.map(|a| (a.on.link, Family::of(a.on.ip))).collect(),
             routes: routes.map(|r| (r.link, Family::of(r.gateway))).collect(),
-            links: netlink.links().await?,
+            links,
         })
     }
 
@@ -178,24 +180,47 @@ impl Uplinks {
         }))
     }
 
-    /// Returns when the kernel has all uplinks; fails at `bound` with the missing ones. `say` gets
+    /// Returns when the kernel has all uplinks; fails `bound` after `start` with the missing ones. `say` gets
     /// the awaited ones once a second.
     pub(crate) async fn wait(
         &self,
         netlink: &Netlink,
-        bound: Duration,
+        (start, bound): (Instant, Duration),
         say: &dyn Fn(&str, Duration),
     ) -> Result<(), NetworkError> {
+        let all = |kernel: &Kernel| self.lacking(kernel).is_empty();
+        self.wait_until(netlink, (start, bound), say, all).await.map(|_| ())
+    }
+
+    /// [`Self::wait`] for the families alone: whether the cards are there too.
+    pub(crate) async fn wait_for_families(
+        &self,
+        netlink: &Netlink,
+        (start, bound): (Instant, Duration),
+        say: &dyn Fn(&str, Duration),
+    ) -> Result<bool, NetworkError> {
+        let all =
+            |kernel: &Kernel| self.families.iter().all(|it| kernel.is_usable(*it, &self.links));
+        let kernel = self.wait_until(netlink, (start, bound), say, all).await?;
+        Ok(!self.lacks_cards(&kernel))
+    }
+
+    async fn wait_until(
+        &self,
+        netlink: &Netlink,
+        (start, bound): (Instant, Duration),
+        say: &dyn Fn(&str, Duration),
+        is_there: impl Fn(&Kernel) -> bool,
+    ) -> Result<Kernel, NetworkError> {
         // Subscribe before the first read: a change in between becomes an event.
         let mut events = Events::subscribe()?;
-        let start = Instant::now();
         let mut tick = tokio::time::interval(Duration::from_secs(1));
         loop {
-            let lacking = self.lacking(&Kernel::look(netlink, false).await?);
-            if lacking.is_empty() {
-                return Ok(());
+            let kernel = Kernel::look(netlink, false).await?;
+            if is_there(&kernel) {
+                return Ok(kernel);
             }
-            let what = lacking.join(" and ");
+            let what = self.lacking(&kernel).join(" and ");
             loop {
                 tokio::select! {
                     biased;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nmgen::chain;
+use tokio::time::Instant;
 
 use super::Run;
 use crate::{
@@ -45,7 +46,10 @@ async fn returns(run: &Run<'_>, recorded: &Machine) -> bool {
     }
     let Ok(netlink) = Netlink::connect() else { return false };
     let say = |text: &str, bound| run.progress.say(text, bound);
-    Uplinks { cards, ..Uplinks::default() }.wait(&netlink, CARDS, &say).await.is_ok()
+    Uplinks { cards, ..Uplinks::default() }
+        .wait(&netlink, (Instant::now(), CARDS), &say)
+        .await
+        .is_ok()
 }
 
 /// Records this machine as that of the state, before there is one and when its parts change.

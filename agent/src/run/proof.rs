@@ -1,12 +1,9 @@
 //! The network of a document in force: proved before the boot goes on, and repaired where it does not come back by itself.
 
-use std::{
-    fmt,
-    future::Future,
-    time::{Duration, Instant},
-};
+use std::{fmt, future::Future, time::Duration};
 
 use nmgen::chain;
+use tokio::time::Instant;
 
 use super::{Run, last_good::last_good_if_readable};
 use crate::{
@@ -124,21 +121,22 @@ async fn wait(
     let start = Instant::now();
     let say = |text: &str, bound| run.progress.say(text, bound);
     if run.settings.probe.gateway == Policy::Off {
-        return expected.wait(netlink, bound, &say).await.map_err(Lack::Network);
+        return expected.wait(netlink, (start, bound), &say).await.map_err(Lack::Network);
     }
     let asked = [probe::gateways_in_use(&expected.links)];
-    let above_cards = Uplinks { cards: Vec::new(), ..expected.clone() };
-    let answered = async {
-        let is_there = above_cards.wait(netlink, bound, &|_, _| {}).await.is_ok();
-        if !is_there || !probe::run(&asked, bound, run.paths, netlink).await.iter().all(|it| it.ok)
-        {
-            std::future::pending::<()>().await;
+    let waited = expected.wait_for_families(netlink, (start, bound), &say).await;
+    if !waited.map_err(Lack::Network)? {
+        let answered = async {
+            let answers = probe::run(&asked, bound, run.paths, netlink).await;
+            if !answers.iter().all(|it| it.ok) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            biased;
+            waited = expected.wait(netlink, (start, bound), &say) => waited.map_err(Lack::Network)?,
+            () = answered => return Ok(()),
         }
-    };
-    tokio::select! {
-        biased;
-        waited = expected.wait(netlink, bound, &say) => waited.map_err(Lack::Network)?,
-        () = answered => return Ok(()),
     }
     let bound = bound.saturating_sub(start.elapsed()).max(run.settings.timeout.baseline.get());
     say(&format!("waiting for a gateway's answer (up to {:.0} s)", bound.as_secs_f64()), bound);
