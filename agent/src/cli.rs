@@ -234,12 +234,20 @@ pub(crate) enum Command {
     ///
     /// The file has the status, the journals of this boot, documents, profiles, the states of nmstate, NetworkManager, the kernel
     /// and Open vSwitch, cards, neighbours by LLDP, versions. Works on a broken node: a source that does not answer has its error
-    /// there. Takes at most ten seconds. `plan`, `check`, `diff`, `export`, `status` and `apply --dry-run` answer from it elsewhere
+    /// there. Takes at most ten seconds, unless `--timeout` says otherwise. `plan`, `check`, `diff`, `export`, `status` and `apply --dry-run` answer from it elsewhere
     /// (`--from FILE`), `nmgen report` from many.
     Collect {
         /// Write to FILE, for root alone, compressed if its name ends in `.gz`; standard output without it
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
+        /// Wait for each source, all at the same time, for at most SECONDS: more than the default on a very slow node
+        #[arg(
+            long,
+            value_name = "SECONDS",
+            default_value_t = 8,
+            value_parser = clap::value_parser!(u64).range(1..=600)
+        )]
+        timeout: u64,
     },
     /// Print in what the current state differs from this node's document
     ///

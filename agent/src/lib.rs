@@ -29,7 +29,7 @@ mod status;
 mod transaction;
 mod watchdog;
 
-use std::{path::Path, process::ExitCode};
+use std::{path::Path, process::ExitCode, time::Duration};
 
 use clap::Parser as _;
 
@@ -159,7 +159,9 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Check { format, document, .. } => {
             command::check(paths, document.as_deref(), *format).await
         }
-        Command::Collect { output } => command::collect(paths, output.as_deref()).await,
+        Command::Collect { output, timeout } => {
+            command::collect(paths, output.as_deref(), Duration::from_secs(*timeout)).await
+        }
         Command::Probe { format } => command::probe(paths, *format).await,
         Command::Plan { json, .. } => command::plan(paths, *json).await,
         Command::Diff { document, format, exit_code, .. } => {

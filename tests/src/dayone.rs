@@ -20,7 +20,7 @@ pub use self::{
         BRIDGE_PROFILES, USERSPACE, automatic, bridge_outcome, remove_bridge, volatile_profiles,
         with_bridge,
     },
-    bundle::{collected, replays},
+    bundle::{collected, replays, replays_topology},
     cluster::Cluster,
     configure_ovs::{
         PATCH, configure_ovs, configure_ovs_in_run, ovn, ovn_controller, ovs_rows, removes_remains,

@@ -1,6 +1,7 @@
 //! A bond and a VLAN of cards identified by MAC address in the initramfs; br-ex on the bond in the running system.
 
 use tests::{
+    dayone::{exports, replays_topology},
     lab::{Inside, Machines, VmCase},
     two_stage::{
         ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, br_ex, fleet,
@@ -132,6 +133,8 @@ fn lacp_with_a_real_partner() -> Result<()> {
         assert!(!bond.contains("Partner Mac Address: 00:00:00:00:00:00"), "{bond}");
         let partner = case.lacp("aggregate")?;
         assert_eq!(partner.matches("current attached").count(), 2, "{partner}");
+        exports(&inside)?;
+        replays_topology(&inside)?;
         Ok(())
     })
 }

@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 use tests::{
     configure_ovs_profiles,
-    dayone::{Profiles, parse, profiles, undocumented},
+    dayone::{Profiles, parse, profiles, replays_topology, undocumented},
     derived::{OWN_NETWORK, STATIC_ROUTE, metrics},
     lab::{Inside, Machines, Nic, VmCase},
     two_stage::{
@@ -202,6 +202,7 @@ fn on_a_bond_and_on_vlans() -> Result<()> {
             assert!(kubelet.exec_start > bridge.active_enter, "{kubelet:?} {bridge:?}");
         }
         let inside = moved(case, "bond0.100")?;
+        replays_topology(&inside)?;
         both_ports_carry(case, &inside)?;
         as_the_script(&inside, configure_ovs_profiles!("bond-vlan"), "bond0.100", "bond0.100")?;
         let own = address_of(&inside, "bond0.100")?;

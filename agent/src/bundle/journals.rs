@@ -17,8 +17,6 @@ const KEPT: usize = 1 << 20;
 /// The most that is read.
 const READ: u64 = 16 << 20;
 
-const BOUND: Duration = Duration::from_secs(5);
-
 /// A text each.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,11 +26,11 @@ pub(crate) struct Journals {
 }
 
 impl Journals {
-    /// The journals of the running system.
-    pub(crate) async fn now() -> Self {
+    /// The journals of the running system, each read within `bound`.
+    pub(crate) async fn now(bound: Duration) -> Self {
         let own = ["--identifier=dayone"];
         let (dayone, network_manager) =
-            tokio::join!(journal(&own), journal(&["--unit=NetworkManager.service"]));
+            tokio::join!(journal(&own, bound), journal(&["--unit=NetworkManager.service"], bound));
         Self { dayone, network_manager }
     }
 
@@ -52,11 +50,11 @@ impl Journals {
     }
 }
 
-async fn journal(of: &[&str]) -> Told<String> {
-    match tokio::time::timeout(BOUND, asked(of)).await {
+async fn journal(of: &[&str], bound: Duration) -> Told<String> {
+    match tokio::time::timeout(bound, asked(of)).await {
         Ok(Ok(text)) => Told::Value(text),
         Ok(Err(why)) => Told::Error(why),
-        Err(_) => Told::Error(format!("journalctl did not end within {} s", BOUND.as_secs())),
+        Err(_) => Told::Error(format!("journalctl did not end within {} s", bound.as_secs())),
     }
 }
 

@@ -2,7 +2,10 @@
 
 mod live;
 
-use std::{path::Path, time::Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
@@ -18,9 +21,13 @@ use crate::{
     status,
 };
 
-/// Collects, and writes to `output`, else to standard output.
-pub(crate) async fn collect(paths: &Paths, output: Option<&Path>) -> Result<(), Error> {
-    let bundle = collected(paths).await?;
+/// Collects, each source within `bound`, and writes to `output`, else to standard output.
+pub(crate) async fn collect(
+    paths: &Paths,
+    output: Option<&Path>,
+    bound: Duration,
+) -> Result<(), Error> {
+    let bundle = collected(paths, bound).await?;
     let path = output.unwrap_or(Path::new("-"));
     let bytes = encode(&bundle, path)?;
     if path == Path::new("-") {
@@ -31,12 +38,14 @@ pub(crate) async fn collect(paths: &Paths, output: Option<&Path>) -> Result<(), 
 }
 
 /// Everything, where a source that fails has its error: a broken node is collected too.
-async fn collected(paths: &Paths) -> Result<Value, Error> {
+async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
     let start = Instant::now();
     let mut redactor = Redactor::default();
     let (files, left_out) = bundle::files(paths, &mut redactor);
     let (facts, journals, manager) = match paths.is_system() {
-        true => tokio::join!(live::facts(paths), Journals::now(), live::version()),
+        true => {
+            tokio::join!(live::facts(paths, bound), Journals::now(bound), live::version(bound))
+        }
         false => {
             let why = "it is not this system";
             (live::none(why), Journals::none(why), Told::Error(why.to_owned()))

@@ -2,8 +2,8 @@
 
 use tests::{
     dayone::{
-        ADDRESS, BRIDGE_PROFILES, MAC, PATCH, SOON, bridge_outcome, configure_ovs_in_run, exports,
-        ovn, volatile_profiles,
+        ADDRESS, APPLIED, BRIDGE_PROFILES, HOST_FILE, MAC, PATCH, SOON, attempt, bridge_outcome,
+        configure_ovs_in_run, exports, ovn, volatile_profiles,
     },
     lab::{Error, Lab, Peer},
 };
@@ -39,6 +39,17 @@ fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
         assert_eq!(known.trim_matches('"'), uuid);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
+
+        // What was exported of the script's bridge adopts it: no port, no number and no address is another.
+        inside.write(HOST_FILE, &document)?;
+        let adopted = attempt(&inside)?;
+        assert_eq!(adopted.exit, 0, "{}", adopted.text());
+        assert_eq!(inside.sh(&numbers)?, before);
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
+        let status = inside.run(&["dayone", "status"])?.success()?;
+        assert!(status.starts_with("IN FORCE: "), "{status}");
+        assert_eq!(inside.read(APPLIED)?.as_ref(), Some(&document));
         Ok(())
     })
 }

@@ -20,12 +20,6 @@ use crate::{
     status::{StatusFile, trial::monotonic},
 };
 
-/// The bound of a question that is answered within milliseconds.
-const ANSWER: Duration = Duration::from_secs(3);
-
-/// The bound of nmstate's state, which is some hundred questions to NetworkManager, and of the gateways.
-const LOOK: Duration = Duration::from_secs(8);
-
 /// The answer of a source, or its error.
 async fn told<T, E: std::error::Error>(
     bound: Duration,
@@ -42,39 +36,39 @@ fn late(bound: Duration) -> String {
     format!("no answer within {} s", bound.as_secs())
 }
 
-/// Facts of this system.
-pub(super) async fn facts(paths: &Paths) -> Facts {
+/// Facts of this system; each source has `bound`, all at the same time.
+pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
     let kernel = async {
         tokio::join!(
-            told(ANSWER, async { Netlink::connect()?.links().await }),
-            told(ANSWER, async { Netlink::connect()?.addresses().await }),
-            told(ANSWER, async { Netlink::connect()?.default_routes().await }),
+            told(bound, async { Netlink::connect()?.links().await }),
+            told(bound, async { Netlink::connect()?.addresses().await }),
+            told(bound, async { Netlink::connect()?.default_routes().await }),
         )
     };
     let manager = async {
         tokio::join!(
-            told(ANSWER, asked(async |bus| bus.connections().await)),
-            told(ANSWER, asked(async |bus| bus.active().await)),
-            told(ANSWER, asked(async |bus| bus.activated().await)),
-            told(ANSWER, asked(async |bus| bus.lldp_neighbours().await)),
+            told(bound, asked(async |bus| bus.connections().await)),
+            told(bound, asked(async |bus| bus.active().await)),
+            told(bound, asked(async |bus| bus.activated().await)),
+            told(bound, asked(async |bus| bus.lldp_neighbours().await)),
         )
     };
     let state = async |state: Result<State, StateError>| state?.to_value();
     let states = async {
         tokio::join!(
-            told(LOOK, async { state(State::retrieve().await).await }),
-            told(LOOK, async { state(State::retrieve_kernel().await).await }),
+            told(bound, async { state(State::retrieve().await).await }),
+            told(bound, async { state(State::retrieve_kernel().await).await }),
         )
     };
     let (kernel, manager, bridges, states, outages, silent) = tokio::join!(
         kernel,
         manager,
-        told(ANSWER, bridges(paths)),
+        told(bound, bridges(paths)),
         states,
         async {
             tokio::join!(services::down_open_vswitch(paths), services::down_network_manager(paths),)
         },
-        silent(paths),
+        silent(paths, bound),
     );
     Facts {
         links: kernel.0,
@@ -105,19 +99,19 @@ async fn asked<T>(question: impl AsyncFnOnce(Bus) -> Result<T, BusError>) -> Res
 }
 
 /// NetworkManager's version.
-pub(super) async fn version() -> Told<String> {
-    told(ANSWER, asked(async |bus| bus.version().await)).await
+pub(super) async fn version(bound: Duration) -> Told<String> {
+    told(bound, asked(async |bus| bus.version().await)).await
 }
 
 /// Why no gateway of the network in force answers.
-async fn silent(paths: &Paths) -> Option<String> {
+async fn silent(paths: &Paths, bound: Duration) -> Option<String> {
     let settings = Usable::load(paths).settings;
     let boot = StatusFile::load(paths).ok().flatten();
     let bridge = boot.as_ref().and_then(|it| it.bridge.as_ref());
     let bridge = bridge.filter(|it| !it.uplink.is_empty());
     let record = Record::load(paths);
     let look = gateway::silent(paths, &settings, &record, bridge);
-    tokio::time::timeout(LOOK, look).await.unwrap_or_else(|_| Some(late(LOOK)))
+    tokio::time::timeout(bound, look).await.unwrap_or_else(|_| Some(late(bound)))
 }
 
 /// The facts of a tree that is no system.
