@@ -234,8 +234,8 @@ pub(crate) enum Command {
     ///
     /// The file has the status, the journals of this boot, documents, profiles, the states of nmstate, NetworkManager, the kernel
     /// and Open vSwitch, cards, neighbours by LLDP, versions. Works on a broken node: a source that does not answer has its error
-    /// there. Takes at most ten seconds, unless `--timeout` says otherwise. `plan`, `check`, `diff`, `export`, `status` and `apply --dry-run` answer from it elsewhere
-    /// (`--from FILE`), `nmgen report` from many.
+    /// there. Takes at most ten seconds, unless `--timeout` says otherwise. `plan`, `check`, `diff`, `export`, `status` and
+    /// `apply --dry-run` answer from it elsewhere (`--from FILE`), `nmgen report` from many.
     Collect {
         /// Write to FILE, for root alone, compressed if its name ends in `.gz`; standard output without it
         #[arg(long, short, value_name = "FILE")]

@@ -40,7 +40,7 @@ fn of_configure_ovs_with_its_patch_port() -> Result<(), Error> {
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
 
-        // What was exported of the script's bridge adopts it: no port, no number and no address is another.
+        // The exported document adopts the script's bridge: no port, no number and no address is another.
         inside.write(HOST_FILE, &document)?;
         let adopted = attempt(&inside)?;
         assert_eq!(adopted.exit, 0, "{}", adopted.text());

@@ -22,7 +22,7 @@ const ANSWERS: [&[&str]; 9] = [
     &["export", "--policy"],
 ];
 
-/// Those of the topology: what is wanted, what is there, and how the one becomes the other.
+/// Answers about the topology: the wanted network, the present one, and the steps between them.
 const OF_THE_TOPOLOGY: [&[&str]; 3] =
     [&["status", "--json"], &["diff", "--format", "json"], &["plan", "--json"]];
 
