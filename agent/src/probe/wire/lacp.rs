@@ -6,11 +6,19 @@ use crate::model::{Bond, BondPort};
 pub(super) fn judge(bond: &Bond) -> Finding {
     let failed = |detail, next| Finding::failed(Wire::Lacp, &bond.name, detail, next);
     let name = &bond.name;
+    // A port without a carrier is a finding of `bond`: no partner can be heard on it, and its state is an old one.
+    let ports: Vec<&BondPort> = bond.ports.iter().filter(|it| it.has_carrier).collect();
+    if ports.is_empty() {
+        let detail = format!("no port of {name} has a carrier, so nobody can be heard");
+        return Finding::new(Wire::Lacp, name, Verdict::Unknown, detail);
+    }
     let names = |is_meant: &dyn Fn(&BondPort) -> bool| {
-        let meant = bond.ports.iter().filter(|it| is_meant(it)).map(|it| it.name.as_str());
+        let meant = ports.iter().filter(|it| is_meant(it)).map(|it| it.name.as_str());
         meant.collect::<Vec<&str>>().join(", ")
     };
-    let Some(partner) = &bond.partner else {
+    // The kernel keeps the address of a partner that has gone, for a while.
+    let Some(partner) = bond.partner.as_ref().filter(|_| !ports.iter().all(|it| it.is_alone))
+    else {
         let detail = format!(
             "nobody speaks LACP on {name}: the switch's ports are in no port channel, or in one without \
              LACP (mode on)"
@@ -43,10 +51,13 @@ pub(super) fn judge(bond: &Bond) -> Finding {
         return failed(detail, "look for a blocked or suspended port in the switch's port channel");
     }
     let rate = |is_fast| if is_fast { "fast" } else { "slow" };
-    let theirs = bond.ports.iter().any(|it| it.partner_is_fast);
+    let theirs = ports.iter().any(|it| it.partner_is_fast);
+    let count = match (ports.len(), bond.ports.len()) {
+        (live, all) if live == all => format!("all {all} ports"),
+        (live, all) => format!("{live} of {all} ports, all with a carrier,"),
+    };
     let detail = format!(
-        "partner {partner}, all {} ports in one aggregator; rate: {} here, {} there",
-        bond.ports.len(),
+        "partner {partner}, {count} in one aggregator; rate: {} here, {} there",
         rate(bond.is_fast),
         rate(theirs)
     );
@@ -89,11 +100,23 @@ mod tests {
         for (found, words) in [
             (changed(|it| it.partner = None), "nobody speaks LACP on bond0"),
             (changed(|it| it.ports[1].is_alone = true), "eno2 of bond0 hears no LACP"),
+            (
+                changed(|it| it.ports.iter_mut().for_each(|port| port.is_alone = true)),
+                "nobody speaks LACP on bond0",
+            ),
             (changed(|it| it.ports[1].aggregator = Some(2)), "eno2 of bond0 is in another"),
             (changed(|it| it.ports[1].carries = false), "eno2 of bond0 does not carry"),
         ] {
             assert!(found.detail.contains(words), "{found:?}");
             assert!(found.result == Verdict::Failed && found.next.is_some(), "{found:?}");
         }
+        // A cable that is out is no matter of LACP.
+        let one = changed(|it| {
+            it.ports[1] = BondPort { is_alone: true, aggregator: Some(2), ..BondPort::default() };
+        });
+        assert_eq!(one.result, Verdict::Ok, "{one:?}");
+        assert!(one.detail.contains("1 of 2 ports"), "{one:?}");
+        let none = changed(|it| it.ports.iter_mut().for_each(|port| port.has_carrier = false));
+        assert_eq!(none.result, Verdict::Unknown, "{none:?}");
     }
 }
