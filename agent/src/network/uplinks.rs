@@ -27,7 +27,7 @@ struct Kernel {
 impl Kernel {
     /// With `tentative` addresses, while the kernel still detects duplicates.
     async fn look(netlink: &Netlink, tentative: bool) -> Result<Self, NetlinkError> {
-        // Once for all three: a link that comes meanwhile is an event, and the next look has it.
+        // One list for all three: a link that comes meanwhile is an event, and the next look has it.
         let links = netlink.links().await?;
         let addresses = netlink.addresses_of(&links).await?.into_iter();
         let usable =

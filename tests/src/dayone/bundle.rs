@@ -60,10 +60,19 @@ fn written(inside: &Inside, options: &[&str]) -> Result<Value> {
 /// # Panics
 /// When an answer differs.
 pub fn replays(inside: &Inside) -> Result<Value> {
-    compares(inside, &ANSWERS)
+    let mut bundle = collected(inside)?;
+    // A host that runs many suites at once may be slower than a source's bound, which is then told in the file.
+    for _ in 0..4 {
+        if !bundle["facts"].to_string().contains("no answer within") {
+            break;
+        }
+        bundle = collected(inside)?;
+    }
+    compares(inside, bundle, &ANSWERS)
 }
 
-/// [`replays`] with the answers of the topology alone: a virtual machine without KVM takes seconds for each.
+/// [`replays`] for a virtual machine without KVM: sources need longer than a node's bound, and each answer takes seconds, so that
+/// only those of the topology are compared.
 ///
 /// # Errors
 /// The lab's.
@@ -71,12 +80,10 @@ pub fn replays(inside: &Inside) -> Result<Value> {
 /// # Panics
 /// When an answer differs.
 pub fn replays_topology(inside: &Inside) -> Result<Value> {
-    compares(inside, &OF_THE_TOPOLOGY)
+    compares(inside, written(inside, &["--timeout", "250"])?, &OF_THE_TOPOLOGY)
 }
 
-fn compares(inside: &Inside, answers: &[&[&str]]) -> Result<Value> {
-    // A host that runs many suites at once, and a virtual machine, are slower than the bound of a node.
-    let bundle = written(inside, &["--timeout", "250"])?;
+fn compares(inside: &Inside, bundle: Value, answers: &[&[&str]]) -> Result<Value> {
     for answer in answers {
         let live = inside.run(&[&["dayone"], *answer].concat())?;
         let replayed = inside.run(&[&["dayone"], *answer, &["--from", FILE]].concat())?;
