@@ -16,8 +16,9 @@ pub(super) fn run(input: &[u8]) {
     let machine = if is_live { Machine::live() } else { Machine::new() };
     let machine = machine.card("ens3", "52:54:00:00:00:01").card("ens4", "52:54:00:00:00:02");
     let line = line.replace('\n', " ");
-    // The last one counts: nothing is waited for.
-    machine.write("proc/cmdline", &format!("{line} nmgen.timeout=0\n"));
+    // The last one counts, outside of the line's quotes: nothing is waited for.
+    let quote = if line.matches('"').count() % 2 == 0 { "" } else { "\"" };
+    machine.write("proc/cmdline", &format!("{line}{quote} nmgen.timeout=0\n"));
     let directory = if is_live { "etc/assisted/network" } else { "etc/nmgen" };
     for (name, text) in files {
         // A file that stands where another one needs a directory is left out.
