@@ -11,6 +11,15 @@ use tests::{
 /// An unused address.
 const DEAD: &str = "192.0.2.3";
 
+/// A card whose addresses the network gives, if it has any.
+const SECOND_CARD: &str = "\
+- name: eno2
+  type: ethernet
+  state: up
+  ipv4: {enabled: false}
+  ipv6: {enabled: true, autoconf: true, dhcp: true, auto-dns: false}
+";
+
 fn second_route(more: &str) -> String {
     format!(
         "  - destination: 0.0.0.0/0\n    next-hop-address: {DEAD}\n    next-hop-interface: br-ex\n{more}"
@@ -59,7 +68,10 @@ fn gateway_of_another_table_is_not_probed() -> Result<(), Error> {
     let lab = Lab::open()?;
     let mut document = Document::new();
     document.rest.push_str(&second_route("    table-id: 100\n"));
+    // With it nmstate writes the name server into two profiles.
+    document.rest.insert_str(0, SECOND_CARD);
     let node = worker()
+        .nic(Nic::new("eno2", "52:54:00:00:00:02"))
         .keyfile("eno1", DAY_ONE)
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(HOST_FILE, &document.text(), 0o644);

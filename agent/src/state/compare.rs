@@ -104,28 +104,34 @@ fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
     }
 }
 
-/// Compares servers and search domains in order, options in any order.
+/// Compares servers and search domains in order, options in any order. An entry counts once: nmstate may write it into the profiles
+/// of two interfaces, and its state then shows it for each.
 fn holds_dns(desired: &NetworkState, current: &NetworkState) -> bool {
     let want = desired.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
     let have = current.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
-    let sorted = |list: Option<Vec<String>>| {
-        let mut list = list.unwrap_or_default();
-        list.sort_unstable();
-        list
-    };
     let is_purge = [&want.server, &want.search, &want.options]
         .iter()
         .all(|list| list.as_ref().is_none_or(Vec::is_empty));
-    let same = |want: &Option<Vec<String>>, have: &Option<Vec<String>>| match want {
+    let same = |want: &Option<Vec<String>>, have: &Option<Vec<String>>, sorted: bool| match want {
         None => !is_purge || have.as_ref().is_none_or(Vec::is_empty),
-        Some(want) => *want == have.clone().unwrap_or_default(),
-    };
-    same(&want.server, &have.server)
-        && same(&want.search, &have.search)
-        && match &want.options {
-            None => same(&None, &have.options),
-            Some(_) => sorted(want.options.clone()) == sorted(have.options.clone()),
+        Some(want) => {
+            let (mut want, mut have) = (once(want), once(have.as_deref().unwrap_or_default()));
+            if sorted {
+                want.sort_unstable();
+                have.sort_unstable();
+            }
+            want == have
         }
+    };
+    same(&want.server, &have.server, false)
+        && same(&want.search, &have.search, false)
+        && same(&want.options, &have.options, true)
+}
+
+/// The entries, each in its first place.
+fn once(list: &[String]) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    list.iter().map(String::as_str).filter(|entry| seen.insert(*entry)).collect()
 }
 
 #[cfg(test)]

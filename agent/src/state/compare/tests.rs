@@ -348,6 +348,12 @@ fn name_servers_that_the_document_leaves_out_may_be_there() -> Result {
     let options = "options: [rotate, debug]";
     let other = dns("server: [192.0.2.1], options: [debug, rotate]");
     assert!(holds(&dns(options), &other)?);
+    // Two profiles with the same entries.
+    let twice = dns(
+        "server: [192.0.2.1, 192.0.2.2, 192.0.2.1, 192.0.2.2], search: [example.org, example.org]",
+    );
+    assert!(holds(&dns("server: [192.0.2.1, 192.0.2.2], search: [example.org]"), &twice)?);
+    assert!(!holds(&dns("server: [192.0.2.2, 192.0.2.1]"), &twice)?);
     Ok(())
 }
 
