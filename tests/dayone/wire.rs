@@ -1,7 +1,7 @@
 //! `dayone probe` where the wire is wrong, and where its silence must not matter.
 
 use tests::{
-    dayone::{ADDRESS, HOST_FILE, SOON, attempt, outcome, start, unwrapped},
+    dayone::{ADDRESS, ATTEMPT, GOES_ON, HOST_FILE, attempt, outcome, start, unwrapped},
     lab::{Case, Error, Fault},
     wire::{has, probed},
 };
@@ -96,7 +96,7 @@ fn a_taken_address_is_never_used(case: &Case<'_>, settings: &str) -> Result<(), 
     Ok(())
 }
 
-/// As a silent gateway does, if the settings ask for it.
+/// As a silent gateway does, if the settings ask for it; the network from before carries the node, and the boot goes on.
 fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
     peers_mtu(case, "1400")?;
     let inside = case.inside()?;
@@ -106,16 +106,24 @@ fn a_wrong_wire_rolls_back(case: &Case<'_>) -> Result<(), Error> {
     let mark = start(&inside)?;
     let refused = outcome(&inside, Some(&mark))?;
     assert_eq!(refused.exit, 3, "{}", refused.text());
-    // The pause tells what is wrong with the cable: the journal has the lines of the console, which a container does not keep.
+    inside.wait_journal(&[mark.argument(), GOES_ON], ATTEMPT, |_| true)?;
+    assert!(unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("bytes do not pass"));
+    assert!(!inside.sh("ip route")?.contains("203.0.113.0/24"));
+
+    // A required target that is silent keeps the boot. The pause tells what is wrong with the cable: the journal has the lines of
+    // the console, which a container does not keep.
+    let settings = inside.sh(&format!("cat {SETTINGS}"))?;
+    let target = "[[probe.target]]\nname = \"registry\"\ntcp = \"192.0.2.9:5000\"\n";
+    inside.write(SETTINGS, &format!("{settings}\n{target}"))?;
+    let mark = start(&inside)?;
+    assert_eq!(outcome(&inside, Some(&mark))?.exit, 3);
     for words in
         ["the wire: carrier on eno1", "the wire: 192.0.2.1 on br-ex answers small packets, and "]
     {
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, SOON, |entry| entry.message().starts_with(words))?;
+        inside.wait_journal(&own, ATTEMPT, |entry| entry.message().starts_with(words))?;
     }
     inside.sh("systemctl stop dayone.service")?;
-    assert!(unwrapped(&inside.run(&["dayone", "status"])?.stdout).contains("bytes do not pass"));
-    assert!(!inside.sh("ip route")?.contains("203.0.113.0/24"));
     peers_mtu(case, "1500")
 }
 

@@ -167,7 +167,8 @@ async fn put_back(
 }
 
 /// The probes that decide for the last good document, always with a gateway, in use on its links if the document names none: its
-/// silence before may be the fault.
+/// silence before may be the fault. The wire is not asked: a switch that is wrong makes no node unreachable, and no document mends
+/// it.
 fn telling(
     plan: &[Probe],
     before: &[ProbeResult],
@@ -175,6 +176,7 @@ fn telling(
     links: &[LinkRef],
 ) -> Vec<Probe> {
     let mut asked = probe::decisive(plan, before, &probe::of_both_families(links));
+    asked.retain(|probe| !matches!(probe.kind, Kind::Wire { .. }));
     let is_gateway =
         |probe: &Probe| matches!(probe.kind, Kind::Gateway(..) | Kind::NamedGateways(_));
     if gateway != Policy::Off && !asked.iter().any(is_gateway) {
@@ -213,5 +215,13 @@ mod tests {
         assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "dns"]);
         let off = Probes { gateway: Policy::Off, ..Probes::default() };
         assert!(names(&named, &[], &off).is_empty());
+    }
+
+    #[test]
+    fn a_wire_that_is_wrong_does_not_tell_against_the_last_good_document() {
+        let settings =
+            Probes { lacp: Policy::Required, vlan: Policy::IfItWorkedBefore, ..Probes::default() };
+        let before = [("IPv4 gateway", true), ("vlan", true)];
+        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway"]);
     }
 }
