@@ -59,7 +59,8 @@ pub(crate) enum Error {
     #[error("cannot undo the unfinished transaction of an earlier run ({phase})")]
     Recover { phase: Phase, source: Box<PhaseError> },
     #[error(
-        "document {digest} failed {count} times and is not tried again until it changes \
+        "document {digest} failed {count} times and is not tried again until it changes, \
+         the network gets a card, an address or a default route, \
          or `dayone apply --retry` is called; last: {last}"
     )]
     GivenUp { digest: Digest, count: u32, last: String },

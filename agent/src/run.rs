@@ -57,6 +57,8 @@ pub(crate) struct Run<'a> {
 pub(crate) enum Extent {
     /// To the change of the network, as if no attempt had failed before.
     Forgiving,
+    /// To the change of the network, once more where the document was given up: the network has more than at the attempt before.
+    Grown,
     /// To the change of the network.
     Whole,
     /// Up to the network: the same input was refused or given up before, so the attempt asks whether the network that is there

@@ -5,7 +5,7 @@ use tests::{
         ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, SOON, STATUS, attempt,
         kubelet_ran, outcome, picture, settle, worker,
     },
-    lab::{Case, Error, Inside, Lab, Node, Peer},
+    lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
 /// A node with short timeouts and the default limit of attempts.
@@ -75,6 +75,12 @@ fn document_that_failed_three_times_waits_for_a_change_or_a_word() -> Result<(),
         inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
             it.message().contains("failed 4 times and is not tried again")
         })?;
+        // A card with a carrier may be what the attempts lacked: one more follows.
+        case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], ATTEMPT, |it| {
+            it.message().contains("failed 5 times and is not tried again")
+        })?;
+        case.unplug("eno2");
         settle(&inside)?;
 
         inside.sh("systemctl stop kubelet.service dayone.service")?;

@@ -51,6 +51,13 @@ pub(crate) struct Failures {
     pub(crate) cut_off: u32,
 }
 
+impl Failures {
+    /// Whether the attempts keep ending with the agent or the machine: `most` in a row, or more.
+    pub(crate) fn are_cut_off(&self, most: u32) -> bool {
+        self.cut_off >= most
+    }
+}
+
 /// Whether a number need not be written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
@@ -167,7 +174,7 @@ impl Record {
         let is_tried = failures.boot_id.as_ref().is_none_or(|id| *id == boot_id(paths));
         let is_in_force = self.in_force(paths, digest).unwrap_or_default();
         let is_over = is_tried && !is_in_force;
-        (is_enough && (is_over || failures.cut_off >= most)).then_some(failures)
+        (is_enough && (is_over || failures.are_cut_off(most))).then_some(failures)
     }
 
     /// Counts a failure of a document.

@@ -42,7 +42,8 @@ impl Connected {
         Ok(())
     }
 
-    fn is_more_than(&self, earlier: &Self) -> bool {
+    /// Whether there is a card, an address or a default route that is not among the earlier ones.
+    pub(crate) fn is_more_than(&self, earlier: &Self) -> bool {
         !self.cards.is_subset(&earlier.cards)
             || !self.addresses.is_subset(&earlier.addresses)
             || !self.routes.is_subset(&earlier.routes)

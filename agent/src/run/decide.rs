@@ -213,7 +213,9 @@ async fn transact(
     if extent == Extent::Forgiving {
         record.forgive();
     }
-    if let Some(it) = record.given_up(run.paths, &document.digest, run.settings.max_attempts) {
+    let most = run.settings.max_attempts;
+    let given_up = record.given_up(run.paths, &document.digest, most);
+    if let Some(it) = given_up.filter(|it| extent != Extent::Grown || it.are_cut_off(most)) {
         let (digest, count, last) = (document.digest.clone(), it.count, it.last_error.clone());
         return Err(Error::GivenUp { digest, count, last });
     }

@@ -118,6 +118,8 @@ pub(crate) async fn repeat(
             return Err(error);
         }
         failures += 1;
+        // The early network comes up beside the first attempt: it is no other one.
+        let known = if failures == 1 { connected_now().await } else { connected.clone() };
         if failures == 1 && log::is_service() {
             let_people_log_in().await;
         }
@@ -139,6 +141,7 @@ pub(crate) async fn repeat(
         extent = match woken {
             Woken::Asked => Extent::Forgiving,
             Woken::Time if is_hopeless(&error) => Extent::ProofAlone,
+            Woken::Network if is_more_than(known).await => Extent::Grown,
             Woken::Time | Woken::Change | Woken::Network | Woken::Stopped => Extent::Whole,
         };
         if matches!(woken, Woken::Change | Woken::Asked) {
@@ -183,6 +186,14 @@ async fn tell_of_the_wire(paths: &Paths, error: &Error, told: &mut Vec<String>) 
 async fn connected_now() -> Option<Connected> {
     let now = Connected::now().await;
     now.inspect_err(|error| tracing::warn!("no pause follows the network: {}", chain(error))).ok()
+}
+
+/// Whether the network has more than the attempt had.
+async fn is_more_than(known: Option<Connected>) -> bool {
+    match (known, connected_now().await) {
+        (Some(known), Some(now)) => now.is_more_than(&known),
+        _ => false,
+    }
 }
 
 /// Returns when the network has more than before the attempt, but not during `hold`. If it cannot
