@@ -155,6 +155,12 @@ pub(crate) enum Command {
     /// good configuration carries the node, or after a failure with `on-failure = "continue"`. Used
     /// by dayone-wait.service, which kubelet requires.
     Wait,
+    /// Fail where the script of mtu-migration.service would, and tell the MTU that the cluster wants
+    ///
+    /// The condition of that unit: systemd skips it where a document in force has profiles of other names than
+    /// configure-ovs. The MTU is in the unit's environment, TARGET_MTU.
+    #[command(hide = true)]
+    MtuMigration,
     /// Show the chosen document, the reason, the result of the run, and drift
     ///
     /// The first line is the verdict, then come the reason, what to do next, and the details. Asks whether
@@ -315,6 +321,7 @@ impl Command {
             | Self::Rollback => true,
             Self::Confirm
             | Self::Wait
+            | Self::MtuMigration
             | Self::Status { .. }
             | Self::Health { .. }
             | Self::Check { .. }
@@ -345,6 +352,7 @@ impl Command {
             | Self::Confirm
             | Self::Trial
             | Self::Wait
+            | Self::MtuMigration
             | Self::Health { .. }
             | Self::Probe { .. }
             | Self::Collect { .. }

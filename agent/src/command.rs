@@ -12,6 +12,7 @@ mod dry_run;
 mod export;
 mod gateway;
 mod health;
+mod mtu_migration;
 mod output;
 mod plan;
 mod probe;
@@ -26,6 +27,7 @@ mod wait;
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
     adopt::adopt, apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm,
-    diff::diff, dry_run::dry_run, export::export, health::health, plan::plan, probe::probe,
-    recover::recover, rollback::rollback, status::status, trial::ask, wait::wait,
+    diff::diff, dry_run::dry_run, export::export, health::health, mtu_migration::mtu_migration,
+    plan::plan, probe::probe, recover::recover, rollback::rollback, status::status, trial::ask,
+    wait::wait,
 };

@@ -95,6 +95,8 @@ pub(crate) enum Error {
     Wire { failed: usize },
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
+    #[error("{unit} is skipped")]
+    Skipped { unit: &'static str },
 }
 
 /// The end of a transaction that failed; a failure after the decision comes after the commit.
@@ -143,6 +145,7 @@ impl Error {
             | Self::Down { .. }
             | Self::Silent { .. }
             | Self::Differs
+            | Self::Skipped { .. }
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::NeedsRoot

@@ -61,6 +61,7 @@ pub fn main() -> ExitCode {
                 _ if matches!(error, Error::NeedsRoot) => false,
                 Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
                 Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
+                Command::MtuMigration => matches!(error, Error::Skipped { .. }),
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason, and the metrics the verdict.
                 Command::Status { json, format, .. } => {
@@ -153,6 +154,7 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Trial => run::trial::trial(paths).await,
         Command::Wait => command::wait(paths).await,
         Command::Recover => command::recover(paths).await,
+        Command::MtuMigration => command::mtu_migration(paths).await,
         Command::Status { json: true, .. } => command::status(paths, StatusForm::Json).await,
         Command::Status { format, .. } => command::status(paths, *format).await,
         Command::Health { format, only } => command::health(paths, *format, only.as_deref()).await,

@@ -207,6 +207,11 @@ impl Paths {
         self.under("/run/dayone/owns-bridge")
     }
 
+    /// Mark: the cluster changes its MTU in this boot, to the one that it has.
+    pub(crate) fn mtu_target(&self) -> PathBuf {
+        self.under("/run/dayone/mtu-migration.json")
+    }
+
     /// The plan of the automatic bridge that was committed in this boot.
     pub(crate) fn bridge(&self) -> PathBuf {
         self.under("/run/dayone/bridge.json")
@@ -272,7 +277,7 @@ impl Paths {
         self.under("/etc/kubernetes/apiserver-url.env")
     }
 
-    /// Written by the cluster network operator for an MTU change.
+    /// Written by the script of the operator's mtu-migration.service.
     pub(crate) fn mtu_migration(&self) -> PathBuf {
         self.under("/etc/cno/mtu-migration")
     }

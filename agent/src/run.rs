@@ -9,6 +9,7 @@ pub(crate) mod in_force;
 pub(crate) mod last_good;
 mod machine;
 pub(crate) mod marks;
+pub(crate) mod mtu_migration;
 mod peers;
 mod proof;
 pub(crate) mod recover;

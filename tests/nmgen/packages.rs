@@ -15,7 +15,7 @@ use tests::tree::{Built, files, make};
 const PACKAGES: [&str; 3] = ["nmgen", "nmgen-dracut", "dayone"];
 
 /// Typical files of each package.
-const OWNERS: [(&str, &str); 10] = [
+const OWNERS: [(&str, &str); 11] = [
     ("usr/bin/nmgen", "nmgen"),
     ("usr/share/man/man1/nmgen.1", "nmgen"),
     ("usr/libexec/nmgen/nmgen", "nmgen-dracut"),
@@ -26,6 +26,7 @@ const OWNERS: [(&str, &str); 10] = [
     ("usr/share/doc/dayone/dayone.cdx.json", "dayone"),
     ("usr/lib/systemd/system/dayone.service", "dayone"),
     ("usr/lib/systemd/system/ovs-configuration.service.d/10-dayone.conf", "dayone"),
+    ("usr/lib/systemd/system/mtu-migration.service.d/10-dayone.conf", "dayone"),
 ];
 
 /// Path to mode and package.

@@ -97,11 +97,12 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
 }
 
 /// Accounts of `dayone status`: its verdict, the reason, the field that has the cause, and whether its exit code is 0.
-const VERDICTS: [(&str, &str, &str, bool); 25] = [
+const VERDICTS: [(&str, &str, &str, bool); 26] = [
     ("IN FORCE", "", "", true),
     ("IN FORCE", "change-adopted", "", true),
     ("IN FORCE", "gateway-silent", "silent", false),
     ("IN FORCE", "disabled", "units", false),
+    ("IN FORCE", "mtu-migration", "", false),
     ("NO DOCUMENT", "", "", true),
     ("NO DOCUMENT", "other-nodes-documents", "", true),
     ("WAITING", "held-on-purpose", "error", false),

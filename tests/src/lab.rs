@@ -37,7 +37,7 @@ pub use self::{
     case::Case,
     command::Output,
     error::{Error, Result},
-    field::{Field, Release, Topology},
+    field::{Field, MTU_TARGET, Release, Topology, mtu_target},
     fleet::Fleet,
     gateway::{Gateway, Lease},
     inside::{Entry, Inside, Unit},

@@ -22,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Building names the subcommands `dayone-apply` and so on.
     let mut program = cli::Cli::command();
     program.build();
-    let commands: Vec<_> = program.get_subcommands().filter(|c| c.get_name() != "help").collect();
+    let is_shown = |c: &&clap::Command| c.get_name() != "help" && !c.is_hide_set();
+    let commands: Vec<_> = program.get_subcommands().filter(is_shown).collect();
     for command in std::iter::once(&program).chain(commands) {
         clap_mangen::Man::new(command.clone()).section("8").generate_to(&directory)?;
     }

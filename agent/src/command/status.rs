@@ -38,6 +38,7 @@ use crate::{
     model::facts::Outage,
     network::sight::Sight,
     paths::Paths,
+    run::mtu_migration::{Migration, Standing},
     settings::{OnFailure, Settings, Usable},
     status::{StatusFile, log},
 };
@@ -143,6 +144,9 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
             }
         }
     }
+    if report.in_force && chosen.document.is_some() {
+        report.mtu_migration = mtu_migration(paths, &record).await?;
+    }
     let asks = depth == Depth::Gateways && paths.has_network();
     if asks && report.in_force && report.down.is_none() {
         report.silent = gateway::silent(paths, settings, &record, report.bridge()).await;
@@ -193,6 +197,20 @@ async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<Outage>
         Some(document) => services::down(paths, services::needs_ovs(document)).await,
         None if is_automatic => services::down(paths, true).await,
         None => None,
+    }
+}
+
+/// The MTU that the cluster wants while it changes its own, beside those of the document's links.
+async fn mtu_migration(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
+    let Some(migration) = Migration::load(paths)?.filter(|_| paths.has_network()) else {
+        return Ok(None);
+    };
+    match Sight::links(paths).await {
+        Ok(links) => Ok(Some(migration.standing(record, &links))),
+        Err(error) => {
+            tracing::warn!("the MTU of the document's links is not known: {}", chain(&error));
+            Ok(None)
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use super::{
 };
 use crate::{
     bridge::plan::BridgePlan,
-    model::{Active, Profile, facts::Facts},
+    client::netlink::Netlink,
+    model::{Active, Link, Profile, facts::Facts},
     paths::Paths,
     settings::Wait,
     state::State,
@@ -25,6 +26,14 @@ impl<'a> Sight<'a> {
         match paths.collected() {
             Some(facts) => Ok(Self::Collected(facts)),
             None => Ok(Self::Now(Box::new(RealNetwork::connect(paths, wait).await?))),
+        }
+    }
+
+    /// The kernel's links, which need no NetworkManager.
+    pub(crate) async fn links(paths: &Paths) -> Result<Vec<Link>, NetworkError> {
+        match paths.collected() {
+            Some(facts) => Ok(facts.links.get(KERNEL)?),
+            None => Ok(Netlink::connect()?.links().await?),
         }
     }
 

@@ -2,10 +2,10 @@
 
 use tests::{
     dayone::{
-        APISERVER, APPLIED, DAY_ONE, Document, HOST_FILE, SOON, agent, br_ex_works, finished,
-        keeps_patch_port, outcome, patch_port,
+        APISERVER, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, agent, attempt, br_ex_works,
+        finished, keeps_patch_port, outcome, patch_port, unwrapped,
     },
-    lab::{Case, Error, Field, Inside, Lab, Peer, Release},
+    lab::{Case, Error, Field, Inside, Lab, MTU_TARGET, Peer, Release, mtu_target},
 };
 
 use super::{each_release, node};
@@ -52,9 +52,9 @@ fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
         case.boot()?;
         in_force(case, &text)?;
         let port = patch_port(&case.inside()?)?;
-        for (power_cut, is_last) in [(false, false), (true, false), (false, true)] {
-            let migrates = is_last && field.release == Release::V4_22;
-            if migrates {
+        let migrates = field.release == Release::V4_22;
+        for (boot, power_cut) in [(2, false), (3, true), (4, false)] {
+            if migrates && boot == 3 {
                 begins_a_migration(&case.inside()?)?;
             }
             if power_cut {
@@ -63,9 +63,17 @@ fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
             } else {
                 case.reboot()?;
             }
-            match migrates {
-                true => keeps_the_mtu_of_its_document(case)?,
-                false => in_force(case, &text)?,
+            match (migrates, boot) {
+                (true, 3) => {
+                    is_told_that_its_mtu_is_too_small(case)?;
+                    gets_the_mtu_once_the_network_has_it(case, &text)?;
+                }
+                (true, 4) => {
+                    has_done_its_part(case)?;
+                    ends_the_migration(case)?;
+                    in_force(case, &with_mtu(&text))?;
+                }
+                _ => in_force(case, &text)?,
             }
             // OVN's port is the one kept in OVSDB.
             assert!(keeps_patch_port(&case.inside()?, &port)?);
@@ -74,33 +82,95 @@ fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
     })
 }
 
+const MIGRATION: &str = "mtu-migration.service";
+const MIGRATES: &str =
+    "/etc/systemd/system/kubelet-dependencies.target.wants/mtu-migration.service";
+const SETTINGS: &str = "/etc/dayone/dayone.toml";
+
+/// The document with the cluster's new MTU on each level.
+fn with_mtu(text: &str) -> String {
+    let card = text.replace("  state: up\n  ipv4:", "  state: up\n  mtu: 9000\n  ipv4:");
+    let both = card.replace("-from: eno1\n  ipv4:", "-from: eno1\n  mtu: 9000\n  ipv4:");
+    assert_eq!(both.matches("mtu: 9000").count(), 2, "{both}");
+    both
+}
+
 /// The cluster changes its MTU: the operator enables mtu-migration.service and reboots each node.
 fn begins_a_migration(inside: &Inside) -> Result<(), Error> {
-    inside.write("/etc/cno/mtu-migration/config", "TARGET_MTU=1400\n")?;
-    inside.sh(
-        "mkdir --parents /etc/systemd/system/kubelet-dependencies.target.wants; \
-         ln --symbolic ../mtu-migration.service /etc/systemd/system/kubelet-dependencies.target.wants/",
-    )?;
+    inside.write(MTU_TARGET, &mtu_target(9000))?;
+    inside.write("/etc/cno/mtu-migration/mtu/eno1", "ORIGINAL_MTU=1500\n")?;
+    inside.sh(&format!(
+        "mkdir --parents $(dirname {MIGRATES}); ln --symbolic ../{MIGRATION} {MIGRATES}; sync"
+    ))?;
     Ok(())
 }
 
-/// The operator's script knows configure-ovs's profiles alone, and fails without them: the MTU is the document's, and kubelet,
-/// which only wants the unit, starts.
-fn keeps_the_mtu_of_its_document(case: &Case<'_>) -> Result<(), Error> {
+/// The operator's unit, whose script knows configure-ovs's profiles alone, is skipped and says what counts; kubelet starts.
+fn is_skipped(case: &Case<'_>, mtu: &str, told: &str) -> Result<(), Error> {
     let inside = case.inside()?;
     inside.wait_unit("kubelet.service", "active", SOON)?;
-    let outcome = outcome(&inside, None)?;
-    assert_eq!(outcome.exit, 0, "{}", outcome.text());
     br_ex_works(case)?;
-    let unit = inside.unit("mtu-migration.service")?;
-    assert!(unit.exec_start.is_some() && unit.active_state == "failed", "{unit:?}");
+    let unit = inside.unit(MIGRATION)?;
+    let seen = (unit.exec_start, &*unit.active_state, &*unit.result);
+    assert_eq!(seen, (None, "inactive", "exec-condition"), "{unit:?}");
     for link in ["br-ex", "eno1"] {
-        assert_eq!(inside.sh(&format!("cat /sys/class/net/{link}/mtu"))?, "1500", "{link}");
+        assert_eq!(inside.sh(&format!("cat /sys/class/net/{link}/mtu"))?, mtu, "{link}");
     }
+    inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+        entry.message().starts_with("mtu-migration.service is skipped: ")
+            && entry.message().contains(told)
+    })?;
     // Its remains stay while it is enabled.
-    inside.sh("test -e /etc/cno/mtu-migration/config")?;
+    inside.sh("test -e /etc/cno/mtu-migration/mtu/eno1")?;
+    Ok(())
+}
+
+fn is_told_that_its_mtu_is_too_small(case: &Case<'_>) -> Result<(), Error> {
+    let small = "the cluster wants an MTU of 9000, br-ex of the document has 1500, eno1 of the document has 1500";
+    is_skipped(case, "1500", small)?;
+    let inside = case.inside()?;
+    let status = inside.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(3), "{status}");
+    let page = unwrapped(&status.stdout);
+    assert!(page.contains("its MTU is too small for the cluster"), "{page}");
+    assert!(page.contains("put `mtu: 9000` into the document"), "{page}");
+    inside.wait_unit("dayone-health@mtu-migration.service", "failed", SOON)?;
+    Ok(())
+}
+
+/// The changed document is rolled back while the switch does not carry its packets.
+fn gets_the_mtu_once_the_network_has_it(case: &Case<'_>, text: &str) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.write(SETTINGS, &format!("{HASTE}[probe]\nmtu = \"required\"\n"))?;
+    inside.write(HOST_FILE, &with_mtu(text))?;
+    let refused = attempt(&inside)?;
+    assert_eq!(refused.exit, 3, "{}", refused.text());
+    assert_eq!(inside.sh("cat /sys/class/net/br-ex/mtu /sys/class/net/eno1/mtu")?, "1500\n1500");
+    case.peer().mtu("eno1", "9000")?;
+    let applied = attempt(&inside)?;
+    assert_eq!(applied.exit, 0, "{}", applied.text());
+    // A cable of the lab has its first MTU again at the next boot, as a switch that somebody forgot.
+    inside.sh(&format!("rm {SETTINGS}"))?;
+    Ok(())
+}
+
+fn has_done_its_part(case: &Case<'_>) -> Result<(), Error> {
+    is_skipped(case, "9000", "the machine's part is done")?;
+    let inside = case.inside()?;
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");
+    let page = unwrapped(&status.stdout);
+    assert!(
+        page.contains("mtu: the cluster wants an MTU of 9000, br-ex of the document has 9000"),
+        "{page}"
+    );
+    Ok(())
+}
+
+/// The cluster's second rollout takes the unit away; each run of the agent removes what is left.
+fn ends_the_migration(case: &Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.sh(&format!("rm {MIGRATES} {MTU_TARGET}; systemctl daemon-reload; dayone apply"))?;
     Ok(())
 }
 

@@ -126,6 +126,15 @@ impl From<Release> for Field {
     }
 }
 
+/// The file with the operator's additions to `mtu-migration.service` while the cluster changes its MTU.
+pub const MTU_TARGET: &str = "/etc/systemd/system/mtu-migration.service.d/20-target.conf";
+
+/// Its content.
+#[must_use]
+pub fn mtu_target(mtu: u16) -> String {
+    format!("[Service]\nEnvironment=TARGET_MTU={mtu}\n")
+}
+
 impl Node {
     /// Adds the units of the machine-config-operator, CRI-O and kubelet, without the agent. `/run/lab-kubelet` has the network's
     /// state at kubelet's start. Tree: `tests/lab/field`.
@@ -164,7 +173,7 @@ impl Node {
     /// Enables `mtu-migration.service`, with this MTU.
     #[must_use]
     pub fn mtu_migration(self, mtu: u16) -> Self {
-        self.file("/etc/cno/mtu-migration/config", &format!("TARGET_MTU={mtu}\n"), 0o644).link(
+        self.file(MTU_TARGET, &mtu_target(mtu), 0o644).link(
             "/etc/systemd/system/kubelet-dependencies.target.wants/mtu-migration.service",
             "/etc/systemd/system/mtu-migration.service",
         )

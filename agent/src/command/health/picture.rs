@@ -48,6 +48,7 @@ fn files(paths: &Paths) -> Vec<PathBuf> {
         paths.status(),
         paths.trial(),
         paths.bridge(),
+        paths.mtu_target(),
         paths.undecided(),
         paths.bridge_undecided(),
         paths.settings(),

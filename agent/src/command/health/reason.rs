@@ -28,6 +28,7 @@ pub(super) fn of(word: Word, code: Option<Code>, tone: Tone) -> (&'static str, P
         // Somebody is at it, and it ends by itself.
         Word::Trial if tone == Tone::Notice => ("trial", Patience::Endless),
         Word::Trial => ("trial", Patience::Run),
+        Word::InForce if code == Some(Code::MtuMigration) => ("mtu-migration", Patience::None),
         Word::InForce | Word::NoDocument => ("disabled", Patience::None),
     }
 }
@@ -51,8 +52,9 @@ mod tests {
             unit.split("dayone-health@").skip(1).filter_map(|it| it.split_once(".service"));
         let listed: BTreeSet<&str> =
             instances.map(|(name, _)| name).filter(|it| !it.is_empty()).collect();
-        let given = Word::ALL.iter().map(|word| of(*word, None, Tone::Bad).0);
-        let given: BTreeSet<&str> = given.collect();
+        let codes = || Code::ALL.iter().map(|code| Some(*code)).chain([None]);
+        let each = Word::ALL.iter().flat_map(|word| codes().map(|code| (*word, code)));
+        let given: BTreeSet<&str> = each.map(|(word, code)| of(word, code, Tone::Bad).0).collect();
         assert_eq!(given, listed);
     }
 
@@ -63,6 +65,13 @@ mod tests {
                 assert_eq!(of(word, None, tone), ("healthy", Patience::Endless));
             }
         }
+    }
+
+    #[test]
+    fn an_mtu_that_the_cluster_cannot_use_is_a_reason_of_its_own() {
+        let code = Some(Code::MtuMigration);
+        assert_eq!(of(Word::InForce, code, Tone::Notice), ("mtu-migration", Patience::None));
+        assert_eq!(of(Word::InForce, Some(Code::Disabled), Tone::Notice).0, "disabled");
     }
 
     #[test]

@@ -130,6 +130,9 @@ fn standing(page: &mut String, seen: &Seen<'_>) {
     if let Some(why) = &report.silent {
         *page += &entry("gateway", why);
     }
+    if let Some(migration) = &report.mtu_migration {
+        *page += &entry("mtu", &migration.to_string());
+    }
     if let Some(tried) = &report.trial {
         *page += &entry("trial", &trial(tried));
     }

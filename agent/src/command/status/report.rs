@@ -11,7 +11,7 @@ use crate::{
     error::Error,
     model::facts::Outage,
     paths::Paths,
-    run::{last_good::removed, marks},
+    run::{last_good::removed, marks, mtu_migration::Standing},
     status::{
         Bridge, Fault, Outcome, SCHEMA, Status,
         trial::{State, Trial},
@@ -55,6 +55,8 @@ pub(super) struct Report {
     pub(super) adopted: Option<Change>,
     /// Whether the boot is held although the last good network carries the node: `on-failure` is `hold`.
     pub(super) stays_held: bool,
+    /// The MTU that the cluster wants in its change, beside those of the document's links.
+    pub(super) mtu_migration: Option<Standing>,
 }
 
 /// A change that `dayone adopt` has made no drift.

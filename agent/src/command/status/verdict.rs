@@ -244,6 +244,15 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
             "`systemctl unmask` and `systemctl enable` with these units; see dayone-runbook(7)",
         );
     }
+    if let Some(migration) = report.mtu_migration.as_ref().filter(|it| it.is_below()) {
+        return Verdict::new(
+            (Word::InForce, Code::MtuMigration),
+            Tone::Notice,
+            format!("{subject}; its MTU is too small for the cluster"),
+            migration.to_string(),
+            migration.next(),
+        );
+    }
     if let Some(change) = &report.adopted {
         return Verdict::new(
             (Word::InForce, Code::ChangeAdopted),

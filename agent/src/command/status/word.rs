@@ -88,6 +88,8 @@ words! {
         /// The network differs by a change that was made on purpose.
         ChangeAdopted = "change-adopted",
         Interrupted = "interrupted",
+        /// The cluster wants a larger MTU than the document has.
+        MtuMigration = "mtu-migration",
         OnTrial = "on-trial",
     }
 }

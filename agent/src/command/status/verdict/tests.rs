@@ -12,6 +12,7 @@ use crate::{
         record::{Failures, Record},
     },
     model::facts::{Outage, Service},
+    run::mtu_migration::{OfLink, Standing},
     status::{
         Bridge, Fault, Open, Outcome, Status, Success,
         phase::Phase,
@@ -416,6 +417,23 @@ fn a_canary_is_held_although_its_last_good_network_carries_it() {
     let (word, code, next) = judged(&node);
     assert_eq!((word, code), (Word::Waiting, Some(Code::HeldOnPurpose)));
     assert!(next.contains("`dayone rollback`"), "{next}");
+}
+
+#[test]
+fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
+    let links = |mtu| vec![OfLink { name: "br-ex".to_owned(), mtu }];
+    let has = |mtu| {
+        good(|it| it.report.mtu_migration = Some(Standing { target: 9000, links: links(mtu) }))
+    };
+    let text = "IN FORCE: FILE; its MTU is too small for the cluster; the cluster wants an MTU of 9000, br-ex of the \
+                document has 1500";
+    assert_eq!(told(&has(1500)), (text.to_owned(), 3));
+    let (word, code, next) = judged(&has(1500));
+    assert_eq!((word, code), (Word::InForce, Some(Code::MtuMigration)));
+    assert!(next.starts_with("put `mtu: 9000` into the document"), "{next}");
+    for enough in [9000, 9216] {
+        assert_eq!((told(&has(enough)).1, judged(&has(enough)).1), (0, None));
+    }
 }
 
 #[test]

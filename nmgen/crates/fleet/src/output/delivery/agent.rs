@@ -54,7 +54,8 @@ macro_rules! drop_in {
 }
 
 /// Drop-ins of units whose work the agent does.
-const DROP_INS: [(&str, &str); 5] = [
+const DROP_INS: [(&str, &str); 6] = [
+    drop_in!("mtu-migration.service"),
     drop_in!("nmstate-configuration.service"),
     drop_in!("nmstate.service"),
     drop_in!("nodeip-configuration-vsphere-upi.service"),
@@ -79,7 +80,7 @@ pub(super) fn installed(image: &Image) -> Vec<Value> {
         .iter()
         .map(|(name, text)| json!({ "name": name, "contents": elsewhere(name, text) }));
     let drop_ins = DROP_INS.iter().map(
-        |(name, text)| json!({ "name": name, "dropins": [{ "name": "10-dayone.conf", "contents": text }] }),
+        |(name, text)| json!({ "name": name, "dropins": [{ "name": "10-dayone.conf", "contents": text.replace(PACKAGED, INSTALLED) }] }),
     );
     [installer].into_iter().chain(enabled).chain(started).chain(drop_ins).collect()
 }

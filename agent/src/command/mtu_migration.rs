@@ -1,0 +1,81 @@
+//! `dayone mtu-migration`: the condition of the machine-config-operator's mtu-migration.service.
+//!
+//! Whatever cannot be told leaves the unit as it would be without dayone.
+
+use std::time::Duration;
+
+use nmgen::chain;
+
+use crate::{
+    client::dbus::{Bus, BusError},
+    durable::record::Record,
+    error::Error,
+    network::sight::Sight,
+    paths::Paths,
+    run::{
+        marks,
+        mtu_migration::{Migration, Standing, UNIT, is_for_the_script, target},
+    },
+};
+
+/// The bound of a look at NetworkManager's profiles: kubelet's target is behind the unit.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Returns where the unit's script may run; an error, which is told here, where it would fail.
+pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
+    if !paths.in_force().exists() {
+        return Ok(());
+    }
+    match tokio::time::timeout(ANSWER, finds_its_profiles()).await {
+        Ok(Ok(true)) => return Ok(()),
+        Ok(Ok(false)) => {}
+        Ok(Err(error)) => {
+            tracing::warn!("{}; {UNIT} runs as without dayone", chain(&error));
+            return Ok(());
+        }
+        Err(_) => {
+            tracing::warn!(
+                "NetworkManager does not tell its profiles; {UNIT} runs as without dayone"
+            );
+            return Ok(());
+        }
+    }
+    let why = "its script knows the profiles of configure-ovs alone, and br-ex is the document's";
+    let skipped = |error: &dyn std::error::Error| {
+        tracing::warn!("{UNIT} is skipped: {why}; {}", chain(error));
+    };
+    // From the environment that systemd gives to each command of the unit.
+    match target(std::env::var_os("TARGET_MTU")) {
+        // The script wants nothing then, and says so.
+        Ok(None) => return Ok(()),
+        Ok(Some(target)) => match standing(paths, Migration { target }).await {
+            Ok(standing) => tell(&standing, why),
+            Err(error) => skipped(&error),
+        },
+        Err(error) => skipped(&error),
+    }
+    Err(Error::Skipped { unit: UNIT })
+}
+
+/// Whether NetworkManager has the profiles of the script.
+async fn finds_its_profiles() -> Result<bool, BusError> {
+    let bus = Bus::connect().await?;
+    Ok(is_for_the_script(&bus.connections().await?, &bus.active().await?))
+}
+
+/// Marks the change for `dayone status` and `dayone health`, and looks at the links.
+async fn standing(paths: &Paths, migration: Migration) -> Result<Standing, Error> {
+    migration.mark(paths)?;
+    marks::ended(paths);
+    Ok(migration.standing(&Record::load(paths), &Sight::links(paths).await?))
+}
+
+fn tell(standing: &Standing, why: &str) {
+    let (is_below, next) = (standing.is_below(), standing.next());
+    let text = format!("{UNIT} is skipped: {why}; {standing}");
+    match (is_below, next.is_empty()) {
+        (true, _) => tracing::warn!("{text}; {next}"),
+        (false, false) => tracing::info!("{text}; {next}"),
+        (false, true) => tracing::info!("{text}"),
+    }
+}
