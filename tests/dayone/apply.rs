@@ -7,6 +7,7 @@ use tests::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
         agent, attempt, day_one_dhcp, exports, outcome, settle, unwrapped, worker,
     },
+    derived::{balance_slb, in_userspace},
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
@@ -188,38 +189,23 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
     })
 }
 
-/// balance-slb as in the field: a bond of Open vSwitch's in a bridge of its own, which patch ports connect with br-ex.
-fn balance_slb() -> String {
-    let bridge = |name: &str, ports: &str| {
-        format!(
-            "- name: {name}\n  type: ovs-bridge\n  state: up\n  bridge:\n    allow-extra-patch-ports: true\n    \
-             options: {{datapath: netdev}}\n    port:\n{ports}"
-        )
-    };
-    let patch = |name: &str, peer: &str| {
-        format!("- {{name: {name}, type: ovs-interface, state: up, patch: {{peer: {peer}}}}}\n")
-    };
-    let card = |name: &str| format!("- {{name: {name}, type: ethernet, state: up}}\n");
-    let Document { ip, rest, .. } = Document::new();
-    let bond = "    - name: patch-phy-to-ex\n    - name: ovs-bond\n      link-aggregation:\n        mode: balance-slb\n        \
-                port:\n        - name: eno1\n        - name: eno2\n";
-    [
-        "interfaces:\n".to_owned(),
-        bridge("br-ex", "    - name: br-ex\n    - name: patch-ex-to-phy\n"),
-        format!("- name: br-ex\n  type: ovs-interface\n  state: up\n  mac-address: {MAC}\n{ip}"),
-        bridge("br-phy", bond),
-        patch("patch-ex-to-phy", "patch-phy-to-ex"),
-        patch("patch-phy-to-ex", "patch-ex-to-phy"),
-        card("eno1"),
-        card("eno2"),
-        rest,
-    ]
-    .concat()
-}
+/// The kernel of the container's host has no bonds, so that the early network is the card's.
+const BONDED: &str = "\
+interfaces:
+- {name: eno1, type: ethernet, state: up}
+- {name: eno2, type: ethernet, state: up}
+- name: bond0
+  type: bond
+  state: up
+  link-aggregation: {mode: active-backup, port: [eno1, eno2]}
+  ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+dns-resolver: {config: {server: [192.0.2.1]}}
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: bond0}]}
+";
 
 fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Error> {
     case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
-    let text = balance_slb();
+    let text = in_userspace(&balance_slb(BONDED).expect("a derived document"));
     let inside = case.inside()?;
     inside.write(HOST_FILE, &text)?;
     let it = attempt(&inside)?;
@@ -233,6 +219,8 @@ fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Er
     case.reboot()?;
     let inside = in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
     let bond = inside.sh("ovs-appctl bond/show ovs-bond")?;
+    let uplink = "ovs-vsctl br-get-external-id br-ex bridge-uplink";
+    assert_eq!(inside.sh(uplink)?, "patch-ex-to-phy", "as OVN-Kubernetes asks");
     for words in ["bond_mode: balance-slb", "member eno1: enabled", "member eno2: enabled"] {
         assert!(bond.contains(words), "{words} in {bond}");
     }

@@ -107,6 +107,47 @@ fn a_difference_of_a_written_document_is_told_by_its_field() {
     assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
 }
 
+/// Under other names than the derivation's, and without what people leave out.
+#[tests::case]
+fn a_bond_of_open_vswitch_written_by_hand_is_compared_with_the_early_one() {
+    let case = program::root().join("tests/fixtures/derive/balance-slb-vlan");
+    let place = tempfile::tempdir().unwrap();
+    let early = fs::read_to_string(case.join("early.yml")).unwrap().replace('\n', "\n    ");
+    let head = "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: worker-0\n  networkConfig:\n    ";
+    fs::write(place.path().join("agent-config.yaml"), format!("{head}{early}\n")).unwrap();
+    fs::create_dir(place.path().join("written")).unwrap();
+    let mut text = fs::read_to_string(case.join("expected.yml")).unwrap();
+    for (derived, own) in [
+        ("- name: bond0\n  type: bond\n  state: absent\n", ""),
+        ("- name: bond0.100\n  type: vlan\n  state: absent\n", ""),
+        ("    allow-extra-patch-ports: true\n", ""),
+        ("    metric: 48\n", ""),
+        ("br-phy", "br-cards"),
+        ("ovs-bond", "cards"),
+        ("patch-ex-to-phy", "to-cards"),
+        ("patch-phy-to-ex", "to-br-ex"),
+    ] {
+        assert!(text.contains(derived), "{derived}");
+        text = text.replace(derived, own);
+    }
+    for (from, to, differing) in [
+        ("", "", None),
+        ("tag: 100", "tag: 101", None),
+        ("mode: balance-slb", "mode: active-backup", None),
+        ("mtu: 9000", "mtu: 1500", Some("~ interfaces[eno1].mtu: 9000 -> 1500")),
+        ("bridge-uplink: to-cards", "other: id", Some("bridge-uplink")),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let written = text.replacen(from, to, 1);
+        fs::write(place.path().join("written/worker-0.yml"), written).unwrap();
+        let output = nmgen(place.path(), &["check", "agent-config.yaml", "written"]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let told = stderr.lines().find(|line| line.starts_with("warning[stages-differ]"));
+        assert_eq!(told.is_some(), differing.is_some(), "{to}: {stderr}");
+        assert!(stderr.contains(differing.unwrap_or_default()), "{to}: {stderr}");
+    }
+}
+
 #[tests::case]
 fn a_policy_has_the_document_with_the_masquerade_addresses_and_can_be_read_again() {
     let case = program::root().join("tests/fixtures/derive/nic-dual-stack");
@@ -240,12 +281,13 @@ struct Counts {
     refused: BTreeMap<String, usize>,
 }
 
-/// As they are, and with each of their interfaces as the uplink. No derived document has an error that its early one has not.
-/// The counts are on stderr.
+/// As they are, with each of their interfaces as the uplink, and both with balance-slb. No derived document has an error that its
+/// early one has not. The counts are on stderr.
 #[tests::case]
 fn every_document_derives_or_says_why_not() {
     let place = tempfile::tempdir().unwrap();
     let (mut alone, mut with_uplink) = (Counts::default(), Counts::default());
+    let mut with_slb = Counts::default();
     for document in documents::all() {
         fs::write(place.path().join("early.yml"), &document.text).unwrap();
         let known = errors(&nmgen(place.path(), &["check", "early.yml"]));
@@ -253,30 +295,38 @@ fn every_document_derives_or_says_why_not() {
         let interfaces = text["interfaces"].as_sequence().cloned().unwrap_or_default();
         let names: BTreeSet<&str> =
             interfaces.iter().filter_map(|it| it["name"].as_str()).collect();
-        for name in names.into_iter().map(Some).chain([None]) {
-            let counts = if name.is_some() { &mut with_uplink } else { &mut alone };
+        let names = names.into_iter().map(Some).chain([None]);
+        for (name, slb) in names.flat_map(|name| [(name, None), (name, Some("--balance-slb"))]) {
+            let counts = match (name, slb) {
+                (_, Some(_)) => &mut with_slb,
+                (Some(_), None) => &mut with_uplink,
+                (None, None) => &mut alone,
+            };
             let uplink = name.map(|name| format!("--uplink={name}"));
             let mut arguments = vec!["generate", "--br-ex", "--to", "hosts", "early.yml"];
             arguments.extend(uplink.as_deref());
+            arguments.extend(slb);
             let output = nmgen(place.path(), &arguments);
             if output.status.code() == Some(0) {
                 assert!(String::from_utf8_lossy(&output.stdout).contains("type: ovs-interface"));
                 counts.derived += 1;
                 continue;
             }
-            assert_eq!(output.status.code(), Some(2), "{} {name:?}", document.name);
+            assert_eq!(output.status.code(), Some(2), "{} {name:?} {slb:?}", document.name);
             let found = errors(&output);
             let is_reason =
                 |rule: &&String| rule.starts_with("uplink-") || rule.starts_with("bridge-");
             let is_own = || !known.is_empty() && found.is_subset(&known);
             let reason =
                 found.iter().find(is_reason).or_else(|| found.first().filter(|_| is_own()));
-            assert!(reason.is_some(), "{} {name:?}: {found:?}", document.name);
+            assert!(reason.is_some(), "{} {name:?} {slb:?}: {found:?}", document.name);
             *counts.refused.entry(reason.unwrap().clone()).or_default() += 1;
         }
     }
     tell(&format!("derived as they are: {alone:?}"));
     tell(&format!("derived with each interface as the uplink: {with_uplink:?}"));
+    tell(&format!("derived with balance-slb: {with_slb:?}"));
+    assert!(with_slb.derived > 2, "{with_slb:?}");
     assert!(alone.derived > 5 && with_uplink.derived > 10, "{alone:?} {with_uplink:?}");
     assert!(alone.refused.len() + with_uplink.refused.len() > 5, "{alone:?} {with_uplink:?}");
 }

@@ -21,8 +21,20 @@ pub fn profiles(early: &str) -> io::Result<BTreeMap<String, String>> {
 /// If nmgen refuses the document.
 pub fn document(early: &str, uplink: Option<&str>) -> io::Result<String> {
     let uplink = uplink.map(|name| format!("--uplink={name}"));
+    with(early, uplink.as_deref())
+}
+
+/// The document whose uplink's cards are a bond of Open vSwitch.
+///
+/// # Errors
+/// If nmgen refuses the document.
+pub fn balance_slb(early: &str) -> io::Result<String> {
+    with(early, Some("--balance-slb"))
+}
+
+fn with(early: &str, option: Option<&str>) -> io::Result<String> {
     let mut arguments = vec!["--br-ex", "--to", "hosts"];
-    arguments.extend(uplink.as_deref());
+    arguments.extend(option);
     let mut files = generated(early, &arguments)?;
     files.remove("cluster.yml").ok_or_else(|| io::Error::other("no document"))
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use nmgen_core::source::bounded;
 use nmgen_document::error::Error;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
-use nmgen_fleet::derive::{self, Choice, Request};
+use nmgen_fleet::derive::{self, BalanceSlb, Choice, Request};
 use nmgen_fleet::output::{
     Agent, Delivery, Form, IgnitionVersion, Image, Layout, Options, Program,
 };
@@ -75,6 +75,10 @@ pub(super) struct BridgeArguments {
     #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
     #[arg(help_heading = BRIDGE)]
     uplink: Vec<Choice>,
+    /// The uplink is a bond: its cards become one of Open vSwitch in mode
+    /// balance-slb, in the bridge br-phy, which patch ports connect with br-ex
+    #[arg(long, requires = "br_ex", help_heading = BRIDGE)]
+    balance_slb: bool,
     /// The uplink of a second bridge, br-ex1
     #[arg(long, value_name = "[HOST=]NAME", value_parser = choice, requires = "br_ex")]
     #[arg(help_heading = BRIDGE)]
@@ -83,8 +87,11 @@ pub(super) struct BridgeArguments {
 
 impl BridgeArguments {
     pub(super) fn request(&self) -> Option<Request> {
-        let request = Request { uplinks: self.uplink.clone(), second: self.br_ex1.clone() };
-        self.br_ex.then_some(request)
+        self.br_ex.then(|| Request {
+            uplinks: self.uplink.clone(),
+            second: self.br_ex1.clone(),
+            balance_slb: self.balance_slb.then(BalanceSlb::default),
+        })
     }
 }
 

@@ -4,12 +4,14 @@
 //! addresses. All other interfaces stay as they are. Every value keeps its place, so that findings
 //! about the derived document point to the lines of the early one.
 
+mod balance_slb;
 mod bridge;
 mod counterpart;
 mod derived;
 mod interfaces;
 mod new;
 mod normal;
+mod patched;
 mod references;
 mod uplink;
 mod verify;
@@ -28,7 +30,7 @@ pub(crate) use self::counterpart::{counterpart, differences};
 use self::derived::derived;
 use self::interfaces::{is_up, kind};
 pub(crate) use self::normal::normal;
-pub use self::wanted::{BR_EX, Choice, Request};
+pub use self::wanted::{BR_EX, BalanceSlb, Choice, Request};
 use crate::parallel::each;
 use crate::source::{Hosts, cluster_of};
 
@@ -41,7 +43,7 @@ rules! {
 
 /// Faults of documents from which no bridge can be derived.
 pub fn rules() -> Vec<Rule> {
-    [RULES, uplink::RULES, verify::RULES].concat()
+    [RULES, uplink::RULES, verify::RULES, balance_slb::RULES].concat()
 }
 
 /// Replaces the early document of every host. A host's own document for the running node has to be

@@ -14,31 +14,39 @@ const FAMILIES: &[&str] = &["ipv4", "ipv6"];
 /// Real stacks are shallower; a cycle is not.
 const MAX_DEPTH: usize = 12;
 
-/// The uplink as a port, the bridge and its interface.
-pub(super) type Bridge = [Node<'static>; 3];
+/// The interfaces that take the place of one.
+pub(super) type Replacements = Vec<(Index, Vec<Node<'static>>)>;
 
-/// The bridge on the uplink; `None` if there is no interface with this index.
+/// The uplink as a port, the bridge and its interface; none if there is no interface with this index.
 pub(super) fn build(
     interfaces: &Interfaces<'_>,
     index: Index,
     wanted: &Wanted<'_>,
-) -> Option<Bridge> {
-    let uplink = interfaces.all.get(index)?;
-    let span = uplink.get("name").map_or(uplink.span, |name| name.span);
+) -> Replacements {
+    let Some(uplink) = interfaces.all.get(index) else { return Vec::new() };
+    let span = name_span(uplink);
     let name = uplink.text_at("name").unwrap_or_default();
-    let mtu = mtu(interfaces, index, 0);
-    Some([
-        port(uplink, span),
-        bridge(name, span, wanted),
-        interface(uplink, name, mtu, span, wanted),
-    ])
+    let mac = mac_source(&[uplink], &[], name, span);
+    let bridge = bridge(named(name, span), span, wanted);
+    vec![(
+        index,
+        vec![port(uplink, span), bridge, interface(interfaces, index, uplink, mac, wanted)],
+    )]
 }
 
-/// Puts the bridge into the place of its uplink.
-pub(super) fn put(root: &mut Node<'static>, uplink: Index, bridge: Bridge) {
+/// The place of new values: the interface's name.
+pub(super) fn name_span(node: &Node<'_>) -> Span {
+    node.get("name").map_or(node.span, |name| name.span)
+}
+
+/// Puts the new interfaces into the places of others.
+pub(super) fn put(root: &mut Node<'static>, mut replacements: Replacements) {
+    replacements.sort_by_key(|(index, _)| std::cmp::Reverse(*index));
     let list = root.find_mut(&Path::default().key("interfaces")).map(|node| &mut node.value);
     if let Some(Value::Sequence(items)) = list {
-        items.splice(uplink..=uplink, bridge);
+        for (index, new) in replacements {
+            items.splice(index..=index, new);
+        }
     }
 }
 
@@ -52,8 +60,8 @@ fn port(uplink: &Node<'static>, span: Span) -> Node<'static> {
 /// Without multicast snooping, which OpenShift's example has and configure-ovs has not: in the userspace
 /// datapath of Open vSwitch 3.5 it keeps the node from finding its IPv6 gateway (the lab's case
 /// `ipv6_alone_moves_to_the_bridge`).
-fn bridge(uplink: &str, span: Span, wanted: &Wanted<'_>) -> Node<'static> {
-    let ports = vec![named(uplink, span), named(wanted.name, span)];
+pub(super) fn bridge(uplink: Node<'static>, span: Span, wanted: &Wanted<'_>) -> Node<'static> {
+    let ports = vec![uplink, named(wanted.name, span)];
     mapping(
         vec![
             entry("name", name_node(wanted.name, span)),
@@ -65,20 +73,22 @@ fn bridge(uplink: &str, span: Span, wanted: &Wanted<'_>) -> Node<'static> {
     )
 }
 
-fn interface(
+/// The bridge's interface, with what moves from the uplink.
+pub(super) fn interface(
+    interfaces: &Interfaces<'_>,
+    index: Index,
     uplink: &Node<'static>,
-    name: &str,
-    mtu: Option<Node<'static>>,
-    span: Span,
+    mac: Entry<'static>,
     wanted: &Wanted<'_>,
 ) -> Node<'static> {
+    let span = name_span(uplink);
     let mut entries = vec![
         entry("name", name_node(wanted.name, span)),
         entry("type", word("ovs-interface", span)),
         entry("state", word("up", span)),
-        mac_source(uplink, name, span),
+        mac,
     ];
-    entries.extend(mtu.map(|mtu| entry("mtu", mtu)));
+    entries.extend(mtu(interfaces, index, 0).map(|mtu| entry("mtu", mtu)));
     let moved = |key: &str| uplink.entries().iter().find(|entry| entry.key == *key).cloned();
     for key in MOVED {
         match moved(key).filter(|entry| !entry.node.is_null()) {
@@ -91,13 +101,24 @@ fn interface(
     mapping(entries, span)
 }
 
-/// nmstate copies the permanent address of a NIC, so that a configured one has to be repeated.
-fn mac_source(uplink: &Node<'static>, name: &str, span: Span) -> Entry<'static> {
-    let of_uplink = |key: &str| uplink.entries().iter().find(|entry| entry.key == *key).cloned();
-    let own = of_uplink("mac-address")
-        .filter(|entry| entry.node.text().is_some_and(|mac| !mac.is_empty()));
-    let copied = || of_uplink("copy-mac-from").filter(|entry| !entry.node.is_null());
-    own.or_else(copied).unwrap_or_else(|| entry("copy-mac-from", name_node(name, span)))
+/// The MAC address of the first interface that has one in the document, else that of the interface `from`: nmstate copies the
+/// permanent address of a NIC, so that a configured one has to be repeated. Nothing is copied from interfaces that are `gone`.
+pub(super) fn mac_source(
+    stack: &[&Node<'static>],
+    gone: &[&str],
+    from: &str,
+    span: Span,
+) -> Entry<'static> {
+    let source = |node: &&Node<'static>| {
+        let of = |key: &str| node.entries().iter().find(|entry| entry.key == *key).cloned();
+        let own = of("mac-address").filter(|it| it.node.text().is_some_and(|mac| !mac.is_empty()));
+        let is_there = |it: &Entry<'_>| {
+            !it.node.is_null() && !it.node.text().is_some_and(|name| gone.contains(&name))
+        };
+        own.or_else(|| of("copy-mac-from").filter(is_there))
+    };
+    let found = stack.iter().find_map(source);
+    found.unwrap_or_else(|| entry("copy-mac-from", name_node(from, span)))
 }
 
 /// A family's section; automatic routes get the bridge's metric, unless they have one.

@@ -8,10 +8,12 @@ use nmgen_document::{Document, Entry, Node, Path, Value};
 use super::derived::derived;
 use super::interfaces::{is_up, kind};
 use super::normal::normal;
+use super::patched::Patched;
 use super::wanted::{BR_EX, BR_EX1, Choice, METRICS, Request};
 use crate::source::Cluster;
 
 const OVS: &str = "ovs-interface";
+const EXTRA: &str = "allow-extra-patch-ports";
 
 /// The host's early document as derived with the written document's uplink; `None` if the written
 /// one has no br-ex with one uplink, or if nothing can be derived.
@@ -21,11 +23,19 @@ pub(crate) fn counterpart(
     cluster: &Cluster,
 ) -> Option<Document<'static>> {
     let document = early.document()?;
-    let interface = uplink(&written.root, BR_EX)?.to_owned();
+    let port = uplink(&written.root, BR_EX)?;
+    let patched = Patched::of(&written.root, port);
+    let interface = match &patched {
+        Some(patched) => patched.uplink(&document.root)?,
+        None => port,
+    };
     let second = uplink(&written.root, BR_EX1);
     let choice = |name: &str| vec![Choice { host: None, interface: name.to_owned() }];
-    let request =
-        Request { uplinks: choice(&interface), second: second.map(choice).unwrap_or_default() };
+    let request = Request {
+        uplinks: choice(interface),
+        second: second.map(choice).unwrap_or_default(),
+        balance_slb: patched.map(|it| it.names),
+    };
     derived(early, document, cluster, &request).ok()
 }
 
@@ -43,8 +53,23 @@ pub(crate) fn differences(
 }
 
 /// Removes the bridges' route metrics and sources of MAC addresses that the written document does not have. Open vSwitch gives a
-/// bridge the MAC address of its uplink anyway.
+/// bridge the MAC address of its uplink anyway. Nor need the written document name what goes, or allow patch ports.
 fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
+    let written_interfaces = written.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = derived.find_mut(&Path::default().key("interfaces"));
+    if let Some(Node { value: Value::Sequence(own), .. }) = interfaces {
+        let is_written =
+            |own: &Node<'_>| written_interfaces.iter().any(|it| is_same(it, own) && !is_up(it));
+        own.retain(|own| is_up(own) || is_written(own));
+        for bridge in own.iter_mut().filter(|own| kind(own) == "ovs-bridge") {
+            let other = written_interfaces.iter().find(|it| is_same(it, bridge));
+            if other.is_some_and(|it| it.at(&["bridge", EXTRA]).is_none())
+                && let Some(ports) = bridge.find_mut(&Path::default().key("bridge"))
+            {
+                drop_entry(ports, |entry| entry.key == EXTRA);
+            }
+        }
+    }
     let of = |root: &Node<'_>, name: &str| {
         let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
         interfaces.iter().position(|it| it.text_at("name") == Some(name) && kind(it) == OVS)
@@ -89,6 +114,10 @@ fn drop_entry(node: &mut Node<'static>, is_it: impl Fn(&Entry<'_>) -> bool) {
     if let Value::Mapping(entries) = &mut node.value {
         entries.retain(|entry| !is_it(entry));
     }
+}
+
+fn is_same(one: &Node<'_>, other: &Node<'_>) -> bool {
+    one.text_at("name") == other.text_at("name") && kind(one) == kind(other)
 }
 
 /// The bridge's only port beside its own interface.

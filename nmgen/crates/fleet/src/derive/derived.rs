@@ -6,7 +6,7 @@ use nmgen_document::diagnostic::Diagnostics;
 
 use super::interfaces::Interfaces;
 use super::wanted::{BR_EX, METRICS, Request, Wanted, chosen};
-use super::{bridge, references, uplink, verify};
+use super::{balance_slb, bridge, references, uplink, verify};
 use crate::source::Cluster;
 
 /// The early document with the bridges that the request asks for.
@@ -22,7 +22,9 @@ pub(super) fn derived(
         let choices = if is_first { &request.uplinks } else { &request.second };
         let uplink = chosen(choices, host);
         if is_first || uplink.is_some() {
-            add(&mut document, host, cluster, &Wanted { name, metric, uplink })?;
+            let balance_slb = request.balance_slb.as_ref().filter(|_| is_first);
+            let wanted = Wanted { name, metric, uplink, balance_slb };
+            add(&mut document, host, cluster, &wanted)?;
         }
     }
     Ok(document)
@@ -42,9 +44,12 @@ fn add(
         None => uplink::found(document, host, &interfaces, cluster)?,
     };
     verify::uplink(document, &interfaces, uplink, wanted)?;
-    let Some(bridge) = bridge::build(&interfaces, uplink, wanted) else { return Ok(()) };
+    let bridge = match wanted.balance_slb {
+        Some(names) => balance_slb::build(document, &interfaces, uplink, wanted, names)?,
+        None => bridge::build(&interfaces, uplink, wanted),
+    };
     let names: Vec<String> = interfaces.names(uplink).into_iter().map(str::to_owned).collect();
     references::follow(&mut document.root, &names, wanted);
-    bridge::put(&mut document.root, uplink, bridge);
+    bridge::put(&mut document.root, bridge);
     Ok(())
 }

@@ -6,7 +6,7 @@ use super::new::{entry, name_node, word};
 use super::wanted::Wanted;
 
 /// Sections of tunnels, whose packets go out by the interface with the address.
-const TUNNELS: &[&str] = &["vxlan", "ip-tunnel"];
+pub(super) const TUNNELS: &[&str] = &["vxlan", "ip-tunnel"];
 
 /// Makes all of them name the bridge. `names`: those of the uplink.
 pub(super) fn follow(root: &mut Node<'static>, names: &[String], wanted: &Wanted<'_>) {

@@ -11,7 +11,7 @@ use super::wanted::{BR_EX, Wanted};
 rules! {
     error BRIDGE_PRESENT = "bridge-present";
     error BRIDGE_NAME_TAKEN = "bridge-name-taken";
-    error UPLINK_TYPE = "uplink-type";
+    pub(super) error UPLINK_TYPE = "uplink-type";
     error UPLINK_IS_PORT = "uplink-is-port";
     error UPLINK_WITHOUT_PORTS = "uplink-without-ports";
     error UPLINK_WITHOUT_ADDRESS = "uplink-without-address";
@@ -22,17 +22,18 @@ rules! {
 const TYPES: &[&str] =
     &["ethernet", "veth", "bond", "vlan", "linux-bridge", "mac-vlan", "dummy", "unknown"];
 
-/// No other interface may have the bridge's name.
+/// No other interface may have the name of one to make.
 pub(super) fn name(
     document: &Document<'_>,
     interfaces: &Interfaces<'_>,
     wanted: &Wanted<'_>,
 ) -> Result<(), Diagnostics> {
-    let name = wanted.name;
+    let wanted_names = wanted.names();
     for (index, node) in interfaces.all.iter().enumerate() {
-        if !interfaces.names(index).contains(&name) {
+        let names = interfaces.names(index);
+        let Some(name) = wanted_names.iter().copied().find(|name| names.contains(name)) else {
             continue;
-        }
+        };
         let is_own = node.text_at("name") == Some(name);
         let place = interface_place(document, index);
         if is_own && matches!(kind(node), "ovs-bridge" | "ovs-interface") {
@@ -46,9 +47,11 @@ pub(super) fn name(
                 format!("{name} is another name of an interface, so the bridge cannot have it")
             }
         };
-        return Err(Diagnostic::new(BRIDGE_NAME_TAKEN, message, place)
-            .help("rename the interface: OVN-Kubernetes looks for the bridge by its name")
-            .into());
+        let help = match name == wanted.name {
+            true => "rename the interface: OVN-Kubernetes looks for the bridge by its name",
+            false => "rename the interface: --balance-slb makes one with this name",
+        };
+        return Err(Diagnostic::new(BRIDGE_NAME_TAKEN, message, place).help(help).into());
     }
     Ok(())
 }

@@ -16,6 +16,30 @@ pub struct Request {
     pub uplinks: Vec<Choice>,
     /// The uplinks of br-ex1; hosts without one get no br-ex1.
     pub second: Vec<Choice>,
+    /// The cards of br-ex's uplink, a bond, become one of Open vSwitch.
+    pub balance_slb: Option<BalanceSlb>,
+}
+
+/// The names in a topology with a bond of Open vSwitch, which is in a bridge of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BalanceSlb {
+    /// The bridge with the bond.
+    pub bridge: String,
+    /// The bond, which is a port of the bridge.
+    pub bond: String,
+    /// The patch port of br-ex.
+    pub patch: String,
+    /// The patch port of the bridge with the bond.
+    pub peer: String,
+}
+
+/// As in OpenShift's documentation.
+impl Default for BalanceSlb {
+    fn default() -> Self {
+        let [bridge, bond, patch, peer] =
+            ["br-phy", "ovs-bond", "patch-ex-to-phy", "patch-phy-to-ex"].map(str::to_owned);
+        Self { bridge, bond, patch, peer }
+    }
 }
 
 /// An interface, for one host or for all.
@@ -33,6 +57,16 @@ pub(super) struct Wanted<'r> {
     pub metric: u32,
     /// The caller's choice.
     pub uplink: Option<&'r str>,
+    /// The caller's choice; the second bridge has none.
+    pub balance_slb: Option<&'r BalanceSlb>,
+}
+
+impl Wanted<'_> {
+    /// The names of all interfaces to make.
+    pub(super) fn names(&self) -> Vec<&str> {
+        let others = self.balance_slb.map(|it| [&*it.bridge, &it.bond, &it.patch, &it.peer]);
+        std::iter::once(self.name).chain(others.into_iter().flatten()).collect()
+    }
 }
 
 /// The choice for this host, else the one for all.

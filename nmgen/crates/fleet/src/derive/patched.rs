@@ -1,0 +1,69 @@
+//! A written document's bond of Open vSwitch behind a patch port of br-ex.
+
+use std::collections::BTreeSet;
+
+use nmgen_core::stack;
+use nmgen_document::Node;
+
+use super::balance_slb::MODE;
+use super::interfaces::{is_up, kind};
+use super::wanted::BalanceSlb;
+
+const OVS: &str = "ovs-interface";
+
+/// The far side of a patch port of br-ex.
+pub(super) struct Patched<'w> {
+    pub(super) names: BalanceSlb,
+    cards: BTreeSet<&'w str>,
+    tag: Option<u64>,
+}
+
+impl<'w> Patched<'w> {
+    /// A bond of Open vSwitch in mode balance-slb behind this patch port, alone in its bridge.
+    pub(super) fn of(root: &'w Node<'_>, patch: &str) -> Option<Self> {
+        let interfaces = || root.get("interfaces").map(Node::items).unwrap_or_default().iter();
+        let interface =
+            interfaces().find(|it| it.text_at("name") == Some(patch) && kind(it) == OVS)?;
+        let peer = interface.at(&["patch", "peer"])?.text()?;
+        let has_peer = |node: &&Node<'_>| {
+            kind(node) == "ovs-bridge"
+                && is_up(node)
+                && stack::bridge_port_names(node).contains(&peer)
+        };
+        let bridge = interfaces().find(has_peer)?;
+        let ports = ["port", "ports"].into_iter().find_map(|key| bridge.at(&["bridge", key]))?;
+        let (peers, others): (Vec<_>, Vec<_>) =
+            ports.items().iter().partition(|it| it.text_at("name") == Some(peer));
+        let ([own], [bond]) = (&peers[..], &others[..]) else { return None };
+        let section = bond.get("link-aggregation").or_else(|| bond.get("bond"))?;
+        (section.text_at("mode") == Some(MODE)).then_some(())?;
+        let below = stack::below(bridge).into_iter().map(|it| it.name);
+        let names = BalanceSlb {
+            bridge: bridge.text_at("name")?.to_owned(),
+            bond: bond.text_at("name")?.to_owned(),
+            patch: patch.to_owned(),
+            peer: peer.to_owned(),
+        };
+        Some(Self {
+            names,
+            cards: below.filter(|name| *name != peer).collect(),
+            tag: own.at(&["vlan", "tag"]).and_then(Node::number),
+        })
+    }
+
+    /// The interface of the early document that these cards, and the tag, were.
+    pub(super) fn uplink<'e>(&self, early: &'e Node<'_>) -> Option<&'e str> {
+        let interfaces = || early.get("interfaces").map(Node::items).unwrap_or_default().iter();
+        let has_cards = |node: &&Node<'_>| {
+            let below: BTreeSet<&str> = stack::below(node).into_iter().map(|it| it.name).collect();
+            kind(node) == "bond" && below == self.cards
+        };
+        let bond = interfaces().find(has_cards)?.text_at("name")?;
+        let Some(tag) = self.tag else { return Some(bond) };
+        let is_on_it = |node: &&Node<'_>| {
+            node.at(&["vlan", "base-iface"]).and_then(Node::text) == Some(bond)
+                && node.at(&["vlan", "id"]).and_then(Node::number) == Some(tag)
+        };
+        interfaces().find(is_on_it)?.text_at("name")
+    }
+}
