@@ -17,6 +17,7 @@ pub mod machine;
 pub mod measure;
 pub mod mistakes;
 pub mod mutation;
+pub mod outage;
 pub mod profile;
 pub mod program;
 pub mod schema;
