@@ -43,7 +43,7 @@ pub use self::{
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},
     peer::{Fault, Peer},
-    vm::{Authenticator, Machines, VirtualMachine, VmCase},
+    vm::{Authenticator, Lldp, Machines, VirtualMachine, VmCase},
 };
 use crate::skip;
 

@@ -1,11 +1,14 @@
 //! `dayone probe` on a node, held to its schema.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, Instant},
+};
 
 use serde_json::Value;
 
 use crate::{
-    lab::{Inside, Result},
+    lab::{Inside, Output, Result},
     program,
 };
 
@@ -17,14 +20,45 @@ use crate::{
 /// # Panics
 /// If the report is none of the schema, or the exit code another one.
 pub fn probed(inside: &Inside, code: i32) -> Result<Value> {
-    let output = inside.run(&["dayone", "probe", "--format", "json"])?;
+    Ok(report(&asked(inside)?, code))
+}
+
+/// The report once it has what is `wanted`: a switch and its partner take seconds to find that something has changed.
+///
+/// # Errors
+/// If the node does not answer.
+///
+/// # Panics
+/// As [`probed`] does, and if the report has it not within `limit`.
+pub fn probed_until(
+    inside: &Inside,
+    code: i32,
+    limit: Duration,
+    wanted: impl Fn(&Value) -> bool,
+) -> Result<Value> {
+    let start = Instant::now();
+    loop {
+        let output = asked(inside)?;
+        let told: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
+        if wanted(&told) {
+            return Ok(report(&output, code));
+        }
+        assert!(start.elapsed() < limit, "{output}");
+    }
+}
+
+fn asked(inside: &Inside) -> Result<Output> {
+    inside.run(&["dayone", "probe", "--format", "json"])
+}
+
+fn report(output: &Output, code: i32) -> Value {
     assert_eq!(output.status.code(), Some(code), "{output}");
     let schema = fs::read(program::root().join("agent/doc/probe.schema.json")).unwrap_or_default();
     let schema: Value = serde_json::from_slice(&schema).unwrap_or_default();
     let report: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
     assert_eq!(crate::schema::faults(&schema, &report), Vec::<String>::new());
     assert_eq!(report["ok"], code == 0, "{report}");
-    Ok(report)
+    report
 }
 
 /// The sentence of a probe about a target, if it has this result.

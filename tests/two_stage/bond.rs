@@ -1,11 +1,14 @@
-//! A bond and a VLAN of cards identified by MAC address in the initramfs; br-ex on the bond in the running system.
+//! A bond and a VLAN of cards identified by MAC address in the initramfs; br-ex on the bond in the running system, and its wire.
+
+mod wire;
 
 use tests::{
     dayone::{exports, replays_topology},
-    lab::{Inside, Machines, VmCase},
+    derived::balance_slb,
+    lab::{Inside, Machines, Peer, VmCase},
     two_stage::{
-        ADDRESS, Ignition, NAME, ON_VLAN, SERVER, SOON, archive, bonded, br_ex, fleet,
-        kubelet_last, messages, moment, peer, tell, tell_timeline,
+        ADDRESS, Ignition, MACS, NAME, ON_VLAN, PATIENCE, SERVER, SOON, archive, bonded, br_ex,
+        fleet, kubelet_last, messages, moment, peer, tell, tell_timeline, under_own_names,
     },
 };
 
@@ -14,13 +17,17 @@ use crate::Result;
 /// Records the bond's count of carrier losses at the agent's start.
 const BEFORE: &str = "[Service]\nExecStartPre=/bin/sh -c 'cat /sys/class/net/bond0/carrier_down_count >/run/lab-carrier'\n";
 
-fn configuration() -> String {
-    let document = br_ex("bond0", "bond", ADDRESS, [192, 0, 2, 1].into());
+fn document() -> String {
+    br_ex("bond0", "bond", ADDRESS, [192, 0, 2, 1].into())
+}
+
+fn configuration(document: &str, settings: &str) -> String {
     // Two documents of other machines, and the default document: none applies here.
     let other = |name: &str| document.replace("name: br-ex", &format!("name: br-{name}"));
     Ignition::new(NAME)
         .drop_in(BEFORE)
-        .document(NAME, &document)
+        .settings(settings)
+        .document(NAME, document)
         .document("worker-6", &other("w6"))
         .document("worker-8", &other("w8"))
         .document("cluster", &other("all"))
@@ -89,12 +96,38 @@ fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     Ok(())
 }
 
-fn two_stages(mode: &str, check: impl FnOnce(&mut VmCase<'_>) -> Result<()>) -> Result<()> {
+/// The early bond becomes one of Open vSwitch: nothing of it is left, in the kernel nor in the files of the early network.
+fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
+    let early = under_own_names("active-backup");
+    let (bond, rest) = early.split_once("  - name: bond0.100\n").expect("the VLAN");
+    let (_, rest) = rest.split_once("dns-resolver:\n").expect("what follows it");
+    let document = balance_slb(&format!("{bond}dns-resolver:\n{rest}"))?;
+    inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &document)?;
+    inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.success()?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MACS[0]));
+    let left = "ls -d /sys/class/net/bond0 || :; nmcli -g NAME connection show | grep -x bond0 || :; \
+                cd /etc/NetworkManager/system-connections; grep -lx interface-name=bond0 * || :";
+    assert_eq!(inside.sh(left)?, "");
+    let bond = inside.sh("ovs-appctl bond/show ovs-bond")?;
+    for words in ["bond_mode: balance-slb", "member enp0s16: enabled", "member enp0s17: enabled"] {
+        assert!(bond.contains(words), "{words} in {bond}");
+    }
+    let status = inside.run(&["dayone", "status"])?.success()?;
+    assert!(status.starts_with("IN FORCE: "), "{status}");
+    Ok(())
+}
+
+fn two_stages(
+    mode: &str,
+    peer: &Peer,
+    configuration: &str,
+    check: impl FnOnce(&mut VmCase<'_>) -> Result<()>,
+) -> Result<()> {
     let machines = Machines::open()?;
-    let machine = bonded(mode)
-        .archive(archive(&fleet(mode))?)
-        .ignition(&SERVER.to_string(), &configuration());
-    machines.run(&machine, &peer(), |case| {
+    let machine =
+        bonded(mode).archive(archive(&fleet(mode))?).ignition(&SERVER.to_string(), configuration);
+    machines.run(&machine, peer, |case| {
         case.boot()?;
         let inside = in_force(case)?;
         let chosen = inside.sh("journalctl --boot --output=cat --identifier=nmgen")?;
@@ -110,7 +143,8 @@ fn two_stages(mode: &str, check: impl FnOnce(&mut VmCase<'_>) -> Result<()>) -> 
 
 #[tests::case]
 fn active_backup_and_a_second_boot() -> Result<()> {
-    two_stages("active-backup", |case| {
+    let configuration = configuration(&document(), PATIENCE);
+    two_stages("active-backup", &peer(), &configuration, |case| {
         let requests = case.requests()?;
         case.reboot()?;
         let inside = in_force(case)?;
@@ -120,13 +154,14 @@ fn active_backup_and_a_second_boot() -> Result<()> {
         assert!(moment(&messages(&inside)?, "Ignition Debian").is_err());
         let applied = inside.sh("journalctl --boot --output=cat --identifier=dayone")?;
         assert!(applied.contains("in force") && !applied.contains("checkpoint"), "{applied}");
-        Ok(())
+        becomes_one_of_open_vswitch(case, &inside)
     })
 }
 
 #[tests::case]
 fn lacp_with_a_real_partner() -> Result<()> {
-    two_stages("802.3ad", |case| {
+    let configuration = configuration(&wire::document(&document()), &wire::settings());
+    two_stages("802.3ad", &wire::peer(), &configuration, |case| {
         let inside = case.inside()?;
         let bond = inside.sh("cat /proc/net/bonding/bond0")?;
         assert!(bond.contains("Number of ports: 2"), "{bond}");
@@ -135,6 +170,6 @@ fn lacp_with_a_real_partner() -> Result<()> {
         assert_eq!(partner.matches("current attached").count(), 2, "{partner}");
         exports(&inside)?;
         replays_topology(&inside)?;
-        Ok(())
+        wire::is_proved(case, &inside)
     })
 }

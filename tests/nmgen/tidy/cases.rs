@@ -12,7 +12,7 @@ fn named(page: &str) -> Vec<Vec<String>> {
         let cell = line.strip_suffix('|').and_then(|row| row.rsplit('|').next());
         match cell.map(str::trim) {
             None => has_cases = false,
-            Some("case") => has_cases = true,
+            Some(cell) if cell == "case" || cell.starts_with("case of ") => has_cases = true,
             Some(cell) if has_cases => {
                 rows.push(cell.split('`').skip(1).step_by(2).map(str::to_owned).collect());
             }
@@ -26,7 +26,7 @@ fn named(page: &str) -> Vec<Vec<String>> {
 fn files(module: &str) -> Vec<PathBuf> {
     let path = |module: &str| format!("{}.rs", module.replace("::", "/"));
     let agent = root().join("agent/src");
-    let suites = ["tests/dayone", "tests/nmgen"].map(|suite| root().join(suite));
+    let suites = ["tests/dayone", "tests/nmgen", "tests/two_stage"].map(|suite| root().join(suite));
     let mut files: Vec<PathBuf> =
         suites.iter().chain([&agent]).map(|place| place.join(path(module))).collect();
     files.extend(module.strip_suffix("::tests").map(|module| agent.join(path(module))));
@@ -91,4 +91,9 @@ fn each_release_has_its_cases() {
 #[tests::case]
 fn each_state_that_a_later_boot_finds_has_its_cases() {
     has_its_cases("nmgen/doc/boot.md", 8);
+}
+
+#[tests::case]
+fn each_probe_of_the_wire_has_its_cases() {
+    has_its_cases("agent/doc/wire.md", 6);
 }

@@ -59,6 +59,9 @@ pub enum Error {
     /// An action that needs a running node.
     #[error("the node is not running")]
     NotRunning,
+    /// An action that needs a card.
+    #[error("the machine has no card {0}")]
+    NoCard(String),
     /// An action that needs a guarded card.
     #[error("the card {0} has no authenticator")]
     NotGuarded(String),

@@ -7,6 +7,7 @@ mod connection;
 mod emulator;
 mod http;
 mod initramfs;
+mod lldp;
 mod machines;
 mod network_disk;
 mod qemu;
@@ -18,7 +19,7 @@ use std::{
 };
 
 pub(crate) use self::agent::GuestAgent;
-pub use self::{authenticator::Authenticator, case::VmCase, machines::Machines};
+pub use self::{authenticator::Authenticator, case::VmCase, lldp::Lldp, machines::Machines};
 use super::{
     node::{Content, Nic},
     scripts,

@@ -1,5 +1,7 @@
 //! A virtual machine and its peer for the time of one test.
 
+mod wire;
+
 use std::{
     fs,
     io::Write as _,

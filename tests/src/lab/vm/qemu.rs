@@ -111,6 +111,11 @@ impl Qemu {
         self.monitor("device_add", &device)
     }
 
+    /// Plugs or pulls the cable of a card: the card has a carrier, or none.
+    pub(crate) fn link(&self, nic: &Nic, on: bool) -> Result<()> {
+        self.monitor("set_link", &json!({ "name": nic.name, "up": on }))
+    }
+
     fn monitor(&self, command: &str, arguments: &Value) -> Result<()> {
         let mut connection = Connection::open(&self.state.join("monitor"))?;
         connection.ask("qmp_capabilities", &json!({}), ANSWER)?;

@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::Duration,
 };
@@ -48,6 +48,7 @@ impl Switch {
         let server = daemon(
             emulator,
             netns,
+            &directory,
             "ovsdb-server",
             &[
                 database,
@@ -62,6 +63,7 @@ impl Switch {
         let daemon = daemon(
             emulator,
             netns,
+            &directory,
             "ovs-vswitchd",
             &[
                 format!("unix:{socket}"),
@@ -98,12 +100,59 @@ impl Switch {
         for aggregate in aggregates {
             let mine = |nic: &&Nic| nic.aggregate.as_deref() == Some(aggregate);
             let ports: Vec<String> = nics.iter().filter(mine).map(Nic::port).collect();
-            let mut arguments = vec!["add-bond", LAN, aggregate];
-            arguments.extend(ports.iter().map(String::as_str));
-            arguments.extend(["lacp=active", "bond_mode=balance-tcp"]);
-            arguments.push("other_config:lacp-time=fast");
-            self.vsctl(netns, &arguments)?;
+            self.vsctl(netns, &words(&channel(aggregate, &ports)))?;
         }
+        Ok(())
+    }
+
+    /// Puts the ports of an aggregate's cards into these port channels with LACP, in one step; the ports left are in none. A
+    /// channel of several ports has the aggregate's name.
+    pub(crate) fn channels(
+        &self,
+        netns: &Netns,
+        aggregate: &str,
+        nics: &[&Nic],
+        channels: &[&[&str]],
+    ) -> Result<()> {
+        let mut all = ["--if-exists", "del-port", LAN, aggregate].map(str::to_owned).to_vec();
+        let mut then = |words: Vec<String>| all.extend(["--".to_owned()].into_iter().chain(words));
+        for nic in nics {
+            let port = nic.port();
+            then(["--if-exists", "del-port", LAN, &port].map(str::to_owned).to_vec());
+        }
+        for names in channels {
+            let mine = nics.iter().filter(|nic| names.contains(&nic.name()));
+            let ports: Vec<String> = mine.map(|nic| nic.port()).collect();
+            then(channel(aggregate, &ports));
+        }
+        for nic in nics.iter().filter(|nic| !channels.concat().contains(&nic.name())) {
+            then(["add-port", LAN, &nic.port()].map(str::to_owned).to_vec());
+        }
+        self.vsctl(netns, &words(&all))
+    }
+
+    /// The VLANs that an aggregate's port carries beside the LAN itself; `None`: all.
+    pub(crate) fn carries(
+        &self,
+        netns: &Netns,
+        aggregate: &str,
+        vlans: Option<&[u16]>,
+    ) -> Result<()> {
+        let Some(vlans) = vlans else {
+            return self.vsctl(netns, &["clear", "port", aggregate, "trunks"]);
+        };
+        let vlans: Vec<String> = vlans.iter().map(u16::to_string).collect();
+        let trunks = format!("trunks=0,{}", vlans.join(","));
+        self.vsctl(netns, &["set", "port", aggregate, &trunks])
+    }
+
+    /// Sends a frame by a card's port, whatever the port is a part of.
+    pub(crate) fn send(&self, netns: &Netns, nic: &Nic, frame: &[u8]) -> Result<()> {
+        let bridge = format!("unix:{}", self.directory.join(LAN).display()) + ".mgmt";
+        let hex: String = frame.iter().map(|byte| format!("{byte:02x}")).collect();
+        let out = format!("in_port=controller packet={hex} actions=output:{}", nic.port());
+        let mut command = self.emulator.command(netns, "ovs-ofctl");
+        run(command.args(["packet-out", &bridge, &out]), START)?.success()?;
         Ok(())
     }
 
@@ -161,13 +210,33 @@ impl Drop for Switch {
     }
 }
 
+/// The arguments that make a port channel with LACP, of one port or of several.
+fn channel(aggregate: &str, ports: &[String]) -> Vec<String> {
+    let mut arguments = vec!["add-bond".to_owned(), LAN.to_owned(), aggregate.to_owned()];
+    if let [port] = ports {
+        arguments = ["add-port", LAN, port, "--", "set", "port", port].map(str::to_owned).to_vec();
+    } else {
+        arguments.extend_from_slice(ports);
+        arguments.push("bond_mode=balance-tcp".to_owned());
+    }
+    arguments.extend(["lacp=active", "other_config:lacp-time=fast"].map(str::to_owned));
+    arguments
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
 fn daemon(
     emulator: &Emulator,
     netns: &Netns,
+    directory: &Path,
     program: &str,
     arguments: &[String],
 ) -> Result<Child> {
     let mut command = emulator.command(netns, program);
+    // The sockets of its bridges: the tree is that of every machine.
+    command.env("OVS_RUNDIR", directory);
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map_err(|source| Error::Spawn { program: program.into(), source })
 }
