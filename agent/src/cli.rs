@@ -155,7 +155,7 @@ pub(crate) enum Command {
     /// good configuration carries the node, or after a failure with `on-failure = "continue"`. Used
     /// by dayone-wait.service, which kubelet requires.
     Wait,
-    /// Fail where the script of mtu-migration.service would, and tell the MTU that the cluster wants
+    /// Print `skip` where the script of mtu-migration.service would fail, and tell the MTU that the cluster wants
     ///
     /// The condition of that unit: systemd skips it where a document in force has profiles of other names than
     /// configure-ovs. The MTU is in the unit's environment, TARGET_MTU.

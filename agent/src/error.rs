@@ -95,8 +95,6 @@ pub(crate) enum Error {
     Wire { failed: usize },
     #[error("{line}; {reason}")]
     NotInForce { line: String, reason: String },
-    #[error("{unit} is skipped")]
-    Skipped { unit: &'static str },
 }
 
 /// The end of a transaction that failed; a failure after the decision comes after the commit.
@@ -145,7 +143,6 @@ impl Error {
             | Self::Down { .. }
             | Self::Silent { .. }
             | Self::Differs
-            | Self::Skipped { .. }
             | Self::NoLastGood => Exit::Machine,
             Self::Settings(SettingsError::Encoding { .. } | SettingsError::Parse { .. })
             | Self::NeedsRoot

@@ -61,7 +61,6 @@ pub fn main() -> ExitCode {
                 _ if matches!(error, Error::NeedsRoot) => false,
                 Command::Apply { dry_run, trial, .. } => !dry_run && trial.is_none(),
                 Command::Bridge { .. } | Command::Rollback | Command::Trial => true,
-                Command::MtuMigration => matches!(error, Error::Skipped { .. }),
                 Command::Check { .. } => status::log::is_service(),
                 // The first lines of the page have the verdict and the reason, and the metrics the verdict.
                 Command::Status { json, format, .. } => {
@@ -73,6 +72,7 @@ pub fn main() -> ExitCode {
                 Command::Confirm
                 | Command::Recover
                 | Command::Wait
+                | Command::MtuMigration
                 | Command::Collect { .. }
                 | Command::Adopt { .. }
                 | Command::Export { .. }

@@ -1,11 +1,13 @@
 //! `dayone mtu-migration`: the condition of the machine-config-operator's mtu-migration.service.
 //!
-//! Whatever cannot be told leaves the unit as it would be without dayone.
+//! Whatever cannot be told leaves the unit as it would be without dayone: the word is printed where the script would fail, and a
+//! program that lacks this command, or ends in its middle, prints none.
 
 use std::time::Duration;
 
 use nmgen::chain;
 
+use super::output::print;
 use crate::{
     client::dbus::{Bus, BusError},
     durable::record::Record,
@@ -13,17 +15,24 @@ use crate::{
     network::sight::Sight,
     paths::Paths,
     run::{
+        last_good::last_good_if_readable,
         marks,
         mtu_migration::{Migration, Standing, UNIT, is_for_the_script, target},
     },
 };
 
+/// The word that skips the unit.
+const SKIP: &str = "skip\n";
+/// The network type whose script sets what profiles name; that of OpenShiftSDN asks the default route.
+const BY_PROFILES: &str = "OVNKubernetes";
+
 /// The bound of a look at NetworkManager's profiles: kubelet's target is behind the unit.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Returns where the unit's script may run; an error, which is told here, where it would fail.
+/// Prints [`SKIP`] where the unit's script would fail, and tells the reason.
 pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
-    if !paths.in_force().exists() {
+    let is_by_profiles = std::env::var_os("NETWORK_TYPE").is_none_or(|it| it == BY_PROFILES);
+    if !is_by_profiles || !paths.in_force().exists() {
         return Ok(());
     }
     match tokio::time::timeout(ANSWER, finds_its_profiles()).await {
@@ -54,7 +63,7 @@ pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
         },
         Err(error) => skipped(&error),
     }
-    Err(Error::Skipped { unit: UNIT })
+    print(SKIP)
 }
 
 /// Whether NetworkManager has the profiles of the script.
@@ -67,7 +76,19 @@ async fn finds_its_profiles() -> Result<bool, BusError> {
 async fn standing(paths: &Paths, migration: Migration) -> Result<Standing, Error> {
     migration.mark(paths)?;
     marks::ended(paths);
-    Ok(migration.standing(&Record::load(paths), &Sight::links(paths).await?))
+    compared(migration, paths, &Record::load(paths)).await
+}
+
+/// What the cluster wants, beside the links of the document in force.
+pub(super) async fn compared(
+    migration: Migration,
+    paths: &Paths,
+    record: &Record,
+) -> Result<Standing, Error> {
+    let wants = last_good_if_readable(paths, record).map(|state| state.wants()).unwrap_or_default();
+    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let cards = recorded.map(|it| it.cards.as_slice()).unwrap_or_default();
+    Ok(migration.standing(&wants, cards, &Sight::links(paths).await?))
 }
 
 fn tell(standing: &Standing, why: &str) {

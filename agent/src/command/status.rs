@@ -25,7 +25,7 @@ use self::{
 use super::{
     diff::{bridge_differences, committed_bridge},
     difference::{Differences, from_record},
-    gateway,
+    gateway, mtu_migration,
     output::{print_page, print_to_fit},
     services,
 };
@@ -145,7 +145,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
         }
     }
     if report.in_force && chosen.document.is_some() {
-        report.mtu_migration = mtu_migration(paths, &record).await?;
+        report.mtu_migration = of_the_cluster(paths, &record).await?;
     }
     let asks = depth == Depth::Gateways && paths.has_network();
     if asks && report.in_force && report.down.is_none() {
@@ -201,12 +201,12 @@ async fn down(chosen: &Chosen, report: &Report, paths: &Paths) -> Option<Outage>
 }
 
 /// The MTU that the cluster wants while it changes its own, beside those of the document's links.
-async fn mtu_migration(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
+async fn of_the_cluster(paths: &Paths, record: &Record) -> Result<Option<Standing>, Error> {
     let Some(migration) = Migration::load(paths)?.filter(|_| paths.has_network()) else {
         return Ok(None);
     };
-    match Sight::links(paths).await {
-        Ok(links) => Ok(Some(migration.standing(record, &links))),
+    match mtu_migration::compared(migration, paths, record).await {
+        Ok(standing) => Ok(Some(standing)),
         Err(error) => {
             tracing::warn!("the MTU of the document's links is not known: {}", chain(&error));
             Ok(None)

@@ -102,6 +102,13 @@ impl Wants {
             && (!dynamic.takes_gateway || leads_elsewhere)
     }
 
+    /// The cards, bonds and VLANs that carry an interface's packets, whatever else is in the bridges between.
+    pub(crate) fn carriers<'a>(&'a self, link: &'a str) -> impl Iterator<Item = &'a str> {
+        let is_of_ovs =
+            |name: &str| self.bridges.iter().chain(&self.ovs_interfaces).any(|own| own == name);
+        self.stack(link).into_iter().filter(move |name| *name != link && !is_of_ovs(name))
+    }
+
     /// The interface and everything below it.
     fn stack<'a>(&'a self, link: &'a str) -> Vec<&'a str> {
         self.stack_of(link, |_| true)

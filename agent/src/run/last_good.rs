@@ -57,7 +57,7 @@ pub(crate) fn last_good_state(paths: &Paths, record: &Record) -> Result<Option<S
 }
 
 /// The state of the last good document; `None`, with a warning, if it is unreadable: that must not stop a good document.
-pub(super) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<State> {
+pub(crate) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<State> {
     last_good_state(paths, record).unwrap_or_else(|error| {
         tracing::warn!("{}", nmgen::chain(&error));
         None

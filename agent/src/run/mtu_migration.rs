@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    durable::{self, FileError, record::Record},
-    model::{Active, Link, LinkRef, Profile},
+    durable::{self, FileError},
+    model::{Active, Link, LinkRef, Profile, Wants},
     paths::Paths,
     status::create_runtime_dir,
 };
@@ -81,18 +81,22 @@ impl Migration {
         durable::write_json(&file, &self, 0o644)
     }
 
-    /// How far the machine is: br-ex, and the cards below the document's routes.
-    pub(crate) fn standing(self, record: &Record, links: &[Link]) -> Standing {
-        let uplinks = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
-        let cards = uplinks.into_iter().flat_map(|it| &it.cards);
-        let is_card = |link: &Link| cards.clone().any(|card| link.is(card));
-        let br_ex = LinkRef::Name(BR_EX.to_owned());
-        let (first, rest): (Vec<&Link>, Vec<&Link>) = links
-            .iter()
-            .filter(|link| link.is(&br_ex) || is_card(link))
-            .partition(|it| it.is(&br_ex));
-        let of = |link: &Link| OfLink { name: link.name.clone(), mtu: link.mtu() };
-        Standing { target: self.target, links: first.into_iter().chain(rest).map(of).collect() }
+    /// How far the machine is: br-ex, and what carries its packets. `cards` are the recorded ones, for a document that knows them
+    /// by another name.
+    pub(crate) fn standing(self, wants: &Wants, cards: &[LinkRef], links: &[Link]) -> Standing {
+        let named = |name: &str| links.iter().find(|link| link.is(&LinkRef::Name(name.to_owned())));
+        let below: Vec<Option<&Link>> = wants.carriers(BR_EX).map(named).collect();
+        let is_card = |link: &&Link| link.physical && cards.iter().any(|card| link.is(card));
+        let all_are_named = below.iter().all(Option::is_some);
+        let recorded = links.iter().filter(|link| !all_are_named && is_card(link));
+        let mut of: Vec<OfLink> = Vec::new();
+        for link in named(BR_EX).into_iter().chain(below.iter().copied().flatten()).chain(recorded)
+        {
+            if !of.iter().any(|it| it.name == link.name) {
+                of.push(OfLink { name: link.name.clone(), mtu: link.mtu() });
+            }
+        }
+        Standing { target: self.target, links: of }
     }
 }
 
@@ -113,27 +117,29 @@ pub(crate) struct OfLink {
 }
 
 impl Standing {
-    /// Whether a link is too small for the cluster: at the end of the change its packets would not pass.
+    /// Whether a link is too small for the cluster: ovnkube-node does not start on it.
     pub(crate) fn is_below(&self) -> bool {
         self.links.iter().any(|link| link.mtu < self.target)
     }
 
-    /// Whether a link is larger than the cluster wants, which harms nobody until the switches are smaller.
+    /// Whether a link is larger than the cluster wants. Where it shrinks, the operator's script leaves the links as they are: the
+    /// network operator gives the pods the larger MTU, and their routes the smaller one, until the change has ended.
     fn is_above(&self) -> bool {
         self.links.iter().any(|link| link.mtu > self.target)
     }
 
-    /// The next step; empty where the machine's part is done.
+    /// The next step; empty where the document has the wanted MTU.
     pub(crate) fn next(&self) -> String {
         let target = self.target;
         if self.is_below() {
             return format!(
-                "put `mtu: {target}` into the document, for br-ex and everything below it, before the change of the cluster ends"
+                "put `mtu: {target}` into the document, for br-ex and everything below it, and `dayone apply`: OVN-Kubernetes does \
+                 not start on a br-ex that is too small for its pods"
             );
         }
         if self.is_above() {
             return format!(
-                "once the pods have the smaller MTU, put `mtu: {target}` into the document, for br-ex and everything below it"
+                "once the change of the cluster has ended, put `mtu: {target}` into the document, for br-ex and everything below it"
             );
         }
         String::new()
@@ -147,11 +153,7 @@ impl fmt::Display for Standing {
             return f.write_str(", and the document's br-ex is not there");
         }
         let one = |link: &OfLink| format!("{} of the document has {}", link.name, link.mtu);
-        write!(f, ", {}", self.links.iter().map(one).collect::<Vec<_>>().join(", "))?;
-        match self.is_below() || self.is_above() {
-            true => Ok(()),
-            false => f.write_str(": the machine's part is done"),
-        }
+        write!(f, ", {}", self.links.iter().map(one).collect::<Vec<_>>().join(", "))
     }
 }
 
@@ -160,10 +162,9 @@ mod tests {
     use std::os::unix::ffi::OsStringExt as _;
 
     use super::*;
-    use crate::{
-        document::{Document, digest::Digest},
-        model::Uplinks,
-    };
+    use crate::model::Mac;
+
+    const MAC: &str = "52:54:00:00:00:01";
 
     #[test]
     fn the_target_is_a_number_that_an_mtu_may_be() {
@@ -213,34 +214,42 @@ mod tests {
     fn links(mtus: &[(&str, u32)]) -> Vec<Link> {
         let link = |(name, mtu): &(&str, u32)| {
             let (name, mtu) = ((*name).to_owned(), Some(*mtu));
-            Link { name, mtu, ..Link::default() }
+            // A bond and its VLANs have the MAC address of a card.
+            let (physical, mac) =
+                (name.starts_with("eno1") && !name.contains('.'), Mac::parse(MAC));
+            Link { name, mtu, physical, mac, ..Link::default() }
         };
         mtus.iter().map(link).collect()
     }
 
-    /// The standing of a node whose record has this card.
-    fn standing(target: u32, mtus: &[(&str, u32)]) -> Standing {
-        let digest = Digest::of(b"");
-        let path = "/etc/nmstate/openshift/cluster.yml".into();
-        let document = Document { path, text: String::new(), digest, mode: 0o644 };
-        let mut record = Record::of(&document, Record::default());
-        let cards = vec![LinkRef::Name("eno1".to_owned())];
-        if let Some(committed) = &mut record.committed {
-            committed.uplinks = Some(Uplinks { cards, ..Uplinks::default() });
+    /// br-ex on what `below` names, each above the next one, and a port for storage.
+    fn wants(below: &[&str]) -> Wants {
+        let names = |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect();
+        let stack = [&[BR_EX][..], below].concat();
+        let pairs = stack.windows(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned()));
+        Wants {
+            below: pairs.chain([(BR_EX.to_owned(), "storage".to_owned())]).collect(),
+            bridges: names(&[BR_EX]),
+            ovs_interfaces: names(&[BR_EX, "storage"]),
+            ..Wants::default()
         }
-        Migration { target }.standing(&record, &links(mtus))
+    }
+
+    fn standing(target: u32, below: &[&str], mtus: &[(&str, u32)]) -> Standing {
+        let cards: Vec<LinkRef> = Mac::parse(MAC).map(LinkRef::Mac).into_iter().collect();
+        Migration { target }.standing(&wants(below), &cards, &links(mtus))
     }
 
     #[test]
     fn br_ex_and_its_card_count_and_say_what_is_to_do() {
-        let small = "put `mtu: 9000` into the document, for br-ex and everything below it, before the change of the cluster ends";
-        let large = "once the pods have the smaller MTU, put `mtu: 1400` into the document, for br-ex and everything below it";
+        let small = "put `mtu: 9000` into the document, for br-ex and everything below it, and `dayone apply`: OVN-Kubernetes does \
+                     not start on a br-ex that is too small for its pods";
+        let large = "once the change of the cluster has ended, put `mtu: 1400` into the document, for br-ex and everything below it";
         for (target, mtus, text, next, is_below) in [
             (
                 9000,
-                &[("eno1", 9000), ("br-ex", 9000), ("eno2", 1500)][..],
-                "the cluster wants an MTU of 9000, br-ex of the document has 9000, eno1 of the document has 9000: the machine's \
-                 part is done",
+                &[("eno1", 9000), ("br-ex", 9000), ("eno2", 1500), ("storage", 1500)][..],
+                "the cluster wants an MTU of 9000, br-ex of the document has 9000, eno1 of the document has 9000",
                 "",
                 false,
             ),
@@ -273,9 +282,36 @@ mod tests {
                 false,
             ),
         ] {
-            let it = standing(target, mtus);
+            let it = standing(target, &["eno1"], mtus);
             assert_eq!((&*it.to_string(), &*it.next(), it.is_below()), (text, next, is_below));
         }
+    }
+
+    #[test]
+    fn only_what_carries_br_ex_counts() {
+        let names = |it: &Standing| -> Vec<String> {
+            it.links.iter().map(|link| link.name.clone()).collect()
+        };
+        // Another VLAN of the bond has the card's MAC address, and an MTU of its own.
+        let stack = ["bond0.100", "bond0", "eno1"];
+        let mut all = vec![
+            ("br-ex", 9000),
+            ("bond0.100", 9000),
+            ("bond0", 9000),
+            ("eno1", 9000),
+            ("bond0.200", 1500),
+        ];
+        let it = standing(9000, &stack, &all);
+        assert_eq!(
+            (names(&it).join(" ").as_str(), it.is_below()),
+            ("br-ex bond0.100 bond0 eno1", false)
+        );
+        all[1].1 = 1500;
+        assert!(standing(9000, &stack, &all).is_below());
+        // A document that names the card by its address alone.
+        let it =
+            standing(9000, &["uplink"], &[("br-ex", 9000), ("eno1", 1500), ("bond0.200", 1500)]);
+        assert_eq!((names(&it).join(" ").as_str(), it.is_below()), ("br-ex eno1", true));
     }
 
     #[test]
