@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, net::IpAddr};
 
-use crate::client::netlink::{Events, Netlink, NetlinkError};
+use crate::{
+    client::netlink::{Events, Netlink, NetlinkError},
+    model::Link,
+};
 
 /// Cards with a carrier, addresses and default routes of one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +30,7 @@ impl Connected {
         let routes = netlink.default_routes().await?.into_iter();
         Ok(Self {
             addresses: usable.map(|it| (it.on.link, it.on.ip)).collect(),
-            cards: links.filter(|it| it.physical && it.has_carrier).map(|it| it.name).collect(),
+            cards: links.filter(is_card).map(|it| it.name).collect(),
             routes: routes.map(|it| (it.link, it.gateway)).collect(),
         })
     }
@@ -50,9 +53,15 @@ impl Connected {
     }
 }
 
+/// A card with a carrier. One end of a container's cable is in a bridge, under a new name at each start.
+fn is_card(link: &Link) -> bool {
+    let is_of_a_container = link.kind.as_deref() == Some("veth") && link.controller.is_some();
+    link.physical && link.has_carrier && !is_of_a_container
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Connected;
+    use super::*;
 
     fn connected(cards: &[&str], routes: &[(&str, u8)]) -> Connected {
         let route = |(link, last): &(&str, u8)| ((*link).to_owned(), [192, 0, 2, *last].into());
@@ -61,6 +70,21 @@ mod tests {
             addresses: [("eno1".to_owned(), [192, 0, 2, 10].into())].into(),
             routes: routes.iter().map(route).collect(),
         }
+    }
+
+    #[test]
+    fn the_cable_of_a_container_is_no_card() {
+        let link = |kind: Option<&str>, controller: Option<&str>| Link {
+            physical: true,
+            has_carrier: true,
+            kind: kind.map(str::to_owned),
+            controller: controller.map(str::to_owned),
+            ..Link::default()
+        };
+        assert!(is_card(&link(None, None)));
+        assert!(is_card(&link(None, Some("bond0"))));
+        assert!(is_card(&link(Some("veth"), None)));
+        assert!(!is_card(&link(Some("veth"), Some("podman0"))));
     }
 
     #[test]

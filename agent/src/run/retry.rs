@@ -44,7 +44,7 @@ impl Pace {
         }
     }
 
-    /// The part of a pause in which the network does not end it, after as many pauses in a row that
+    /// The part of a pause in which the network does not end it, after as many pauses that
     /// it has ended: a link that flaps starts attempts at growing distances.
     fn hold(&self, ended: u32) -> Duration {
         match ended {
@@ -103,7 +103,7 @@ pub(crate) async fn repeat(
 ) -> Result<(), Error> {
     let mut signals = Signals::listen()?;
     let mut failures = 0;
-    // Pauses in a row that the network has ended.
+    // Pauses that the network has ended since the last change.
     let mut ended = 0;
     let mut told = Vec::new();
     loop {
@@ -147,7 +147,12 @@ pub(crate) async fn repeat(
         if matches!(woken, Woken::Change | Woken::Asked) {
             failures = 0;
         }
-        ended = if woken == Woken::Network { ended + 1 } else { 0 };
+        // A link that flaps rarely ends pauses by its return as well as one that does so at once.
+        ended = match woken {
+            Woken::Network => ended + 1,
+            Woken::Change | Woken::Asked => 0,
+            Woken::Time | Woken::Stopped => ended,
+        };
     }
 }
 
