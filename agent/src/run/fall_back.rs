@@ -17,7 +17,7 @@ use crate::{
     error::{Error, Exit},
     model::{Gateway, LinkRef, ProbeResult, Uplinks},
     network::NetworkError,
-    probe::{self, Kind, Probe},
+    probe::{self, Kind, Probe, wire::Wire},
     settings::Policy,
     state::Parsed,
     status::{Success, phase::Phase},
@@ -167,8 +167,8 @@ async fn put_back(
 }
 
 /// The probes that decide for the last good document, always with a gateway, in use on its links if the document names none: its
-/// silence before may be the fault. The wire is not asked: a switch that is wrong makes no node unreachable, and no document mends
-/// it.
+/// silence before may be the fault. The wire is not asked but for an address that another machine has: a switch that is wrong makes
+/// no node unreachable, and no document mends it.
 fn telling(
     plan: &[Probe],
     before: &[ProbeResult],
@@ -176,7 +176,9 @@ fn telling(
     links: &[LinkRef],
 ) -> Vec<Probe> {
     let mut asked = probe::decisive(plan, before, &probe::of_both_families(links));
-    asked.retain(|probe| !matches!(probe.kind, Kind::Wire { .. }));
+    let of_the_switch =
+        |kind: &Kind| matches!(kind, Kind::Wire { wire, .. } if *wire != Wire::Duplicate);
+    asked.retain(|probe| !of_the_switch(&probe.kind));
     let is_gateway =
         |probe: &Probe| matches!(probe.kind, Kind::Gateway(..) | Kind::NamedGateways(_));
     if gateway != Policy::Off && !asked.iter().any(is_gateway) {
@@ -219,9 +221,13 @@ mod tests {
 
     #[test]
     fn a_wire_that_is_wrong_does_not_tell_against_the_last_good_document() {
+        let required = Policy::Required;
         let settings =
-            Probes { lacp: Policy::Required, vlan: Policy::IfItWorkedBefore, ..Probes::default() };
+            Probes { lacp: required, vlan: Policy::IfItWorkedBefore, ..Probes::default() };
         let before = [("IPv4 gateway", true), ("vlan", true)];
         assert_eq!(names(&[], &before, &settings), ["IPv4 gateway"]);
+        // An address that two machines have is no switch's fault.
+        let settings = Probes { duplicate: required, ..settings };
+        assert_eq!(names(&[], &before, &settings), ["IPv4 gateway", "duplicate"]);
     }
 }
