@@ -18,7 +18,7 @@ use super::wanted::{BalanceSlb, Wanted};
 rules! {
     error UPLINK_NO_BOND = "uplink-no-bond";
     error UPLINK_ONE_PORT = "uplink-one-port";
-    error UPLINK_WITH_LACP = "uplink-with-lacp";
+    error UPLINK_WITH_AGGREGATE = "uplink-with-aggregate";
     error UPLINK_BOND_IN_USE = "uplink-bond-in-use";
 }
 
@@ -129,11 +129,16 @@ fn bond<'a>(
         let help = "list another card in link-aggregation.port, or leave --balance-slb out";
         return fault(index, UPLINK_ONE_PORT, message, help);
     }
-    if section(node).and_then(|it| bond_mode(it.text_at("mode")?)) == Some("802.3ad") {
-        let message = format!("bond {name} speaks LACP, and {MODE} does not");
+    if let Some(mode) = aggregate(node) {
+        let message = match mode {
+            "802.3ad" => format!("bond {name} speaks LACP, and {MODE} does not"),
+            mode => format!(
+                "bond {name} in mode {mode} needs an aggregate at the switch, and {MODE} none"
+            ),
+        };
         let help = "where the switch's ports are no aggregate, give the early bond mode: active-backup; \
                     else leave --balance-slb out";
-        return fault(index, UPLINK_WITH_LACP, message, help);
+        return fault(index, UPLINK_WITH_AGGREGATE, message, help);
     }
     for (other, node) in all.iter().enumerate().filter(|(_, node)| !CARDS.contains(&kind(node))) {
         let names = interfaces.names(other);
@@ -144,6 +149,21 @@ fn bond<'a>(
         }
     }
     Ok(Bond { index, node, name, cards, tag: tag.and_then(|vlan| vlan.get("id")) })
+}
+
+/// The bond's mode, if the switch's ports have to be an aggregate for it (bonding.rst, Switch Configuration). That of balance-xor is
+/// not needed with its own option balance-slb.
+fn aggregate(bond: &Node<'static>) -> Option<&'static str> {
+    let section = section(bond)?;
+    let is_slb = || {
+        let option = section.at(&["options", MODE]).and_then(Node::text);
+        option.is_some_and(|it| matches!(it, "true" | "1" | "yes" | "on"))
+    };
+    match bond_mode(section.text_at("mode")?)? {
+        "balance-xor" if is_slb() => None,
+        mode @ ("802.3ad" | "balance-rr" | "balance-xor" | "broadcast") => Some(mode),
+        _ => None,
+    }
 }
 
 /// Nothing else may need the bond, nor a VLAN that is the uplink: they go. Tunnels follow the uplink's addresses.
