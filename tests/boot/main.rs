@@ -1,11 +1,13 @@
-//! Early boot beside neighbours' profiles, with network disks and 802.1X, in virtual machines: what a tree of files cannot show,
-//! since CoreOS's units, NetworkManager and the kernel act on what nmgen has written. `make check-boot` runs it, `make check`
-//! does not.
+//! Early boot beside neighbours' profiles, with network disks and 802.1X, a silent card, an archive of the first boot alone, in virtual
+//! machines: what a tree of files cannot show, since CoreOS's units, NetworkManager and the kernel act on what nmgen has written.
+//! `make check-boot` runs it, `make check` does not.
 
 mod exchange;
 mod neighbours;
 mod network_root;
+mod silent;
 mod supplicant;
+mod without_archive;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

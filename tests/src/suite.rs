@@ -1,6 +1,14 @@
 //! The harness of the suites: cargo's own, but for a case that finds while it runs that it cannot; that one is ignored, not passed.
 
-use std::{any::Any, env, fmt::Debug, process::ExitCode, thread};
+use std::{
+    any::Any,
+    env,
+    fmt::Debug,
+    process::ExitCode,
+    sync::{Mutex, PoisonError},
+    thread,
+    time::{Duration, Instant},
+};
 
 use clap::Parser;
 pub use inventory;
@@ -83,7 +91,28 @@ pub fn run() -> ExitCode {
     let mut trials: Vec<Trial> = inventory::iter::<Case>.into_iter().map(trial).collect();
     trials.sort_by(|one, other| one.name().cmp(other.name()));
     let trials = options.chosen(trials);
-    libtest_mimic::run(&options.arguments, trials).exit_code()
+    let conclusion = libtest_mimic::run(&options.arguments, trials);
+    if let Some(line) = slowest(&mut TIMES.lock().unwrap_or_else(PoisonError::into_inner)) {
+        eprintln!("{line}");
+    }
+    conclusion.exit_code()
+}
+
+/// The time of each case that ran, waits for its place in the lab included.
+static TIMES: Mutex<Vec<(Duration, &str)>> = Mutex::new(Vec::new());
+
+/// The number of cases in [`slowest`].
+const SHOWN: usize = 8;
+/// The shortest time there.
+const LONG: Duration = Duration::from_secs(5);
+
+/// The cases that took longest, which a suite gets shorter by.
+fn slowest(times: &mut [(Duration, &str)]) -> Option<String> {
+    times.sort_unstable_by(|one, other| other.cmp(one));
+    let long = times.iter().take_while(|(time, _)| *time >= LONG).take(SHOWN);
+    let long: Vec<String> =
+        long.map(|(time, name)| format!("{name} {} s", time.as_secs())).collect();
+    (!long.is_empty()).then(|| format!("the slowest cases: {}", long.join(", ")))
 }
 
 /// A case by its path within the suite.
@@ -93,9 +122,12 @@ fn trial(case: &'static Case) -> Trial {
 }
 
 /// Runs a case in a thread with its name, which a panic's message begins with.
-fn completed(name: &str, run: fn() -> Result<(), String>) -> Result<Completion, Failed> {
+fn completed(name: &'static str, run: fn() -> Result<(), String>) -> Result<Completion, Failed> {
+    let start = Instant::now();
     let thread = thread::Builder::new().name(name.to_owned()).spawn(run)?;
-    match thread.join() {
+    let ended = thread.join();
+    TIMES.lock().unwrap_or_else(PoisonError::into_inner).push((start.elapsed(), name));
+    match ended {
         Ok(ended) => ended.map(|()| Completion::Completed).map_err(Failed::from),
         Err(panic) => match panic.downcast::<LeftOut>() {
             Ok(left_out) => Ok(Completion::ignored_with(left_out.0)),
@@ -113,6 +145,16 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 mod tests {
     use super::*;
     use std::panic::resume_unwind;
+
+    #[test]
+    fn the_slowest_cases_come_first_and_short_ones_not_at_all() {
+        let time = |seconds, name| (Duration::from_secs(seconds), name);
+        assert_eq!(slowest(&mut [time(4, "one")]), None);
+        let told = slowest(&mut [time(5, "one"), time(70, "two"), time(4, "three")]);
+        assert_eq!(told.as_deref(), Some("the slowest cases: two 70 s, one 5 s"));
+        let mut many = [time(9, "any"); 20];
+        assert_eq!(slowest(&mut many).map(|it| it.matches("any").count()), Some(SHOWN));
+    }
 
     #[test]
     fn a_case_passes_fails_or_did_not_run() {

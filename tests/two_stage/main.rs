@@ -10,9 +10,7 @@ mod live;
 mod offline;
 mod own_profile;
 mod root_disk;
-mod silent;
 mod stock;
-mod without_archive;
 
 /// A case fails by a panic of its own assertions or by an error of the lab.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
