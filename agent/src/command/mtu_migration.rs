@@ -79,7 +79,7 @@ async fn standing(paths: &Paths, migration: Migration) -> Result<Standing, Error
     compared(migration, paths, &Record::load(paths)).await
 }
 
-/// What the cluster wants, beside the links of the document in force.
+/// The MTU that the cluster wants, beside those of the links of the document in force.
 pub(super) async fn compared(
     migration: Migration,
     paths: &Paths,

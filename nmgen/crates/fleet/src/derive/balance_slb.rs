@@ -151,8 +151,8 @@ fn bond<'a>(
     Ok(Bond { index, node, name, cards, tag: tag.and_then(|vlan| vlan.get("id")) })
 }
 
-/// The bond's mode, if the switch's ports have to be an aggregate for it (bonding.rst, Switch Configuration). That of balance-xor is
-/// not needed with its own option balance-slb.
+/// The bond's mode, if the switch's ports have to be an aggregate for it (bonding.rst, Switch Configuration); balance-xor
+/// needs none with its own option balance-slb.
 fn aggregate(bond: &Node<'static>) -> Option<&'static str> {
     let section = section(bond)?;
     let is_slb = || {
