@@ -250,9 +250,12 @@ impl Netlink {
         Ok(found)
     }
 
-    /// Makes the kernel resolve a neighbour anew. An old entry proves nothing, so it is deleted.
+    /// Makes the kernel resolve a neighbour anew. An old entry proves nothing, so it is deleted; one that is being resolved is not
+    /// old, and has the first datagrams of other probes.
     pub(crate) async fn solicit(&self, index: u32, ip: IpAddr) -> Result<(), NetlinkError> {
-        if let Some(entry) = self.neighbour_entry(index, ip).await? {
+        if let Some(entry) = self.neighbour_entry(index, ip).await?
+            && entry.header.state != NeighbourState::Incomplete
+        {
             // The entry may have expired meanwhile.
             let _ = self.handle.neighbours().del(entry).execute().await;
         }
