@@ -267,6 +267,7 @@ interfaces:
   type: ovs-interface
   state: up
   mtu: 1500
+  mac-address: 72:54:DF:75:B6:8D
   ipv4: {enabled: true, dhcp: false, address: []}
   ipv6: {enabled: false}
 dns-resolver: {config: {server: [192.0.2.1]}}
@@ -285,6 +286,7 @@ interfaces:
 - name: br-ex
   type: ovs-interface
   state: up
+  mac-address: 52:54:00:00:00:01
   ipv4:
     enabled: true
     address: [{ip: 192.0.2.10, prefix-length: 24}]
@@ -331,6 +333,7 @@ interfaces:
 - name: br-ex
   type: ovs-interface
   state: up
+  mac-address: 52:54:00:00:00:01
   ipv4:
     enabled: true
     dhcp: false
