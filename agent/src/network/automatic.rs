@@ -1,16 +1,15 @@
 //! The automatic bridge: its profiles made in memory and activated in order, and the proof that
 //! Open vSwitch and NetworkManager have it as planned.
 
-use std::{net::IpAddr, pin::pin, time::Duration};
+use std::{net::IpAddr, time::Duration};
 
-use futures_util::future::{Either, join, select, try_join_all};
+use futures_util::future::try_join_all;
 use nmgen::chain;
 use tokio::time::Instant;
 
 use super::{
     NetworkError,
     clients::Clients,
-    verify,
     wait::{Changes, wait_until},
 };
 use crate::{
@@ -26,7 +25,6 @@ use crate::{
         Active, Address, Bridge, Lacp, Mac, ProfileRef, Route,
         connection::{Record, Value},
     },
-    state::State,
 };
 
 /// A port of a bond is brought up by its controller within this time.
@@ -38,12 +36,12 @@ const ONE_TRY: Duration = Duration::from_secs(50);
 /// Maximum time between two checks: no event tells of OVSDB.
 const AT_LEAST: Duration = Duration::from_millis(200);
 
-/// Makes the profiles, then activates them. Returns nmstate's full state if there was time to read it beside the last activation.
+/// Makes the profiles, then activates them.
 pub(super) async fn apply(
     net: &Clients<'_>,
     plan: &BridgePlan,
     bound: Duration,
-) -> Result<Option<State>, NetworkError> {
+) -> Result<(), NetworkError> {
     let deadline = Instant::now() + bound;
     for link in &plan.allmulticast {
         net.netlink.receive_all_multicast(link).await?;
@@ -65,14 +63,10 @@ pub(super) async fn apply(
             settle_lacp(net, &activation.device).await?;
         }
     }
-    let mut early = None;
+    let mut changes = Changes::of_manager(&net.bus).await?.at_least_every(AGAIN);
     for activation in &plan.order {
         let Some(controller) = &activation.port_of else {
-            let up = bring_up(net, plan, activation, deadline);
-            early = match plan.order.last() == Some(activation) {
-                true => with_state(net, &activation.device, up).await?,
-                false => up.await.map(|()| None)?,
-            };
+            bring_up(net, plan, activation, deadline, &mut changes).await?;
             continue;
         };
         if by_controller(net, &activation.uuid).await? {
@@ -80,30 +74,11 @@ pub(super) async fn apply(
         }
         // One port is enough.
         let one_try = deadline.min(Instant::now() + ONE_TRY);
-        if let Err(error) = bring_up(net, plan, activation, one_try).await {
+        if let Err(error) = bring_up(net, plan, activation, one_try, &mut changes).await {
             tracing::warn!(profile = %activation.id, %controller, "{}", chain(&error));
         }
     }
-    each_controller_has_a_port(net, plan).await?;
-    Ok(early)
-}
-
-/// Awaits the activation, and reads nmstate's full state meanwhile: NetworkManager waits for duplicate address detection or for a
-/// lease. Read before the kernel has the interface, the state would lack it.
-async fn with_state(
-    net: &Clients<'_>,
-    device: &str,
-    activation: impl Future<Output = Result<(), NetworkError>>,
-) -> Result<Option<State>, NetworkError> {
-    let names = [device.to_owned()];
-    match select(pin!(activation), pin!(verify::made(net, &names))).await {
-        Either::Left((done, _)) => done.map(|()| None),
-        Either::Right((made, activation)) => {
-            made?;
-            let (done, state) = join(activation, State::retrieve()).await;
-            done.map(|()| state.inspect_err(|error| tracing::debug!("{}", chain(error))).ok())
-        }
-    }
+    each_controller_has_a_port(net, plan).await
 }
 
 /// Adds the profile, or updates the one that an earlier run has made.
@@ -128,6 +103,7 @@ async fn bring_up(
     plan: &BridgePlan,
     activation: &Activation,
     deadline: Instant,
+    changes: &mut Changes,
 ) -> Result<(), NetworkError> {
     let kind = plan.profile(&activation.id).and_then(|p| p.settings.text("connection", "type"));
     let wanted = Active {
@@ -135,7 +111,6 @@ async fn bring_up(
         device: activation.device.clone(),
         kind: kind.unwrap_or_default().to_owned(),
     };
-    let mut changes = Changes::of_manager(&net.bus).await?.at_least_every(AGAIN);
     loop {
         if net.bus.activated().await?.contains(&wanted.uuid) {
             return Ok(());

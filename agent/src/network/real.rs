@@ -1,13 +1,16 @@
 //! The real network: NetworkManager, the kernel, Open vSwitch.
 
-use std::{cell::RefCell, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use super::{
     Network, NetworkError, activate, automatic, bridges, captures,
     clients::Clients,
     foreign, foreign_routes, hung, planning, readiness, restore,
     takeover::{self, Leftovers},
-    verify,
+    verify::{self, Sight},
 };
 use crate::{
     bridge::plan::BridgePlan,
@@ -35,8 +38,8 @@ pub(crate) struct RealNetwork<'a> {
     foreign: RefCell<Vec<KeptAddress>>,
     /// Routes over them of other programs: FRR, OVN-Kubernetes.
     foreign_routes: RefCell<Vec<KeptRoute>>,
-    /// nmstate's full state, read before the end of an apply, for its verification.
-    early: RefCell<Option<State>>,
+    /// Whether NetworkManager's part of the change is in profiles of the agent's own, which have a proof of their own.
+    by_profiles: Cell<bool>,
 }
 
 impl<'a> RealNetwork<'a> {
@@ -44,7 +47,8 @@ impl<'a> RealNetwork<'a> {
     pub(crate) async fn connect(paths: &'a Paths, wait: &'a Wait) -> Result<Self, NetworkError> {
         let clients = Clients::connect(paths, wait).await?;
         let foreign_routes = RefCell::default();
-        Ok(Self { clients, foreign: RefCell::default(), foreign_routes, early: RefCell::default() })
+        let by_profiles = Cell::default();
+        Ok(Self { clients, foreign: RefCell::default(), foreign_routes, by_profiles })
     }
 
     async fn ovsdb(&self) -> Result<Ovsdb, NetworkError> {
@@ -267,8 +271,8 @@ impl Network for RealNetwork<'_> {
     }
 
     async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
-        *self.early.borrow_mut() = automatic::apply(&self.clients, plan, bound).await?;
-        Ok(())
+        self.by_profiles.set(true);
+        automatic::apply(&self.clients, plan, bound).await
     }
 
     async fn verify_profiles(
@@ -286,9 +290,9 @@ impl Network for RealNetwork<'_> {
         bound: Duration,
     ) -> Result<(), NetworkError> {
         let foreign = self.foreign();
-        let early = self.early.take();
+        let sight = if self.by_profiles.get() { Sight::KernelFirst } else { Sight::Whole(None) };
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound, early) => verified?,
+            verified = verify::verify(&self.clients, desired, wants, bound, sight) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.

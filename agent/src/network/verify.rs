@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::{
     NetworkError,
     clients::Clients,
-    wait::{Changes, wait_for, wait_until},
+    wait::{Changes, wait_until},
 };
 use crate::{
     client::dbus::DeviceState,
@@ -23,6 +23,24 @@ const AT_LEAST: Duration = Duration::from_millis(500);
 /// Events come in bursts; wait for the end of a burst before the expensive check.
 const BURST: Duration = Duration::from_millis(5);
 
+/// The state that a change is compared with.
+#[allow(clippy::large_enum_variant, reason = "there is one of it")]
+pub(super) enum Sight {
+    /// nmstate's full state, if it was read while the kernel was still incomplete.
+    Whole(Option<State>),
+    /// The kernel's and Open vSwitch's, and nmstate's full state where they lack something. Profiles are proved by themselves.
+    KernelFirst,
+}
+
+impl Sight {
+    /// Keeps a full state for the next look.
+    fn keep(&mut self, state: State) {
+        if let Self::Whole(early) = self {
+            *early = Some(state);
+        }
+    }
+}
+
 /// Why verification goes on.
 enum Lacking {
     /// A part of the document.
@@ -36,7 +54,7 @@ pub(super) async fn verify(
     desired: &State,
     wants: &Wants,
     bound: Duration,
-    mut early: Option<State>,
+    mut sight: Sight,
 ) -> Result<(), NetworkError> {
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     let mut is_first = true;
@@ -45,7 +63,7 @@ pub(super) async fn verify(
         if !std::mem::take(&mut is_first) {
             tokio::time::sleep(BURST).await;
         }
-        let lacking = match look(net, desired, wants, &mut early).await {
+        let lacking = match look(net, desired, wants, &mut sight).await {
             Ok(silent) => match has_carrier(net, &silent).await {
                 Ok(false) => return Ok(Ok(silent)),
                 Ok(true) => return Ok(Err(Lacking::Optional(silent))),
@@ -135,15 +153,8 @@ async fn has_carrier(net: &Clients<'_>, links: &[String]) -> Result<bool, Networ
     Ok(known.iter().any(|link| link.has_carrier && links.contains(&link.name)))
 }
 
-/// Returns when the kernel has each of these links.
-///
-/// Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for them. A state that is read before lacks them,
-/// and has to be read again.
-pub(super) async fn made(net: &Clients<'_>, names: &[String]) -> Result<(), NetworkError> {
-    wait_for(&mut Changes::of_kernel()?, async || Ok(are_made(net, names).await?.then_some(())))
-        .await
-}
-
+/// Whether the kernel has each of these links. Open vSwitch makes its interfaces some 0.1 s after NetworkManager has asked for
+/// them: a state that is read before lacks them, and has to be read again.
 async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool, NetworkError> {
     if names.is_empty() {
         return Ok(true);
@@ -152,7 +163,7 @@ async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool, NetworkEr
     Ok(names.iter().all(|name| links.iter().any(|link| link.name == *name)))
 }
 
-/// `early`: nmstate's full state, read while the kernel was still incomplete. NetworkManager then
+/// With [`Sight::Whole`] nmstate's full state is read while the kernel is still incomplete. NetworkManager then
 /// waits for duplicate address detection (0.2 s) or for a lease, long enough to read that state. Once the kernel
 /// is complete, only its state and Open vSwitch's are read again: the rest of NetworkManager's
 /// state comes from its profiles, which have not changed since.
@@ -162,7 +173,7 @@ async fn look(
     net: &Clients<'_>,
     desired: &State,
     wants: &Wants,
-    early: &mut Option<State>,
+    sight: &mut Sight,
 ) -> Result<Vec<String>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
@@ -178,23 +189,28 @@ async fn look(
         missing = missing_routes(wants, &net.netlink.default_routes().await?);
     }
     if !missing.is_empty() {
-        if early.is_none()
+        if matches!(sight, Sight::Whole(None))
             && wants.dynamic.is_empty()
             && are_made(net, &wants.ovs_interfaces).await?
         {
-            *early = Some(State::retrieve().await?);
+            sight.keep(State::retrieve().await?);
         }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
     let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
         wants.dynamic.iter().cloned().partition(|it| it.is_optional);
     let no_lease = |waiting: Vec<String>| NetworkError::NoLease { links: waiting.join(", ") };
-    if let Some(early_state) = early.take()
-        && let Some(current) = early_state.with_newer(&State::retrieve_kernel().await?, desired)
-    {
+    let early = match sight {
+        Sight::KernelFirst => Some(State::retrieve_kernel().await?),
+        Sight::Whole(early) => match early.take() {
+            Some(early) => early.with_newer(&State::retrieve_kernel().await?, desired),
+            None => None,
+        },
+    };
+    if let Some(current) = early {
         let waiting = current.without_address(&needed);
         if !waiting.is_empty() {
-            *early = Some(current);
+            sight.keep(current);
             return Err(no_lease(waiting));
         }
         if desired.missing_in(&current)?.is_none() {
@@ -205,7 +221,7 @@ async fn look(
     let waiting = current.without_address(&needed);
     if !waiting.is_empty() {
         if are_made(net, &wants.ovs_interfaces).await? {
-            *early = Some(current);
+            sight.keep(current);
         }
         return Err(no_lease(waiting));
     }
