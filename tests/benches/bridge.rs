@@ -1,5 +1,5 @@
 //! br-ex without a document, from exec to READY, against NetworkManager's own floor with the same profiles: with a static address
-//! and with DHCP. Both take turns. Prints ratios; asserts nothing about time.
+//! and with DHCP. All take turns, with `OLDER_DAYONE=` an older agent too. Prints ratios; asserts nothing about time.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tests::{
     dayone::{
-        BRIDGE_PROFILES, DAY_ONE, MAC, SOON, bridge_outcome, day_one_dhcp, mark, with_bridge,
-        with_program,
+        ALTERNATIVE, BRIDGE_PROFILES, DAY_ONE, MAC, SOON, bridge_outcome, day_one_dhcp, mark,
+        with_bridge, with_programs,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
     measure::{by_turns, noise},
@@ -25,33 +25,49 @@ fn main() {
     }
     let lab = Lab::open().unwrap();
     let (dayone, _) = program::dayone_of_node();
+    let older = program::older_dayone();
     for (name, profile, aim) in [("static", DAY_ONE.to_owned(), 450), ("DHCP", day_one_dhcp(), 600)]
     {
-        let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
+        let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
+        let node = with_programs(node, [&dayone, older.unwrap_or(&dayone)]);
         let node = with_bridge(node).keyfile("eno1", &profile);
-        lab.run(node, &Peer::new().dhcp(), |case| measure(case, name, aim)).unwrap();
+        let measured = |case: &mut Case<'_>| measure(case, name, aim, older.is_some());
+        lab.run(node, &Peer::new().dhcp(), measured).unwrap();
     }
 }
 
-fn measure(case: &mut Case<'_>, name: &str, aim: u32) -> Result<(), Error> {
+fn measure(case: &mut Case<'_>, name: &str, aim: u32, has_older: bool) -> Result<(), Error> {
     case.boot()?;
     let inside = case.inside()?;
     inside.sh("systemctl stop kubelet.service")?;
     // NetworkManager's floor uses the profiles of this run.
-    agent(&inside)?;
+    agent(&inside, THIS)?;
     let ids = BRIDGE_PROFILES.replace('\n', " ");
     inside.sh(&format!(
         "rm -rf /root/profiles; mkdir /root/profiles; \
          for id in {ids}; do cp -a {VOLATILE}/$id.nmconnection /root/profiles/; done"
     ))?;
-    let [agent, floor] = by_turns(RUNS, [&mut || agent(&inside), &mut || floor(&inside)])?;
+    let mut older = || match has_older {
+        true => agent(&inside, OLDER),
+        false => Ok(Duration::ZERO),
+    };
+    let (mut this, mut floor) = (|| agent(&inside, THIS), || floor(&inside));
+    let [agent, floor, older] = by_turns(RUNS, [&mut this, &mut floor, &mut older])?;
     println!("br-ex without a document, {name}, medians of {RUNS} runs by turns in one container");
     println!("NetworkManager's floor (reload to address)    {floor}");
     println!("dayone (exec to READY, probes included)       {agent} (at most {aim} ms)");
     println!("dayone / floor    {:.2}", agent.over(&floor));
+    if has_older {
+        println!("the older dayone                              {older}");
+        println!("dayone / older    {:.2}", agent.over(&older));
+    }
     noise(&floor).iter().for_each(|it| println!("{it}"));
     Ok(())
 }
+
+/// The two builds of [`with_programs`].
+const THIS: &str = "first";
+const OLDER: &str = "second";
 
 /// Resets the node to day one: the card has the address, and there is no bridge.
 fn reset(inside: &Inside) -> Result<(), Error> {
@@ -67,8 +83,9 @@ fn reset(inside: &Inside) -> Result<(), Error> {
 }
 
 /// From exec to READY, as systemd saw them.
-fn agent(inside: &Inside) -> Result<Duration, Error> {
+fn agent(inside: &Inside, program: &str) -> Result<Duration, Error> {
     reset(inside)?;
+    inside.sh(&format!("ln --symbolic --force /usr/lib/dayone/{program} {ALTERNATIVE}"))?;
     let mark = mark(inside)?;
     inside.sh("systemctl start dayone-bridge.service")?;
     let outcome = bridge_outcome(inside, Some(&mark))?;
