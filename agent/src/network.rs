@@ -81,6 +81,15 @@ pub(crate) enum NetworkError {
     NotRestored { missing: String },
 }
 
+/// The roll back of the transaction's checkpoints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Undone {
+    /// There was none.
+    NoCheckpoint,
+    /// NetworkManager has rolled back; it refused these devices.
+    Checkpoints { refused: Vec<String> },
+}
+
 /// Does `work`, of which `what` is awaited, for at most `bound`.
 pub(crate) async fn within<T>(
     what: &str,
@@ -148,8 +157,8 @@ pub(crate) trait Network {
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.
     async fn commit(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Rolls back every checkpoint that is not in `before`; false if there was none.
-    async fn undo_checkpoints(&self, before: &Before) -> Result<bool, NetworkError>;
+    /// Rolls back every checkpoint that is not in `before`.
+    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone, NetworkError>;
     /// Reapplies the profiles on disk to the devices in `before`.
     async fn reapply_profiles(&self, before: &Before) -> Result<(), NetworkError>;
     /// Makes NetworkManager reload the profiles on disk.
@@ -161,7 +170,13 @@ pub(crate) trait Network {
     async fn restart(&self) -> Result<(), NetworkError>;
     /// Restores the host name of `before`.
     async fn undo_hostname(&self, before: &Before) -> Result<(), NetworkError>;
-    /// Returns when addresses, default gateways and MTUs of `before` are back, activating profiles
-    /// that NetworkManager leaves down; fails at `bound` with the missing ones.
-    async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError>;
+    /// Returns when addresses, default gateways and MTUs of `before` are back, and its profiles too if NetworkManager has
+    /// `refused` devices, activating profiles that it leaves down; fails at `bound` with the missing ones, but for those of
+    /// cards that are gone.
+    async fn restored(
+        &self,
+        before: &Before,
+        refused: &[String],
+        bound: Duration,
+    ) -> Result<(), NetworkError>;
 }

@@ -8,7 +8,7 @@ use tests::{
         attempt, crash_open_vswitch, kubelet_ran, mark, old_network, outcome, picture, start,
         stop_open_vswitch, worker,
     },
-    lab::{Case, Error, Fault, Inside, Lab, Node, Peer},
+    lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
 
 /// A node with short timeouts and a probe of the API.
@@ -284,8 +284,36 @@ fn roll_back_waits_for_the_old_profile() -> Result<(), Error> {
         inside.write("/run/lab-go", "")?;
         let it = outcome(&inside, Some(&mark))?;
         assert_eq!(inside.sh("nmcli -g GENERAL.STATE device show eno1")?.trim(), "100 (connected)");
-        failed(case, &it, 3, "gateway 192.0.2.254", &before)
+        failed(case, &it, 3, "gateway 192.0.2.254", &before)?;
+        card_that_is_gone_is_no_failure_of_the_roll_back(case)
     })
+}
+
+/// NetworkManager says that it could not roll the card back, and nothing returns its address.
+fn card_that_is_gone_is_no_failure_of_the_roll_back(case: &mut Case<'_>) -> Result<(), Error> {
+    let inside = case.inside()?;
+    inside.sh("systemctl stop dayone.service")?;
+    case.plug(Nic::new("eno2", "52:54:00:00:00:02"))?;
+    let add = "nmcli connection add type ethernet ifname eno2 con-name eno2 ip4 198.18.0.2/24";
+    inside.wait_sh(&format!("{add} && nmcli connection up eno2"), SOON)?;
+    inside.write("/etc/dayone/dayone.toml", &HASTE.replace("roll-back = 20", "roll-back = 5"))?;
+    let mark = start(&inside)?;
+    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
+    inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("verifying the new"))?;
+    case.unplug("eno2");
+    let it = outcome(&inside, Some(&mark))?;
+    assert_eq!(it.exit, 3, "{}", it.text());
+    assert!(
+        it.text().contains("rolled back") && it.text().contains("192.0.2.254"),
+        "{}",
+        it.text()
+    );
+    for told in ["could not roll back", "since the card is gone: 198.18.0.2/24 on eno2"] {
+        inside.wait_journal(&own, SOON, |it| it.message().contains(told))?;
+    }
+    assert_eq!(inside.read("/var/lib/dayone/transaction/journal.json")?, None);
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    Ok(())
 }
 
 #[tests::case]

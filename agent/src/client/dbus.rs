@@ -53,6 +53,8 @@ const UNIT: &str = "NetworkManager.service";
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
 const TRACK_DNS: u32 = 0x20;
+/// `NM_ROLLBACK_RESULT_OK`.
+const ROLLED_BACK: u32 = 0;
 /// `NM_MANAGER_RELOAD_FLAG_CONF`.
 const RELOAD_SETTINGS: u32 = 0x01;
 /// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
@@ -289,18 +291,16 @@ impl Bus {
         self.manager.checkpoint_destroy(&path).await.map_err(call("the commit"))
     }
 
-    /// Rolls back to the checkpoint.
-    pub(crate) async fn roll_back(&self, checkpoint: &Checkpoint) -> Result<(), BusError> {
+    /// Rolls back to the checkpoint, which is gone then. Returns the devices that NetworkManager could not roll back.
+    pub(crate) async fn roll_back(&self, checkpoint: &Checkpoint) -> Result<Vec<String>, BusError> {
         let path = path_of(&checkpoint.0).map_err(call("the roll back"))?;
         let results =
             self.manager.checkpoint_rollback(&path).await.map_err(call("the roll back"))?;
-        let failed: Vec<&str> =
-            results.iter().filter(|(_, r)| **r != 0).map(|(d, _)| d.as_str()).collect();
-        if failed.is_empty() {
-            Ok(())
-        } else {
-            Err(BusError::RollBackResult { devices: failed.join(", ") })
-        }
+        Ok(results
+            .into_iter()
+            .filter(|(_, result)| *result != ROLLED_BACK)
+            .map(|(it, _)| it)
+            .collect())
     }
 
     /// Active connections that have a profile and a device.

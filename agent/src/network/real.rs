@@ -6,9 +6,10 @@ use std::{
 };
 
 use super::{
-    Network, NetworkError, activate, automatic, bridges, captures,
+    Network, NetworkError, Undone, activate, automatic, bridges, captures,
     clients::Clients,
-    foreign, foreign_routes, hung, planning, readiness, restore,
+    foreign, foreign_routes, hung, planning, readiness,
+    restore::{self, Proof},
     takeover::{self, Leftovers},
     verify::{self, Sight},
 };
@@ -327,7 +328,7 @@ impl Network for RealNetwork<'_> {
         Ok(())
     }
 
-    async fn undo_checkpoints(&self, before: &Before) -> Result<bool, NetworkError> {
+    async fn undo_checkpoints(&self, before: &Before) -> Result<Undone, NetworkError> {
         restore::checkpoints(&self.clients, before).await
     }
 
@@ -355,8 +356,14 @@ impl Network for RealNetwork<'_> {
         }
     }
 
-    async fn restored(&self, before: &Before, bound: Duration) -> Result<(), NetworkError> {
-        restore::restored(&self.clients, before, &self.foreign(), bound).await?;
+    async fn restored(
+        &self,
+        before: &Before,
+        refused: &[String],
+        bound: Duration,
+    ) -> Result<(), NetworkError> {
+        let proof = Proof { before, foreign: &self.foreign(), is_refused: !refused.is_empty() };
+        restore::restored(&self.clients, &proof, bound).await?;
         restore::complete_bridges(&self.clients, before).await?;
         self.put_back_routes(|_| true).await;
         Ok(())

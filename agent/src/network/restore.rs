@@ -5,7 +5,7 @@ use std::time::Duration;
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{NetworkError, bridges, clients::Clients, foreign, stale};
+use super::{NetworkError, Undone, bridges, clients::Clients, foreign, stale};
 use crate::{
     client::{
         netlink::{Events, KeptAddress},
@@ -14,16 +14,45 @@ use crate::{
     model::{Active, Before, Link, Mac},
 };
 
-/// Rolls back the checkpoints of the transaction; false if there was none.
-pub(super) async fn checkpoints(net: &Clients<'_>, before: &Before) -> Result<bool, NetworkError> {
+/// The subject of a roll back's proof.
+pub(super) struct Proof<'p> {
+    pub(super) before: &'p Before,
+    /// Addresses of other programs, which are put back.
+    pub(super) foreign: &'p [KeptAddress],
+    /// NetworkManager did not roll all devices back: their profiles have to be active again.
+    pub(super) is_refused: bool,
+}
+
+/// A part of the earlier network that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lost {
+    link: Option<String>,
+    what: String,
+}
+
+/// Connection types of hardware.
+const OF_CARDS: [&str; 2] = ["802-3-ethernet", "infiniband"];
+
+/// Rolls back the checkpoints of the transaction.
+pub(super) async fn checkpoints(
+    net: &Clients<'_>,
+    before: &Before,
+) -> Result<Undone, NetworkError> {
     patient(net, async || {
-        let mut is_done = false;
+        let mut undone = Undone::NoCheckpoint;
         for checkpoint in net.own_checkpoints(before).await? {
             tracing::info!(?checkpoint, "rolling back");
-            net.bus.roll_back(&checkpoint).await?;
-            is_done = true;
+            let mut refused = net.bus.roll_back(&checkpoint).await?;
+            if !refused.is_empty() {
+                let devices = refused.join(", ");
+                tracing::warn!("NetworkManager could not roll back {devices}; the proof decides");
+            }
+            if let Undone::Checkpoints { refused: earlier } = undone {
+                refused.extend(earlier);
+            }
+            undone = Undone::Checkpoints { refused };
         }
-        Ok(is_done)
+        Ok(undone)
     })
     .await
 }
@@ -143,7 +172,8 @@ async fn activate(net: &Clients<'_>, profiles: &[&Active]) {
 const QUIET: Duration = Duration::from_millis(500);
 
 /// Waits until the earlier addresses, gateways and MTUs are back, and NetworkManager is done with the
-/// earlier profiles. At `bound` the former decide.
+/// earlier profiles. At `bound` the former decide, and the profiles too where NetworkManager refused to roll a device back. What a
+/// card had that is gone by then no roll back returns; where it was the way out, its gateway is silent.
 ///
 /// NetworkManager activates its profiles by itself first: an additional activation would make it
 /// start over. Once it is idle, profiles still down are activated: a profile may have failed with
@@ -151,8 +181,7 @@ const QUIET: Duration = Duration::from_millis(500);
 /// are set by netlink: to a NetworkManager started meanwhile, the undone document's are the cards' own.
 pub(super) async fn restored(
     net: &Clients<'_>,
-    before: &Before,
-    foreign: &[KeptAddress],
+    &Proof { before, foreign, is_refused }: &Proof<'_>,
     bound: Duration,
 ) -> Result<(), NetworkError> {
     let deadline = Instant::now() + bound;
@@ -165,15 +194,19 @@ pub(super) async fn restored(
         if let Err(error) = foreign::put_back(net, foreign).await {
             tracing::debug!("{error}");
         }
-        let missing = missing(net, before).await?;
-        let Progress { inactive, is_under_way } =
-            progress(net, before).await.unwrap_or_else(|error| {
-                tracing::debug!("{error}");
-                Progress::default()
-            });
-        let macs = other_macs(before, &net.netlink.links().await?, &tried);
+        let mut lost = lost(net, before).await?;
+        let progress = progress(net, before).await;
+        if is_refused {
+            lost.extend(lost_profiles(before, progress.as_ref().ok()));
+        }
+        let Progress { inactive, is_under_way } = progress.unwrap_or_else(|error| {
+            tracing::debug!("{error}");
+            Progress::default()
+        });
+        let links = net.netlink.links().await?;
+        let macs = other_macs(before, &links, &tried);
         let is_idle = !is_under_way && (inactive.is_empty() || has_activated);
-        if missing.is_empty() && is_idle && macs.is_empty() {
+        if lost.is_empty() && is_idle && macs.is_empty() {
             return Ok(());
         }
         let signal = async {
@@ -191,9 +224,14 @@ pub(super) async fn restored(
             signals = None;
         }
         if Instant::now() >= deadline {
+            let (gone, missing) = of_gone_cards(before, &links, lost);
+            if !gone.is_empty() {
+                let gone = listed(&gone);
+                tracing::warn!("not restored, since the card is gone: {gone}");
+            }
             return match missing.is_empty() {
                 true => Ok(()),
-                false => Err(NetworkError::NotRestored { missing: missing.join(", ") }),
+                false => Err(NetworkError::NotRestored { missing: listed(&missing) }),
             };
         }
         if is_quiet && (has_activated || inactive.is_empty()) {
@@ -253,7 +291,8 @@ fn other_mtus<'l>(before: &Before, links: &'l [Link]) -> Vec<(&'l Link, u32)> {
     links.iter().filter_map(other).collect()
 }
 
-async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, NetworkError> {
+/// The parts of the earlier network, but for its profiles, that are not there.
+async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     let routes = net.netlink.default_routes().await?;
     let links = net.netlink.links().await?;
@@ -261,22 +300,53 @@ async fn missing(net: &Clients<'_>, before: &Before) -> Result<Vec<String>, Netw
         .addresses
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
-        .map(ToString::to_string);
-    let gateways = before
-        .gateways
-        .iter()
-        .filter(|gateway| !routes.iter().any(|route| gateway.is_of(route)))
-        .map(|b| format!("the default route by {}", b.ip));
+        .map(|it| Lost { link: Some(it.link.clone()), what: it.to_string() });
+    let gateways =
+        before.gateways.iter().filter(|gateway| !routes.iter().any(|route| gateway.is_of(route)));
+    let gateways = gateways
+        .map(|it| Lost { link: it.link.clone(), what: format!("the default route by {}", it.ip) });
     let has_lease = |link: &String| {
         addresses
             .iter()
             .any(|a| a.on.link == *link && a.dynamic && a.is_global() && a.on.ip.is_ipv4())
     };
     let leases = before.leased.iter().filter(|link| !has_lease(link));
-    let leases = leases.map(|link| format!("an address from DHCP on {link}"));
-    let mtus = other_mtus(before, &links);
-    let mtus = mtus.iter().map(|(link, mtu)| format!("the MTU {mtu} of {}", link.name));
+    let leases = leases.map(|link| Lost {
+        link: Some(link.clone()),
+        what: format!("an address from DHCP on {link}"),
+    });
+    let mtus = other_mtus(before, &links).into_iter().map(|(link, mtu)| Lost {
+        link: Some(link.name.clone()),
+        what: format!("the MTU {mtu} of {}", link.name),
+    });
     Ok(lost.chain(gateways).chain(leases).chain(mtus).collect())
+}
+
+/// Profiles that were up and are not active; any may be where NetworkManager tells none.
+fn lost_profiles(before: &Before, progress: Option<&Progress<'_>>) -> Vec<Lost> {
+    let Some(Progress { inactive, .. }) = progress else {
+        return vec![Lost { link: None, what: "NetworkManager's active profiles".to_owned() }];
+    };
+    let were_up = inactive.iter().filter(|it| before.activated.contains(&it.uuid));
+    were_up
+        .map(|it| Lost {
+            link: Some(it.device.clone()),
+            what: format!("the profile {} of {}", it.uuid, it.device),
+        })
+        .collect()
+}
+
+/// The parts that were lost with a card, and the rest.
+fn of_gone_cards(before: &Before, links: &[Link], lost: Vec<Lost>) -> (Vec<Lost>, Vec<Lost>) {
+    let is_gone = |name: &str| {
+        before.active.iter().any(|it| it.device == name && OF_CARDS.contains(&it.kind.as_str()))
+            && !links.iter().any(|link| link.name == name)
+    };
+    lost.into_iter().partition(|it| it.link.as_deref().is_some_and(is_gone))
+}
+
+fn listed(lost: &[Lost]) -> String {
+    lost.iter().map(|it| it.what.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -307,5 +377,38 @@ mod tests {
         assert_eq!(other_macs(&before, &now, &["bond0".to_owned()]), []);
         assert_eq!(other_macs(&before, &[link("bond0", own, false)], &[]), []);
         assert_eq!(other_macs(&before, &[], &[]), []);
+    }
+
+    fn active(uuid: &str, device: &str, kind: &str) -> Active {
+        Active { uuid: uuid.to_owned(), device: device.to_owned(), kind: kind.to_owned() }
+    }
+
+    /// eno2 was taken out; NetworkManager refused br7 for another reason.
+    #[test]
+    fn what_a_card_had_that_is_gone_no_roll_back_returns() {
+        let before = Before {
+            active: vec![
+                active("1", "eno1", "802-3-ethernet"),
+                active("2", "eno2", "802-3-ethernet"),
+                active("3", "eno2", "ovs-port"),
+                active("4", "br7", "bridge"),
+                active("5", "eno3", "802-3-ethernet"),
+            ],
+            activated: ["1", "2", "3", "4"].map(str::to_owned).to_vec(),
+            ..Before::default()
+        };
+        let inactive: Vec<&Active> = before.active[1..].iter().collect();
+        let lost = lost_profiles(&before, Some(&Progress { inactive, is_under_way: false }));
+        let text = "the profile 2 of eno2, the profile 3 of eno2, the profile 4 of br7";
+        assert_eq!(listed(&lost), text, "the profile of eno3 was not up before");
+        let eno1 = link("eno1", "52:54:00:00:00:01", true);
+        let (gone, missing) = of_gone_cards(&before, std::slice::from_ref(&eno1), lost.clone());
+        assert_eq!(listed(&gone), "the profile 2 of eno2, the profile 3 of eno2");
+        assert_eq!(listed(&missing), "the profile 4 of br7");
+        let eno2 = link("eno2", "52:54:00:00:00:02", true);
+        assert_eq!(of_gone_cards(&before, &[eno1, eno2], lost.clone()), (Vec::new(), lost));
+        assert_eq!(lost_profiles(&before, None).len(), 1);
+        let nowhere = vec![Lost { link: None, what: "the default route by 192.0.2.1".to_owned() }];
+        assert_eq!(of_gone_cards(&before, &[], nowhere.clone()), (Vec::new(), nowhere));
     }
 }

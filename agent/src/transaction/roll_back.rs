@@ -10,7 +10,7 @@ use nmgen::chain;
 use crate::{
     durable::journal,
     model::{Before, ProbeResult},
-    network::{Network, within},
+    network::{Network, Undone, within},
     probe,
     status::phase::Phase,
 };
@@ -49,11 +49,11 @@ impl<N: Network> Transaction<'_, N> {
         same_boot: bool,
     ) -> Phased<()> {
         let step = self.settings.timeout.roll_back.get();
-        let rolled = self
-            .unstoppable(Phase::RollBack, step * 5 + GRACE, self.layers(before, bridges, same_boot))
-            .await;
+        let mut refused = Vec::new();
+        let layers = self.layers(before, bridges, same_boot, &mut refused);
+        let rolled = self.unstoppable(Phase::RollBack, step * 5 + GRACE, layers).await;
         // The proof runs even if a step failed: the status tells both.
-        let mut restored = self.restored(before, probed).await;
+        let mut restored = self.restored(before, &refused, probed).await;
         // A silent gateway is no fault of NetworkManager's.
         if !matches!(restored, Ok(()) | Err((_, PhaseError::Probes(_)))) {
             if let Err(error) = journal::restore_files(self.paths, same_boot) {
@@ -61,7 +61,7 @@ impl<N: Network> Transaction<'_, N> {
             }
             let restarted = self.unstoppable(Phase::RollBack, step, self.network.restart()).await;
             match restarted {
-                Ok(()) => restored = self.restored(before, probed).await,
+                Ok(()) => restored = self.restored(before, &refused, probed).await,
                 Err((_, error)) => tracing::warn!("roll back: {}", chain(&error)),
             }
         }
@@ -72,10 +72,10 @@ impl<N: Network> Transaction<'_, N> {
     }
 
     /// Returns when the old network is back, and the gateways that answered before answer again.
-    async fn restored(&self, before: &Before, probed: &Probed) -> Phased<()> {
+    async fn restored(&self, before: &Before, refused: &[String], probed: &Probed) -> Phased<()> {
         let step = self.settings.timeout.roll_back.get();
         let proof = async {
-            self.network.restored(before, step).await?;
+            self.network.restored(before, refused, step).await?;
             let gateways = probe::gateways_of(&probed.before);
             let mut failed = self.network.probe(&gateways, step).await;
             failed.retain(|result: &ProbeResult| !result.ok);
@@ -88,18 +88,23 @@ impl<N: Network> Transaction<'_, N> {
     }
 
     /// The layers of a roll back. Each is bounded, and its failure does not stop the next: the
-    /// files must be restored even if NetworkManager is dead.
+    /// files must be restored even if NetworkManager is dead. Devices that NetworkManager refused are no failure: it refuses a
+    /// card that is gone, and the proof decides.
     async fn layers(
         &self,
         before: &Before,
         bridges: &[String],
         same_boot: bool,
+        refused: &mut Vec<String>,
     ) -> Result<(), PhaseError> {
         let step = self.settings.timeout.roll_back.get();
         let mut errors = Vec::new();
         let undone = within("the checkpoints", step, self.network.undo_checkpoints(before)).await;
         // A NetworkManager that started meanwhile has no checkpoint, and devices as they are now.
-        let is_lost = same_boot && matches!(undone, Ok(false));
+        let is_lost = same_boot && matches!(undone, Ok(Undone::NoCheckpoint));
+        if let Ok(Undone::Checkpoints { refused: devices }) = &undone {
+            refused.clone_from(devices);
+        }
         keep(&mut errors, undone.map(|_| ()));
         let files = journal::restore_files(self.paths, same_boot);
         // Before NetworkManager activates the old profiles: it refuses a bridge whose name another

@@ -17,7 +17,7 @@ use crate::{
         Before, Checkpoint, Family, Gateway, ProbeResult, ProfileRef, Uplinks, Wants, WayBack,
     },
     network::takeover::Leftovers,
-    network::{Network, NetworkError},
+    network::{Network, NetworkError, Undone},
     paths::Paths,
     probe::Probe,
     settings::{Policy, Settings},
@@ -84,6 +84,8 @@ struct Fake {
     stuck: bool,
     /// NetworkManager has started anew, without the transaction's checkpoint.
     checkpoint_is_lost: bool,
+    /// Devices that NetworkManager does not roll back.
+    refused: Vec<String>,
     /// The devices reapply their profiles in a roll back.
     reapplies: bool,
     /// The profile that the change writes.
@@ -227,9 +229,12 @@ impl Network for Fake {
     async fn commit(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Commit).await
     }
-    async fn undo_checkpoints(&self, _: &Before) -> Result<bool, NetworkError> {
+    async fn undo_checkpoints(&self, _: &Before) -> Result<Undone, NetworkError> {
         self.step(Step::RollBack).await?;
-        Ok(!self.checkpoint_is_lost)
+        Ok(match self.checkpoint_is_lost {
+            true => Undone::NoCheckpoint,
+            false => Undone::Checkpoints { refused: self.refused.clone() },
+        })
     }
     async fn reapply_profiles(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::Reapply).await
@@ -247,7 +252,13 @@ impl Network for Fake {
     async fn undo_hostname(&self, _: &Before) -> Result<(), NetworkError> {
         self.step(Step::UndoHostname).await
     }
-    async fn restored(&self, _: &Before, _: Duration) -> Result<(), NetworkError> {
+    async fn restored(
+        &self,
+        _: &Before,
+        refused: &[String],
+        _: Duration,
+    ) -> Result<(), NetworkError> {
+        assert_eq!(refused, self.refused);
         self.step(Step::Restored).await?;
         match self.stuck && !self.did(Step::Restart) {
             true => Err(NetworkError::NotRestored { missing: "192.0.2.20/24 on br-ex".to_owned() }),
@@ -394,6 +405,26 @@ async fn a_roll_back_that_does_not_bring_the_old_network_back_restarts_network_m
         let steps = network.steps.borrow();
         assert!(steps.ends_with(&[Step::Restored, Step::Restart, Step::Restored]), "{steps:?}");
         assert!(!bench.committed() && !bench.journal_is_open());
+    }
+    Ok(())
+}
+
+/// A card that is gone, say: whether the old network is there is proved.
+#[tokio::test(start_paused = true)]
+async fn devices_that_networkmanager_refused_to_roll_back_are_left_to_the_proof() -> Tested {
+    for is_back in [true, false] {
+        let bench = Bench::new()?;
+        let mut faults = vec![(Step::Verify, How::Fails)];
+        faults.extend((!is_back).then_some((Step::Restored, How::Fails)));
+        let network = Fake { refused: vec!["/Devices/12".to_owned()], ..Fake::with(&faults) };
+        let result = bench.run(&network, &mut Probed::default()).await;
+        let is_rolled_back = matches!(result, Err(Failure::RolledBack { .. }));
+        assert_eq!(is_rolled_back, is_back, "{result:?}");
+        let phase = Phase::Restored;
+        let is_failed = matches!(&result, Err(Failure::RollBackFailed { roll_back_phase, .. })
+            if *roll_back_phase == phase);
+        assert_eq!(is_failed, !is_back, "{result:?}");
+        assert_eq!(bench.journal_is_open(), !is_back);
     }
     Ok(())
 }

@@ -33,8 +33,6 @@ pub(crate) enum BusError {
     Start { unit: &'static str, source: Box<zbus::Error> },
     #[error("the restart of {unit} ended as {result}")]
     Restart { unit: &'static str, result: String },
-    #[error("NetworkManager could not roll back {devices}")]
-    RollBackResult { devices: String },
 }
 
 impl BusError {
