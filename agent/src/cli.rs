@@ -276,9 +276,12 @@ pub(crate) enum Command {
     },
     /// Write the document of the running network: this node's profiles as NMState
     ///
-    /// For a node that configure-ovs, a policy or somebody by hand has configured: `dayone diff --document FILE` is empty then, and
-    /// an apply changes nothing. nmstate says what is there, NetworkManager's profiles which of it is configured; comments at its
-    /// head name what is left out, and why. Has no secrets. Changes nothing.
+    /// For a node that configure-ovs, a policy or somebody by hand has configured: `dayone diff --document FILE`
+    /// is empty then, and an apply changes no setting. It replaces the profiles of configure-ovs and of the
+    /// automatic bridge, which are for one boot, so that br-ex and the ports of a bond below it come up anew
+    /// once; the metric 48 of their routes stays until a document says another `auto-route-metric`. nmstate says
+    /// what is there, NetworkManager's profiles which of it is configured; comments at its head name what is
+    /// left out, and why. Has no secrets. Changes nothing.
     Export {
         /// Write a NodeNetworkConfigurationPolicy of kubernetes-nmstate for this node
         #[arg(long)]

@@ -1,5 +1,6 @@
 //! An interface of the document: the keys of nmstate's that its profile sets.
 
+use nmgen::check::{bond_has_option, bond_mode};
 use serde_json::{Map, Value};
 
 use super::{
@@ -120,7 +121,7 @@ pub(super) fn exported(
         lldp.remove("neighbors");
     }
     ethtool(&mut own, settings);
-    options_of_bond(&mut own, settings);
+    options_of_bond(&mut own, settings, left_out);
     ovs_db(&mut own, interface, settings, left_out);
     bridge_ports(&mut own, configured, left_out);
     addresses(&mut own, interface, settings, left_out);
@@ -179,8 +180,11 @@ fn ethtool(own: &mut Value, settings: &ConnectionSettings) {
     }
 }
 
-/// The kernel tells all of a bond's options.
-fn options_of_bond(own: &mut Value, settings: &ConnectionSettings) {
+/// The kernel tells all of a bond's options, and nmstate writes them into the profile of a bond that it changes, those of
+/// other modes too, with which a document would be refused.
+fn options_of_bond(own: &mut Value, settings: &ConnectionSettings, left_out: &mut Vec<LeftOut>) {
+    let name = own["name"].as_str().unwrap_or_default().to_owned();
+    let mode = own.pointer("/link-aggregation/mode").and_then(Value::as_str).and_then(bond_mode);
     let options = own.pointer_mut("/link-aggregation/options").and_then(Value::as_object_mut);
     let Some(options) = options else { return };
     let set = match settings.get("bond", "options") {
@@ -190,6 +194,16 @@ fn options_of_bond(own: &mut Value, settings: &ConnectionSettings) {
     let is_set =
         |option: &str| set.contains_key(option) || set.contains_key(&option.replace('-', "_"));
     options.retain(|option, _| is_set(option));
+    // On is the kernel's default, and no bond that is up takes it.
+    options.retain(|option, value| option != "lacp_active" || *value != true);
+    let is_of_mode = |option: &str| mode.is_none_or(|mode| bond_has_option(mode, option));
+    let others: Vec<String> =
+        options.keys().filter(|option| !is_of_mode(option)).cloned().collect();
+    options.retain(|option, _| is_of_mode(option));
+    left_out.push(LeftOut::new(
+        others.iter().map(|option| format!("{option} of {name}")),
+        "no option of the bond's mode",
+    ));
     remove(own, "/link-aggregation/ports-config");
 }
 

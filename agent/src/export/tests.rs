@@ -340,6 +340,46 @@ interfaces:
     Ok(())
 }
 
+/// The options of a bond as nmstate has written them into its profile, from the kernel's state.
+#[test]
+fn options_of_other_modes_stay_behind() -> Fallible<()> {
+    let all = "miimon: 100, lacp_rate: fast, lacp_active: true, arp_missed_max: 2, arp_validate: none, tlb_dynamic_lb: true";
+    for (mode, kept, left_out) in [
+        (
+            "802.3ad",
+            "{miimon: 100, lacp_rate: fast}",
+            "arp_missed_max of bond0, arp_validate of bond0, tlb_dynamic_lb of bond0",
+        ),
+        (
+            "active-backup",
+            "{miimon: 100, arp_missed_max: 2, arp_validate: none}",
+            "lacp_rate of bond0, tlb_dynamic_lb of bond0",
+        ),
+    ] {
+        let aggregation = format!("{{mode: {mode}, options: {{{all}}}, port: [eno1]}}");
+        let state = serde_yaml::from_str(&format!(
+            "interfaces: [{{name: bond0, type: bond, state: up, link-aggregation: {aggregation}}}]"
+        ))?;
+        let (profiles, active) = profiles(&[(
+            "bond0",
+            "bond",
+            &[(
+                "bond.options",
+                r#"a{ss} {"miimon": "100", "lacp_rate": "fast", "lacp_active": "1", "arp_missed_max": "2", "arp_validate": "none", "tlb_dynamic_lb": "1"}"#,
+            )],
+        )])?;
+        let exported = export(&state, &profiles, &active);
+        assert_eq!(
+            exported.document["interfaces"][0]["link-aggregation"]["options"],
+            serde_yaml::from_str::<Value>(kept)?
+        );
+        let page = page(&exported, "", "worker-0");
+        let told = format!("# - {left_out}: no option of the bond's mode\n");
+        assert!(page.contains(&told), "{told} in {page}");
+    }
+    Ok(())
+}
+
 /// The comparison of `dayone diff`.
 #[test]
 fn the_node_has_all_of_its_document() -> Fallible<()> {

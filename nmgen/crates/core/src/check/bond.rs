@@ -112,6 +112,11 @@ pub fn mode(text: &str) -> Option<&'static str> {
     MODES.iter().find(|(name, number)| *name == text || *number == text).map(|(name, _)| *name)
 }
 
+/// Whether a bond of this mode, by the kernel's name, has the option: NetworkManager refuses or drops it in another one.
+pub fn has_option(mode: &str, option: &str) -> bool {
+    OPTIONS.iter().all(|(name, modes, _)| *name != option || modes.contains(&mode))
+}
+
 struct Bond<'s> {
     interface: &'s Interface<'s>,
     section: &'s str,
