@@ -185,7 +185,8 @@ fn card_that_appears_late_is_waited_for() -> Result<(), Error> {
         case.plug(Nic::new("eno1", MAC))?;
         inside.wait_unit("kubelet.service", "active", 3 * SOON)?;
         in_force(case, &[ADDRESS.into()], HOST_FILE, &text)?;
-        a_bond_of_open_vswitch_takes_both_cards(case)
+        a_bond_of_open_vswitch_takes_both_cards(case)?;
+        br_ex_is_on_a_trunk_beside_a_second_bridge(case)
     })
 }
 
@@ -224,6 +225,63 @@ fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Er
     for words in ["bond_mode: balance-slb", "member eno1: enabled", "member eno2: enabled"] {
         assert!(bond.contains(words), "{words} in {bond}");
     }
+    case.connect("eno1", false)?;
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    let status = case.inside()?.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    Ok(())
+}
+
+/// A bond of Open vSwitch's in br-ex itself, a trunk with the node's address untagged, storage on one of its VLANs; a bridge
+/// of its own for a localnet.
+const TRUNK: &str = "\
+interfaces:
+- {name: eno1, type: ethernet, state: up}
+- {name: eno2, type: ethernet, state: up}
+- {name: eno3, type: ethernet, state: up}
+- name: br-ex
+  type: ovs-bridge
+  state: up
+  bridge:
+    options: {datapath: netdev}
+    port:
+    - name: uplink
+      link-aggregation: {mode: active-backup, port: [{name: eno1}, {name: eno2}]}
+    - {name: br-ex}
+    - {name: storage, vlan: {mode: access, tag: 204}}
+- name: br-ex
+  type: ovs-interface
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 192.0.2.10, prefix-length: 24}]}
+- name: storage
+  type: ovs-interface
+  state: up
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 198.51.100.70, prefix-length: 24}]}
+- name: br-local
+  type: ovs-bridge
+  state: up
+  bridge: {options: {datapath: netdev}, port: [{name: eno3}]}
+ovn: {bridge-mappings: [{localnet: tenants, bridge: br-local, state: present}]}
+dns-resolver: {config: {server: [192.0.2.1]}}
+routes: {config: [{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: br-ex}]}
+";
+
+fn br_ex_is_on_a_trunk_beside_a_second_bridge(case: &mut Case<'_>) -> Result<(), Error> {
+    case.connect("eno1", true)?;
+    case.plug(Nic::new("eno3", "52:54:00:00:00:03"))?;
+    let inside = case.inside()?;
+    inside.write(HOST_FILE, TRUNK)?;
+    let it = attempt(&inside)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    let ports = "ovs-vsctl get port uplink bond_mode vlan_mode trunks -- get port storage tag -- list-ports br-local \
+                 -- get open_vswitch . external_ids:ovn-bridge-mappings";
+    let expected = "active-backup\n[]\n[]\n204\neno3\n\"tenants:br-local\"";
+    assert_eq!(inside.sh(ports)?, expected);
+    assert!(!inside.sh("ovs-vsctl list-br")?.contains("br-phy"));
+    // The export is as the node is.
+    let exported = exports(&inside)?;
+    assert!(exported.contains("mode: active-backup") && exported.contains("tenants"), "{exported}");
     case.connect("eno1", false)?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
     let status = case.inside()?.run(&["dayone", "status"])?;
