@@ -1,6 +1,7 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
-//! verification; and a second boot, from the kernel's network to READY. All take turns, with `OLDER_DAYONE=` an older agent too.
-//! Prints ratios; asserts nothing about time, but the size of the program and its memory.
+//! verification; the same with every probe of the wire; and a second boot, from the kernel's network to READY. All take
+//! turns, with `OLDER_DAYONE=` an older agent too. Prints ratios; asserts the size of the program, its memory, and what the
+//! probes of the wire add.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -21,6 +22,19 @@ const RUNS: usize = 9;
 const SIZE: u64 = 8_000_000;
 /// The bound of an apply's memory, in bytes.
 const MEMORY: u64 = 20 << 20;
+/// The bound of what every probe of the wire adds to an apply where the wire is good, in seconds.
+const WIRE: f64 = 0.5;
+/// Every probe of the wire, before the change and after it.
+const ALL_PROBES: &str = "\
+[probe]
+bond = \"if-it-worked-before\"
+lacp = \"if-it-worked-before\"
+vlan = \"if-it-worked-before\"
+mtu = \"if-it-worked-before\"
+duplicate = \"if-it-worked-before\"
+lldp = \"if-it-worked-before\"
+";
+const SETTINGS: &str = "/etc/dayone/dayone.toml";
 const PROFILES: &str = "/etc/NetworkManager/system-connections";
 const HOST_FILE: &str = tests::dayone::HOST_FILE;
 
@@ -64,8 +78,9 @@ fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error
         true => agent(&inside, &document, OLDER),
         false => Ok(Duration::ZERO),
     };
-    let [this, floor, nmstate, older] =
-        by_turns(RUNS, [&mut this, &mut floor, &mut nmstate, &mut older])?;
+    let mut wire = || with_all_probes(&inside, &document);
+    let [this, floor, nmstate, older, wire] =
+        by_turns(RUNS, [&mut this, &mut floor, &mut nmstate, &mut older, &mut wire])?;
     println!("static br-ex on one card, medians of {RUNS} runs by turns in one container");
     println!("NetworkManager's floor (reload to address)    {floor}");
     println!("dayone (exec to READY, probes included)       {this}");
@@ -76,6 +91,10 @@ fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error
         println!("the older dayone                              {older}");
         println!("dayone / older    {:.2}", this.over(&older));
     }
+    let more = wire.more_than(&this);
+    println!("dayone with every probe of the wire           {wire}");
+    println!("the probes of the wire add  {more:.3} s (at most {WIRE})");
+    assert!(more <= WIRE, "the probes of the wire add {more:.3} s");
     noise(&floor).iter().for_each(|it| println!("{it}"));
 
     // In force, for the measurement of a second boot.
@@ -130,6 +149,17 @@ fn agent(inside: &Inside, document: &str, program: &str) -> Result<Duration, tes
     assert_eq!(outcome.exit, 0, "{}", outcome.text());
     let unit = inside.unit("dayone.service")?;
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
+}
+
+/// As [`agent`], with every probe of the wire; the settings are as before afterwards.
+fn with_all_probes(inside: &Inside, document: &str) -> Result<Duration, tests::lab::Error> {
+    inside.sh("mkdir -p /etc/dayone")?;
+    inside.write(SETTINGS, ALL_PROBES)?;
+    let time = agent(inside, document, THIS)?;
+    let answers = inside.read("/run/dayone/status.json")?.unwrap_or_default();
+    assert!(answers.contains("192.0.2.1 on br-ex: 1500 bytes pass"), "{answers}");
+    inside.sh(&format!("rm {SETTINGS}"))?;
+    Ok(time)
 }
 
 /// The peak memory of an apply, in bytes.

@@ -90,6 +90,12 @@ impl Times {
         let pairs = self.runs.iter().zip(&peer.runs);
         quantile(pairs.map(|(own, peer)| own.as_secs_f64() / peer.as_secs_f64()), 0.5)
     }
+
+    /// The median of the differences in seconds, each of two runs of the same turn.
+    pub fn more_than(&self, peer: &Self) -> f64 {
+        let pairs = self.runs.iter().zip(&peer.runs);
+        quantile(pairs.map(|(own, peer)| own.as_secs_f64() - peer.as_secs_f64()), 0.5)
+    }
 }
 
 impl fmt::Display for Times {
@@ -140,6 +146,7 @@ mod tests {
         let [own, peer] = by_turns::<2, Infallible>(5, [&mut own, &mut peer])?;
         assert_eq!(own.median(), Duration::from_millis(30));
         assert!((own.over(&peer) - 1.5).abs() < 1e-9, "{}", own.over(&peer));
+        assert!((own.more_than(&peer) - 0.01).abs() < 1e-9, "{}", own.more_than(&peer));
         assert!((peer.spread() - 0.5).abs() < 1e-9, "{}", peer.spread());
         assert!(noise(&peer).is_some());
         Ok(())
