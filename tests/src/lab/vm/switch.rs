@@ -146,6 +146,15 @@ impl Switch {
         self.vsctl(netns, &["set", "port", aggregate, &trunks])
     }
 
+    /// The MTU of these cards' ports and of the LAN's own, which is the peer's.
+    pub(crate) fn frames(&self, netns: &Netns, nics: &[Nic], mtu: u16) -> Result<()> {
+        let request = format!("mtu_request={mtu}");
+        for port in nics.iter().map(Nic::port).chain([LAN.to_owned()]) {
+            self.vsctl(netns, &["set", "interface", &port, &request])?;
+        }
+        Ok(())
+    }
+
     /// Sends a frame by a card's port, whatever the port is a part of.
     pub(crate) fn send(&self, netns: &Netns, nic: &Nic, frame: &[u8]) -> Result<()> {
         let bridge = format!("unix:{}", self.directory.join(LAN).display()) + ".mgmt";

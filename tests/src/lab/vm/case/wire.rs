@@ -26,6 +26,11 @@ impl VmCase<'_> {
         self.switch.carries(self.gateway.netns(), aggregate, vlans)
     }
 
+    /// The largest packets that the switch carries on the LAN, at the cards' ports and at the peer: larger ones are lost.
+    pub fn frames(&self, mtu: u16) -> Result<()> {
+        self.switch.frames(self.gateway.netns(), &self.machine.nics, mtu)
+    }
+
     /// The switch says by LLDP, on the cable of a card, who it is.
     pub fn says(&self, nic: &str, neighbour: &Lldp<'_>) -> Result<()> {
         self.switch.send(self.gateway.netns(), self.card(nic)?, &neighbour.frame())
