@@ -98,7 +98,7 @@ impl Drop for Registry {
 }
 
 /// Runs a program; its last word of trouble is the error.
-fn run(command: &mut Command) -> Result<(), Error> {
+pub(crate) fn run(command: &mut Command) -> Result<(), Error> {
     let output = match command.output() {
         Ok(output) => output,
         Err(e) => return Err(Error::Unavailable(format!("{command:?}: {e}"))),

@@ -4,6 +4,7 @@
 
 mod image;
 mod install;
+mod layer;
 
 fn main() -> std::process::ExitCode {
     tests::suite::run()

@@ -32,7 +32,10 @@ pub use self::{
     },
     guide::{Shown, commands, follow, follow_inside},
     hung::{at_pre_down, hang, unhang},
-    installed::{SHORT_WAIT, booted_without_image, installing_machine_config, machine_config_goes},
+    installed::{
+        SHORT_WAIT, booted_without_image, installing_machine_config, machine_config,
+        machine_config_goes,
+    },
     monitoring::{Monitoring, faults_of_metrics},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},

@@ -161,6 +161,12 @@ impl Lab {
         self.place.check_clean()
     }
 
+    /// The root file system that a node's disk lies over.
+    #[must_use]
+    pub fn root_file_system(&self) -> &Path {
+        &self.rootfs
+    }
+
     /// The root file system for a node; those with systemd 252 and with podman are built on first use.
     pub(crate) fn rootfs(&self, node: &Node) -> Result<PathBuf> {
         match node.flavour {

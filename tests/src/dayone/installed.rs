@@ -64,10 +64,19 @@ const LEFT: &str = "ls -d /usr/local/bin/dayone* /var/lib/dayone /etc/systemd/sy
 /// # Panics
 /// If nmgen does not write one.
 pub fn installing_machine_config(image: &str, document: &str) -> (tempfile::TempDir, Vec<String>) {
+    machine_config(&["--install", image], document)
+}
+
+/// [`installing_machine_config`] with other arguments of nmgen.
+///
+/// # Panics
+/// If nmgen does not write one.
+pub fn machine_config(arguments: &[&str], document: &str) -> (tempfile::TempDir, Vec<String>) {
     let hosts = tempfile::tempdir().expect("a directory");
     fs::write(hosts.path().join("worker-0.yml"), document).expect("a document");
     let output = Command::new(program::nmgen())
-        .args(["generate", "--to", "machine-config", "--role", "worker", "--install", image])
+        .args(["generate", "--to", "machine-config", "--role", "worker"])
+        .args(arguments)
         .arg(hosts.path())
         .output()
         .expect("nmgen");
