@@ -1,6 +1,6 @@
 //! Names of cards that the next major version of RHEL gives otherwise.
 
-use nmgen_core::source::{Host, HostNetwork};
+use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
@@ -21,14 +21,20 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
     if stream.name != RENAMING || host.policy.is_some() {
         return;
     }
-    let is_known = |card: &&Node<'_>| {
-        let name = card.text_at("name");
-        card.get("mac-address").is_some() || host.nics.iter().any(|nic| nic.name.as_deref() == name)
+    let is_known = |card: &&Node<'_>| match (host.stage, card.text_at("identifier")) {
+        (_, Some("mac-address" | "pci-address")) => true,
+        // On the running node an address alone is one to set, and no map is there.
+        (Stage::Node, _) => false,
+        (Stage::Early | Stage::Any, _) => {
+            let name = card.text_at("name");
+            card.get("mac-address").is_some()
+                || host.nics.iter().any(|nic| nic.name.as_deref() == name)
+        }
     };
     let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
     let unknown = interfaces.iter().filter(|node| is_card(node)).find(|card| !is_known(card));
-    let Some((name, node)) =
-        unknown.and_then(|card| Some((card.text_at("name")?, card.get("name")?)))
+    let Some((card, name, node)) =
+        unknown.and_then(|card| Some((card, card.text_at("name")?, card.get("name")?)))
     else {
         return;
     };
@@ -36,8 +42,14 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
         "{name} is all that identifies this card, and {RENAMING} ({}) may name it otherwise than RHEL 9",
         stream.place.shown()
     );
-    diagnostics.push(
-        Diagnostic::new(NAME_MAY_CHANGE, message, document.place(node.span))
-            .help("give its mac-address, with identifier: mac-address: by it the card is found under any name"),
-    );
+    let help = match card.get("mac-address") {
+        None => {
+            "give its mac-address, with identifier: mac-address: by it the card is found under any name"
+        }
+        Some(_) => {
+            "add identifier: mac-address: without it a node looks for the name, and gives the card the address"
+        }
+    };
+    let place = document.place(node.span);
+    diagnostics.push(Diagnostic::new(NAME_MAY_CHANGE, message, place).help(help));
 }
