@@ -95,7 +95,7 @@ async fn deleted_bridges(
 
 /// The devices of those of `profiles` that NetworkManager does not have, and of those that are not up although their device carries
 /// a default route, which it keeps while NetworkManager waits for Open vSwitch to take its link away, or is a card below it whose
-/// cable is in.
+/// cable is in. Cards that are not there count where no recorded card has a profile's name: they are out, or have other names.
 pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],
@@ -107,6 +107,9 @@ pub(super) async fn lost(
     let links = net.netlink.links().await?;
     Ok(Seen { there, up, routes, links }.lost(profiles, cards))
 }
+
+/// The types of cards' profiles.
+const CARDS: [&str; 2] = ["802-3-ethernet", "infiniband"];
 
 /// The node beside the recorded profiles.
 struct Seen {
@@ -129,10 +132,18 @@ impl Seen {
             .filter(|link| link.has_carrier && (is_replaced || is_recorded(link)))
             .map(|link| link.name.as_str())
             .collect();
+        let has_profile = |name: &str| profiles.iter().any(|profile| profile.device == name);
+        let is_away = !physical().any(|link| is_recorded(link) && has_profile(&link.name));
+        let is_missing = |profile: &Active| {
+            CARDS.contains(&profile.kind.as_str())
+                && !self.links.iter().any(|link| link.name == profile.device)
+        };
         let is_lost = |profile: &&Active| {
             let carries = self.routes.contains(&profile.device)
                 || connected.contains(&profile.device.as_str());
-            !self.there.contains(&profile.uuid) || (carries && !self.up.contains(&profile.uuid))
+            !self.there.contains(&profile.uuid)
+                || (carries && !self.up.contains(&profile.uuid))
+                || (is_away && is_missing(profile))
         };
         let mut devices: Vec<String> =
             profiles.iter().filter(is_lost).map(|profile| profile.device.clone()).collect();
@@ -183,6 +194,32 @@ mod tests {
                 links: links.to_vec(),
             };
             assert_eq!(seen.lost(&profiles, cards), lost, "{up:?} {out:?}");
+        }
+    }
+    /// With the kernel's datapath br-ex is up, with its address and its route, whatever is below it.
+    #[test]
+    fn a_card_that_is_not_there_by_its_name_is_lost_unless_another_recorded_one_is() {
+        let of = |name: &str, kind: &str| Active { kind: kind.to_owned(), ..active(name) };
+        let profiles = [
+            of("br-ex", "ovs-interface"),
+            of("eno1", "ovs-port"),
+            of("eno1", "802-3-ethernet"),
+            of("eno2", "802-3-ethernet"),
+        ];
+        let macs = ["52:54:00:00:00:01", "52:54:00:00:00:02"].map(Mac::parse);
+        let [first, second] = macs.clone();
+        let cards: Vec<LinkRef> = macs.into_iter().flatten().map(LinkRef::Mac).collect();
+        let link = |name: &str, mac: &Option<Mac>| Link { mac: mac.clone(), ..card(name, true) };
+        for (links, lost) in [
+            (vec![link("enp9s0", &first)], &["eno1", "eno2"][..]),
+            (Vec::new(), &["eno1", "eno2"]),
+            (vec![link("enp9s0", &first), link("eno2", &second)], &[]),
+            (vec![link("eno1", &first), link("eno2", &second)], &[]),
+        ] {
+            let names = format!("{links:?}");
+            let there: Vec<String> = profiles.iter().map(|it| it.uuid.clone()).collect();
+            let seen = Seen { up: there.clone(), there, routes: vec!["br-ex".to_owned()], links };
+            assert_eq!(seen.lost(&profiles, &cards), lost, "{names}");
         }
     }
 }
