@@ -19,7 +19,6 @@ mod last_good;
 mod migration;
 mod offline;
 mod older;
-mod others;
 mod pending;
 mod plan;
 mod policies;

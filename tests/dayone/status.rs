@@ -2,11 +2,10 @@
 
 use std::{net::Ipv4Addr, time::Duration};
 
-use super::others;
 use tests::{
     dayone::{
-        ADDRESS, DAY_ONE, Document, HOST_FILE, MAC, SOON, attempt, collected, mark, outcome,
-        replays, stop_open_vswitch, unwrapped, worker,
+        ADDRESS, DAY_ONE, Document, HOST_FILE, Links, MAC, SOON, attempt, collected, make_others,
+        mark, others_are_there, outcome, replays, stop_open_vswitch, unwrapped, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Peer},
     program,
@@ -35,7 +34,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         assert!(case.peer().pings(VIP, SOON)?);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
-        let others = others::make(&inside)?;
+        let others = make_others(&inside, Links::Tap)?;
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
         assert!(inside.sh("dayone diff")?.ends_with("# no difference"));
@@ -46,14 +45,14 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         assert_eq!(second.exit, 0, "{}", second.text());
         assert!(inside.sh("ip route")?.contains("203.0.113.0/24 via 192.0.2.2"));
         assert!(case.peer().pings(VIP, SOON)?, "the VIP is gone");
-        others::are_there(&inside, &others, "after a commit")?;
+        others_are_there(&inside, &others, "after a commit")?;
         inside.write(HOST_FILE, &document.clone().with("next-hop-address: 192.0.2.1\n", "next-hop-address: 192.0.2.3\n").text())?;
         let third = attempt(&inside)?;
         assert_eq!(third.exit, 3, "{}", third.text());
-        others::are_there(&inside, &others, "after a roll back")?;
+        others_are_there(&inside, &others, "after a roll back")?;
         inside.write(HOST_FILE, &document.text())?;
         attempt(&inside)?;
-        others::are_there(&inside, &others, "after a proof")?;
+        others_are_there(&inside, &others, "after a proof")?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
         let bundle = replays(&inside)?;
         let card = &bundle["cards"][0];

@@ -10,6 +10,7 @@ mod guide;
 mod hung;
 mod installed;
 mod monitoring;
+mod others;
 mod profiles;
 mod second_boot;
 
@@ -37,6 +38,7 @@ pub use self::{
         machine_config_goes,
     },
     monitoring::{Monitoring, faults_of_metrics},
+    others::{Links, make_others, others_are_there},
     profiles::{Profiles, parse, profiles, undocumented},
     second_boot::{Ready, ready_after_network},
 };

@@ -3,7 +3,7 @@
 mod wire;
 
 use tests::{
-    dayone::{exports, replays_topology},
+    dayone::{Links, exports, make_others, others_are_there, replays_topology},
     derived::balance_slb,
     lab::{Inside, Machines, Peer, VmCase},
     two_stage::{
@@ -118,6 +118,16 @@ fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()>
     Ok(())
 }
 
+/// A user-defined network of OVN-Kubernetes with its VRF, an egress address and routes of FRR are no difference.
+fn beside_others(inside: &Inside) -> Result<String> {
+    let others = make_others(inside, Links::Vrf)?;
+    let status = inside.run(&["dayone", "status"])?.success()?;
+    assert!(status.starts_with("IN FORCE: "), "{status}");
+    let diff = inside.sh("dayone diff")?;
+    assert!(diff.ends_with("# no difference"), "{diff}");
+    Ok(others)
+}
+
 fn two_stages(
     mode: &str,
     peer: &Peer,
@@ -146,6 +156,7 @@ fn active_backup_and_a_second_boot() -> Result<()> {
     let configuration = configuration(&document(), PATIENCE);
     two_stages("active-backup", &peer(), &configuration, |case| {
         let requests = case.requests()?;
+        beside_others(&case.inside()?)?;
         case.reboot()?;
         let inside = in_force(case)?;
         profiles_survived(&inside)?;
@@ -154,7 +165,9 @@ fn active_backup_and_a_second_boot() -> Result<()> {
         assert!(moment(&messages(&inside)?, "Ignition Debian").is_err());
         let applied = inside.sh("journalctl --boot --output=cat --identifier=dayone")?;
         assert!(applied.contains("in force") && !applied.contains("checkpoint"), "{applied}");
-        becomes_one_of_open_vswitch(case, &inside)
+        let others = beside_others(&inside)?;
+        becomes_one_of_open_vswitch(case, &inside)?;
+        Ok(others_are_there(&inside, &others, "after a changed document")?)
     })
 }
 

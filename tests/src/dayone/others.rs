@@ -1,11 +1,33 @@
 //! Other programs' addresses, routes and rules on a node: those of OVN-Kubernetes for a user-defined
 //! network, of its egress addresses, and of FRR.
 
-use tests::lab::{Error, Inside};
+use crate::lab::{Inside, Result};
 
-/// In a container the network's VRF is its table and rules alone, and its management port a tap.
+/// The management port of a user-defined network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Links {
+    /// A tap: in a container the network's VRF is its table and rules alone.
+    Tap,
+    /// An internal port of br-int, kept in Open vSwitch's database, in a VRF that is made anew after each boot.
+    Vrf,
+}
+
+impl Links {
+    fn make(self) -> &'static str {
+        match self {
+            Self::Tap => "ip tuntap add ovn-k8s-mp2 mode tap",
+            Self::Vrf => {
+                "ovs-vsctl --may-exist add-br br-int -- set bridge br-int fail-mode=secure \
+                 -- --may-exist add-port br-int ovn-k8s-mp2 -- set interface ovn-k8s-mp2 type=internal
+                 ip link add mp2-udn-vrf type vrf table 1010; ip link set mp2-udn-vrf up
+                 ip link set ovn-k8s-mp2 master mp2-udn-vrf"
+            }
+        }
+    }
+}
+
 const MAKE: &str = "\
-ip tuntap add ovn-k8s-mp2 mode tap; ip link set ovn-k8s-mp2 up; ip address add 10.200.1.2/24 dev ovn-k8s-mp2
+ip link set ovn-k8s-mp2 up; ip address add 10.200.1.2/24 dev ovn-k8s-mp2
 ip route add 10.200.0.0/16 via 10.200.1.1 dev ovn-k8s-mp2 table 1010 onlink
 ip route add default via 192.0.2.1 dev br-ex table 1010
 ip route add 172.30.0.0/16 via 169.254.0.4 dev br-ex table 1010 onlink
@@ -20,12 +42,12 @@ ip route add 10.133.0.0/16 proto bgp metric 20 nexthop via 192.0.2.1 dev br-ex n
 /// nmstate takes routes over br-ex that have no protocol of their own, as OVN-Kubernetes adds them, into
 /// br-ex's profile with its next change: NetworkManager's are the same but for their protocol.
 const LOOK: &str = "\
-ip -oneline address show dev ovn-k8s-mp2 | sed 's/valid_lft.*//'; ip -oneline address show dev br-ex | grep -o 192.0.2.88/32 || :
+ip -oneline link show type vrf | cut -d: -f2; ls /sys/class/net/ovn-k8s-mp2/master/lower* -d 2>/dev/null || :; ip -oneline address show dev ovn-k8s-mp2 | sed 's/valid_lft.*//'; ip -oneline address show dev br-ex | grep -o 192.0.2.88/32 || :
 for table in 1010 1111; do ip route show table $table | sed 's/ proto static//; s/ onlink//'; done; ip route show proto bgp; ip rule | grep -e ^2000 -e ^6000";
 
 /// Makes them, and returns how they look.
-pub(crate) fn make(inside: &Inside) -> Result<String, Error> {
-    inside.sh(MAKE)?;
+pub fn make_others(inside: &Inside, links: Links) -> Result<String> {
+    inside.sh(&format!("set -e; {}\n{MAKE}", links.make()))?;
     inside.sh(LOOK)
 }
 
@@ -33,7 +55,7 @@ pub(crate) fn make(inside: &Inside) -> Result<String, Error> {
 ///
 /// # Panics
 /// If one is gone.
-pub(crate) fn are_there(inside: &Inside, before: &str, after: &str) -> Result<(), Error> {
+pub fn others_are_there(inside: &Inside, before: &str, after: &str) -> Result<()> {
     let now = inside.sh(LOOK)?;
     let gone: Vec<&str> =
         before.lines().filter(|it| !now.lines().any(|line| line == *it)).collect();
