@@ -33,9 +33,11 @@ impl Store {
         self.0.path().join(name)
     }
 
+    /// A command of buildah, whose mounts end with it.
     fn buildah(&self) -> Command {
-        let mut command = Command::new("buildah");
-        command.arg("--storage-driver=overlay").arg("--root").arg(self.at("store"));
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--propagation=private", "buildah", "--storage-driver=overlay"]);
+        command.arg("--root").arg(self.at("store"));
         command.arg("--runroot").arg(self.at("run"));
         command
     }
