@@ -440,13 +440,7 @@ fn waits_for_the_name_of_its_document(case: &mut Case<'_>) -> Result<(), Error> 
 
 /// A document that knows the card by its address has its network whatever the name is.
 fn finds_the_address_of_its_document(case: &mut Case<'_>) -> Result<(), Error> {
-    let by_address = format!(
-        "name: uplink\n  type: ethernet\n  identifier: mac-address\n  mac-address: {MAC}\n"
-    );
-    let document = Document::new().nic("uplink").text();
-    let document = document.replace("name: uplink\n  type: ethernet\n", &by_address);
-    let document = document.replacen("  copy-mac-from: uplink\n", "", 1);
-    let document = document.replace("copy-mac-from: uplink", &format!("mac-address: {MAC}"));
+    let document = Document::new().by_address(MAC);
     let inside = case.inside()?;
     inside.write(HOST_FILE, &document)?;
     inside.write("/etc/dayone/dayone.toml", HURRY)?;

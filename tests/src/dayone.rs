@@ -200,6 +200,15 @@ interfaces:
 {ip}{rest}"
         )
     }
+
+    /// The text with the card known by its MAC address alone, under a name that no card has.
+    #[must_use]
+    pub fn by_address(self, mac: &str) -> String {
+        let known = format!(
+            "name: uplink\n  type: ethernet\n  identifier: mac-address\n  mac-address: {mac}\n"
+        );
+        self.nic("uplink").text().replace("name: uplink\n  type: ethernet\n", &known)
+    }
 }
 
 impl Default for Document {
