@@ -1,9 +1,10 @@
 //! Early boot beside neighbours' profiles, with network disks and 802.1X, a silent card, an archive of the first boot alone, and
-//! another MTU of the cluster, in virtual machines: what a tree of files cannot show, since CoreOS's units, NetworkManager and the
-//! kernel act on what is written. `make check-boot` runs it, `make check` does not.
+//! cards that udev names otherwise and another MTU of the cluster, in virtual machines: what a tree of files cannot show, since
+//! CoreOS's units, udev, NetworkManager and the kernel act on what is written. `make check-boot` runs it, `make check` does not.
 
 mod exchange;
 mod mtu;
+mod names;
 mod neighbours;
 mod network_root;
 mod silent;

@@ -30,6 +30,7 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct VirtualMachine {
     pub(crate) nics: Vec<Nic>,
+    pub(crate) moved: u8,
     pub(crate) arguments: Vec<String>,
     pub(crate) first_arguments: Vec<String>,
     pub(crate) early: Vec<(String, Content)>,
@@ -99,6 +100,13 @@ impl VirtualMachine {
         for nic in self.nics.iter_mut().filter(|nic| nic.name == name) {
             nic.mac = mac.into();
         }
+        self
+    }
+
+    /// Has all cards this many slots further: each has another name, as after a change of the operating system or the firmware.
+    #[must_use]
+    pub fn moved_cards(mut self, slots: u8) -> Self {
+        self.moved = slots;
         self
     }
 

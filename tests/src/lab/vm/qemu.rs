@@ -178,7 +178,7 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
     pair("-kernel", format!("{image}/vmlinux"));
     pair("-initrd", format!("{state}/initrd"));
     pair("-append", power.arguments.to_owned());
-    for (nic, slot) in power.machine.nics.iter().zip(FIRST_SLOT..) {
+    for (nic, slot) in power.machine.nics.iter().zip(FIRST_SLOT + power.machine.moved..) {
         let Nic { name, mac, .. } = nic;
         let port = nic.port();
         pair("-netdev", format!("tap,id={name},ifname={port},script=no,downscript=no"));
