@@ -4,6 +4,7 @@ use std::{
     any::Any,
     env,
     fmt::Debug,
+    io::{self, Write as _},
     process::ExitCode,
     sync::{Mutex, PoisonError},
     thread,
@@ -93,7 +94,7 @@ pub fn run() -> ExitCode {
     let trials = options.chosen(trials);
     let conclusion = libtest_mimic::run(&options.arguments, trials);
     if let Some(line) = slowest(&mut TIMES.lock().unwrap_or_else(PoisonError::into_inner)) {
-        eprintln!("{line}");
+        let _ = io::stderr().write_all(line.as_bytes());
     }
     conclusion.exit_code()
 }
@@ -112,7 +113,7 @@ fn slowest(times: &mut [(Duration, &str)]) -> Option<String> {
     let long = times.iter().take_while(|(time, _)| *time >= LONG).take(SHOWN);
     let long: Vec<String> =
         long.map(|(time, name)| format!("{name} {} s", time.as_secs())).collect();
-    (!long.is_empty()).then(|| format!("the slowest cases: {}", long.join(", ")))
+    (!long.is_empty()).then(|| format!("the slowest cases: {}\n", long.join(", ")))
 }
 
 /// A case by its path within the suite.
@@ -151,7 +152,7 @@ mod tests {
         let time = |seconds, name| (Duration::from_secs(seconds), name);
         assert_eq!(slowest(&mut [time(4, "one")]), None);
         let told = slowest(&mut [time(5, "one"), time(70, "two"), time(4, "three")]);
-        assert_eq!(told.as_deref(), Some("the slowest cases: two 70 s, one 5 s"));
+        assert_eq!(told.as_deref(), Some("the slowest cases: two 70 s, one 5 s\n"));
         let mut many = [time(9, "any"); 20];
         assert_eq!(slowest(&mut many).map(|it| it.matches("any").count()), Some(SHOWN));
     }
