@@ -26,8 +26,9 @@ const SKIP: &str = "skip\n";
 /// The network type whose script sets what profiles name; that of OpenShiftSDN asks the default route.
 const BY_PROFILES: &str = "OVNKubernetes";
 
-/// The bound of a look at NetworkManager's profiles: kubelet's target is behind the unit.
-const ANSWER: Duration = Duration::from_secs(10);
+/// The bound of a look at NetworkManager's profiles, which a node needs that is busy with its boot; kubelet's target is behind the
+/// unit.
+const ANSWER: Duration = Duration::from_secs(60);
 
 /// Prints [`SKIP`] where the unit's script would fail, and tells the reason.
 pub(crate) async fn mtu_migration(paths: &Paths) -> Result<(), Error> {
