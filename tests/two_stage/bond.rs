@@ -2,10 +2,12 @@
 
 mod wire;
 
+use std::net::Ipv4Addr;
+
 use tests::{
     dayone::{Links, exports, make_others, others_are_there, replays_topology},
     derived::balance_slb,
-    lab::{Inside, Machines, Peer, VmCase},
+    lab::{Inside, Machines, Nic, Peer, VirtualMachine, VmCase},
     two_stage::{
         ADDRESS, Ignition, MACS, NAME, ON_VLAN, PATIENCE, SERVER, SOON, archive, bonded, br_ex,
         fleet, kubelet_last, messages, moment, peer, tell, tell_timeline, under_own_names,
@@ -96,12 +98,31 @@ fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     Ok(())
 }
 
+/// The machine's address on the storage network, and the peer's.
+const ON_STORAGE: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 70);
+const STORAGE_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+
+/// A bond with jumbo frames for storage, in a table of its own (VRF).
+const STORAGE: &str = "\
+interfaces:
+- {name: enp0s18, type: ethernet, state: up}
+- {name: enp0s19, type: ethernet, state: up}
+- name: bond1
+  type: bond
+  state: up
+  mtu: 9000
+  link-aggregation: {mode: active-backup, port: [enp0s18, enp0s19]}
+  ipv4: {enabled: true, dhcp: false, address: [{ip: 198.18.0.70, prefix-length: 24}]}
+- {name: storage, type: vrf, state: up, vrf: {port: [bond1], route-table-id: 100}}
+";
+
 /// The early bond becomes one of Open vSwitch: nothing of it is left, in the kernel nor in the files of the early network.
 fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()> {
     let early = under_own_names("active-backup");
     let (bond, rest) = early.split_once("  - name: bond0.100\n").expect("the VLAN");
     let (_, rest) = rest.split_once("dns-resolver:\n").expect("what follows it");
     let document = balance_slb(&format!("{bond}dns-resolver:\n{rest}"))?;
+    let document = document.replacen("interfaces:\n", STORAGE, 1);
     inside.write(&format!("/etc/nmstate/openshift/{NAME}.yml"), &document)?;
     inside.run_within(&["dayone", "apply"], VmCase::BOOT)?.success()?;
     assert!(case.peer().pings(ADDRESS, SOON)?);
@@ -113,8 +134,14 @@ fn becomes_one_of_open_vswitch(case: &VmCase<'_>, inside: &Inside) -> Result<()>
     for words in ["bond_mode: balance-slb", "member enp0s16: enabled", "member enp0s17: enabled"] {
         assert!(bond.contains(words), "{words} in {bond}");
     }
+    // Storage beside it.
+    assert!(case.peer().pings(ON_STORAGE, SOON)?);
+    assert_eq!(inside.sh("cat /sys/class/net/bond1/mtu /sys/class/net/enp0s19/mtu")?, "9000\n9000");
+    let table = inside.sh("ip route show table 100 dev bond1")?;
+    assert!(table.contains("198.18.0.0/24"), "{table}");
     let status = inside.run(&["dayone", "status"])?.success()?;
     assert!(status.starts_with("IN FORCE: "), "{status}");
+    exports(inside)?;
     Ok(())
 }
 
@@ -130,13 +157,14 @@ fn beside_others(inside: &Inside) -> Result<String> {
 
 fn two_stages(
     mode: &str,
+    machine: VirtualMachine,
     peer: &Peer,
     configuration: &str,
     check: impl FnOnce(&mut VmCase<'_>) -> Result<()>,
 ) -> Result<()> {
     let machines = Machines::open()?;
     let machine =
-        bonded(mode).archive(archive(&fleet(mode))?).ignition(&SERVER.to_string(), configuration);
+        machine.archive(archive(&fleet(mode))?).ignition(&SERVER.to_string(), configuration);
     machines.run(&machine, peer, |case| {
         case.boot()?;
         let inside = in_force(case)?;
@@ -154,7 +182,12 @@ fn two_stages(
 #[tests::case]
 fn active_backup_and_a_second_boot() -> Result<()> {
     let configuration = configuration(&document(), PATIENCE);
-    two_stages("active-backup", &peer(), &configuration, |case| {
+    let storage = |name: &str, mac: &str| Nic::new(name, mac).segment("storage");
+    let machine = bonded("active-backup")
+        .nic(storage("nic3", "52:54:00:00:00:73"))
+        .nic(storage("nic4", "52:54:00:00:00:74"));
+    let peer = peer().address("storage", STORAGE_SERVER.into(), 24);
+    two_stages("active-backup", machine, &peer, &configuration, |case| {
         let requests = case.requests()?;
         beside_others(&case.inside()?)?;
         case.reboot()?;
@@ -174,7 +207,7 @@ fn active_backup_and_a_second_boot() -> Result<()> {
 #[tests::case]
 fn lacp_with_a_real_partner() -> Result<()> {
     let configuration = configuration(&wire::document(&document()), &wire::settings());
-    two_stages("802.3ad", &wire::peer(), &configuration, |case| {
+    two_stages("802.3ad", bonded("802.3ad"), &wire::peer(), &configuration, |case| {
         let inside = case.inside()?;
         let bond = inside.sh("cat /proc/net/bonding/bond0")?;
         assert!(bond.contains("Number of ports: 2"), "{bond}");
