@@ -105,7 +105,7 @@ pub(super) async fn compare(
 /// The saved profiles of the devices that the record of the commit names. A device whose profile is gone may have got another
 /// one since.
 pub(super) fn saved(paths: &Paths, record: &Record) -> Vec<Saved> {
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let recorded = record.uplinks();
     let recorded: &[Active] = recorded.map(|it| it.profiles.as_slice()).unwrap_or_default();
     let files: Vec<Keyfile> = paths.profile_directories().iter().flat_map(|it| read(it)).collect();
     let has = |file: &Keyfile, key: &str, value: &str| file.get("connection", key) == Some(value);

@@ -33,7 +33,7 @@ pub(super) async fn silent(
         Ok(netlink) => netlink,
         Err(error) => return Some(nmgen::chain(&error)),
     };
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let recorded = record.uplinks();
     let links: Vec<LinkRef> = match (bridge, recorded) {
         (Some(bridge), _) if leads_out(paths) => {
             bridge.bridges.iter().cloned().map(LinkRef::Name).collect()

@@ -87,7 +87,7 @@ pub(super) async fn compared(
     record: &Record,
 ) -> Result<Standing, Error> {
     let wants = last_good_if_readable(paths, record).map(|state| state.wants()).unwrap_or_default();
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let recorded = record.uplinks();
     let cards = recorded.map(|it| it.cards.as_slice()).unwrap_or_default();
     Ok(migration.standing(&wants, cards, &Sight::links(paths).await?))
 }

@@ -117,6 +117,11 @@ impl Record {
         }
     }
 
+    /// The network of the committed document, if it was recorded.
+    pub(crate) fn uplinks(&self) -> Option<&Uplinks> {
+        self.committed.as_ref()?.uplinks.as_ref()
+    }
+
     /// Whether `digest` is in force: committed, and `applied` still has its bytes.
     pub(crate) fn in_force(&self, paths: &Paths, digest: &Digest) -> Result<bool, FileError> {
         let committed = self.committed.as_ref().is_some_and(|c| c.digest == *digest);

@@ -68,3 +68,10 @@ pub(crate) struct Active {
     /// `connection.type` of the profile.
     pub(crate) kind: String,
 }
+
+impl Active {
+    /// Whether the profile is a card's.
+    pub(crate) fn is_of_card(&self) -> bool {
+        matches!(self.kind.as_str(), "802-3-ethernet" | "infiniband")
+    }
+}

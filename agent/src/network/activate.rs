@@ -108,9 +108,6 @@ pub(super) async fn lost(
     Ok(Seen { there, up, routes, links }.lost(profiles, cards))
 }
 
-/// The types of cards' profiles.
-const CARDS: [&str; 2] = ["802-3-ethernet", "infiniband"];
-
 /// The node beside the recorded profiles.
 struct Seen {
     /// Uuids of NetworkManager's profiles.
@@ -135,8 +132,7 @@ impl Seen {
         let has_profile = |name: &str| profiles.iter().any(|profile| profile.device == name);
         let is_away = !physical().any(|link| is_recorded(link) && has_profile(&link.name));
         let is_missing = |profile: &Active| {
-            CARDS.contains(&profile.kind.as_str())
-                && !self.links.iter().any(|link| link.name == profile.device)
+            profile.is_of_card() && !self.links.iter().any(|link| link.name == profile.device)
         };
         let is_lost = |profile: &&Active| {
             let carries = self.routes.contains(&profile.device)

@@ -11,7 +11,7 @@ use super::{
     foreign, foreign_routes, hung, planning, readiness,
     restore::{self, Proof},
     takeover::{self, Leftovers},
-    verify::{self, Sight},
+    verify::{self, Compared},
 };
 use crate::{
     bridge::plan::BridgePlan,
@@ -291,9 +291,10 @@ impl Network for RealNetwork<'_> {
         bound: Duration,
     ) -> Result<(), NetworkError> {
         let foreign = self.foreign();
-        let sight = if self.by_profiles.get() { Sight::KernelFirst } else { Sight::Whole(None) };
+        let compared =
+            if self.by_profiles.get() { Compared::KernelFirst } else { Compared::Whole(None) };
         tokio::select! {
-            verified = verify::verify(&self.clients, desired, wants, bound, sight) => verified?,
+            verified = verify::verify(&self.clients, desired, wants, bound, compared) => verified?,
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         // A card that is a port by now has no routes any more.

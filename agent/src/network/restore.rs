@@ -30,9 +30,6 @@ struct Lost {
     what: String,
 }
 
-/// Connection types of hardware.
-const OF_CARDS: [&str; 2] = ["802-3-ethernet", "infiniband"];
-
 /// Rolls back the checkpoints of the transaction.
 pub(super) async fn checkpoints(
     net: &Clients<'_>,
@@ -339,7 +336,7 @@ fn lost_profiles(before: &Before, progress: Option<&Progress<'_>>) -> Vec<Lost> 
 /// The parts that were lost with a card, and the rest.
 fn of_gone_cards(before: &Before, links: &[Link], lost: Vec<Lost>) -> (Vec<Lost>, Vec<Lost>) {
     let is_gone = |name: &str| {
-        before.active.iter().any(|it| it.device == name && OF_CARDS.contains(&it.kind.as_str()))
+        before.active.iter().any(|it| it.device == name && it.is_of_card())
             && !links.iter().any(|link| link.name == name)
     };
     lost.into_iter().partition(|it| it.link.as_deref().is_some_and(is_gone))

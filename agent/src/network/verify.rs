@@ -25,14 +25,14 @@ const BURST: Duration = Duration::from_millis(5);
 
 /// The state that a change is compared with.
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
-pub(super) enum Sight {
+pub(super) enum Compared {
     /// nmstate's full state, if it was read while the kernel was still incomplete.
     Whole(Option<State>),
     /// The kernel's and Open vSwitch's, and nmstate's full state where they lack something. Profiles are proved by themselves.
     KernelFirst,
 }
 
-impl Sight {
+impl Compared {
     /// Keeps a full state for the next look.
     fn keep(&mut self, state: State) {
         if let Self::Whole(early) = self {
@@ -54,7 +54,7 @@ pub(super) async fn verify(
     desired: &State,
     wants: &Wants,
     bound: Duration,
-    mut sight: Sight,
+    mut compared: Compared,
 ) -> Result<(), NetworkError> {
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(AT_LEAST);
     let mut is_first = true;
@@ -63,7 +63,7 @@ pub(super) async fn verify(
         if !std::mem::take(&mut is_first) {
             tokio::time::sleep(BURST).await;
         }
-        let lacking = match look(net, desired, wants, &mut sight).await {
+        let lacking = match look(net, desired, wants, &mut compared).await {
             Ok(silent) => match has_carrier(net, &silent).await {
                 Ok(false) => return Ok(Ok(silent)),
                 Ok(true) => return Ok(Err(Lacking::Optional(silent))),
@@ -163,7 +163,7 @@ async fn are_made(net: &Clients<'_>, names: &[String]) -> Result<bool, NetworkEr
     Ok(names.iter().all(|name| links.iter().any(|link| link.name == *name)))
 }
 
-/// With [`Sight::Whole`] nmstate's full state is read while the kernel is still incomplete. NetworkManager then
+/// With [`Compared::Whole`] nmstate's full state is read while the kernel is still incomplete. NetworkManager then
 /// waits for duplicate address detection (0.2 s) or for a lease, long enough to read that state. Once the kernel
 /// is complete, only its state and Open vSwitch's are read again: the rest of NetworkManager's
 /// state comes from its profiles, which have not changed since.
@@ -173,7 +173,7 @@ async fn look(
     net: &Clients<'_>,
     desired: &State,
     wants: &Wants,
-    sight: &mut Sight,
+    compared: &mut Compared,
 ) -> Result<Vec<String>, NetworkError> {
     let addresses = net.netlink.addresses().await?;
     if let Some(address) = addresses.iter().find(|a| a.duplicate && wants.addresses.contains(&a.on))
@@ -189,20 +189,20 @@ async fn look(
         missing = missing_routes(wants, &net.netlink.default_routes().await?);
     }
     if !missing.is_empty() {
-        if matches!(sight, Sight::Whole(None))
+        if matches!(compared, Compared::Whole(None))
             && wants.dynamic.is_empty()
             && are_made(net, &wants.ovs_interfaces).await?
         {
-            sight.keep(State::retrieve().await?);
+            compared.keep(State::retrieve().await?);
         }
         return Err(NetworkError::Missing { subjects: missing.join(", ") });
     }
     let (optional, needed): (Vec<Dynamic>, Vec<Dynamic>) =
         wants.dynamic.iter().cloned().partition(|it| it.is_optional);
     let no_lease = |waiting: Vec<String>| NetworkError::NoLease { links: waiting.join(", ") };
-    let early = match sight {
-        Sight::KernelFirst => Some(State::retrieve_kernel().await?),
-        Sight::Whole(early) => match early.take() {
+    let early = match compared {
+        Compared::KernelFirst => Some(State::retrieve_kernel().await?),
+        Compared::Whole(early) => match early.take() {
             Some(early) => early.with_newer(&State::retrieve_kernel().await?, desired),
             None => None,
         },
@@ -210,7 +210,7 @@ async fn look(
     if let Some(current) = early {
         let waiting = current.without_address(&needed);
         if !waiting.is_empty() {
-            sight.keep(current);
+            compared.keep(current);
             return Err(no_lease(waiting));
         }
         if desired.missing_in(&current)?.is_none() {
@@ -221,7 +221,7 @@ async fn look(
     let waiting = current.without_address(&needed);
     if !waiting.is_empty() {
         if are_made(net, &wants.ovs_interfaces).await? {
-            sight.keep(current);
+            compared.keep(current);
         }
         return Err(no_lease(waiting));
     }

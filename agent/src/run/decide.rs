@@ -136,7 +136,7 @@ async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
             return Ok(Success::Nothing);
         }
         // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
-        if let Some(uplinks) = record.committed.as_ref().and_then(|it| it.uplinks.as_ref())
+        if let Some(uplinks) = record.uplinks()
             && !is_proved(run, uplinks).await?
         {
             run.warn("the network of the removed document did not return");

@@ -98,7 +98,7 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let gateways = wants.gateways.into_iter().map(|gateway| gateway.in_use(&routes));
     let gateways: Vec<Gateway> = gateways.collect();
     let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.as_ref());
+    let recorded = record.uplinks();
     let links = recorded.map(|it| it.links.as_slice()).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();

@@ -80,7 +80,7 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
 
 /// Whether the network of the document in force is there without a repair, after a failed attempt to apply it again.
 pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
-    let recorded = record.committed.as_ref().and_then(|it| it.uplinks.clone());
+    let recorded = record.uplinks().cloned();
     let expected = recorded.unwrap_or_else(|| {
         let last_good = last_good_if_readable(run.paths, record);
         Uplinks::declared(&last_good.map(|state| state.wants()).unwrap_or_default())
