@@ -1,6 +1,6 @@
 //! A MachineConfig takes the agent out of a container image (`nmgen generate --to machine-config --install`).
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, path::Path};
 
 use tests::{
     dayone::{
@@ -10,7 +10,10 @@ use tests::{
     lab::{Error, Lab, Nic, Node, Peer, Release},
 };
 
-use crate::image::{INSECURE, Image};
+use crate::{
+    boots_with_br_ex,
+    image::{INSECURE, Image},
+};
 
 fn node(release: Release, tree: &Path) -> Node {
     Node::new("worker-0")
@@ -33,17 +36,7 @@ fn first_boot_has_br_ex_by_the_document() -> Result<(), Error> {
         let registry = image.serve(case.peer())?;
         let mut registry = Some(registry);
         for boot in 0..2 {
-            let start = Instant::now();
-            match boot {
-                0 => case.boot()?,
-                _ => case.reboot()?,
-            };
-            let inside = case.inside()?;
-            finished(&inside)?;
-            println!("boot {boot}: {:.1?}", start.elapsed());
-            let it = outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
-            br_ex_works(case)?;
+            let inside = boots_with_br_ex(case, boot, "")?;
             let installer = inside.unit("dayone-install.service")?;
             assert_eq!(installer.exec_start.is_some(), boot == 0, "{installer:?}");
             if boot == 0 {

@@ -5,19 +5,18 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    time::Instant,
 };
 
 use serde_json::Value;
 use tests::{
-    dayone::{DAY_ONE, Document, MAC, br_ex_works, finished, machine_config, outcome},
+    dayone::{DAY_ONE, Document, MAC, machine_config},
     guide,
     lab::{Error, Lab, Nic, Node, Peer, Release},
     program,
     tree::{self, Built},
 };
 
-use crate::image::run;
+use crate::{boots_with_br_ex, image::run};
 
 /// The images, as the Containerfiles name them.
 const BASE: &str = "localhost/base:latest";
@@ -144,17 +143,7 @@ fn first_boot_has_br_ex_by_the_document() -> Result<(), Error> {
         .keyfile("eno1", DAY_ONE);
     lab.run(node, &Peer::new(), |case| {
         for boot in 0..2 {
-            let start = Instant::now();
-            match boot {
-                0 => case.boot()?,
-                _ => case.reboot()?,
-            };
-            let inside = case.inside()?;
-            finished(&inside)?;
-            println!("layer, boot {boot}: {:.1?}", start.elapsed());
-            let it = outcome(&inside, None)?;
-            assert_eq!(it.exit, 0, "{}", it.text());
-            br_ex_works(case)?;
+            boots_with_br_ex(case, boot, "layer, ")?;
         }
         Ok(())
     })

@@ -6,6 +6,29 @@ mod image;
 mod install;
 mod layer;
 
+use std::time::Instant;
+
+use tests::{
+    dayone::{br_ex_works, finished, outcome},
+    lab::{Case, Error, Inside},
+};
+
+/// Boots, anew after the first time, and checks that the document is in force; prints the boot's time behind `what`.
+fn boots_with_br_ex(case: &mut Case<'_>, boot: usize, what: &str) -> Result<Inside, Error> {
+    let start = Instant::now();
+    match boot {
+        0 => case.boot()?,
+        _ => case.reboot()?,
+    };
+    let inside = case.inside()?;
+    finished(&inside)?;
+    println!("{what}boot {boot}: {:.1?}", start.elapsed());
+    let it = outcome(&inside, None)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    br_ex_works(case)?;
+    Ok(inside)
+}
+
 fn main() -> std::process::ExitCode {
     tests::suite::run()
 }
