@@ -27,7 +27,7 @@ pub(crate) fn reads_answers(bytes: &[u8]) {
     dns::reads(bytes);
     for is_v4 in [false, true] {
         // A reply of whatever length is one to its own id only.
-        let is_of = |id| icmp::is_reply(bytes, is_v4, id);
+        let is_of = |id: [u8; 2]| icmp::is_reply(bytes, is_v4, &id);
         assert!(!(is_of([0, 1]) && is_of([0, 2])));
     }
 }

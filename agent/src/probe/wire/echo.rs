@@ -11,7 +11,7 @@ use nix::{
     errno::Errno,
     sys::socket::{
         AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, SockaddrIn6,
-        connect, getsockopt, recv, send, setsockopt, socket,
+        connect, getsockopt, recv, setsockopt, socket,
         sockopt::{IpMtu, Ipv6DontFrag},
     },
 };
@@ -29,6 +29,8 @@ const LARGEST: usize = 65_535;
 /// A socket whose answers are of one address alone.
 pub(super) struct Echo {
     fd: AsyncFd<OwnedFd>,
+    ip: IpAddr,
+    link: u32,
     is_v4: bool,
     id: [u8; 2],
     sequence: u8,
@@ -57,7 +59,7 @@ impl Echo {
         let fd = event_fd::watch(fd, Interest::READABLE)?;
         let id = std::process::id().to_be_bytes();
         let (id, buffer) = ([id[2], id[3]], vec![0; LARGEST]);
-        Ok(Self { fd, is_v4: ip.is_ipv4(), id, sequence: 0, buffer })
+        Ok(Self { fd, ip, link, is_v4: ip.is_ipv4(), id, sequence: 0, buffer })
     }
 
     /// Whether one of so many packets with this many bytes, IP's header counted, is answered in full. One that the kernel knows to
@@ -80,7 +82,7 @@ impl Echo {
             // Zeros leave the checksum of the header as it is; the kernel fills in that of ICMPv6.
             let mut packet = icmp::with_checksum([kind, 0, 0, 0, a, b, 0, self.sequence]).to_vec();
             packet.resize(size, 0);
-            match send(self.fd.get_ref().as_raw_fd(), &packet, MsgFlags::empty()) {
+            match icmp::send(self.fd.get_ref(), &packet, self.ip, self.link) {
                 Ok(_) => {}
                 Err(Errno::EMSGSIZE) => return Ok(false),
                 // The answer to an earlier packet on its way.
@@ -106,7 +108,7 @@ impl Echo {
             // An error is that of a packet which did not get there: the others may.
             let Ok(Ok(length)) = read else { continue };
             let packet = self.buffer.get(..length).unwrap_or_default();
-            if length >= size + skip && icmp::is_reply(packet, self.is_v4, self.id) {
+            if length >= size + skip && icmp::is_reply(packet, self.is_v4, &self.id) {
                 return Ok(());
             }
         }
