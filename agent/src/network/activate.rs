@@ -7,7 +7,7 @@ use nmgen::chain;
 
 use crate::{
     client::ovsdb::Ovsdb,
-    model::{Active, Link, LinkRef},
+    model::{Active, Before, Link, LinkRef, Wants},
 };
 
 /// Activates those of `profiles` that are not up. Interfaces first: they bring their OVS bridges
@@ -46,6 +46,38 @@ pub(super) async fn activate(
         }
     }
     if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
+}
+
+/// Activates interfaces again that waited for an address of the network before the change, and still do. A DHCP client without an
+/// answer asks once a minute by then (RFC 2131, 4.1), though its bridge may have got its uplink just now; and nmstate leaves an
+/// interface alone whose profile stays as it was.
+pub(super) async fn ask_again(
+    net: &Clients<'_>,
+    before: &Before,
+    wants: &Wants,
+) -> Result<(), NetworkError> {
+    let unanswered = unanswered(before, wants);
+    if unanswered.is_empty() {
+        return Ok(());
+    }
+    let activated = net.bus.activated().await?;
+    for profile in unanswered.into_iter().filter(|it| !activated.contains(&it.uuid)) {
+        tracing::info!(device = %profile.device, "no address came before the change; activating it again");
+        // The verification tells what is missing.
+        if let Err(error) = net.bus.activate(profile).await {
+            tracing::warn!(device = %profile.device, "{}", chain(&error));
+        }
+    }
+    Ok(())
+}
+
+/// Profiles of interfaces with addresses from the network whose activation had not ended before the change.
+fn unanswered<'a>(before: &'a Before, wants: &Wants) -> Vec<&'a Active> {
+    let is_dynamic = |it: &Active| wants.dynamic.iter().any(|dynamic| dynamic.link == it.device);
+    let is_interface = |it: &Active| !["ovs-bridge", "ovs-port"].contains(&it.kind.as_str());
+    let waited =
+        |it: &&Active| is_dynamic(it) && is_interface(it) && !before.activated.contains(&it.uuid);
+    before.active.iter().filter(waited).collect()
 }
 
 /// The reason why only a new start of NetworkManager helps, if there is one.
@@ -152,7 +184,25 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Mac;
+    use crate::model::{Dynamic, Mac};
+
+    #[test]
+    fn an_interface_that_waited_for_its_address_is_asked_again() {
+        let of = |kind: &str, device: &str| Active { kind: kind.to_owned(), ..active(device) };
+        let profile = |kind: &str| Active { uuid: kind.to_owned(), ..of(kind, "br-ex") };
+        let kinds = ["ovs-interface", "ovs-port", "ovs-bridge"].map(profile);
+        let others = [of("802-3-ethernet", "eno1"), of("802-3-ethernet", "eno2")];
+        let mut before =
+            Before { active: kinds.into_iter().chain(others).collect(), ..Before::default() };
+        let dynamic =
+            |link: &str| Dynamic { link: link.to_owned(), v4: true, ..Dynamic::default() };
+        let wants = Wants { dynamic: ["br-ex", "eno2"].map(dynamic).to_vec(), ..Wants::default() };
+        before.activated = vec!["of eno2".to_owned()];
+        let found = unanswered(&before, &wants);
+        assert_eq!(found.iter().map(|it| it.uuid.as_str()).collect::<Vec<_>>(), ["ovs-interface"]);
+        before.activated.push("ovs-interface".to_owned());
+        assert!(unanswered(&before, &wants).is_empty());
+    }
 
     fn active(device: &str) -> Active {
         Active { uuid: format!("of {device}"), device: device.to_owned(), kind: "any".to_owned() }

@@ -268,7 +268,8 @@ impl Network for RealNetwork<'_> {
             lost = foreign::guard(&self.clients, &foreign) => match lost? {},
         }
         pins.put_back()?;
-        foreign::put_back(&self.clients, &foreign).await
+        foreign::put_back(&self.clients, &foreign).await?;
+        activate::ask_again(&self.clients, before, &desired.wants()).await
     }
 
     async fn apply_profiles(&self, plan: &BridgePlan, bound: Duration) -> Result<(), NetworkError> {
