@@ -224,7 +224,31 @@ fn profile_that_does_not_come_up_is_activated() -> Result<(), Error> {
     })
 }
 
-/// A card of a storage network, whose gateway answers.
+/// A card of a storage network of the document's, with a default route.
+const SECOND_UPLINK: &str = "\
+interfaces:
+- name: eno3
+  type: ethernet
+  state: up
+  ipv4:
+    enabled: true
+    dhcp: false
+    address:
+    - ip: 192.0.2.60
+      prefix-length: 24
+  ipv6:
+    enabled: false
+";
+const SECOND_ROUTE: &str = "\
+routes:
+  config:
+  - destination: 0.0.0.0/0
+    next-hop-address: 192.0.2.1
+    next-hop-interface: eno3
+    metric: 901
+";
+
+/// A card of another's network, whose gateway answers too.
 const STORAGE: &str = "\
 [connection]
 id=storage
@@ -243,7 +267,11 @@ method=disabled
 fn lost_profile_is_made_again_whatever_another_cards_gateway_answers() -> Result<(), Error> {
     let lab = Lab::open()?;
     let storage = Nic::new("eno2", "52:54:00:00:00:02");
-    let node = node().nic(storage).keyfile("eno2", STORAGE);
+    let second = Nic::new("eno3", "52:54:00:00:00:03");
+    let document = Document::new().with("routes:\n  config:\n", SECOND_ROUTE).text();
+    let document = document.replacen("interfaces:\n", SECOND_UPLINK, 1);
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &document, 0o644);
+    let node = node.nic(storage).nic(second).keyfile("eno2", STORAGE);
     lab.run(node, &Peer::new(), |case| {
         in_force(case)?
             .sh("rm /etc/NetworkManager/system-connections/br-ex-if.nmconnection; sync")?;
@@ -469,7 +497,7 @@ fn with_dhcp() -> Node {
 }
 
 #[tests::case]
-fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
+fn dhcp_server_is_waited_for_on_br_ex() -> Result<(), Error> {
     let lab = Lab::open()?;
     lab.run(with_dhcp(), &Peer::new().dhcp(), |case| {
         in_force(case)?;
@@ -485,6 +513,18 @@ fn dhcp_server_that_is_away_for_40_s_is_waited_for() -> Result<(), Error> {
         inside.wait_unit("kubelet.service", "active", SOON)?;
         let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
         assert!(seen.contains("\"default\""), "kubelet started on {seen}");
+        // NetworkManager makes a profile of its own for a card without one, whose lease is not the document's network.
+        let haste = "[wait]\nnetwork = 2\ndevice-settled = 1\n[timeout]\nverify = 8\n";
+        inside.write("/etc/dayone/dayone.toml", haste)?;
+        inside.sh("rm /etc/NetworkManager/system-connections/eno1.nmconnection; sync")?;
+        case.restart()?;
+        let inside = case.inside()?;
+        let it = outcome(&inside, None)?;
+        assert!(it.text().contains("the network is in force"), "{}", it.text());
+        is_applied_again(&inside)?;
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        let seen = inside.read("/run/lab-kubelet/routes")?.unwrap_or_default();
+        assert!(seen.contains("\"br-ex\""), "kubelet started on {seen}");
         Ok(())
     })
 }

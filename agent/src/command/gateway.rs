@@ -7,6 +7,7 @@ use crate::{
     model::LinkRef,
     paths::Paths,
     probe,
+    run::last_good::recorded,
     settings::{Policy, Settings},
     state::Parsed,
     status::Bridge,
@@ -33,7 +34,7 @@ pub(super) async fn silent(
         Ok(netlink) => netlink,
         Err(error) => return Some(nmgen::chain(&error)),
     };
-    let recorded = record.uplinks();
+    let recorded = recorded(paths, record);
     let links: Vec<LinkRef> = match (bridge, recorded) {
         (Some(bridge), _) if leads_out(paths) => {
             bridge.bridges.iter().cloned().map(LinkRef::Name).collect()
@@ -43,7 +44,7 @@ pub(super) async fn silent(
             return None;
         }
         (Some(_), _) => Vec::new(),
-        (None, Some(uplinks)) if !uplinks.families.is_empty() => uplinks.links.clone(),
+        (None, Some(uplinks)) if !uplinks.families.is_empty() => uplinks.proving(),
         (None, _) => return None,
     };
     let asked = [probe::gateways_in_use(&links)];

@@ -28,6 +28,9 @@ pub(crate) struct Dynamic {
 pub(crate) struct Wants {
     /// All declared interfaces, including absent ones.
     pub(crate) links: Vec<String>,
+    /// Interfaces that can have the node's addresses: the declared ones that are up, but for ports of bonds and bridges. One that
+    /// the document knows by its MAC address has that as well.
+    pub(crate) addressable: Vec<LinkRef>,
     /// Pairs of an interface and one below it; an OVS bridge and its ports are below each other.
     pub(crate) below: Vec<(String, String)>,
     /// Interfaces whose packets have a tag or another header on the ones below: VLANs, tunnels, bridges with a VLAN on a port.

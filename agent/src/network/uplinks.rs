@@ -21,7 +21,8 @@ const OTHER_FAMILY: Duration = Duration::from_secs(5);
 struct Kernel {
     links: Vec<Link>,
     addresses: Vec<(String, Family)>,
-    routes: Vec<(String, Family)>,
+    /// With their metrics.
+    routes: Vec<(String, Family, u32)>,
 }
 
 impl Kernel {
@@ -35,7 +36,7 @@ impl Kernel {
         let routes = netlink.default_routes_of(&links).await?.into_iter();
         Ok(Self {
             addresses: usable.map(|a| (a.on.link, Family::of(a.on.ip))).collect(),
-            routes: routes.map(|r| (r.link, Family::of(r.gateway))).collect(),
+            routes: routes.map(|r| (r.link, r.family, r.metric)).collect(),
             links,
         })
     }
@@ -56,11 +57,29 @@ impl Kernel {
     /// The links with both an address and a default route.
     fn carriers(&self, family: Family, links: &[LinkRef]) -> impl Iterator<Item = &Link> {
         self.links.iter().filter(move |link| {
-            let carried = (link.name.clone(), family);
             links.iter().any(|wanted| link.is(wanted))
-                && self.addresses.contains(&carried)
-                && self.routes.contains(&carried)
+                && self.addresses.contains(&(link.name.clone(), family))
+                && self.metric(family, link).is_some()
         })
+    }
+
+    /// The metric of a link's default route.
+    fn metric(&self, family: Family, link: &Link) -> Option<u32> {
+        let is_its = |(on, of, _): &&(String, Family, u32)| *on == link.name && *of == family;
+        self.routes.iter().filter(is_its).map(|(_, _, metric)| *metric).min()
+    }
+
+    /// Links among these that have the preferred default route of a family.
+    fn preferred(&self, links: &[LinkRef]) -> Vec<(Family, LinkRef)> {
+        let of = |family: Family| {
+            let metric = move |link: &&Link| self.metric(family, link);
+            let lowest = self.carriers(family, links).filter_map(|link| metric(&link)).min();
+            let carriers: Vec<&Link> =
+                self.carriers(family, links).filter(|link| metric(link) == lowest).collect();
+            let is_one = move |wanted: &&LinkRef| carriers.iter().any(|link| link.is(wanted));
+            links.iter().filter(is_one).map(move |link| (family, link.clone()))
+        };
+        Family::ALL.into_iter().flat_map(of).collect()
     }
 
     /// Network cards below these links.
@@ -92,7 +111,8 @@ impl Uplinks {
     pub(crate) fn declared(wants: &Wants) -> Self {
         let has = |family| wants.gateways.iter().any(|g| Family::of(g.ip) == family);
         let families = Family::ALL.into_iter().filter(|family| has(*family)).collect();
-        Self { families, links: links(wants), ..Self::default() }
+        let addressable = Some(wants.addressable.clone());
+        Self { families, links: links(wants), addressable, ..Self::default() }
     }
 
     /// Uplinks from the kernel's current state, with NetworkManager's `active` profiles on the same
@@ -102,19 +122,19 @@ impl Uplinks {
         wants: &Wants,
         active: Vec<Active>,
     ) -> Result<Self, NetworkError> {
-        let links = links(wants);
+        let (links, addressable) = (links(wants), &wants.addressable);
         let leads = wants.leads();
         let deadline = Instant::now() + OTHER_FAMILY;
         let mut events = Events::subscribe()?;
         // An address whose detection of duplicates outlasts the commit is one that a later boot waits for.
         let mut kernel = Kernel::look(netlink, true).await?;
-        while leads.iter().any(|(family, _)| !kernel.is_usable(*family, &links))
+        while leads.iter().any(|(family, _)| !kernel.is_usable(*family, addressable))
             && let Ok(changed) = timeout_at(deadline, events.changed()).await
         {
             changed?;
             kernel = Kernel::look(netlink, true).await?;
         }
-        let families = kernel.families(wants, &links);
+        let families = kernel.families(wants, addressable);
         // OVS bridges and ports are not links of the kernel.
         let named =
             |device: &String| wants.links.contains(device) || wants.bridge_ports.contains(device);
@@ -126,17 +146,18 @@ impl Uplinks {
         };
         let profiles =
             active.into_iter().filter(|a| named(&a.device) || meant(&a.device)).collect();
-        let cards = kernel.cards(wants, &links);
-        Ok(Self { families, links, cards, profiles })
+        let cards = kernel.cards(wants, addressable);
+        let (preferred, addressable) = (kernel.preferred(addressable), Some(addressable.clone()));
+        Ok(Self { families, links, addressable, preferred, cards, profiles })
     }
 
-    /// The families that are usable at the moment.
+    /// The families that are usable at the moment, on whatever link: a change of day two may have moved the route.
     pub(crate) async fn usable_families(
         &self,
         netlink: &Netlink,
     ) -> Result<Vec<Family>, NetworkError> {
         let kernel = Kernel::look(netlink, false).await?;
-        let is_usable = |family: &Family| kernel.is_usable(*family, &self.links);
+        let is_usable = |family: &Family| kernel.is_usable(*family, self.addressable());
         Ok(self.families.iter().copied().filter(is_usable).collect())
     }
 
@@ -150,7 +171,7 @@ impl Uplinks {
     }
 
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {
-        let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.links));
+        let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.preferred(**f)));
         let mut lacks: Vec<String> =
             lacks.map(|family| format!("an {family} address with a default route")).collect();
         if self.lacks_cards(kernel) {
@@ -167,6 +188,12 @@ impl Uplinks {
         !self.cards.is_empty() && !self.cards.iter().any(is_there)
     }
 
+    /// These uplinks of an older version's record with what that one left out, by the document's `wants`; `None`: nothing.
+    pub(crate) fn completed(&self, wants: &Wants) -> Option<Self> {
+        let is_told = self.addressable.is_some() || wants.addressable.is_empty();
+        (!is_told).then(|| Self { addressable: Some(wants.addressable.clone()), ..self.clone() })
+    }
+
     /// These uplinks with the cards that are below them now; `None` if a recorded one is there.
     pub(crate) async fn with_other_cards(
         &self,
@@ -175,7 +202,7 @@ impl Uplinks {
     ) -> Result<Option<Self>, NetworkError> {
         let kernel = Kernel::look(netlink, false).await?;
         Ok(self.lacks_cards(&kernel).then(|| {
-            let cards = kernel.cards(wants, &self.links);
+            let cards = kernel.cards(wants, self.addressable());
             Self { cards, ..self.clone() }
         }))
     }
@@ -199,8 +226,9 @@ impl Uplinks {
         (start, bound): (Instant, Duration),
         say: &dyn Fn(&str, Duration),
     ) -> Result<bool, NetworkError> {
-        let all =
-            |kernel: &Kernel| self.families.iter().all(|it| kernel.is_usable(*it, &self.links));
+        let all = |kernel: &Kernel| {
+            self.families.iter().all(|it| kernel.is_usable(*it, &self.preferred(*it)))
+        };
         let kernel = self.wait_until(netlink, (start, bound), say, all).await?;
         Ok(!self.lacks_cards(&kernel))
     }
@@ -269,7 +297,8 @@ mod tests {
 
     fn kernel(addresses: &[(&str, Family)], routes: &[(&str, Family)]) -> Kernel {
         let links = vec![link("eno1", "52:54:00:00:00:01"), link("br-ex", "52:54:00:00:00:02")];
-        Kernel { links, addresses: carried(addresses), routes: carried(routes) }
+        let routes = carried(routes).into_iter().map(|(link, family)| (link, family, 48)).collect();
+        Kernel { links, addresses: carried(addresses), routes }
     }
 
     fn uplinks(families: &[Family], links: &[LinkRef]) -> Uplinks {
@@ -287,6 +316,44 @@ mod tests {
         assert_eq!(wanted.lacking(&kernel(&both[..1], &both)), lacking);
         let elsewhere = [("br-ex", Ipv4), ("eno1", Ipv6)];
         assert_eq!(wanted.lacking(&kernel(&elsewhere, &elsewhere)), lacking);
+    }
+
+    #[test]
+    fn a_port_with_a_lease_is_no_network() {
+        let names = |names: &[&str]| -> Vec<LinkRef> {
+            names.iter().map(|name| LinkRef::Name((*name).to_owned())).collect()
+        };
+        // The record of an older version has all interfaces.
+        let older = uplinks(&[Family::Ipv4], &names(&["eno1", "br-ex"]));
+        let on_the_card = kernel(&[("eno1", Family::Ipv4)], &[("eno1", Family::Ipv4)]);
+        assert!(older.lacking(&on_the_card).is_empty());
+        let wants = Wants { addressable: names(&["br-ex"]), ..Wants::default() };
+        let completed = older.completed(&wants).expect("something was left out");
+        assert_eq!(completed.lacking(&on_the_card), ["an IPv4 address with a default route"]);
+        assert_eq!(completed.links, older.links);
+        assert_eq!(completed.completed(&Wants::default()), None);
+        // Nothing is known of a document that cannot be read.
+        assert_eq!(older.completed(&Wants::default()), None);
+    }
+
+    #[test]
+    fn another_interface_of_the_document_does_not_stand_for_the_preferred_one() {
+        use Family::{Ipv4, Ipv6};
+        let links = ["br-ex", "eno1"].map(|name| LinkRef::Name(name.to_owned()));
+        let both = [("br-ex", Ipv4), ("eno1", Ipv4), ("eno1", Ipv6)];
+        let mut kernel = kernel(&both, &both);
+        for (link, _, metric) in &mut kernel.routes {
+            *metric = if link == "eno1" { 100 } else { 48 };
+        }
+        let preferred = kernel.preferred(&links);
+        assert_eq!(preferred, [(Ipv4, links[0].clone()), (Ipv6, links[1].clone())]);
+        let wanted = Uplinks { preferred, ..uplinks(&[Ipv4, Ipv6], &links) };
+        assert!(wanted.lacking(&kernel).is_empty());
+        assert_eq!(wanted.proving(), links);
+        kernel.addresses.retain(|(link, _)| link != "br-ex");
+        assert_eq!(wanted.lacking(&kernel), ["an IPv4 address with a default route"]);
+        // The record of an older version.
+        assert!(uplinks(&[Ipv4, Ipv6], &links).lacking(&kernel).is_empty());
     }
 
     #[test]

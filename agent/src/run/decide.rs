@@ -10,7 +10,7 @@ use super::{
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
-    last_good::{mend_copies, previous, removed},
+    last_good::{mend_copies, previous, recorded, removed},
     machine, marks, peers,
     proof::is_proved,
     recover,
@@ -136,8 +136,8 @@ async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
             return Ok(Success::Nothing);
         }
         // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
-        if let Some(uplinks) = record.uplinks()
-            && !is_proved(run, uplinks).await?
+        if let Some(uplinks) = recorded(run.paths, &record)
+            && !is_proved(run, &uplinks).await?
         {
             run.warn("the network of the removed document did not return");
         }

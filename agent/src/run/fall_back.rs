@@ -98,15 +98,15 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let gateways = wants.gateways.into_iter().map(|gateway| gateway.in_use(&routes));
     let gateways: Vec<Gateway> = gateways.collect();
     let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
-    let recorded = record.uplinks();
-    let links = recorded.map(|it| it.links.as_slice()).unwrap_or_default();
+    let recorded = last_good::recorded(run.paths, record);
+    let links = recorded.as_ref().map(Uplinks::addressable).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
     let deadline = Instant::now() + bound;
     let start = run.progress.enter(Phase::LastGood, bound);
     let mut answers = probe::run(&asked, bound, run.paths, &netlink).await;
     if silence(&answers).is_none()
-        && let Some(recorded) = recorded
+        && let Some(recorded) = &recorded
     {
         // A late answer leaves it a moment.
         let deadline = deadline.max(Instant::now() + run.settings.timeout.baseline.get());
@@ -126,7 +126,8 @@ async fn address(recorded: &Uplinks, netlink: &Netlink, deadline: Instant) -> Op
         Ok(Ok(())) => return None,
         Ok(Err(error)) => chain(&error),
         Err(_) => {
-            let links: Vec<String> = recorded.links.iter().map(ToString::to_string).collect();
+            let links: Vec<String> =
+                recorded.addressable().iter().map(ToString::to_string).collect();
             format!("none with a default route is on {}", links.join(", "))
         }
     };

@@ -2,7 +2,11 @@
 
 use nmgen::chain;
 
-use super::{Run, last_good::last_good_if_readable, proof::is_proved};
+use super::{
+    Run,
+    last_good::{last_good_if_readable, recorded},
+    proof::is_proved,
+};
 use crate::{
     client::netlink::Netlink,
     document::{Document, digest::Digest, service_files::Found},
@@ -36,11 +40,14 @@ pub(super) async fn skip_if_in_force(
         tracing::info!("files of /etc/nmstate changed; they are applied with the document");
         return Ok(None);
     }
-    if let Some(uplinks) = record.committed.as_ref().and_then(|c| c.uplinks.as_ref()) {
-        return Ok(match is_proved(run, uplinks).await? {
-            true => Some(Success::Unchanged),
-            false => apply_again(run),
-        });
+    if let Some(uplinks) = recorded(run.paths, record) {
+        if !is_proved(run, &uplinks).await? {
+            return Ok(apply_again(run));
+        }
+        if record.uplinks() != Some(&uplinks) {
+            goes_on_unrecorded(run, record.complete(run.paths, uplinks, &files.digests()));
+        }
+        return Ok(Some(Success::Unchanged));
     }
     // The record of an older version has neither uplinks nor files. Nothing is awaited if the document is unreadable.
     let last_good = last_good_if_readable(run.paths, record);

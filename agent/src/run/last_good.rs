@@ -14,6 +14,7 @@ use crate::{
         record::{Committed, Record},
     },
     error::Error,
+    model::Uplinks,
     network::Network as _,
     paths::Paths,
     state::{Parsed, State},
@@ -62,6 +63,14 @@ pub(crate) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<St
         tracing::warn!("{}", nmgen::chain(&error));
         None
     })
+}
+
+/// The recorded network, with what the record of an older version leaves out.
+pub(crate) fn recorded(paths: &Paths, record: &Record) -> Option<Uplinks> {
+    let recorded = record.uplinks()?;
+    let completed = || recorded.completed(&last_good_if_readable(paths, record)?.wants());
+    let is_whole = recorded.addressable.is_some();
+    (!is_whole).then(completed).flatten().or_else(|| Some(recorded.clone()))
 }
 
 /// The state of the document in force so far, whose leftovers a change removes: that of `applied`, which another tool or another

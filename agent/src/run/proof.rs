@@ -5,7 +5,10 @@ use std::{fmt, future::Future, time::Duration};
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{Run, last_good::last_good_if_readable};
+use super::{
+    Run,
+    last_good::{last_good_if_readable, recorded},
+};
 use crate::{
     client::netlink::Netlink,
     durable::record::Record,
@@ -80,8 +83,7 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
 
 /// Whether the network of the document in force is there without a repair, after a failed attempt to apply it again.
 pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
-    let recorded = record.uplinks().cloned();
-    let expected = recorded.unwrap_or_else(|| {
+    let expected = recorded(run.paths, record).unwrap_or_else(|| {
         let last_good = last_good_if_readable(run.paths, record);
         Uplinks::declared(&last_good.map(|state| state.wants()).unwrap_or_default())
     });
@@ -123,7 +125,7 @@ async fn wait(
     if run.settings.probe.gateway == Policy::Off {
         return expected.wait(netlink, (start, bound), &say).await.map_err(Lack::Network);
     }
-    let asked = [probe::gateways_in_use(&expected.links)];
+    let asked = [probe::gateways_in_use(&expected.proving())];
     let waited = expected.wait_for_families(netlink, (start, bound), &say).await;
     if !waited.map_err(Lack::Network)? {
         let answered = async {
@@ -197,7 +199,7 @@ async fn has_a_family(run: &Run<'_>, expected: &Uplinks, netlink: &Netlink) -> b
     if usable.is_empty() || run.settings.probe.gateway == Policy::Off {
         return !usable.is_empty();
     }
-    let asked = [probe::gateways_in_use(&expected.links)];
+    let asked = [probe::gateways_in_use(expected.addressable())];
     let bound = run.settings.timeout.baseline.get();
     probe::run(&asked, bound, run.paths, netlink).await.iter().all(|answer| answer.ok)
 }

@@ -14,12 +14,18 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     let mut wants = Wants::default();
     let declared: Vec<&str> = state.interfaces.iter().flat_map(names::of).collect();
     let peers: Vec<&str> = state.interfaces.iter().filter_map(peer).collect();
+    let ports: Vec<&str> = state.interfaces.iter().flat_map(ports_without_addresses).collect();
     for iface in state.interfaces.iter() {
         wants.links.push(iface.name().to_owned());
+        if !iface.is_absent() && !iface.is_down() && !is_port(iface, &ports) {
+            wants.addressable.extend(references(iface));
+        }
         if iface.is_up() {
             of_interface(iface, &declared, &mut wants);
         }
     }
+    // A bridge of Open vSwitch and its interface have one name.
+    wants.addressable.dedup();
     for dynamic in &mut wants.dynamic {
         dynamic.takes_gateway &= !is_empty_bridge(state, &dynamic.link);
     }
@@ -94,6 +100,33 @@ fn has_vlan_ports(iface: &Interface) -> bool {
     }
 }
 
+/// Names of the ports of a bond or bridge, which have no addresses while they are its ports; those of a VRF have.
+fn ports_without_addresses(iface: &Interface) -> Vec<&str> {
+    match iface.iface_type() == InterfaceType::Vrf {
+        true => Vec::new(),
+        false => iface.ports().unwrap_or_default(),
+    }
+}
+
+/// Whether this is one of `ports`. An interface of Open vSwitch is a port of its bridge and has the bridge's addresses.
+fn is_port(iface: &Interface, ports: &[&str]) -> bool {
+    iface.iface_type() != InterfaceType::OvsInterface
+        && names::of(iface).into_iter().any(|name| ports.contains(&name))
+}
+
+/// The references to an interface: its name, and its MAC address where the document knows it by that.
+fn references(iface: &Interface) -> Vec<LinkRef> {
+    let name = LinkRef::Name(iface.name().to_owned());
+    std::iter::once(name).chain(identifying_mac(iface).map(LinkRef::Mac)).collect()
+}
+
+/// The MAC address by which the document knows an interface.
+fn identifying_mac(iface: &Interface) -> Option<Mac> {
+    let base = iface.base_iface();
+    let is_by_mac = base.identifier == Some(InterfaceIdentifier::MacAddress);
+    base.mac_address.as_deref().filter(|_| is_by_mac).and_then(Mac::parse)
+}
+
 /// The other end of a virtual Ethernet cable.
 fn peer(iface: &Interface) -> Option<&str> {
     let Interface::Ethernet(cable) = iface else { return None };
@@ -121,7 +154,7 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         match (&base.identifier, &base.mac_address) {
             (Some(InterfaceIdentifier::MacAddress), Some(mac)) => {
                 // nmstate judges an address that is none; nothing has it.
-                let by_mac = Mac::parse(mac).map(LinkRef::Mac);
+                let by_mac = identifying_mac(iface).map(LinkRef::Mac);
                 wants.needed.push(by_mac.unwrap_or_else(|| LinkRef::Name(mac.clone())));
             }
             (Some(InterfaceIdentifier::PciAddress), _) => {}
@@ -176,5 +209,37 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
             takes_gateway: v4_gateway || v6_gateway,
             is_optional: false,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_bonds_and_bridges_have_no_addresses() -> Result<(), Box<dyn std::error::Error>> {
+        let state = "interfaces:
+- {name: eno1, type: ethernet, state: up, identifier: mac-address, mac-address: 52:54:00:00:00:01}
+- {name: eno2, type: ethernet, state: up}
+- {name: eno3, type: ethernet, state: absent}
+- {name: eno4, type: ethernet, state: up, identifier: mac-address, mac-address: 52:54:00:00:00:04}
+- name: bond0
+  type: bond
+  state: up
+  link-aggregation: {mode: active-backup, port: [eno2]}
+- {name: bond0.100, type: vlan, state: up, vlan: {base-iface: bond0, id: 100}}
+- {name: storage, type: vrf, state: up, vrf: {port: [bond0.100], route-table-id: 7}}
+- {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: eno1}, {name: br-ex}]}}
+- {name: br-ex, type: ovs-interface, state: up}
+";
+        let wants = of(&NetworkState::new_from_yaml(state)?);
+        let mut names: Vec<String> = wants.addressable.iter().map(ToString::to_string).collect();
+        names.sort_unstable();
+        let expected =
+            ["bond0", "bond0.100", "br-ex", "eno4", "storage", "with MAC 52:54:00:00:00:04"];
+        assert_eq!(names, expected);
+        // All of them are the document's.
+        assert!(wants.links.iter().any(|name| name == "eno1"));
+        Ok(())
     }
 }
