@@ -8,7 +8,7 @@ use std::net::Ipv4Addr;
 
 use tests::{
     configure_ovs_profiles,
-    dayone::{Profiles, parse, profiles, replays_topology, undocumented},
+    dayone::{Profiles, exports, parse, profiles, replays_topology, undocumented},
     derived::{OWN_NETWORK, STATIC_ROUTE, metrics},
     lab::{Inside, Machines, Nic, VmCase},
     two_stage::{
@@ -162,14 +162,16 @@ fn by_document(case: &VmCase<'_>, link: &str, address: Ipv4Addr) -> Result<()> {
     Ok(())
 }
 
-/// Runs the bridge service again with this uplink.
+/// Runs the bridge service again with this uplink; the node's document says what it made.
 fn moved(case: &VmCase<'_>, link: &str) -> Result<Inside> {
     let inside = case.inside()?;
     inside.sh("mkdir -p /etc/ovnk")?;
     inside.write("/etc/ovnk/default_bridge", link)?;
     let restart = ["systemctl", "restart", "dayone-bridge.service"];
     inside.run_within(&restart, VmCase::BOOT)?.success()?;
-    works(case, link)
+    let inside = works(case, link)?;
+    exports(&inside)?;
+    Ok(inside)
 }
 
 #[tests::case]
