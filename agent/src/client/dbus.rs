@@ -2,6 +2,7 @@
 //! NetworkManager's D-Bus API reference.
 
 mod activation;
+mod active;
 mod bus;
 mod hung;
 mod lldp;
@@ -17,7 +18,7 @@ use std::{collections::HashMap, net::IpAddr, time::Duration};
 use futures_util::{FutureExt as _, StreamExt as _};
 use zbus::zvariant::OwnedValue;
 
-use self::bus::{ACTIVE_CONNECTIONS, NM, call, path_of, unless_gone};
+use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
 pub(crate) use self::{
     bus::{Bus, BusError},
@@ -25,7 +26,7 @@ pub(crate) use self::{
     settings::to_dbus,
     systemd::{bring_forward, start_unit, start_unit_out_of_turn},
 };
-use crate::model::{Active, Checkpoint};
+use crate::model::Checkpoint;
 
 /// When a checkpoint rolls back by itself.
 #[derive(Clone, Copy, Debug)]
@@ -57,8 +58,6 @@ const TRACK_DNS: u32 = 0x20;
 const ROLLED_BACK: u32 = 0;
 /// `NM_MANAGER_RELOAD_FLAG_CONF`.
 const RELOAD_SETTINGS: u32 = 0x01;
-/// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
-const EXTERNAL: u32 = 0x80;
 /// `NM_DEVICE_TYPE_OVS_INTERFACE`.
 const OVS_INTERFACE: u32 = 24;
 /// `NM_DEVICE_TYPE_OVS_PORT`, `NM_DEVICE_TYPE_OVS_BRIDGE`.
@@ -104,9 +103,10 @@ impl Bus {
     /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager
     /// along, and nobody else starts it again.
     pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
-        if !self.has_network_manager().await?
-            && let Err(error) = start_unit(UNIT).await
-        {
+        if self.has_network_manager().await? {
+            return Ok(());
+        }
+        if let Err(error) = start_unit(UNIT).await {
             tracing::info!("{}", nmgen::chain(&error));
         }
         self.network_manager().await
@@ -301,28 +301,6 @@ impl Bus {
             .filter(|(_, result)| *result != ROLLED_BACK)
             .map(|(it, _)| it)
             .collect())
-    }
-
-    /// Active connections that have a profile and a device.
-    pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
-        let query = || call(ACTIVE_CONNECTIONS);
-        let asked = self.ask_active_connections(async |proxy| {
-            let answers =
-                tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.devices(), proxy.state_flags());
-            let (uuid, kind, devices, flags) = answers.map_err(query())?;
-            if flags & EXTERNAL != 0 || kind == "loopback" {
-                return Ok(Vec::new());
-            }
-            let mut found = Vec::new();
-            for device in devices {
-                let name = self.device_proxy(device.as_str()).await?.interface().await;
-                if let Some(device) = unless_gone(name.map_err(query()))? {
-                    found.push(Active { uuid: uuid.clone(), device, kind: kind.clone() });
-                }
-            }
-            Ok(found)
-        });
-        Ok(asked.await?.concat())
     }
 
     /// Reloads the profiles on disk, and NetworkManager's settings: before 1.48 no checkpoint

@@ -176,11 +176,10 @@ impl Network for RealNetwork<'_> {
         };
         let manager = async {
             let bus = &self.clients.bus;
-            let (active, activated) = (bus.active().await?, bus.activated().await?);
-            Ok::<_, NetworkError>((active, activated, bus.checkpoints().await?))
+            Ok::<_, NetworkError>(tokio::try_join!(bus.active_and_activated(), bus.checkpoints())?)
         };
         // In parallel: the three sources are independent.
-        let (bridges, (links, addresses, routes), (active, activated, checkpoints)) =
+        let (bridges, (links, addresses, routes), ((active, activated), checkpoints)) =
             tokio::try_join!(bridges, kernel, manager)?;
         *self.foreign.borrow_mut() = foreign::find(&self.clients, wants, &addresses).await?;
         let of_others = self.clients.netlink.routes_of_others(&wants.links).await?;

@@ -143,7 +143,7 @@ struct Progress<'b> {
 }
 
 async fn progress<'b>(net: &Clients<'_>, before: &'b Before) -> Result<Progress<'b>, NetworkError> {
-    let (active, activated) = (net.bus.active().await?, net.bus.activated().await?);
+    let (active, activated) = net.bus.active_and_activated().await?;
     let is_inactive = |wanted: &&Active| !active.iter().any(|a| a.uuid == wanted.uuid);
     let mut were_up = active.iter().filter(|it| before.activated.contains(&it.uuid));
     Ok(Progress {

@@ -6,13 +6,11 @@ use futures_util::StreamExt as _;
 use zbus::zvariant::OwnedObjectPath;
 
 use super::{
-    bus::{ACTIVE_CONNECTIONS, Bus, BusError, call, path_of, unless_gone},
-    proxies::ActiveConnectionProxy,
+    active::ACTIVATED,
+    bus::{Bus, BusError, call, path_of, unless_gone},
 };
 use crate::model::Active;
 
-/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
-const ACTIVATED: u32 = 2;
 /// `NM_ACTIVE_CONNECTION_STATE_DEACTIVATING` and `…_DEACTIVATED`.
 const DOWN: [u32; 2] = [3, 4];
 
@@ -34,15 +32,6 @@ fn reason(number: u32) -> &'static str {
 }
 
 impl Bus {
-    /// UUIDs of the profiles whose activation has succeeded.
-    pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
-        let asked = self.ask_active_connections(async |proxy| {
-            tokio::try_join!(proxy.uuid(), proxy.state()).map_err(call(ACTIVE_CONNECTIONS))
-        });
-        let all = asked.await?.into_iter();
-        Ok(all.filter(|(_, state)| *state == ACTIVATED).map(|(uuid, _)| uuid).collect())
-    }
-
     /// Reapplies the profile of the device; succeeds without a device.
     pub(crate) async fn reapply(&self, active: &Active) -> Result<(), BusError> {
         let Some(device) = self.device(&active.device).await? else { return Ok(()) };
@@ -61,13 +50,7 @@ impl Bus {
     pub(crate) async fn bring_up(&self, active: &Active) -> Result<(), BusError> {
         let refused = || call("an activation");
         let path = self.begin(active).await?;
-        let proxy = ActiveConnectionProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)
-            .map_err(refused())?
-            .build()
-            .await
-            .map_err(refused())?;
+        let proxy = self.active_connection(path).await.map_err(refused())?;
         let mut transitions = proxy.receive_transition().await.map_err(refused())?;
         let down = |reason| BusError::NotActive { profile: active.uuid.clone(), reason };
         // The state may have changed before the subscription; a profile that failed has no object.

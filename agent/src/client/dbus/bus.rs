@@ -1,18 +1,11 @@
 //! The connection to NetworkManager, and the errors of the bus.
 
-use futures_util::future::try_join_all;
 use thiserror::Error;
-use zbus::{
-    DBusError as _,
-    zvariant::{ObjectPath, OwnedObjectPath},
-};
+use zbus::{DBusError as _, zvariant::ObjectPath};
 
-use super::proxies::{ActiveConnectionProxy, ConnectionSettingsProxy, ManagerProxy};
+use super::proxies::{ConnectionSettingsProxy, ManagerProxy};
 
 pub(super) const NM: &str = "org.freedesktop.NetworkManager";
-
-/// The operation whose refusal is told.
-pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
 
 /// A failed operation of the bus or NetworkManager.
 #[derive(Debug, Error)]
@@ -115,33 +108,6 @@ impl Bus {
                 .map_err(connect)?,
             connection,
         })
-    }
-
-    /// The answers of all active connections, asked at once; those that went away meanwhile have none.
-    pub(super) async fn ask_active_connections<T>(
-        &self,
-        ask: impl AsyncFn(&ActiveConnectionProxy<'_>) -> Result<T, BusError>,
-    ) -> Result<Vec<T>, BusError> {
-        let paths = self.manager.active_connections().await.map_err(call(ACTIVE_CONNECTIONS))?;
-        let one = async |path: OwnedObjectPath| -> Result<Option<T>, BusError> {
-            unless_gone(ask(&self.active_connection(path).await?).await)
-        };
-        Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
-    }
-
-    /// An active connection, read without a cache.
-    pub(super) async fn active_connection(
-        &self,
-        path: OwnedObjectPath,
-    ) -> Result<ActiveConnectionProxy<'_>, BusError> {
-        let query = || call(ACTIVE_CONNECTIONS);
-        ActiveConnectionProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)
-            .map_err(query())?
-            .build()
-            .await
-            .map_err(query())
     }
 }
 

@@ -1,17 +1,14 @@
 //! Interfaces of Open vSwitch whose activation NetworkManager has forgotten.
 
-use zbus::zvariant::OwnedObjectPath;
-
 use super::{
-    bus::{ACTIVE_CONNECTIONS, Bus, BusError, call, unless_gone},
+    active::{ACTIVATED, ACTIVE_CONNECTIONS, ActiveConnection},
+    bus::{Bus, BusError, call, unless_gone},
     settings::from_wire,
 };
 use crate::model::{Active, Profile};
 
 /// `NM_ACTIVE_CONNECTION_STATE_ACTIVATING`.
 const ACTIVATING: u32 = 1;
-/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
-const ACTIVATED: u32 = 2;
 /// `NM_DEVICE_STATE_PREPARE`.
 const PREPARE: u32 = 40;
 
@@ -22,27 +19,11 @@ pub(crate) struct Waiting {
     pub(crate) active: Active,
 }
 
-/// An active connection.
-struct Seen {
-    path: String,
-    uuid: String,
-    kind: String,
-    state: u32,
-    devices: Vec<OwnedObjectPath>,
-}
-
 impl Bus {
     /// Interfaces of Open vSwitch in "prepare", where they wait for their ports alone, although the port is activated.
     pub(crate) async fn waiting_for_ports_that_are_up(&self) -> Result<Vec<Waiting>, BusError> {
         let query = || call(ACTIVE_CONNECTIONS);
-        let asked = self.ask_active_connections(async |proxy| {
-            let path = proxy.inner().path().to_string();
-            let answers =
-                tokio::try_join!(proxy.uuid(), proxy.kind(), proxy.state(), proxy.devices());
-            let (uuid, kind, state, devices) = answers.map_err(query())?;
-            Ok(Seen { path, uuid, kind, state, devices })
-        });
-        let all = asked.await?;
+        let all = self.active_connections().await?;
         let mut waiting = Vec::new();
         for it in all.iter().filter(|it| it.kind == "ovs-interface" && it.state == ACTIVATING) {
             for device in &it.devices {
@@ -54,7 +35,7 @@ impl Bus {
                 if self.has_activated_port(&it.uuid, &all).await? {
                     let (uuid, kind) = (it.uuid.clone(), it.kind.clone());
                     let active = Active { uuid, device: name, kind };
-                    waiting.push(Waiting { path: it.path.clone(), active });
+                    waiting.push(Waiting { path: it.path.to_string(), active });
                 }
             }
         }
@@ -62,7 +43,11 @@ impl Bus {
     }
 
     /// Whether the controller of this profile, an uuid or a name of an interface, is a port that is activated.
-    async fn has_activated_port(&self, uuid: &str, all: &[Seen]) -> Result<bool, BusError> {
+    async fn has_activated_port(
+        &self,
+        uuid: &str,
+        all: &[ActiveConnection],
+    ) -> Result<bool, BusError> {
         let query = || call("a profile");
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query())?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;

@@ -101,14 +101,6 @@ pub(super) trait ActiveConnection {
     fn transition(&self, state: u32, reason: u32) -> zbus::Result<()>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn state(&self) -> zbus::Result<u32>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn uuid(&self) -> zbus::Result<String>;
-    #[zbus(property(emits_changed_signal = "false"), name = "Type")]
-    fn kind(&self) -> zbus::Result<String>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn devices(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn state_flags(&self) -> zbus::Result<u32>;
 }
 
 #[zbus::proxy(

@@ -15,6 +15,8 @@ const OBJECTS: [&str; 3] = ["/object/1", "/object/2", "/object/3"];
 #[derive(Clone, Copy, PartialEq)]
 enum Second {
     Present,
+    /// Another program made it.
+    External,
     /// It went away after it was listed.
     Removed,
     /// NetworkManager ends before it answers for it.
@@ -29,7 +31,7 @@ struct Settings;
 
 /// A profile, an active connection or a device; whether it does not answer.
 struct Profile(bool);
-struct Active(bool, OwnedObjectPath);
+struct Active(bool, OwnedObjectPath, u32);
 struct Device(bool, &'static str);
 
 #[derive(Debug, DBusError)]
@@ -116,7 +118,7 @@ impl Active {
 
     #[zbus(property)]
     fn state_flags(&self) -> fdo::Result<u32> {
-        answer(self.0, 0)
+        answer(self.0, self.2)
     }
 }
 
@@ -160,9 +162,11 @@ async fn bus(second: Second) -> Result<(Bus, zbus::Connection), Box<dyn Error>> 
             continue;
         }
         let is_silent = is_second && second == Second::Silent;
+        // Of activation, `NM_ACTIVATION_STATE_FLAG_EXTERNAL`.
+        let flags = if is_second && second == Second::External { 0x80 } else { 0 };
         manager = manager
             .serve_at(path, Profile(is_silent))?
-            .serve_at(path, Active(is_silent, path.try_into()?))?
+            .serve_at(path, Active(is_silent, path.try_into()?, flags))?
             .serve_at(path, Device(is_silent, path))?;
     }
     let client = connection::Builder::unix_stream(ours).p2p();
@@ -182,14 +186,36 @@ async fn a_removed_object_is_passed_over_and_a_silent_one_ends_the_list()
             bus.connections().await.map(|list| list.len()),
             bus.activated().await.map(|list| list.len()),
             bus.active().await.map(|list| list.len()),
+            bus.active_and_activated().await.map(|(active, _)| active.len()),
         ];
         for (index, list) in lists.into_iter().enumerate() {
             if expected.is_none() {
-                assert!(list.is_err_and(|error| error.is_gone()), "list {index}");
+                // zbus's side of the bus leaves a property without an answer out of all of an object.
+                let is_of_properties = index >= 2;
+                assert!(
+                    list.is_err_and(|error| error.is_gone() || is_of_properties),
+                    "list {index}"
+                );
             } else {
                 assert_eq!(list.ok(), expected, "list {index}");
             }
         }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_another_program_made_is_activated_and_no_profile_of_the_nodes()
+-> Result<(), Box<dyn Error>> {
+    for (second, expected) in
+        [(Second::Present, (3, 3)), (Second::External, (2, 3)), (Second::Removed, (2, 2))]
+    {
+        let (bus, _manager) = bus(second).await?;
+        let (active, activated) = bus.active_and_activated().await?;
+        assert_eq!((active.len(), activated.len()), expected);
+        let devices: Vec<&str> = active.iter().map(|it| it.device.as_str()).collect();
+        assert_eq!(devices.first().zip(devices.last()), Some((&OBJECTS[0], &OBJECTS[2])));
+        assert!(active.iter().all(|it| it.kind == "802-3-ethernet"));
     }
     Ok(())
 }

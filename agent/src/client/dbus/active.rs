@@ -1,0 +1,151 @@
+//! Active connections. NetworkManager answers for all properties of one at once: each has five that the agent wants, and a node has
+//! some for each interface.
+
+use std::collections::HashMap;
+
+use futures_util::future::try_join_all;
+use zbus::{
+    fdo::PropertiesProxy,
+    zvariant::{OwnedObjectPath, OwnedValue},
+};
+
+use super::{
+    bus::{Bus, BusError, NM, call, unless_gone},
+    proxies::ActiveConnectionProxy,
+};
+use crate::model::Active;
+
+pub(super) const ACTIVE_CONNECTIONS: &str = "the list of active connections";
+
+/// `NM_ACTIVE_CONNECTION_STATE_ACTIVATED`.
+pub(super) const ACTIVATED: u32 = 2;
+/// `NM_ACTIVATION_STATE_FLAG_EXTERNAL`: made by another program, nothing to activate.
+const EXTERNAL: u32 = 0x80;
+
+const INTERFACE: &str = "org.freedesktop.NetworkManager.Connection.Active";
+
+/// An active connection, by its own object.
+#[derive(Clone, Debug)]
+pub(super) struct ActiveConnection {
+    pub(super) path: OwnedObjectPath,
+    pub(super) uuid: String,
+    pub(super) kind: String,
+    pub(super) state: u32,
+    pub(super) devices: Vec<OwnedObjectPath>,
+    flags: u32,
+}
+
+impl ActiveConnection {
+    fn read(
+        path: OwnedObjectPath,
+        mut properties: HashMap<String, OwnedValue>,
+    ) -> Result<Self, zbus::Error> {
+        Ok(Self {
+            uuid: take(&mut properties, "Uuid")?,
+            kind: take(&mut properties, "Type")?,
+            state: take(&mut properties, "State")?,
+            devices: take(&mut properties, "Devices")?,
+            flags: take(&mut properties, "StateFlags")?,
+            path,
+        })
+    }
+
+    /// Whether a profile of the node's is behind it.
+    fn has_profile(&self) -> bool {
+        self.flags & EXTERNAL == 0 && self.kind != "loopback"
+    }
+}
+
+fn take<T>(
+    properties: &mut HashMap<String, OwnedValue>,
+    name: &'static str,
+) -> Result<T, zbus::Error>
+where
+    T: TryFrom<OwnedValue>,
+    T::Error: Into<zbus::Error>,
+{
+    let value = properties.remove(name).ok_or(zbus::Error::MissingParameter(name))?;
+    value.try_into().map_err(Into::into)
+}
+
+impl Bus {
+    /// Active connections that have a profile and a device.
+    pub(crate) async fn active(&self) -> Result<Vec<Active>, BusError> {
+        self.with_devices(&self.active_connections().await?).await
+    }
+
+    /// UUIDs of the profiles whose activation has succeeded.
+    pub(crate) async fn activated(&self) -> Result<Vec<String>, BusError> {
+        Ok(activated(&self.active_connections().await?))
+    }
+
+    /// [`Self::active`] and [`Self::activated`], of one moment.
+    pub(crate) async fn active_and_activated(
+        &self,
+    ) -> Result<(Vec<Active>, Vec<String>), BusError> {
+        let all = self.active_connections().await?;
+        Ok((self.with_devices(&all).await?, activated(&all)))
+    }
+
+    /// All active connections, without those that go away meanwhile.
+    pub(super) async fn active_connections(&self) -> Result<Vec<ActiveConnection>, BusError> {
+        let query = || call(ACTIVE_CONNECTIONS);
+        let paths = self.manager.active_connections().await.map_err(query())?;
+        let one = async |path: OwnedObjectPath| {
+            let answer = self.properties(&path).await;
+            Ok::<_, BusError>(match unless_gone(answer.map_err(query()))? {
+                Some(properties) => {
+                    Some(ActiveConnection::read(path, properties).map_err(query())?)
+                }
+                None => None,
+            })
+        };
+        Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
+    }
+
+    async fn properties(
+        &self,
+        path: &OwnedObjectPath,
+    ) -> Result<HashMap<String, OwnedValue>, zbus::Error> {
+        let proxy = PropertiesProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .destination(NM)?
+            .path(path)?
+            .build()
+            .await?;
+        let interface = zbus::names::InterfaceName::from_static_str(INTERFACE)?;
+        Ok(proxy.get_all(interface).await?)
+    }
+
+    async fn with_devices(&self, all: &[ActiveConnection]) -> Result<Vec<Active>, BusError> {
+        let query = || call(ACTIVE_CONNECTIONS);
+        let of_profiles = all.iter().filter(|it| it.has_profile());
+        let one = async |it: &ActiveConnection, device: &OwnedObjectPath| {
+            let name = self.device_proxy(device.as_str()).await?.interface().await;
+            Ok::<_, BusError>(unless_gone(name.map_err(query()))?.map(|device| Active {
+                uuid: it.uuid.clone(),
+                device,
+                kind: it.kind.clone(),
+            }))
+        };
+        let asked = of_profiles.flat_map(|it| it.devices.iter().map(move |device| (it, device)));
+        let asked = asked.map(|(it, device)| one(it, device));
+        Ok(try_join_all(asked).await?.into_iter().flatten().collect())
+    }
+
+    /// The proxy of one, for its signals.
+    pub(super) async fn active_connection(
+        &self,
+        path: OwnedObjectPath,
+    ) -> Result<ActiveConnectionProxy<'_>, zbus::Error> {
+        ActiveConnectionProxy::builder(&self.connection)
+            .cache_properties(zbus::proxy::CacheProperties::No)
+            .path(path)?
+            .build()
+            .await
+    }
+}
+
+fn activated(all: &[ActiveConnection]) -> Vec<String> {
+    all.iter().filter(|it| it.state == ACTIVATED).map(|it| it.uuid.clone()).collect()
+}
