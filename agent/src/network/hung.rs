@@ -25,6 +25,9 @@ use crate::client::dbus::Waiting;
 /// answers this far apart show that it has done other things meanwhile.
 const HANGS: Duration = Duration::from_secs(1);
 
+/// Most waits are over by then, and whatever hangs does so for good: nothing is asked for its sake before.
+const BEGINS: Duration = Duration::from_millis(200);
+
 /// A deactivation takes milliseconds, and as long as a script of the dispatcher takes.
 const DEACTIVATION: Duration = Duration::from_secs(5);
 
@@ -46,6 +49,7 @@ pub(super) async fn in_deactivation(
 /// Does `work`, and activates meanwhile whatever hangs.
 pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>) -> T {
     let aid = async {
+        tokio::time::sleep(BEGINS).await;
         loop {
             release(net).await?;
         }
