@@ -1,7 +1,7 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
-//! verification; the same with every probe of the wire; and a second boot, from the kernel's network to READY. All take
-//! turns, with `OLDER_DAYONE=` an older agent too. Prints ratios; asserts the size of the program, its memory, and what the
-//! probes of the wire add.
+//! verification; the same with every probe of the wire; the processor's time of an apply; and a second boot, from the kernel's
+//! network to READY. All take turns, with `OLDER_DAYONE=` an older agent too. Prints ratios; asserts the size of the program,
+//! its memory, and what the probes of the wire add.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -97,6 +97,19 @@ fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error
     assert!(more <= WIRE, "the probes of the wire add {more:.3} s");
     noise(&floor).iter().for_each(|it| println!("{it}"));
 
+    // A busy host makes the times longer, and this one hardly.
+    let mut this = || processor(&inside, &document, THIS);
+    let mut older = || match has_older {
+        true => processor(&inside, &document, OLDER),
+        false => Ok(Duration::ZERO),
+    };
+    let [this, older] = by_turns(RUNS, [&mut this, &mut older])?;
+    println!("the processor's time of an apply              {this}");
+    if has_older {
+        println!("the older dayone                              {older}");
+        println!("dayone / older    {:.2}", this.over(&older));
+    }
+
     // In force, for the measurement of a second boot.
     agent(&inside, &document, THIS)?;
     let mut this = || second_boot(&inside, THIS);
@@ -169,6 +182,20 @@ fn memory(inside: &Inside, document: &str) -> Result<u64, tests::lab::Error> {
     let cost = measure::run(inside.command("dayone")?.arg("apply")).unwrap();
     assert_eq!(cost.exit_code, Some(0));
     Ok(cost.peak_memory)
+}
+
+/// The processor's time of an apply, in user and kernel mode.
+fn processor(
+    inside: &Inside,
+    document: &str,
+    program: &str,
+) -> Result<Duration, tests::lab::Error> {
+    reset(inside)?;
+    install(inside, program)?;
+    inside.write(HOST_FILE, document)?;
+    let cost = measure::run(inside.command("dayone")?.arg("apply")).unwrap();
+    assert_eq!(cost.exit_code, Some(0));
+    Ok(cost.cpu)
 }
 
 /// The phases of the previous run.
