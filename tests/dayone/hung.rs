@@ -1,6 +1,6 @@
-//! An interface of Open vSwitch that NetworkManager leaves in the middle at a boot: in "prepare", as 1.46
-//! and 1.48 may, or in its deactivation, which a full disk has had any version do. The node has no
-//! network, and all profiles and the port are there.
+//! An interface of Open vSwitch that NetworkManager leaves in the middle at a boot: in "prepare" or without any activation, as 1.46
+//! and 1.48 may, or in its deactivation, which a full disk has had any version do. The node has no network, and all profiles and the
+//! port are there.
 
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
@@ -28,12 +28,11 @@ pub(crate) fn interface_that_hangs_is_activated(case: &Case<'_>) -> Result<(), E
     let inside = case.inside()?;
     inside.sh("rm --force /etc/dayone/dayone.toml")?;
     let it = started(&inside, "")?;
-    assert!(it.text().contains("in force already"), "{}", it.text());
-    assert!(case.peer().pings(ADDRESS, SOON)?);
-    let status = inside.run(&["dayone", "status"])?;
-    assert_eq!(status.status.code(), Some(0), "{status}");
-    let told = "NetworkManager did not end the activation of br-ex";
-    assert!(unwrapped(&status.stdout).contains(told), "{status}");
+    is_told(case, &it)?;
+    inside.sh("systemctl stop dayone.service; nmcli connection down br-ex-if")?;
+    let port = "nmcli --get-values DEVICE,TYPE,STATE device | grep -x br-ex:ovs-port:connected";
+    inside.sh(port)?;
+    is_told(case, &starts(&inside, "down")?)?;
 
     let it = started(&inside, "sed -i s/192.0.2.10$/192.0.2.11/")?;
     assert!(it.text().contains("the network is in force"), "{}", it.text());
@@ -42,6 +41,17 @@ pub(crate) fn interface_that_hangs_is_activated(case: &Case<'_>) -> Result<(), E
     let it = started(&inside, "rm")?;
     assert!(it.text().contains("was removed; its network stays"), "{}", it.text());
     assert!(case.peer().pings(CHANGED, SOON)?);
+    Ok(())
+}
+
+/// The unchanged document is in force, and the status tells what it took.
+fn is_told(case: &Case<'_>, it: &Outcome) -> Result<(), Error> {
+    assert!(it.text().contains("in force already"), "{}", it.text());
+    assert!(case.peer().pings(ADDRESS, SOON)?);
+    let status = case.inside()?.run(&["dayone", "status"])?;
+    assert_eq!(status.status.code(), Some(0), "{status}");
+    let told = "NetworkManager did not end the activation of br-ex";
+    assert!(unwrapped(&status.stdout).contains(told), "{status}");
     Ok(())
 }
 
@@ -67,13 +77,20 @@ pub(crate) fn deactivation_without_an_end_is_ended(case: &Case<'_>) -> Result<()
     Ok(())
 }
 
-/// Has br-ex hang, changes the document, starts the agent, and checks that its attempt succeeds as quickly as it may.
+/// Has br-ex hang, changes the document, and starts the agent.
 fn started(inside: &Inside, change: &str) -> Result<Outcome, Error> {
     inside.sh("systemctl stop dayone.service")?;
     hang(inside)?;
     if !change.is_empty() {
         inside.sh(&format!("{change} {HOST_FILE}"))?;
     }
+    let it = starts(inside, change)?;
+    unhang(inside)?;
+    Ok(it)
+}
+
+/// Starts the agent, and checks that its attempt succeeds as quickly as it may.
+fn starts(inside: &Inside, change: &str) -> Result<Outcome, Error> {
     let mark = mark(inside)?;
     let start = Instant::now();
     inside.sh("systemctl start --no-block dayone.service")?;
@@ -82,6 +99,5 @@ fn started(inside: &Inside, change: &str) -> Result<Outcome, Error> {
     println!("an interface that hangs, '{change}': {took:.1?}");
     assert_eq!(it.exit, 0, "{}", it.text());
     assert!(took < QUICK, "{took:?}");
-    unhang(inside)?;
     Ok(it)
 }

@@ -40,6 +40,11 @@ impl Profile {
         of("controller").or_else(|| of("master"))
     }
 
+    /// Whether NetworkManager activates it without being asked.
+    pub(crate) fn connects_by_itself(&self) -> bool {
+        self.settings.flag("connection", "autoconnect").unwrap_or(true)
+    }
+
     /// The profile without its settings.
     pub(crate) fn reference(&self) -> ProfileRef {
         ProfileRef {

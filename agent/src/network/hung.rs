@@ -1,9 +1,9 @@
 //! Interfaces of Open vSwitch that NetworkManager leaves in the middle for good.
 //!
-//! In "prepare": before 1.50.3 NetworkManager activates such an interface, for the sake of its port, while it still
-//! removes its own bridges of the boot before from Open vSwitch's database: the port begins anew, and
-//! the interface waits for the port of before (`autoconnect-ports`, which nmstate sets). Another
-//! activation finds the port that is there.
+//! In "prepare": before 1.50.3 NetworkManager activates such an interface, for the sake of its port, while it still removes its own
+//! bridges of the boot before from Open vSwitch's database: the port begins anew, and the interface waits for the port of before
+//! (`autoconnect-ports`, which nmstate sets). Another activation finds the port that is there. Or the removal takes the device
+//! away under the activation that has just begun: then there is neither a device nor an activation, until somebody asks for one.
 
 use std::{
     convert::Infallible,
@@ -19,7 +19,7 @@ use super::{
     clients::Clients,
     wait::{Changes, wait_until},
 };
-use crate::client::dbus::Waiting;
+use crate::{client::dbus::Waiting, model::Active};
 
 /// An interface whose port is activated leaves "prepare" as soon as NetworkManager comes to it; two
 /// answers this far apart show that it has done other things meanwhile.
@@ -51,7 +51,7 @@ pub(super) async fn released<T>(net: &Clients<'_>, work: impl Future<Output = T>
     let aid = async {
         tokio::time::sleep(BEGINS).await;
         loop {
-            release(net).await?;
+            release(net, &[]).await?;
         }
     };
     beside(work, aid).await
@@ -74,17 +74,23 @@ pub(crate) async fn beside<T>(
     }
 }
 
-/// Returns when it has activated something that hung, with the devices' names.
-pub(super) async fn release(net: &Clients<'_>) -> Result<Vec<String>, NetworkError> {
+/// Returns when it has activated something that hung, with the devices' names. Interfaces without an activation count only among
+/// `expected`: somebody may have taken another one down.
+pub(super) async fn release(
+    net: &Clients<'_>,
+    expected: &[Active],
+) -> Result<Vec<String>, NetworkError> {
     net.bus.network_manager().await?;
     let mut signals = net.bus.signals().await?;
     let mut before: Vec<Waiting> = Vec::new();
     loop {
-        let now = net.bus.waiting_for_ports_that_are_up().await?;
+        let now = net.bus.waiting_for_ports_that_are_up(expected).await?;
         let hung: Vec<&Waiting> = now.iter().filter(|it| before.contains(it)).collect();
         for it in &hung {
             let device = &it.active.device;
-            tracing::warn!("NetworkManager leaves {device} in \"prepare\"; activating it again");
+            tracing::warn!(
+                "NetworkManager leaves {device} down beside its port; activating it again"
+            );
             net.bus.activate(&it.active).await?;
         }
         if !hung.is_empty() {

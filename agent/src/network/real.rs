@@ -98,9 +98,13 @@ impl<'a> RealNetwork<'a> {
         activate::lost(&self.clients, &recorded.profiles, &recorded.cards).await
     }
 
-    /// Returns when it has activated an interface again that NetworkManager had left in the middle, with its name.
-    pub(crate) async fn release_hung(&self) -> Result<Vec<String>, NetworkError> {
-        hung::release(&self.clients).await
+    /// Returns when it has activated an interface again that NetworkManager had left in the middle, or one of `expected` that it
+    /// had left down beside its port, with its name.
+    pub(crate) async fn release_hung(
+        &self,
+        expected: &[Active],
+    ) -> Result<Vec<String>, NetworkError> {
+        hung::release(&self.clients, expected).await
     }
 
     /// Activates those of `profiles` that are not active.

@@ -56,7 +56,7 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let bound = run.settings.wait.network.get();
-    let waited = released(run, wait(run, expected, &netlink, bound));
+    let waited = released(run, expected, wait(run, expected, &netlink, bound));
     let Err(lack) = phase(run, Phase::Network, bound, waited).await? else {
         return Ok(true);
     };
@@ -98,12 +98,12 @@ pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
 const BY_ITSELF: Duration = Duration::from_secs(2);
 
 /// Does `work`, and activates meanwhile interfaces that NetworkManager has left in the middle.
-async fn released<T>(run: &Run<'_>, work: impl Future<Output = T>) -> T {
+async fn released<T>(run: &Run<'_>, expected: &Uplinks, work: impl Future<Output = T>) -> T {
     let aid = async {
         tokio::time::sleep(BY_ITSELF).await;
         let network = run.connect().await?;
         loop {
-            let devices = network.release_hung().await?.join(", ");
+            let devices = network.release_hung(&expected.profiles).await?.join(", ");
             run.warn(&format!(
                 "NetworkManager did not end the activation of {devices}: activated again"
             ));

@@ -12,16 +12,20 @@ const ACTIVATING: u32 = 1;
 /// `NM_DEVICE_STATE_PREPARE`.
 const PREPARE: u32 = 40;
 
-/// An activation, by its object: the next one of the same profile has another.
+/// An activation, by its object: the next one of the same profile has another. `None`: there is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Waiting {
-    path: String,
+    activation: Option<String>,
     pub(crate) active: Active,
 }
 
 impl Bus {
-    /// Interfaces of Open vSwitch in "prepare", where they wait for their ports alone, although the port is activated.
-    pub(crate) async fn waiting_for_ports_that_are_up(&self) -> Result<Vec<Waiting>, BusError> {
+    /// Interfaces of Open vSwitch that are not up although their port is activated: those in "prepare", where they wait for the
+    /// port alone, and those of `expected` that connect by themselves and have no activation.
+    pub(crate) async fn waiting_for_ports_that_are_up(
+        &self,
+        expected: &[Active],
+    ) -> Result<Vec<Waiting>, BusError> {
         let query = || call(ACTIVE_CONNECTIONS);
         let all = self.active_connections().await?;
         let mut waiting = Vec::new();
@@ -32,27 +36,58 @@ impl Bus {
                 let Some((PREPARE, name)) = unless_gone(answers.map_err(query()))? else {
                     continue;
                 };
-                if self.has_activated_port(&it.uuid, &all).await? {
+                let Some(profile) = self.profile(&it.uuid).await? else { continue };
+                if self.has_activated_port(&profile, &all).await? {
                     let (uuid, kind) = (it.uuid.clone(), it.kind.clone());
                     let active = Active { uuid, device: name, kind };
-                    waiting.push(Waiting { path: it.path.to_string(), active });
+                    waiting.push(Waiting { activation: Some(it.path.to_string()), active });
                 }
+            }
+        }
+        waiting.extend(self.without_activation(expected, &all).await?);
+        Ok(waiting)
+    }
+
+    async fn without_activation(
+        &self,
+        expected: &[Active],
+        all: &[ActiveConnection],
+    ) -> Result<Vec<Waiting>, BusError> {
+        let is_down = |it: &&Active| {
+            it.kind == "ovs-interface" && all.iter().all(|seen| seen.uuid != it.uuid)
+        };
+        let mut waiting = Vec::new();
+        let down: Vec<&Active> = expected.iter().filter(is_down).collect();
+        if down.is_empty() {
+            return Ok(waiting);
+        }
+        // One of them may be deleted.
+        let profiles = self.connections().await?;
+        for active in down {
+            let profile = profiles.iter().find(|profile| profile.uuid() == active.uuid);
+            if let Some(profile) = profile.filter(|profile| profile.connects_by_itself())
+                && self.has_activated_port(profile, all).await?
+            {
+                waiting.push(Waiting { activation: None, active: active.clone() });
             }
         }
         Ok(waiting)
     }
 
-    /// Whether the controller of this profile, an uuid or a name of an interface, is a port that is activated.
-    async fn has_activated_port(
-        &self,
-        uuid: &str,
-        all: &[ActiveConnection],
-    ) -> Result<bool, BusError> {
+    async fn profile(&self, uuid: &str) -> Result<Option<Profile>, BusError> {
         let query = || call("a profile");
         let path = self.settings.get_connection_by_uuid(uuid).await.map_err(query())?;
         let settings = self.profile_proxy(path.as_str()).await?.get_settings().await;
-        let Some(settings) = unless_gone(settings.map_err(query()))? else { return Ok(false) };
-        let profile = Profile { path: path.to_string(), settings: from_wire(&settings) };
+        let settings = unless_gone(settings.map_err(query()))?;
+        Ok(settings.map(|it| Profile { path: path.to_string(), settings: from_wire(&it) }))
+    }
+
+    /// Whether the controller of this profile, an uuid or a name of an interface, is a port that is activated.
+    async fn has_activated_port(
+        &self,
+        profile: &Profile,
+        all: &[ActiveConnection],
+    ) -> Result<bool, BusError> {
         let Some(controller) = profile.controller() else { return Ok(false) };
         for port in all.iter().filter(|it| it.kind == "ovs-port" && it.state == ACTIVATED) {
             if port.uuid == controller {
@@ -60,7 +95,8 @@ impl Bus {
             }
             for device in &port.devices {
                 let name = self.device_proxy(device.as_str()).await?.interface().await;
-                if unless_gone(name.map_err(query()))?.is_some_and(|name| name == controller) {
+                if unless_gone(name.map_err(call("a port")))?.is_some_and(|name| name == controller)
+                {
                     return Ok(true);
                 }
             }
