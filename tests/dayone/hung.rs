@@ -1,6 +1,6 @@
-//! An interface of Open vSwitch that NetworkManager leaves in the middle at a boot: in "prepare" or without any activation, as 1.46
-//! and 1.48 may, or in its deactivation, which a full disk has had any version do. The node has no network, and all profiles and the
-//! port are there.
+//! An interface of Open vSwitch that NetworkManager leaves in the middle at a boot: in "prepare" or without any activation, as
+//! 1.46 and 1.48 may, or in its deactivation, which a full disk has had any version do. The node has no network, and all profiles
+//! and the port are there.
 
 #![allow(clippy::print_stdout, reason = "a measure for whoever reads the run")]
 
