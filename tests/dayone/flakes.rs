@@ -1,4 +1,5 @@
-//! A case that fails once under load is named by `make check`; one that fails twice, or more than two, end it.
+//! A case that fails once under load is named by `make check`; one that fails twice, or more than two, end it. A part of the lab is built
+//! again where it failed once.
 
 use std::{
     fs, io,
@@ -68,5 +69,31 @@ fn last_line_names_them() -> io::Result<()> {
         shell.args(["-euc", ". tests/stages/lib.sh; conclude check 'all passed'"]).output()?;
     let line = "make check: passed; FLAKES, passed by their second run alone: a::a; b::b\n";
     assert_eq!(String::from_utf8_lossy(&output.stdout), line);
+    Ok(())
+}
+
+#[tests::case]
+fn part_of_the_lab_is_built_again_once() -> io::Result<()> {
+    let place = tempfile::tempdir()?;
+    let place = place.path();
+    let script = place.join("build-part.sh");
+    for (failures, is_built) in [(1, true), (2, false)] {
+        let _ = fs::remove_file(place.join("tries"));
+        let text = format!(
+            "#!/bin/sh\nmkdir \"$2\"\necho \"$1\" >>tries\n[ $(wc -l <tries) -gt {failures} ]\n"
+        );
+        fs::write(&script, text)?;
+        fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+        let mut shell = Command::new("sh");
+        shell.current_dir(place).env("lab", program::root().join("tests/lab"));
+        let built =
+            ". \"$lab/lib.sh\"; . \"$lab/part.sh\"; here=$PWD; build part build-part.sh argument";
+        let output = shell.args(["-euc", built]).output()?;
+        assert_eq!(output.status.success(), is_built, "{output:?}");
+        assert_eq!(fs::read_to_string(place.join("tries"))?, "argument\nargument\n");
+        assert!(!place.join("part.part").exists());
+        assert_eq!(place.join("part").exists(), is_built);
+        let _ = fs::remove_dir(place.join("part"));
+    }
     Ok(())
 }

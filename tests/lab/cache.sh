@@ -4,6 +4,7 @@
 [ "$(id -u)" = 0 ] || die "must run as root"
 PATH=$PATH:/usr/sbin:/sbin
 . "$here/cache-directory.sh"
+. "$here/part.sh"
 mkdir -p "$cache"
 
 # One run builds, the others wait for it.
@@ -15,18 +16,5 @@ if ! flock -n 9; then
 fi
 # Also with a copied cache, since the host's own packages may be missing.
 "$here/host-packages.sh" 9>&-
-
-# build DEST SCRIPT ARGUMENT... : builds in a temporary directory first, so that an aborted build never counts as complete.
-build() {
-    dest=$1
-    script=$2
-    shift 2
-    [ ! -d "$dest" ] || return 0
-    rm -rf "$dest.part"
-    start=$(date +%s)
-    "$here/$script" "$@" "$dest.part" 9>&- >&2 || { rm -rf "$dest.part"; die "$script failed"; }
-    mv "$dest.part" "$dest"
-    say "$script: $(($(date +%s) - start)) s, $(du -sh "$dest" | cut -f1)"
-}
 
 nm=$cache/networkmanager-$(lab_digest "$here/lib.sh" "$here/build-networkmanager.sh")
