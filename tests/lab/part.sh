@@ -16,8 +16,9 @@ build() {
     say "$script: $(($(date +%s) - start)) s, $(du -sh "$dest" | cut -f1)"
 }
 
-# build_once ARGUMENT... : $script into $dest.part; nothing is left of a failure.
+# build_once ARGUMENT... : $script into $dest.part; nothing is left of a failure. Its mounts are its own: a copy of /dev beside the host's
+# has the disks of containers that run, in /dev/shm, and these could not be removed before it.
 build_once() {
     rm -rf "$dest.part"
-    "$here/$script" "$@" "$dest.part" 9>&- >&2 || { rm -rf "$dest.part"; return 1; }
+    ${own_mounts-unshare --mount} "$here/$script" "$@" "$dest.part" 9>&- >&2 || { rm -rf "$dest.part"; return 1; }
 }
