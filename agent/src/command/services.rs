@@ -39,8 +39,8 @@ fn outage(paths: &Paths, service: Service, why: String) -> Outage {
     Outage { service, is_late: false, why, start }
 }
 
-fn late(paths: &Paths, service: Service) -> Outage {
-    let why = format!("no answer within {} s", ANSWER.as_secs());
+fn late(paths: &Paths, service: Service, bound: Duration) -> Outage {
+    let why = format!("no answer within {} s", bound.as_secs());
     let outage = outage(paths, service, why);
     let start = format!("if the node is not just busy: {}", outage.start);
     Outage { is_late: true, start, ..outage }
@@ -57,32 +57,32 @@ pub(super) async fn down(paths: &Paths, needs_ovs: bool) -> Option<Outage> {
         let ovs = facts.open_vswitch.clone().filter(|_| needs_ovs);
         return ovs.or_else(|| facts.network_manager.clone());
     }
-    let ovs = if needs_ovs { down_open_vswitch(paths).await } else { None };
+    let ovs = if needs_ovs { down_open_vswitch(paths, ANSWER).await } else { None };
     match ovs {
         Some(down) => Some(down),
-        None => down_network_manager(paths).await,
+        None => down_network_manager(paths, ANSWER).await,
     }
 }
 
-/// Open vSwitch, if it is down.
-pub(super) async fn down_open_vswitch(paths: &Paths) -> Option<Outage> {
-    match tokio::time::timeout(ANSWER, without_open_vswitch(paths)).await {
+/// Open vSwitch, if it is down or has no answer within `bound`.
+pub(super) async fn down_open_vswitch(paths: &Paths, bound: Duration) -> Option<Outage> {
+    match tokio::time::timeout(bound, without_open_vswitch(paths)).await {
         Ok(why) => why.map(|why| outage(paths, Service::OpenVswitch, why)),
-        Err(_) => Some(late(paths, Service::OpenVswitch)),
+        Err(_) => Some(late(paths, Service::OpenVswitch, bound)),
     }
 }
 
-/// NetworkManager or the bus, if one is down.
-pub(super) async fn down_network_manager(paths: &Paths) -> Option<Outage> {
+/// NetworkManager or the bus, if one is down or has no answer within `bound`.
+pub(super) async fn down_network_manager(paths: &Paths, bound: Duration) -> Option<Outage> {
     let down = |service, why| Some(outage(paths, service, why));
     let manager = async { Bus::connect().await?.has_network_manager().await };
-    match tokio::time::timeout(ANSWER, manager).await {
+    match tokio::time::timeout(bound, manager).await {
         Ok(Ok(true)) => None,
         Ok(Ok(false)) => {
             down(Service::NetworkManager, "it does not own its name on the bus".to_owned())
         }
         Ok(Err(error)) => down(Service::Bus, chain(&error)),
-        Err(_) => Some(late(paths, Service::Bus)),
+        Err(_) => Some(late(paths, Service::Bus, bound)),
     }
 }
 

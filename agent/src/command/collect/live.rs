@@ -66,7 +66,10 @@ pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
         told(bound, bridges(paths)),
         states,
         async {
-            tokio::join!(services::down_open_vswitch(paths), services::down_network_manager(paths),)
+            tokio::join!(
+                services::down_open_vswitch(paths, bound),
+                services::down_network_manager(paths, bound),
+            )
         },
         silent(paths, bound),
     );
