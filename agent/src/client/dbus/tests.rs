@@ -162,7 +162,7 @@ async fn bus(second: Second) -> Result<(Bus, zbus::Connection), Box<dyn Error>> 
             continue;
         }
         let is_silent = is_second && second == Second::Silent;
-        // Of activation, `NM_ACTIVATION_STATE_FLAG_EXTERNAL`.
+        // `NM_ACTIVATION_STATE_FLAG_EXTERNAL`.
         let flags = if is_second && second == Second::External { 0x80 } else { 0 };
         manager = manager
             .serve_at(path, Profile(is_silent))?
