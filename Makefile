@@ -163,7 +163,7 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 
 # In virtual machines, a dozen boots of which `make check` has no room for. CASES= chooses among them.
-check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, and of a larger MTU
+check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU and of br-ex on bonds
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
 
 # With the real podman and a registry at the node's gateway.

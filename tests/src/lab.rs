@@ -54,7 +54,7 @@ const CAN_RUN: Duration = Duration::from_secs(10);
 /// Bound on the preparation; the lab may have to be built first.
 const PREPARE: Duration = Duration::from_secs(1800);
 /// Bound on a case; past it the node is killed, and the case fails.
-const CASE: Duration = Duration::from_secs(240);
+const CASE: Duration = Duration::from_secs(600);
 /// The root file system prepared by this process.
 static PREPARED: Mutex<Option<PathBuf>> = Mutex::new(None);
 

@@ -2,7 +2,6 @@
 
 mod bond;
 mod bootstrap;
-mod bridge;
 mod broken;
 mod fallback;
 mod late;

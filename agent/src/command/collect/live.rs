@@ -36,7 +36,7 @@ fn late(bound: Duration) -> String {
     format!("no answer within {} s", bound.as_secs())
 }
 
-/// Facts of this system; each source has `bound`, all at the same time.
+/// Facts of this system; each source has `bound`, all at the same time but for the gateways.
 pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
     let kernel = async {
         tokio::join!(
@@ -60,19 +60,15 @@ pub(super) async fn facts(paths: &Paths, bound: Duration) -> Facts {
             told(bound, async { state(State::retrieve_kernel().await).await }),
         )
     };
-    let (kernel, manager, bridges, states, outages, silent) = tokio::join!(
-        kernel,
-        manager,
-        told(bound, bridges(paths)),
-        states,
-        async {
+    let (kernel, manager, bridges, states, outages) =
+        tokio::join!(kernel, manager, told(bound, bridges(paths)), states, async {
             tokio::join!(
                 services::down_open_vswitch(paths, bound),
                 services::down_network_manager(paths, bound),
             )
-        },
-        silent(paths, bound),
-    );
+        },);
+    // Beside the states, which take a slow node's processor for seconds, a gateway that answers would be late.
+    let silent = silent(paths, bound).await;
     Facts {
         links: kernel.0,
         addresses: kernel.1,
