@@ -1,5 +1,5 @@
-//! A case that fails once under load is named by `make check`; one that fails twice, or more than five, end it. A part of the lab is
-//! built again where it failed once.
+//! A case that fails once under load is named by `make check`; one that fails twice, or more than five, end it. A part of the lab
+//! is built again where it failed once.
 
 use std::{
     fs, io,
