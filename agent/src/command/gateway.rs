@@ -7,7 +7,7 @@ use crate::{
     model::LinkRef,
     paths::Paths,
     probe,
-    run::last_good::recorded,
+    run::last_good::{recorded, removed},
     settings::{Policy, Settings},
     state::Parsed,
     status::Bridge,
@@ -44,7 +44,12 @@ pub(super) async fn silent(
             return None;
         }
         (Some(_), _) => Vec::new(),
-        (None, Some(uplinks)) if !uplinks.families.is_empty() => uplinks.proving(),
+        // The record may be another deployment's, whose links are not this network's.
+        (None, Some(uplinks))
+            if !uplinks.families.is_empty() && removed(paths, record).is_some() =>
+        {
+            uplinks.proving()
+        }
         (None, _) => return None,
     };
     let asked = [probe::gateways_in_use(&links)];
