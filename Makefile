@@ -73,7 +73,7 @@ toolchain:
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 node: toolchain ## Build the agent for a node's image
-	RUSTFLAGS="$(PLACES) -C llvm-args=-enable-machine-outliner=always -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
+	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
 	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
 	@ls -l $(DAYONE_BINARY)
 

@@ -19,7 +19,7 @@ use tests::{
 /// Number of runs; the median counts.
 const RUNS: usize = 9;
 /// The program's bound in bytes: it goes onto every node's image. nmstatectl, which it replaces there, has 13.5 MB.
-const SIZE: u64 = 8_000_000;
+const SIZE: u64 = 8_500_000;
 /// The bound of an apply's memory, in bytes.
 const MEMORY: u64 = 20 << 20;
 /// The bound of what every probe of the wire adds to an apply where the wire is good, in seconds.
@@ -45,7 +45,7 @@ fn main() {
     let lab = Lab::open().unwrap();
     let (dayone, nmstate) = program::dayone_of_node();
     let size = std::fs::metadata(&dayone).unwrap().len();
-    println!("size of the program  {:>6.2} MB (at most 8)", size as f64 / 1e6);
+    println!("size of the program  {:>6.2} MB (at most 8.5)", size as f64 / 1e6);
     assert!(size <= SIZE, "{} has {size} bytes", dayone.display());
     let node = Node::new("worker-0").nic(Nic::new("eno1", tests::dayone::MAC));
     let older = program::older_dayone();
