@@ -237,9 +237,9 @@ fn a_slow_answer_is_told(inside: &Inside) -> Result<(), Error> {
     inside.sh("systemctl kill --signal=SIGCONT NetworkManager.service")?;
     assert!(text.starts_with(&format!("COMMITTED: {HOST_FILE}; drift unknown ")), "{text}");
     assert!(text.contains("within 10 s: NetworkManager does not answer"), "{text}");
-    inside.sh("kill -STOP $(pidof dbus-daemon)")?;
+    inside.sh("kill -STOP $(pidof dbus-broker)")?;
     let text = page(inside)?;
-    inside.sh("kill -CONT $(pidof dbus-daemon)")?;
+    inside.sh("kill -CONT $(pidof dbus-broker)")?;
     assert!(text.contains(" the system bus does not answer no answer within 5 s; "), "{text}");
     let status = inside.run(&["dayone", "status"])?;
     assert_eq!(status.status.code(), Some(0), "{status}");

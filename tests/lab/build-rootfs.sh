@@ -9,7 +9,7 @@ nm=$1
 dest=$2
 
 say "building the root file system (about half a minute)"
-bootstrap "$dest" systemd systemd-sysv dbus dbus-daemon network-manager openvswitch-switch \
+bootstrap "$dest" systemd systemd-sysv dbus-broker dbus-bin network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps libjansson4
 networkmanager_with_ovs "$nm" "$dest"
 

@@ -54,7 +54,7 @@ impl Process {
             Self::NetworkManager => "NetworkManager",
             Self::OvsdbServer => "ovsdb-server",
             Self::OvsVswitchd => "ovs-vswitchd",
-            Self::Dbus => "dbus-daemon",
+            Self::Dbus => "dbus-broker",
         }
     }
 }
