@@ -69,8 +69,8 @@ fn measure(case: &mut Case<'_>, name: &str, aim: u32, has_older: bool) -> Result
 const THIS: &str = "first";
 const OLDER: &str = "second";
 
-/// Resets the node to day one: the card has the address, and there is no bridge. Of two profiles named br-ex, NetworkManager's own one
-/// of the datapath's device goes with that device, and its removal by name fails then.
+/// Resets the node to day one: the card has the address, and there is no bridge. Of two profiles named br-ex, the one that
+/// NetworkManager has for the datapath's device goes with that device, and its removal by name fails then.
 fn reset(inside: &Inside) -> Result<(), Error> {
     let ids = BRIDGE_PROFILES.replace('\n', " ");
     inside.sh(&format!(
@@ -95,9 +95,9 @@ fn agent(inside: &Inside, program: &str) -> Result<Duration, Error> {
     Ok(unit.active_enter.unwrap() - unit.exec_start.unwrap())
 }
 
-/// From `nmcli connection reload` to an address on br-ex, with the same profiles in place, in configure-ovs.sh's order: the uplink is
-/// a port of the bridge before an address is asked for on it. The other way round a DHCPDISCOVER can leave while the bridge has no way
-/// out.
+/// From `nmcli connection reload` to an address on br-ex, with the same profiles in place, in configure-ovs.sh's order: the
+/// uplink is a port of the bridge before an address is asked for on it. The other way round a DHCPDISCOVER can leave while
+/// the bridge has no way out.
 fn floor(inside: &Inside) -> Result<Duration, Error> {
     reset(inside)?;
     let text = inside.sh(&format!(
