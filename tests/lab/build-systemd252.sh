@@ -35,6 +35,8 @@ if ! chroot "$dest" sh /build.sh >"$log" 2>&1; then
 fi
 rm -rf "$dest/build.sh" "$log" "$dest/older" "$dest/etc/resolv.conf" "$dest/var/lib/apt/lists" "$dest/var/cache/apt"
 mkdir -p "$dest/var/lib/apt/lists" "$dest/var/cache/apt/archives/partial"
+# As on RHEL 9: systemd 252 does not know the newer type.
+sed -i 's/^Type=notify-reload$/Type=notify/' "$dest/usr/lib/systemd/system/dbus-broker.service"
 # As in ROOTFS: an empty one is no first boot, and nothing is new to a boot.
 : >"$dest/etc/machine-id"
 rm -f "$dest/etc/hostname"
