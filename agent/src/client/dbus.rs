@@ -50,6 +50,8 @@ pub(crate) enum DeviceState {
 
 /// systemd's unit of NetworkManager.
 const UNIT: &str = "NetworkManager.service";
+/// Maximum time between two looks for NetworkManager's objects: their signal may come before the subscription.
+const UNSEEN: Duration = Duration::from_millis(200);
 /// `NM_CHECKPOINT_CREATE_FLAG_DELETE_NEW_CONNECTIONS | …_DISCONNECT_NEW_DEVICES`.
 const UNDO_ALL: u32 = 0x02 | 0x04;
 /// `NM_CHECKPOINT_CREATE_FLAG_TRACK_INTERNAL_GLOBAL_DNS`, NetworkManager 1.48.
@@ -82,8 +84,32 @@ impl Bus {
         dbus.name_has_owner(name).await.map_err(|e| watch(e.into()))
     }
 
-    /// Returns when NetworkManager owns its name.
+    /// Returns when NetworkManager is there.
     pub(crate) async fn network_manager(&self) -> Result<(), BusError> {
+        self.name_owned().await?;
+        self.objects().await
+    }
+
+    /// Returns when NetworkManager has its objects on the bus. Version 1.42 owns its name before.
+    async fn objects(&self) -> Result<(), BusError> {
+        if self.has_objects().await? {
+            return Ok(());
+        }
+        let mut signals = self.signals().await?;
+        while !self.has_objects().await? {
+            if let Ok(changed) = tokio::time::timeout(UNSEEN, signals.changed()).await {
+                changed?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn has_objects(&self) -> Result<bool, BusError> {
+        Ok(unless_gone(self.version().await)?.is_some())
+    }
+
+    /// Returns when NetworkManager owns its name.
+    async fn name_owned(&self) -> Result<(), BusError> {
         let watch = |e| BusError::Watch { name: NM, source: Box::new(e) };
         let dbus = zbus::fdo::DBusProxy::new(&self.connection).await.map_err(watch)?;
         let mut changes =
@@ -100,11 +126,11 @@ impl Bus {
         Err(BusError::Closed)
     }
 
-    /// Returns when NetworkManager owns its name; has systemd start it if it is not there. A bus that dies takes NetworkManager
+    /// Returns when NetworkManager is there; has systemd start it if it is not. A bus that dies takes NetworkManager
     /// along, and nobody else starts it again.
     pub(crate) async fn started_network_manager(&self) -> Result<(), BusError> {
         if self.has_network_manager().await? {
-            return Ok(());
+            return self.objects().await;
         }
         if let Err(error) = start_unit(UNIT).await {
             tracing::info!("{}", nmgen::chain(&error));
@@ -112,7 +138,7 @@ impl Bus {
         self.network_manager().await
     }
 
-    /// Has systemd restart NetworkManager. Returns when it owns its name again.
+    /// Has systemd restart NetworkManager. Returns when it is there again.
     pub(crate) async fn restart_network_manager(&self) -> Result<(), BusError> {
         systemd::restart_unit(UNIT).await?;
         self.network_manager().await

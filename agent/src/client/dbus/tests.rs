@@ -61,6 +61,11 @@ impl Manager {
         objects()
     }
 
+    #[zbus(property)]
+    fn version(&self) -> &str {
+        "1.52.1"
+    }
+
     fn get_all_devices(&self) -> Vec<OwnedObjectPath> {
         objects()
     }
@@ -239,5 +244,16 @@ async fn only_an_idle_device_has_no_applied_profile() -> Result<(), Box<dyn Erro
     assert_eq!(present.profile_addresses("eno1").await?, [std::net::Ipv4Addr::new(192, 0, 2, 10)]);
     let (silent, _manager) = bus(Second::Silent).await?;
     assert!(silent.profile_addresses("eno1").await.is_err());
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_manager_whose_objects_are_not_there_yet_is_waited_for() -> Result<(), Box<dyn Error>> {
+    let (bus, manager) = bus(Second::Present).await?;
+    let path = "/org/freedesktop/NetworkManager";
+    manager.object_server().remove::<Manager, _>(path).await?;
+    assert!(!bus.has_objects().await?);
+    manager.object_server().at(path, Manager).await?;
+    assert!(bus.has_objects().await?);
     Ok(())
 }
