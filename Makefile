@@ -244,7 +244,7 @@ profile: toolchain ## Show where the agent's time goes, moment by moment, in the
 	$(CARGO) run --locked --quiet -p tests --example lab-profile
 
 bench: toolchain ## Measure nmgen on 1,000 hosts, and dayone and the boot in the lab
-	$(CARGO) bench --locked -p tests --bench hosts --bench fleet
+	$(CARGO) bench --locked -p tests --bench hosts --bench fleet --bench nmstatectl
 	$(CARGO) bench --locked -p tests --bench dayone-apply --bench dayone-bridge --bench dayone-changes
 	$(CARGO) bench --locked -p tests --bench boot
 

@@ -201,6 +201,15 @@ pub fn nmstatectl() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmstatectl"))
 }
 
+/// The published `nmstatectl` of nmgen's nmstate, for comparison.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn nmstatectl_release() -> &'static Path {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM.get_or_init(|| build("nmstatectl-release"))
+}
+
 /// nmstate's own `apply()` as a program, as developers build it.
 ///
 /// # Panics
