@@ -17,9 +17,12 @@ const LONG: usize = 256 << 10;
 
 /// Parses any document from the text of `lines`, as [`parse_tree`] does.
 pub(super) fn parse(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let is_long = threads > 1 && text.len() >= LONG;
-    match is_long.then(|| in_parts(text, &lines, threads)).flatten() {
+    // The number of cores costs two dozen system calls, which a short text has no use for.
+    let threads = match text.len() >= LONG {
+        true => thread::available_parallelism().map_or(1, usize::from),
+        false => 1,
+    };
+    match (threads > 1).then(|| in_parts(text, &lines, threads)).flatten() {
         Some(root) => Ok(Document { lines, is_part: false, root }),
         None => parse_tree(text, lines),
     }
