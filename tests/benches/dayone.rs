@@ -1,7 +1,7 @@
 //! Static br-ex from exec to READY, against NetworkManager's own floor and against nmstate's `apply()` with its own
 //! verification; the same with every probe of the wire; the processor's time of an apply; and a second boot, from the kernel's
 //! network to READY. All take turns, with `OLDER_DAYONE=` an older agent too. Prints ratios; asserts the size of the program,
-//! its memory, and what the probes of the wire add.
+//! its memory, what the probes of the wire add, and on a host that is not too noisy the ratios to the peers.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program for people to read")]
 
@@ -22,6 +22,10 @@ const RUNS: usize = 9;
 const SIZE: u64 = 8_500_000;
 /// The bound of an apply's memory, in bytes.
 const MEMORY: u64 = 20 << 20;
+/// The bound of a static br-ex, as a share of NetworkManager's own time, with busy processors too.
+const FLOOR: f64 = 1.5;
+/// Its bound as a share of the time of nmstate's apply with its own verification.
+const NMSTATE: f64 = 0.33;
 /// The bound of what every probe of the wire adds to an apply where the wire is good, in seconds.
 const WIRE: f64 = 0.5;
 /// Every probe of the wire, before the change and after it.
@@ -85,8 +89,10 @@ fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error
     println!("NetworkManager's floor (reload to address)    {floor}");
     println!("dayone (exec to READY, probes included)       {this}");
     println!("nmstate's apply() with its own verification   {nmstate}");
-    println!("dayone / floor    {:.2} (at most 1.6)", this.over(&floor));
-    println!("dayone / nmstate  {:.2} (at most 0.33)", this.over(&nmstate));
+    let ratios = [("floor", this.over(&floor), FLOOR), ("nmstate", this.over(&nmstate), NMSTATE)];
+    for (peer, ratio, bound) in ratios {
+        println!("dayone / {peer:<8} {ratio:.2} (at most {bound})");
+    }
     if has_older {
         println!("the older dayone                              {older}");
         println!("dayone / older    {:.2}", this.over(&older));
@@ -95,7 +101,10 @@ fn measure(case: &mut Case<'_>, has_older: bool) -> Result<(), tests::lab::Error
     println!("dayone with every probe of the wire           {wire}");
     println!("the probes of the wire add  {more:.3} s (at most {WIRE})");
     assert!(more <= WIRE, "the probes of the wire add {more:.3} s");
-    noise(&floor).iter().for_each(|it| println!("{it}"));
+    match noise(&floor) {
+        Some(noise) => println!("{noise}"),
+        None => assert!(ratios.iter().all(|(_, ratio, bound)| ratio <= bound), "{ratios:?}"),
+    }
 
     // A busy host makes the times longer, and this one hardly.
     let mut this = || processor(&inside, &document, THIS);
