@@ -248,7 +248,7 @@ async fn only_an_idle_device_has_no_applied_profile() -> Result<(), Box<dyn Erro
 }
 
 #[tokio::test]
-async fn a_manager_whose_objects_are_not_there_yet_is_waited_for() -> Result<(), Box<dyn Error>> {
+async fn a_manager_without_its_objects_is_not_there_yet() -> Result<(), Box<dyn Error>> {
     let (bus, manager) = bus(Second::Present).await?;
     let path = "/org/freedesktop/NetworkManager";
     manager.object_server().remove::<Manager, _>(path).await?;
