@@ -14,7 +14,7 @@
 //! // A document, a hosts directory, an install-config.yaml, manifests: the content tells.
 //! let hosts = nmgen::source::load(&[&path])?;
 //! let outcome = Form::Gc.convert(hosts);
-//! let (output, losses) = Form::Gc.render(&outcome, &Options::default())?;
+//! let (output, losses) = Form::Gc.render(outcome.hosts, &Options::default())?;
 //! let mut diagnostics = outcome.diagnostics;
 //! diagnostics.merge(losses);
 //! for diagnostic in &diagnostics {

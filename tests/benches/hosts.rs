@@ -19,7 +19,7 @@ const MANY: usize = 10_000;
 /// The bounds of their conversion to files: seconds in memory and on a disk, and bytes of memory.
 const IN_MEMORY: f64 = 3.0;
 const ON_DISK: f64 = 10.0;
-const PEAK: u64 = 256 << 20;
+const PEAK: u64 = 160 << 20;
 /// Numbers of interfaces of one document.
 const SIZES: [usize; 4] = [250, 500, 1_000, 1_500];
 

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use nmgen::profile::Profile;
+use nmgen::profile::{Entry, Profile};
 use tests::documents::{self, Document};
 use tests::keyfile::{self, Sections};
 
@@ -94,8 +94,11 @@ fn compare(document: &Document, seen: &mut BTreeSet<String>) {
 }
 
 fn sections(profile: &Profile) -> Sections {
+    let entry = |(key, value): &Entry| (key.to_string(), value.to_string());
     let sections = profile.keyfile.sections.iter();
-    sections.map(|section| (section.name.clone(), section.entries.clone())).collect()
+    sections
+        .map(|section| (section.name.to_string(), section.entries.iter().map(entry).collect()))
+        .collect()
 }
 
 fn unescaped(sections: &Sections) -> Sections {

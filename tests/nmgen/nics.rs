@@ -56,7 +56,7 @@ fn convert(host: Host, form: Form) -> (String, Outcome) {
     let hosts = Hosts { hosts: vec![host], ..Hosts::default() };
     let mut outcome = form.convert(hosts);
     let options = Options { role: Some("worker".to_owned()), ..Options::default() };
-    let (output, losses) = form.render(&outcome, &options).unwrap();
+    let (output, losses) = form.render(&outcome.hosts, &options).unwrap();
     outcome.diagnostics.merge(losses);
     let text = match output {
         Output::Named(File { content, .. }) | Output::File(content) => {

@@ -145,7 +145,7 @@ impl Known {
         for document in documents {
             for profile in &document.convert().hosts[0].configuration.profiles {
                 for section in &profile.keyfile.sections {
-                    let known = keys.entry(section.name.clone()).or_default();
+                    let known = keys.entry(section.name.to_string()).or_default();
                     known.extend(section.entries.iter().map(|(key, _)| without_numbers(key)));
                 }
             }

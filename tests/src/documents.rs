@@ -97,7 +97,7 @@ pub fn convert(name: &str, text: &str) -> nmgen::Outcome {
 /// The keyfiles and other files, each with its text.
 pub fn files(outcome: &nmgen::Outcome) -> Vec<(nmgen::output::File, String)> {
     use nmgen::output::{Form, Options, Output};
-    let rendered = Form::Keyfiles.render(outcome, &Options::default());
+    let rendered = Form::Keyfiles.render(&outcome.hosts, &Options::default());
     let Ok((Output::Directory(files), _)) = rendered else { return Vec::new() };
     let text = |content: &[u8]| String::from_utf8_lossy(content).into_owned();
     files.into_iter().map(|file| (file.clone(), text(&file.content))).collect()

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use nmgen_core::output;
 use nmgen_core::write::{self, File, Target};
+use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
 use nmgen_fleet::output::Selection;
 use nmgen_fleet::output::{Form, Options, Output};
@@ -60,13 +61,14 @@ pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<D
 fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     streams.read(&job.hosts);
     let outcome = job.form.convert_selected(job.hosts, job.selection);
-    let (rendered, mut losses) = job.form.render(&outcome, &job.options)?;
-    let mut beside = None;
+    let (mut beside, mut of_beside) = (None, Diagnostics::default());
     if let Some((form, path)) = job.beside {
-        let (rendered, found) = form.render_one_file(&outcome, &job.options)?;
-        losses.extend(found);
+        let (rendered, losses) = form.render_one_file(&outcome.hosts, &job.options)?;
+        of_beside = losses;
         beside = Some((rendered, path));
     }
+    let (rendered, mut losses) = job.form.render(outcome.hosts, &job.options)?;
+    losses.extend(of_beside);
     let mut diagnostics = outcome.diagnostics;
     diagnostics.merge(losses);
     streams.diagnostics(&diagnostics);

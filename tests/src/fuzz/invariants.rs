@@ -2,7 +2,7 @@
 
 use nmgen::diagnostic::{Diagnostic, Excerpt};
 use nmgen::output::{Form, Options, Output};
-use nmgen::profile::{Keyfile, Profile};
+use nmgen::profile::{Entry, Keyfile, Profile};
 use nmgen::source::{Host, Hosts, Source, Stage};
 use nmgen::{Converted, Outcome};
 
@@ -28,7 +28,7 @@ pub(super) fn converts(hosts: &Hosts) {
             reads_back(&profile.keyfile);
         }
     }
-    let rendered = Form::Keyfiles.render(&outcome, &Options::default());
+    let rendered = Form::Keyfiles.render(&outcome.hosts, &Options::default());
     let Ok((output, losses)) = rendered else { unreachable!("{rendered:?}") };
     outcome.diagnostics.merge(losses);
     if let (false, Output::Directory(files)) = (outcome.has_errors(), output) {
@@ -78,9 +78,9 @@ fn reads_back(keyfile: &Keyfile) {
     assert_eq!(read.len(), keyfile.sections.len());
     for ((name, entries), section) in read.iter().zip(&keyfile.sections) {
         let entries = entries.iter();
-        let values: Vec<(String, String)> =
-            entries.map(|(key, value)| (key.clone(), keyfile::unescape(value))).collect();
-        assert_eq!((name, &values), (&section.name, &section.entries));
+        let values: Vec<Entry> =
+            entries.map(|(key, value)| (key.into(), keyfile::unescape(value).into())).collect();
+        assert_eq!((name.as_str(), &values), (section.name.as_str(), &section.entries));
     }
 }
 

@@ -84,7 +84,7 @@ fn write(place: &TempDir, name: &str, text: &str) -> String {
 fn renders(form: Form, hosts: &Hosts, texts: &[&str]) {
     let options = Options { role: Some("worker".to_owned()), ..Options::default() };
     let mut outcome = form.convert(hosts.clone());
-    let rendered = form.render(&outcome, &options);
+    let rendered = form.render(&outcome.hosts, &options);
     let Ok((output, losses)) = rendered else { unreachable!("{form:?}: {rendered:?}") };
     outcome.diagnostics.merge(losses);
     invariants::are_inside(texts, &outcome.diagnostics);

@@ -70,7 +70,7 @@ fn profile(stem: &str, mut keyfile: Keyfile, names: &Names) -> Final {
         for (key, value) in &mut section.entries {
             if INTERFACES.contains(&key.as_str()) {
                 let here: Vec<&str> = value.split(';').map(|name| names.here(name)).collect();
-                *value = here.join(";");
+                *value = here.join(";").into();
             }
         }
     }

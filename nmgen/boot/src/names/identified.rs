@@ -39,8 +39,8 @@ pub(crate) fn profiles(profiles: &[Profile], cards: &[Card], by: Identifier) -> 
     // An interface on such a card knows it by its profile, as nmstate has it for `identifier: mac-address`.
     let sections = profiles.iter_mut().flat_map(|profile| &mut profile.keyfile.sections);
     for (key, value) in sections.flat_map(|section| &mut section.entries) {
-        if let Some(uuid) = uuids.get(value).filter(|_| key == "parent") {
-            value.clone_from(uuid);
+        if let Some(uuid) = uuids.get(value.as_str()).filter(|_| key == "parent") {
+            *value = uuid.into();
         }
     }
     profiles

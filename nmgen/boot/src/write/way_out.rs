@@ -1,6 +1,6 @@
 //! Whether a profile may lead out of its own network.
 
-use nmgen_core::profile::Keyfile;
+use nmgen_core::profile::{Entry, Keyfile};
 
 /// The section of each family, and its default route's destination.
 pub(crate) const FAMILIES: [(&str, &str); 2] = [("ipv4", "0.0.0.0/0"), ("ipv6", "::/0")];
@@ -24,7 +24,7 @@ pub(crate) fn may_lead_out(keyfile: &Keyfile) -> bool {
 
 /// True for a gateway, beside an address or in a key of its own, or for a route to everywhere.
 pub(crate) fn has_default_route(keyfile: &Keyfile, family: &str, default: &str) -> bool {
-    let is_one = |(key, value): &(String, String)| {
+    let is_one = |(key, value): &Entry| {
         let mut fields = value.split([',', ';']).map(str::trim);
         let (first, second) = (fields.next(), fields.next());
         match key.trim_end_matches(|letter: char| letter.is_ascii_digit()) {

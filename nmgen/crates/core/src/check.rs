@@ -26,7 +26,7 @@ use nmgen_document::diagnostic::{Diagnostics, Rule};
 
 pub use self::bond::{has_option as bond_has_option, mode as bond_mode};
 pub use self::cluster::{CLUSTER_STATIC_ADDRESS, check as cluster};
-pub use self::facts::{Address, At, Facts, facts, is_of_each_host};
+pub use self::facts::{Address, At, Facts, Mtu, facts, is_of_each_host};
 pub use self::purpose::Purpose;
 pub use self::schema::{is_policy, refusal};
 use self::subject::{Report, Subject};

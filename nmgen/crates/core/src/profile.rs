@@ -9,7 +9,7 @@ mod written;
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostics, Rule};
 
-pub use self::keyfile::{Keyfile, Section};
+pub use self::keyfile::{Entry, Keyfile, Section};
 pub use self::written::{Profile, SystemFile};
 use crate::state::{Refusal, State};
 
@@ -53,6 +53,7 @@ pub fn convert(
         diagnostics.push(generated::rules_lost(document, rules_missing));
     }
     generated::all_there(document, &interfaces, &profiles, diagnostics);
+    profiles.iter_mut().for_each(|profile| profile.keyfile.shrink_to_fit());
     Ok(Configuration { profiles, files: carry::files(document, &state, &interfaces, diagnostics) })
 }
 

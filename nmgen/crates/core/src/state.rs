@@ -57,6 +57,13 @@ impl State {
         self.0.is_empty()
     }
 
+    /// The state as nmstate writes it: no key but those that nmstate reads, and not all of these. The tree has no places.
+    #[cfg(feature = "hints")]
+    pub fn written(&self) -> Result<Node<'static>, Refusal> {
+        let json = serde_json::to_value(&self.0).map_err(|error| Refusal(error.to_string()))?;
+        Ok(json.into())
+    }
+
     /// nmstate's offline configuration for NetworkManager, in nmstate's order.
     pub fn generate(&self) -> Result<Vec<Generated>, Refusal> {
         let mut generated = self.0.gen_conf().map_err(|error| Refusal(error.msg().to_owned()))?;

@@ -10,6 +10,7 @@ pub mod diagnostic;
 mod dialect;
 pub mod error;
 pub mod format;
+mod json;
 pub mod mac;
 pub mod nested;
 mod parse;

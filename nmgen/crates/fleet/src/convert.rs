@@ -78,7 +78,7 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
         false => purpose(host, wanted),
     };
     let (findings, configurations) = run(&hosts, purpose, identity);
-    let clusters = hosts.clusters.clone();
+    let (clusters, number) = (hosts.clusters.clone(), hosts.hosts.len());
     let is_chosen: Vec<bool> = hosts.hosts.iter().map(is_chosen).collect();
     let hosts = hosts
         .hosts
@@ -96,8 +96,10 @@ pub(crate) fn convert_at(hosts: Hosts, stage: Stage, wanted: Purpose) -> Outcome
             .clone()
             .is_none_or(|name| seen.insert((host.cluster.clone(), name, host.policy.clone()))),
     };
-    let hosts = hosts.filter(|converted| is_first(&converted.host)).collect();
-    Outcome { hosts, diagnostics: findings.told, clusters }
+    // A list that grows takes its room twice while it is moved.
+    let mut converted = Vec::with_capacity(number);
+    converted.extend(hosts.filter(|converted| is_first(&converted.host)));
+    Outcome { hosts: converted, diagnostics: findings.told, clusters }
 }
 
 /// The purpose of a document, from its source, else from the form.

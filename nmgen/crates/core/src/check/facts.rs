@@ -1,6 +1,5 @@
 //! The facts of one host that hosts are compared by.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -11,21 +10,23 @@ use nmgen_document::text::Span;
 
 use crate::source::Host;
 
-/// The compared facts. They borrow from the host, and places are made where something is told: a fleet has a million facts.
+/// The compared facts. They borrow from the host, places are made where something is told, and lists have no room to grow: a fleet
+/// has a million facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts<'h> {
     host: &'h Host,
     /// Addresses without their prefix length.
-    pub addresses: Vec<(Address<'h>, At<'h>)>,
+    pub addresses: Box<[(Address<'h>, At<'h>)]>,
     /// Includes those that the source lists beside the document.
-    pub macs: Vec<(Mac, At<'h>)>,
-    /// The VLAN ids of VLAN interfaces.
-    pub vlans: BTreeSet<u64>,
-    /// The place of each VLAN id.
-    pub vlans_at: Vec<(u64, At<'h>)>,
-    /// The MTU of each interface, if set, and its place, else the place of the name.
-    pub mtus: BTreeMap<&'h str, (Option<u64>, At<'h>)>,
+    pub macs: Box<[(Mac, At<'h>)]>,
+    /// The VLAN ids of VLAN interfaces, in the document's order, and their places.
+    pub vlans: Box<[(u64, At<'h>)]>,
+    /// By name, the MTU of each interface, if set, and its place, else the place of the name.
+    pub mtus: Box<[(&'h str, Mtu<'h>)]>,
 }
+
+/// The MTU of an interface, if set, and its place.
+pub type Mtu<'h> = (Option<u64>, At<'h>);
 
 /// The place of a fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,28 +58,34 @@ impl fmt::Display for Address<'_> {
 /// Gathers the facts of a host.
 pub fn facts(host: &Host) -> Facts<'_> {
     let root = host.document().map(|document| &document.root);
-    let mut facts = Facts {
-        host,
-        addresses: Vec::new(),
-        macs: Vec::new(),
-        vlans: BTreeSet::new(),
-        vlans_at: Vec::new(),
-        mtus: BTreeMap::new(),
-    };
+    let mut gathered = Gathered::default();
     for nic in &host.nics {
-        facts.add_mac(nic.mac_address, At::Source(&nic.place));
+        gathered.add_mac(nic.mac_address, At::Source(&nic.place));
     }
     let interfaces = root.and_then(|root| root.get("interfaces")).map(Node::items);
     for interface in interfaces.unwrap_or_default() {
-        facts.add(interface);
+        gathered.add(interface);
     }
-    facts
+    let Gathered { addresses, macs, vlans, mtus } = gathered;
+    Facts {
+        host,
+        addresses: addresses.into(),
+        macs: macs.into(),
+        vlans: vlans.into(),
+        mtus: mtus.into(),
+    }
 }
 
 impl<'h> Facts<'h> {
     /// The first address and its place.
     pub fn first_address(&self) -> Option<(Address<'h>, Place)> {
         self.addresses.first().map(|(address, at)| (*address, self.place(*at)))
+    }
+
+    /// The MTU of the interface with this name.
+    pub fn mtu(&self, name: &str) -> Option<Mtu<'h>> {
+        let index = self.mtus.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        Some(self.mtus[index].1)
     }
 
     /// The place of a fact, with its line.
@@ -89,7 +96,19 @@ impl<'h> Facts<'h> {
             (At::Source(place), _) => place.clone(),
         }
     }
+}
 
+/// Facts while they are gathered.
+#[derive(Default)]
+struct Gathered<'h> {
+    addresses: Vec<(Address<'h>, At<'h>)>,
+    macs: Vec<(Mac, At<'h>)>,
+    vlans: Vec<(u64, At<'h>)>,
+    /// In the names' order.
+    mtus: Vec<(&'h str, Mtu<'h>)>,
+}
+
+impl<'h> Gathered<'h> {
     fn add(&mut self, interface: &'h Node<'_>) {
         // An absent interface uses no address.
         let is_absent = interface.text_at("state") == Some("absent");
@@ -118,8 +137,7 @@ impl<'h> Facts<'h> {
         if let Some(node) = interface.at(&["vlan", "id"])
             && let Some(id) = node.number()
         {
-            self.vlans.insert(id);
-            self.vlans_at.push((id, At::Document(node.span)));
+            self.vlans.push((id, At::Document(node.span)));
         }
         if let Some(name) = interface.get("name")
             && let Some(text) = name.text()
@@ -127,9 +145,11 @@ impl<'h> Facts<'h> {
             let node = interface.get("mtu");
             let at = At::Document(node.unwrap_or(name).span);
             // An ovs-bridge may share another interface's name.
-            let known = self.mtus.entry(text).or_insert((None, at));
-            if let Some(mtu) = node.and_then(Node::number) {
-                *known = (Some(mtu), at);
+            let mtu = (node.and_then(Node::number), at);
+            match self.mtus.binary_search_by_key(&text, |(name, _)| *name) {
+                Ok(index) if mtu.0.is_some() => self.mtus[index].1 = mtu,
+                Ok(_) => {}
+                Err(index) => self.mtus.insert(index, (text, mtu)),
             }
         }
     }

@@ -56,7 +56,8 @@ pub(super) fn parse(
             if state.is_empty() {
                 diagnostics.push(empty(document));
             }
-            ignored::check(document, |root| State::parse(root).map(drop), diagnostics);
+            let judge: Judge = |root| State::parse(root).map(drop);
+            ignored::check(document, &|| learn(&state), judge, diagnostics);
             Some(state)
         }
         Err(first) => {
@@ -69,6 +70,14 @@ pub(super) fn parse(
             None
         }
     }
+}
+
+/// Saves most questions about the document's keys.
+fn learn(state: &State) {
+    #[cfg(feature = "hints")]
+    ignored::learn(state);
+    #[cfg(not(feature = "hints"))]
+    let _ = state;
 }
 
 /// The diagnostic for a valid document that nmstate refuses to convert.

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use smol_str::SmolStr;
+
 /// A keyfile's sections in their order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Keyfile {
@@ -13,10 +15,13 @@ pub struct Keyfile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// The name without brackets.
-    pub name: String,
+    pub name: SmolStr,
     /// Values are unescaped; keys are unique.
-    pub entries: Vec<(String, String)>,
+    pub entries: Vec<Entry>,
 }
+
+/// A key and its value.
+pub type Entry = (SmolStr, SmolStr);
 
 /// The reason why a text is not a keyfile of nmstate's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,7 +55,7 @@ impl Keyfile {
                 if keyfile.section(name).is_some() {
                     return Err(Malformed::SectionTwice(name.to_owned()));
                 }
-                keyfile.sections.push(Section { name: name.to_owned(), entries: Vec::new() });
+                keyfile.sections.push(Section { name: name.into(), entries: Vec::new() });
                 in_order = true;
                 continue;
             }
@@ -66,9 +71,12 @@ impl Keyfile {
             // thousands.
             in_order &= section.entries.last().is_none_or(|(last, _)| last.as_str() < key);
             if !in_order && section.get(key).is_some() {
-                return Err(Malformed::KeyTwice { section: section.name.clone(), key: key.into() });
+                return Err(Malformed::KeyTwice {
+                    section: section.name.to_string(),
+                    key: key.into(),
+                });
             }
-            section.entries.push((key.to_owned(), value.to_owned()));
+            section.entries.push((key.into(), value.into()));
         }
         Ok(keyfile)
     }
@@ -92,10 +100,9 @@ impl Keyfile {
     pub fn set(&mut self, section: &str, key: &str, value: &str) {
         match self.section_mut(section) {
             Some(section) => section.set(key, value),
-            None => self.sections.push(Section {
-                name: section.to_owned(),
-                entries: vec![(key.to_owned(), value.to_owned())],
-            }),
+            None => self
+                .sections
+                .push(Section { name: section.into(), entries: vec![(key.into(), value.into())] }),
         }
     }
 
@@ -129,6 +136,12 @@ impl Keyfile {
         self.render_with(|value, text| text.push_str(value))
     }
 
+    /// Gives back the room for more sections and keys: the profiles of a fleet are in memory together.
+    pub fn shrink_to_fit(&mut self) {
+        self.sections.iter_mut().for_each(|section| section.entries.shrink_to_fit());
+        self.sections.shrink_to_fit();
+    }
+
     fn render_with(&self, write_value: impl Fn(&str, &mut String)) -> String {
         let mut text = String::new();
         for (index, section) in self.sections.iter().enumerate() {
@@ -157,9 +170,9 @@ impl Section {
     /// Sets a key. A new one goes to its place in nmstate's order, which is sorted.
     pub fn set(&mut self, key: &str, value: &str) {
         match self.entries.iter_mut().find(|(known, _)| known == key) {
-            Some((_, known)) => *known = value.to_owned(),
+            Some((_, known)) => *known = value.into(),
             None => {
-                self.entries.push((key.to_owned(), value.to_owned()));
+                self.entries.push((key.into(), value.into()));
                 self.entries.sort();
             }
         }
@@ -167,8 +180,8 @@ impl Section {
 
     /// Removes all keys with this prefix, and returns their values in order.
     pub fn take(&mut self, beginning: &str) -> Vec<String> {
-        let is_it = |(key, _): &mut (String, String)| key.starts_with(beginning);
-        self.entries.extract_if(.., is_it).map(|(_, value)| value).collect()
+        let is_it = |(key, _): &mut Entry| key.starts_with(beginning);
+        self.entries.extract_if(.., is_it).map(|(_, value)| value.into()).collect()
     }
 }
 

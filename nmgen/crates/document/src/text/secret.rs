@@ -53,7 +53,7 @@ pub fn is_key(key: &str) -> bool {
 
 /// The secrets of a text, found when they are first needed, and shared by its places.
 #[derive(Debug, Clone, Default)]
-pub struct Secrets(Arc<OnceLock<Found>>);
+pub struct Secrets(Arc<OnceLock<Box<Found>>>);
 
 /// They follow from the text.
 impl PartialEq for Secrets {
@@ -76,14 +76,14 @@ struct Found {
 impl Secrets {
     /// The secrets of a text.
     pub fn of(text: &str) -> Self {
-        Self(Arc::new(OnceLock::from(Scan::found(text))))
+        Self(Arc::new(OnceLock::from(Box::new(Scan::found(text)))))
     }
 
     /// Values that are known to be secrets.
     pub fn of_values<'t>(values: impl Iterator<Item = &'t str>) -> Self {
         let mut scan = Scan::default();
         values.for_each(|value| scan.value(value));
-        Self(Arc::new(OnceLock::from(scan.found.measured())))
+        Self(Arc::new(OnceLock::from(Box::new(scan.found.measured()))))
     }
 
     /// The text that they are of, with [`HIDDEN`] in their places; lines end as the system has it.
@@ -103,7 +103,7 @@ impl Secrets {
 
     /// The columns of secrets on a line, from 1.
     pub(super) fn on_line(&self, text: &str, line: u32) -> &[Range<u32>] {
-        let found = self.0.get_or_init(|| Scan::found(text));
+        let found = self.0.get_or_init(|| Box::new(Scan::found(text)));
         found.columns.get(&line).map(Vec::as_slice).unwrap_or_default()
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 use std::hash::Hash;
+use std::net::IpAddr;
 
 use nmgen_core::check::{Address, At};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
@@ -78,7 +79,7 @@ pub(super) fn hosts<'h>(
         .map(|member| (*member, cluster_of(clusters, member.host)))
         .collect();
     each_once(MAC_IN_TWO_CLUSTERS, &machines, &mut told, diagnostics, |member, _| {
-        member.facts.macs.clone()
+        member.facts.macs.to_vec()
     });
     each_once(ADDRESS_IN_TWO_CLUSTERS, &machines, &mut told, diagnostics, routed);
 }
@@ -89,12 +90,11 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
     let is_routed = |address: &Address<'_>| match address {
         Address::Ip(ip) => {
             let own = families().flat_map(|family| {
-                family.addresses.iter().map(move |address| (address, &family.gateways))
+                family.addresses.iter().map(move |address| (address, &*family.gateways))
             });
-            let reaches =
-                |(own, gateways): (&super::network::Address, &std::collections::BTreeSet<_>)| {
-                    own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
-                };
+            let reaches = |(own, gateways): (&super::network::Address, &[IpAddr])| {
+                own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
+            };
             cluster.machine_networks.iter().any(|it| it.network.contains(*ip))
                 || own.into_iter().any(reaches)
         }

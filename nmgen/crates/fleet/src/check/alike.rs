@@ -74,8 +74,7 @@ impl Role<'_> {
     fn gateways(&mut self, group: &[&Member<'_>], family: Part) {
         let of = |member: &&Member<'_>| !family(member.network).gateways.is_empty();
         let group: Vec<&Member<'_>> = group.iter().copied().filter(of).collect();
-        let values: Vec<&BTreeSet<IpAddr>> =
-            group.iter().map(|it| &family(it.network).gateways).collect();
+        let values: Vec<&[IpAddr]> = group.iter().map(|it| &*family(it.network).gateways).collect();
         for Odd { index, value, others, count } in odd(&values) {
             let own = family(group[index].network);
             let reaches = |gateway: &IpAddr| own.addresses.iter().any(|it| it.reaches(*gateway));
@@ -124,8 +123,8 @@ impl Role<'_> {
             }
         }
         for hosts in of_gateways.values() {
-            let values: Vec<&BTreeSet<&str>> =
-                hosts.iter().map(|member| &member.network.servers).collect();
+            let values: Vec<&[&str]> =
+                hosts.iter().map(|member| &*member.network.servers).collect();
             for Odd { index, value, others, count } in odd(&values) {
                 let network = &hosts[index].network;
                 let first = network.families().into_iter().find_map(|(_, it)| it.addresses.first());
@@ -144,18 +143,20 @@ impl Role<'_> {
 
     /// By the bond's name.
     fn bonds(&mut self, group: &[&Member<'_>]) {
-        let names: BTreeSet<&str> =
-            group.iter().flat_map(|member| member.network.bonds.keys().copied()).collect();
+        let names: BTreeSet<&str> = group
+            .iter()
+            .flat_map(|member| member.network.bonds.iter().map(|(name, _)| *name))
+            .collect();
         for name in names {
-            let hosts: Vec<(&Member<'_>, &(&'static str, Span))> = group
+            let hosts: Vec<(&Member<'_>, (&'static str, Span))> = group
                 .iter()
-                .filter_map(|member| Some((*member, member.network.bonds.get(name)?)))
+                .filter_map(|member| Some((*member, member.network.bond(name)?)))
                 .collect();
             let values: Vec<&'static str> = hosts.iter().map(|(_, (mode, _))| *mode).collect();
             for Odd { index, value, others, count } in odd(&values) {
                 let (member, (_, at)) = hosts[index];
                 let text = format!("{name} has mode {value} here");
-                self.add(BOND_MODE_DIFFERS, member, *at, &text, count, values.len(), others);
+                self.add(BOND_MODE_DIFFERS, member, at, &text, count, values.len(), others);
             }
         }
     }
@@ -182,6 +183,6 @@ fn family_name(ip: IpAddr) -> &'static str {
     if ip.is_ipv4() { "IPv4" } else { "IPv6" }
 }
 
-fn listed<T: ToString>(values: &BTreeSet<T>) -> String {
+fn listed<T: ToString>(values: &[T]) -> String {
     values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -12,31 +12,34 @@ use crate::source::Network as Prefix;
 /// The table of routes without a table id.
 const MAIN_TABLE: u64 = 254;
 
-/// The compared facts.
+/// The compared facts. Lists have no room to grow: a fleet has a million facts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Network<'h> {
     pub(super) ipv4: Family,
     pub(super) ipv6: Family,
-    /// The name servers, without their order.
-    pub(super) servers: BTreeSet<&'h str>,
+    /// The name servers, in alphabetical order.
+    pub(super) servers: Box<[&'h str]>,
     /// DHCP or router advertisements may give name servers.
     pub(super) gives_servers: bool,
     /// The place of the name servers.
     pub(super) servers_at: Option<Span>,
-    /// The mode of each bond, and its place.
-    pub(super) bonds: BTreeMap<&'h str, (&'static str, Span)>,
+    /// By name, the mode of each bond, and its place.
+    pub(super) bonds: Box<[(&'h str, Mode)]>,
 }
+
+/// The mode of a bond, and its place.
+type Mode = (&'static str, Span);
 
 /// One family of addresses.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Family {
-    pub(super) addresses: Vec<Address>,
+    pub(super) addresses: Box<[Address]>,
     /// DHCP or router advertisements give addresses, routes and name servers too.
     pub(super) is_dynamic: bool,
     /// They may give a default route.
     pub(super) gives_route: bool,
-    /// The gateways of default routes in the main table.
-    pub(super) gateways: BTreeSet<IpAddr>,
+    /// The gateways of default routes in the main table, in numerical order.
+    pub(super) gateways: Box<[IpAddr]>,
     /// The place of the first gateway.
     pub(super) gateway_at: Option<Span>,
     /// True also for a default route without a gateway.
@@ -71,21 +74,29 @@ impl Network<'_> {
     pub(super) fn family(&self, ip: IpAddr) -> &Family {
         if ip.is_ipv4() { &self.ipv4 } else { &self.ipv6 }
     }
+
+    /// The mode of the bond with this name.
+    pub(super) fn bond(&self, name: &str) -> Option<Mode> {
+        let index = self.bonds.binary_search_by_key(&name, |(name, _)| *name).ok()?;
+        Some(self.bonds[index].1)
+    }
 }
 
 /// Gathers the facts of a document.
 pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let mut network = Network::default();
+    let (mut ipv4, mut ipv6) = (Gathered::default(), Gathered::default());
+    let mut bonds = BTreeMap::new();
     let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
     for interface in list(&["interfaces"]) {
         let is_up = matches!(interface.text_at("state"), None | Some("up"));
         if !is_up || interface.text_at("type") == Some("loopback") {
             continue;
         }
-        for (key, family) in [("ipv4", &mut network.ipv4), ("ipv6", &mut network.ipv6)] {
+        for (key, family) in [("ipv4", &mut ipv4), ("ipv6", &mut ipv6)] {
             network.gives_servers |= add_addresses(family, interface.get(key));
         }
-        add_bond(&mut network.bonds, interface);
+        add_bond(&mut bonds, interface);
     }
     for route in list(&["routes", "config"]) {
         let is_main = route
@@ -93,39 +104,60 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
             .and_then(Node::number)
             .is_none_or(|id| id == 0 || id == MAIN_TABLE);
         let family = match route.text_at("destination") {
-            Some("0.0.0.0/0") => &mut network.ipv4,
-            Some("::/0") => &mut network.ipv6,
+            Some("0.0.0.0/0") => &mut ipv4,
+            Some("::/0") => &mut ipv6,
             _ => continue,
         };
         if !is_main || route.text_at("state") == Some("absent") {
             continue;
         }
-        family.has_default_route = true;
+        family.found.has_default_route = true;
         if let Some(node) = route.get("next-hop-address")
             && let Some(gateway) = node.text().and_then(|text| text.parse().ok())
         {
             family.gateways.insert(gateway);
-            family.gateway_at = family.gateway_at.or(Some(node.span));
+            family.found.gateway_at = family.found.gateway_at.or(Some(node.span));
         }
     }
     let servers = root.at(&["dns-resolver", "config", "server"]);
-    network.servers =
-        list(&["dns-resolver", "config", "server"]).iter().filter_map(Node::text).collect();
+    let listed = list(&["dns-resolver", "config", "server"]).iter().filter_map(Node::text);
+    network.servers = in_order(listed.collect());
     network.servers_at =
         servers.map(|node| node.items().first().map_or(node.span, |node| node.span));
+    network.bonds = bonds.into_iter().collect();
+    (network.ipv4, network.ipv6) = (ipv4.family(), ipv6.family());
     network
 }
 
+/// A family while it is gathered.
+#[derive(Default)]
+struct Gathered {
+    found: Family,
+    addresses: Vec<Address>,
+    gateways: BTreeSet<IpAddr>,
+}
+
+impl Gathered {
+    fn family(self) -> Family {
+        let Self { found, addresses, gateways } = self;
+        Family { addresses: addresses.into(), gateways: in_order(gateways), ..found }
+    }
+}
+
+fn in_order<T>(values: BTreeSet<T>) -> Box<[T]> {
+    values.into_iter().collect()
+}
+
 /// Adds an interface's addresses; true where the network may give name servers.
-fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) -> bool {
+fn add_addresses(family: &mut Gathered, section: Option<&Node<'_>>) -> bool {
     let Some(section) = section else { return false };
     let value = |key: &str| section.get(key).and_then(Node::boolean);
     if value("enabled") == Some(false) {
         return false;
     }
     let is_dynamic = value("dhcp") == Some(true) || value("autoconf") == Some(true);
-    family.is_dynamic |= is_dynamic;
-    family.gives_route |= is_dynamic && value("auto-gateway") != Some(false);
+    family.found.is_dynamic |= is_dynamic;
+    family.found.gives_route |= is_dynamic && value("auto-gateway") != Some(false);
     for item in section.get("address").map(Node::items).unwrap_or_default() {
         let Some(node) = item.get("ip") else { continue };
         let Some(ip) = node.text().and_then(|text| text.parse::<IpAddr>().ok()) else { continue };
@@ -140,7 +172,7 @@ fn add_addresses(family: &mut Family, section: Option<&Node<'_>>) -> bool {
     is_dynamic && value("auto-dns") != Some(false)
 }
 
-fn add_bond<'h>(bonds: &mut BTreeMap<&'h str, (&'static str, Span)>, interface: &'h Node<'_>) {
+fn add_bond<'h>(bonds: &mut BTreeMap<&'h str, Mode>, interface: &'h Node<'_>) {
     let section = interface.get("link-aggregation").or_else(|| interface.get("bond"));
     let Some(node) = section.and_then(|section| section.get("mode")) else { return };
     let (Some(name), Some(text)) = (interface.text_at("name"), node.text()) else { return };

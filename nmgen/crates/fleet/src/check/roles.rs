@@ -55,7 +55,9 @@ pub(super) fn groups<'m, 'h>(members: &'m [Member<'h>]) -> Vec<Group<'m, 'h>> {
 }
 
 fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
-    let values: Vec<&BTreeSet<u64>> = group.iter().map(|member| &member.facts.vlans).collect();
+    let ids = |member: &&Member<'_>| member.facts.vlans.iter().map(|(id, _)| *id).collect();
+    let values: Vec<BTreeSet<u64>> = group.iter().map(ids).collect();
+    let values: Vec<&BTreeSet<u64>> = values.iter().collect();
     let listed = |vlans: &BTreeSet<u64>| match vlans.is_empty() {
         true => "no VLAN".to_owned(),
         false => {
@@ -72,7 +74,7 @@ fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
         );
         let Member { host, facts, .. } = group[index];
         let own = value.difference(others).next();
-        let at = own.and_then(|own| facts.vlans_at.iter().rfind(|(id, _)| id == own));
+        let at = own.and_then(|own| facts.vlans.iter().rfind(|(id, _)| id == own));
         let place = at.map_or_else(|| host.place.clone(), |(_, at)| facts.place(*at));
         diagnostics.push(Diagnostic::new(VLAN_DIFFERS_IN_ROLE, message, place).help(HELP));
     }
@@ -80,11 +82,11 @@ fn vlans(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
 
 fn mtus(role: &str, group: &[&Member<'_>], diagnostics: &mut Diagnostics) {
     let names: BTreeSet<&str> =
-        group.iter().flat_map(|member| member.facts.mtus.keys().copied()).collect();
+        group.iter().flat_map(|member| member.facts.mtus.iter().map(|(name, _)| *name)).collect();
     for name in names {
-        let of_name = group.iter().filter_map(|it| Some((it.facts, it.facts.mtus.get(name)?)));
+        let of_name = group.iter().filter_map(|it| Some((it.facts, it.facts.mtu(name)?)));
         let (values, places): (Vec<Option<u64>>, Vec<_>) =
-            of_name.map(|(facts, (mtu, at))| (*mtu, (facts, *at))).unzip();
+            of_name.map(|(facts, (mtu, at))| (mtu, (facts, at))).unzip();
         let shown = |mtu: Option<u64>| mtu.map_or("none".to_owned(), |mtu| mtu.to_string());
         for Odd { index, value, others, count } in odd(&values) {
             let own = value.map_or("no MTU".to_owned(), |mtu| format!("MTU {mtu}"));

@@ -1,5 +1,7 @@
 //! The forms of output.
 
+use std::borrow::Cow;
+
 use nmgen_core::check::Purpose;
 use nmgen_core::output;
 use nmgen_core::source::Stage;
@@ -64,41 +66,44 @@ impl Form {
         }
     }
 
-    /// The hosts in this form, and the values that it cannot carry. After an error among these, or among the outcome's
-    /// diagnostics, the output must not be used.
+    /// An outcome's hosts in this form, and the values that it cannot carry. After an error among these, or among the outcome's
+    /// diagnostics, the output must not be used. Hosts that are given away need no memory beside their files.
     ///
     /// # Errors
     /// When a writer of YAML, JSON or an archive fails.
-    pub fn render(
+    pub fn render<'h>(
         self,
-        outcome: &Outcome,
+        hosts: impl Into<Cow<'h, [Converted]>>,
         options: &Options,
     ) -> Result<(Output, Diagnostics), Error> {
+        let hosts = hosts.into();
         let mut diagnostics = Diagnostics::default();
         // No name leads out of a directory; the check has reported it.
-        let mut names = outcome.hosts.iter().filter_map(|converted| converted.host.name.as_deref());
+        let mut names = hosts.iter().filter_map(|converted| converted.host.name.as_deref());
         if !names.all(is_usable_name) {
             return Ok((Output::Directory(Vec::new()), diagnostics));
         }
         let destination = |host| self.destination(host, options);
-        let hosts = &*once::merge_duplicates(&outcome.hosts, destination, &mut diagnostics);
+        let is_kept = once::without_duplicates(&hosts, destination, &mut diagnostics);
+        let hosts = once::keep(hosts, &is_kept);
         if !self.has_map() {
-            diagnostics.extend(loss::map(hosts));
+            diagnostics.extend(loss::map(&hosts));
         }
-        let clusters = per_cluster::clusters(hosts);
+        let clusters = per_cluster::clusters(&hosts);
         let is_one = clusters.len() < 2 || self == Self::Gc;
         let output = match self.one_cluster_only().filter(|_| !is_one) {
             Some(form) => {
-                diagnostics.push(per_cluster::refuse(form, &clusters, hosts));
+                diagnostics.push(per_cluster::refuse(form, &clusters, &hosts));
                 Output::Directory(Vec::new())
             }
-            None if is_one => self.one(hosts, options, &mut diagnostics)?,
+            None if is_one && self == Self::Keyfiles => Output::Directory(keyfiles(hosts)),
+            None if is_one => self.one(&hosts, options, &mut diagnostics)?,
             None => {
                 let one = |hosts: &[Converted], diagnostics: &mut Diagnostics| {
                     self.one(hosts, options, diagnostics)
                 };
                 let name = |hosts: &[Converted]| self.file_name(hosts);
-                per_cluster::render(hosts, &clusters, one, name, &mut diagnostics)?
+                per_cluster::render(&hosts, &clusters, one, name, &mut diagnostics)?
             }
         };
         Ok((output, diagnostics))
@@ -110,14 +115,14 @@ impl Form {
     /// Those of [`Self::render`].
     pub fn render_one_file(
         self,
-        outcome: &Outcome,
+        hosts: &[Converted],
         options: &Options,
     ) -> Result<(Output, Diagnostics), Error> {
-        let clusters = per_cluster::clusters(&outcome.hosts);
+        let clusters = per_cluster::clusters(hosts);
         if clusters.len() < 2 {
-            return self.render(outcome, options);
+            return self.render(hosts, options);
         }
-        let told = per_cluster::refuse("one file", &clusters, &outcome.hosts);
+        let told = per_cluster::refuse("one file", &clusters, hosts);
         Ok((Output::Directory(Vec::new()), Diagnostics::from(told)))
     }
 
@@ -129,7 +134,7 @@ impl Form {
         diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
         Ok(match self {
-            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
+            Self::Keyfiles => Output::Directory(keyfiles(hosts.into())),
             Self::Gc => Output::File(gc(hosts, diagnostics)?),
             Self::Hosts => Output::Directory(to_hosts::files(hosts)),
             Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics)?,
@@ -180,9 +185,12 @@ impl Form {
 }
 
 /// The files of a single document, or those of each host below its name.
-fn keyfiles(hosts: &[Converted]) -> Vec<File> {
+fn keyfiles(hosts: Cow<'_, [Converted]>) -> Vec<File> {
     let files = |it: &Converted| output::files(&it.configuration, it.host.name.as_slice());
-    hosts.iter().flat_map(files).collect()
+    match hosts {
+        Cow::Borrowed(hosts) => hosts.iter().flat_map(files).collect(),
+        Cow::Owned(hosts) => hosts.into_iter().flat_map(|it| files(&it)).collect(),
+    }
 }
 
 fn gc(hosts: &[Converted], diagnostics: &mut Diagnostics) -> Result<Vec<u8>, Error> {

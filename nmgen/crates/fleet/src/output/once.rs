@@ -22,12 +22,12 @@ pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 /// A destination, in the cluster's own output.
 type InCluster<'h> = (Option<&'h str>, Destination<'h>);
 
-/// The hosts without repeated ones. Hosts without a destination are all kept.
-pub(super) fn merge_duplicates<'h>(
+/// For each host, whether it is not a repeated one. Hosts without a destination are all kept.
+pub(super) fn without_duplicates<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
     diagnostics: &mut Diagnostics,
-) -> Cow<'h, [Converted]> {
+) -> Vec<bool> {
     let mut first: HashMap<InCluster<'h>, &Converted> = HashMap::new();
     let mut is_kept = vec![true; hosts.len()];
     for (converted, is_kept) in hosts.iter().zip(&mut is_kept) {
@@ -42,10 +42,15 @@ pub(super) fn merge_duplicates<'h>(
             }
         }
     }
+    is_kept
+}
+
+/// The hosts that are kept.
+pub(super) fn keep<'h>(hosts: Cow<'h, [Converted]>, is_kept: &[bool]) -> Cow<'h, [Converted]> {
     if is_kept.iter().all(|is_kept| *is_kept) {
-        return hosts.into();
+        return hosts;
     }
-    let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept);
+    let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
     kept.map(|(converted, _)| converted.clone()).collect()
 }
 

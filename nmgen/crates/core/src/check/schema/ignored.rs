@@ -12,53 +12,107 @@ use super::IGNORED_FIELD;
 use super::effort::Effort;
 use super::locate::{IDENTITY, Judge};
 use crate::check::whole_interface::TYPES;
+#[cfg(feature = "hints")]
+use crate::state::State;
 
 /// Whether nmstate drops a kind of key. The answers are nmstate's and never change; a fleet's hosts share them.
 static ANSWERS: LazyLock<RwLock<HashMap<String, bool>>> = LazyLock::new(RwLock::default);
 
-/// Warns of each key that nmstate drops, in a document that it accepts.
-pub(super) fn check(document: &Document<'_>, judge: Judge, diagnostics: &mut Diagnostics) {
-    let mut search = Search { document, judge, effort: Effort::new(), diagnostics };
-    for section in document.root.entries() {
+/// Warns of each key that nmstate drops, in a document that it accepts. `learn` is called before the first question.
+pub(super) fn check(
+    document: &Document<'_>,
+    learn: &dyn Fn(),
+    judge: Judge,
+    diagnostics: &mut Diagnostics,
+) {
+    let effort = Effort::new();
+    let mut search = Search { document, learn: Some(learn), judge, effort, diagnostics };
+    for part in parts(&document.root) {
+        search.part(&part);
+    }
+}
+
+/// A part that nmstate judges alone.
+struct Part<'n, 't> {
+    /// The keys above it.
+    around: Path,
+    /// Its path in the document.
+    at: Path,
+    node: &'n Node<'t>,
+}
+
+/// Each mapping of a list, such as `interfaces` or `routes.config`, on its own, and each section that has no list.
+fn parts<'n, 't>(root: &'n Node<'t>) -> Vec<Part<'n, 't>> {
+    let mut parts = Vec::new();
+    for section in root.entries() {
         let path = Path::default().key(&section.key);
-        search.section(&path, &section.node);
-        for entry in section.node.entries() {
-            let path = path.key(&entry.key);
-            match entry.node.items() {
-                [] => search.part(&path, &path, &entry.node),
-                _ => search.section(&path, &entry.node),
+        parts.extend(items(&path, &section.node));
+        for Entry { key, node, .. } in section.node.entries() {
+            let path = path.key(key);
+            match node.items() {
+                [] => parts.push(Part { around: path.clone(), at: path, node }),
+                _ => parts.extend(items(&path, node)),
             }
         }
     }
+    parts
+}
+
+fn items<'n, 't>(list: &Path, node: &'n Node<'t>) -> impl Iterator<Item = Part<'n, 't>> {
+    let mappings = node.items().iter().enumerate().filter(|(_, it)| !it.entries().is_empty());
+    mappings.map(|(index, node)| Part { around: list.clone(), at: list.index(index), node })
+}
+
+impl<'n> Part<'n, '_> {
+    fn kind(&self) -> &'n str {
+        self.node.text_at("type").unwrap_or_default()
+    }
+
+    /// Its keys that nmstate is not known to read, each before the keys below it. Without the keys that select the part's
+    /// schema.
+    fn keys(&self) -> Vec<Key> {
+        let answers = ANSWERS.read().unwrap_or_else(PoisonError::into_inner);
+        let shape = format!("{} {}", self.around, self.kind());
+        let mut collection = Collection { answers: &answers, shape, keys: Vec::new() };
+        collection.node(self.node, &Trail::Part);
+        collection.keys
+    }
+}
+
+/// Takes note of the keys that nmstate writes: it reads them. The others are asked for one by one, which takes longer.
+#[cfg(feature = "hints")]
+pub(super) fn learn(state: &State) {
+    let Ok(written) = state.written() else { return };
+    let keys: Vec<Key> = parts(&written).iter().flat_map(Part::keys).collect();
+    let mut answers = ANSWERS.write().unwrap_or_else(PoisonError::into_inner);
+    answers.extend(keys.into_iter().map(|key| (key.shape, false)));
 }
 
 struct Search<'s, 't> {
     document: &'s Document<'t>,
+    /// Until it is called.
+    learn: Option<&'s dyn Fn()>,
     judge: Judge,
     effort: Effort,
     diagnostics: &'s mut Diagnostics,
 }
 
 impl Search<'_, '_> {
-    /// Each mapping of a list, such as `interfaces` or `routes.config`, on its own.
-    fn section(&mut self, list: &Path, node: &Node<'_>) {
-        for (index, item) in node.items().iter().enumerate() {
-            if !item.entries().is_empty() {
-                self.part(list, &list.index(index), item);
-            }
-        }
-    }
-
-    /// A part that nmstate judges alone; `at` is its path in the document, `around` the keys above it.
-    fn part(&mut self, around: &Path, at: &Path, part: &Node<'_>) {
-        let kind = part.text_at("type").unwrap_or_default();
+    fn part(&mut self, part: &Part<'_, '_>) {
+        let Part { around, at, node } = part;
         // nmstate learns the type of an interface without one on the node, and its fields with it. A type that it does not know has
         // any field.
-        if !TYPES.contains(&kind) && *around == Path::default().key("interfaces") {
+        if !TYPES.contains(&part.kind()) && *around == Path::default().key("interfaces") {
             return;
         }
         let alone = |part: Node<'static>| alone(around, around != at, part);
-        let keys = keys(part, format!("{around} {kind}"));
+        let mut keys = part.keys();
+        if !keys.is_empty()
+            && let Some(learn) = self.learn.take()
+        {
+            learn();
+            keys = part.keys();
+        }
         let mut is_accepted = None;
         let mut dropped: Vec<Path> = Vec::new();
         for Key { path, shape } in keys {
@@ -73,7 +127,7 @@ impl Search<'_, '_> {
                 let mut ask = |part: Node<'static>| {
                     self.effort.spend(&part) && (self.judge)(&alone(part)).is_ok()
                 };
-                let part = part.clone().into_owned();
+                let part = Node::clone(node).into_owned();
                 if !*is_accepted.get_or_insert_with(|| ask(part.clone())) {
                     return false;
                 }
@@ -112,15 +166,6 @@ impl Search<'_, '_> {
 struct Key {
     path: Path,
     shape: String,
-}
-
-/// The keys of a part that nmstate is not known to read, each before the keys below it. Without the keys that select the
-/// part's schema.
-fn keys(part: &Node<'_>, shape: String) -> Vec<Key> {
-    let answers = ANSWERS.read().unwrap_or_else(PoisonError::into_inner);
-    let mut collection = Collection { answers: &answers, shape, keys: Vec::new() };
-    collection.node(part, &Trail::Part);
-    collection.keys
 }
 
 /// The way from a part to a value. Becomes a path only if there is something to ask or to tell: a fleet has millions of

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nmgen_core::profile::{Profile, Section};
+use nmgen_core::profile::{Entry, Profile, Section};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
@@ -85,7 +85,7 @@ fn has_address(profile: &Profile) -> bool {
 fn bond(bond: &Profile, profiles: &[Profile]) -> String {
     let is_port = |profile: &&Profile| controller(profile) == Some(name(bond));
     let ports: Vec<&str> = profiles.iter().filter(is_port).map(name).collect();
-    let option = |(key, value): &(String, String)| format!("{key}={value}");
+    let option = |(key, value): &Entry| format!("{key}={value}");
     let section = bond.keyfile.section("bond");
     let options: Vec<String> =
         section.map(|section| section.entries.iter().map(option).collect()).unwrap_or_default();
