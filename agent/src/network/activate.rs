@@ -34,18 +34,27 @@ pub(super) async fn activate(
     order.sort_by_key(|profile| ["ovs-bridge", "ovs-port"].contains(&profile.kind.as_str()));
     activated |= cards::set_up_those_of(net, profiles).await?;
     for profile in order {
-        if net.bus.activated().await?.contains(&profile.uuid) {
-            continue;
-        }
-        tracing::info!(profile = %profile.uuid, device = %profile.device, "activating");
-        match net.bus.activate(profile).await {
-            Ok(()) => activated = true,
-            Err(error) => {
-                tracing::warn!(device = %profile.device, "{}", chain(&error));
-            }
-        }
+        activated |= activate_one(net, profile, "activating").await?;
     }
     if activated { Ok(()) } else { Err(NetworkError::NoProfile) }
+}
+
+/// Activates a profile that is not up, and tells why; true if NetworkManager does it. Its refusal is told alone: what is missing
+/// without the profile is the caller's to find.
+async fn activate_one(
+    net: &Clients<'_>,
+    profile: &Active,
+    why: &str,
+) -> Result<bool, NetworkError> {
+    if net.bus.activated().await?.contains(&profile.uuid) {
+        return Ok(false);
+    }
+    tracing::info!(profile = %profile.uuid, device = %profile.device, "{why}");
+    let done = net.bus.activate(profile).await;
+    if let Err(error) = &done {
+        tracing::warn!(device = %profile.device, "{}", chain(error));
+    }
+    Ok(done.is_ok())
 }
 
 /// Activates interfaces again that waited for an address of the network before the change, and still do. A DHCP client without an
@@ -56,17 +65,9 @@ pub(super) async fn ask_again(
     before: &Before,
     wants: &Wants,
 ) -> Result<(), NetworkError> {
-    let unanswered = unanswered(before, wants);
-    if unanswered.is_empty() {
-        return Ok(());
-    }
-    let activated = net.bus.activated().await?;
-    for profile in unanswered.into_iter().filter(|it| !activated.contains(&it.uuid)) {
-        tracing::info!(device = %profile.device, "no address came before the change; activating it again");
-        // The verification tells what is missing.
-        if let Err(error) = net.bus.activate(profile).await {
-            tracing::warn!(device = %profile.device, "{}", chain(&error));
-        }
+    for profile in unanswered(before, wants) {
+        activate_one(net, profile, "no address came before the change; activating it again")
+            .await?;
     }
     Ok(())
 }
