@@ -43,7 +43,7 @@ pub use self::{
     inside::{Entry, Inside, Unit},
     node::{Nic, Node},
     peer::{Fault, Peer},
-    vm::{Authenticator, Lldp, Machines, VirtualMachine, VmCase},
+    vm::{Authenticator, Lldp, Machines, VirtualMachine, VmCase, WithoutKvm, kvm},
 };
 use crate::skip;
 

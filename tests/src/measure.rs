@@ -116,8 +116,8 @@ pub fn noise(peer: &Times) -> Option<String> {
     })
 }
 
-/// Linear between the two nearest values.
-fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
+/// The value below which this share of the others lies, linear between the two nearest ones.
+pub fn quantile(values: impl Iterator<Item = f64>, share: f64) -> f64 {
     let mut values: Vec<_> = values.collect();
     values.sort_by(f64::total_cmp);
     let place = share * values.len().saturating_sub(1) as f64;

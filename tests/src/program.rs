@@ -229,6 +229,14 @@ pub fn dayone_of_node() -> (PathBuf, PathBuf) {
     (dayone, nmstate)
 }
 
+/// `nmstatectl service`, optimised as the agent of nodes is, to be compared with that.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn nmstatectl_of_node() -> PathBuf {
+    build("dayone-node").with_file_name("examples").join("nmstatectl")
+}
+
 /// Writes the man pages and shell completions of both programs to `directory`.
 ///
 /// # Panics

@@ -90,7 +90,22 @@ impl Built {
     /// # Panics
     /// When one cannot be built.
     pub fn programs() -> io::Result<Self> {
-        let (nmgen, dayone) = (program::nmgen().to_owned(), program::dayone().to_owned());
+        Self::with_agent(program::dayone().to_owned())
+    }
+
+    /// [`Self::programs`] with the agent as nodes run it.
+    ///
+    /// # Errors
+    /// If make cannot be started.
+    ///
+    /// # Panics
+    /// When one cannot be built.
+    pub fn of_nodes() -> io::Result<Self> {
+        Self::with_agent(program::dayone_of_node().0)
+    }
+
+    fn with_agent(dayone: PathBuf) -> io::Result<Self> {
+        let nmgen = program::nmgen().to_owned();
         let manuals = dayone.with_file_name("manuals");
         program::write_manuals(&manuals);
         let bills = dayone.with_file_name("bills");

@@ -1,7 +1,10 @@
 //! The two-stage boot of a virtual machine: documents for both stages, Ignition's configuration, and expectations.
 
 mod automatic;
+mod chain;
 mod derived;
+mod kinds;
+mod stages;
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +13,12 @@ use std::{
     time::Duration,
 };
 
-pub use self::derived::{derived, has_network_of, own_network, under_own_names};
+pub use self::{
+    chain::Link,
+    derived::{derived, has_network_of, own_network, under_own_names},
+    kinds::Kind,
+    stages::Boot,
+};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
 
@@ -239,6 +247,15 @@ impl Ignition {
     #[must_use]
     pub fn file(mut self, path: &str, content: &str) -> Self {
         self.files.push(file(path, content));
+        self
+    }
+
+    /// Adds a program that is a text.
+    #[must_use]
+    pub fn script(mut self, path: &str, text: &str) -> Self {
+        let mut file = file(path, text);
+        file["mode"] = 0o755.into();
+        self.files.push(file);
         self
     }
 

@@ -1,4 +1,5 @@
-//! Virtual machines: a kernel of their own with bonding, 8021q and openvswitch, an initramfs, a disk; QEMU without KVM.
+//! Virtual machines: a kernel of their own with bonding, 8021q and openvswitch, an initramfs, a disk; QEMU, without KVM but for
+//! benchmarks that ask for it.
 
 mod agent;
 mod authenticator;
@@ -7,6 +8,7 @@ mod connection;
 mod emulator;
 mod http;
 mod initramfs;
+mod kvm;
 mod lldp;
 mod machines;
 mod network_disk;
@@ -19,7 +21,13 @@ use std::{
 };
 
 pub(crate) use self::agent::GuestAgent;
-pub use self::{authenticator::Authenticator, case::VmCase, lldp::Lldp, machines::Machines};
+pub use self::{
+    authenticator::Authenticator,
+    case::VmCase,
+    kvm::{WithoutKvm, kvm},
+    lldp::Lldp,
+    machines::Machines,
+};
 use super::{
     node::{Content, Nic},
     scripts,
@@ -53,6 +61,8 @@ pub(crate) enum Clock {
     Host,
     /// Its own instructions while it works, and the host's time while it waits.
     Instructions,
+    /// The host's time, on the host's own processor.
+    Processor,
 }
 
 /// The initramfs of the image.
@@ -217,6 +227,17 @@ impl VirtualMachine {
     #[must_use]
     pub fn counting_instructions(mut self) -> Self {
         self.clock = Clock::Instructions;
+        self
+    }
+
+    /// Runs it on the host's own processor, so that a boot takes about the time that it takes on hardware; on a host without
+    /// [`kvm`] it counts its instructions. For benchmarks alone, since cases have to run anywhere.
+    #[must_use]
+    pub fn accelerated(mut self) -> Self {
+        if kvm().is_err() {
+            return self.counting_instructions();
+        }
+        self.clock = Clock::Processor;
         self
     }
 }

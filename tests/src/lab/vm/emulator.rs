@@ -13,6 +13,7 @@ pub(crate) struct Emulator {
     pub(crate) tree: PathBuf,
     pub(crate) image: PathBuf,
     pub(crate) policy: Policy,
+    pub(crate) programs: Programs,
 }
 
 /// The policy of SELinux in an image.
@@ -22,6 +23,15 @@ pub(crate) enum Policy {
     None,
     /// Debian's, enforced.
     Enforced,
+}
+
+/// The builds of the programs in an image.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Programs {
+    /// Developers', which are there already when a suite runs.
+    Developers,
+    /// The optimised ones of nodes, with nmstate's service beside them.
+    Nodes,
 }
 
 impl Emulator {

@@ -1,6 +1,8 @@
 //! The virtual machines' lab.
 
 use std::{
+    fs,
+    path::Path,
     process::Command,
     sync::{Mutex, PoisonError},
     time::Duration,
@@ -8,7 +10,7 @@ use std::{
 
 use super::{
     VirtualMachine, VmCase,
-    emulator::{Emulator, Policy},
+    emulator::{Emulator, Policy, Programs},
 };
 use crate::{
     lab::{
@@ -20,6 +22,7 @@ use crate::{
         place::{Kind, Place, remove},
         require, run_case, scripts, watchdog,
     },
+    program,
     tree::Built,
 };
 
@@ -47,7 +50,7 @@ impl Machines {
     /// # Errors
     /// [`Error::Unavailable`] where none can run.
     pub fn open() -> Result<Self> {
-        Self::with(Policy::None)
+        Self::with(Policy::None, Programs::Developers)
     }
 
     /// Takes the image in which SELinux's policy is enforced; see [`Machines::open`].
@@ -55,17 +58,28 @@ impl Machines {
     /// # Errors
     /// [`Error::Unavailable`] where none can run.
     pub fn enforcing() -> Result<Self> {
-        Self::with(Policy::Enforced)
+        Self::with(Policy::Enforced, Programs::Developers)
     }
 
-    fn with(policy: Policy) -> Result<Self> {
+    /// Takes the image in which the programs are as nodes have them, small and optimised, and nmstate's service is beside them:
+    /// for benchmarks. The cache keeps one image of each policy, so the next suite builds its own again. See [`Machines::open`].
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] where none can run.
+    pub fn of_nodes() -> Result<Self> {
+        Self::with(Policy::None, Programs::Nodes)
+    }
+
+    fn with(policy: Policy, programs: Programs) -> Result<Self> {
         require(MACHINES)?;
         let place = Place::wait(Kind::Machine)?;
         place.begin()?;
         let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
         let emulator = match &*prepared {
-            Some(emulator) if emulator.policy == policy => emulator.clone(),
-            _ => prepared.insert(prepare(&place, policy)?).clone(),
+            Some(emulator) if (emulator.policy, emulator.programs) == (policy, programs) => {
+                emulator.clone()
+            }
+            _ => prepared.insert(prepare(&place, policy, programs)?).clone(),
         };
         drop(prepared);
         place.sweep()?;
@@ -88,10 +102,17 @@ impl Machines {
     }
 }
 
-fn prepare(place: &Place, policy: Policy) -> Result<Emulator> {
+fn prepare(place: &Place, policy: Policy, programs: Programs) -> Result<Emulator> {
     let installed = place.state().join("installed");
-    let built = Built::programs().and_then(|built| built.install(&installed));
+    let built = match programs {
+        Programs::Developers => Built::programs(),
+        Programs::Nodes => Built::of_nodes(),
+    };
+    let built = built.and_then(|built| built.install(&installed));
     built.map_err(Error::file("install into", &installed))?;
+    if programs == Programs::Nodes {
+        install(&program::nmstatectl_of_node(), &installed.join("usr/bin/nmstatectl"))?;
+    }
     let mut prepare = Command::new(scripts().join("prepare-machines"));
     prepare.arg(&installed).args((policy == Policy::Enforced).then_some("selinux"));
     let paths = run(&mut prepare, PREPARE)
@@ -99,5 +120,10 @@ fn prepare(place: &Place, policy: Policy) -> Result<Emulator> {
         .map_err(|e| Error::Unavailable(e.to_string()))?;
     remove(&installed)?;
     let (tree, image) = paths.split_once('\n').unwrap_or_default();
-    Ok(Emulator { tree: tree.into(), image: image.into(), policy })
+    Ok(Emulator { tree: tree.into(), image: image.into(), policy, programs })
+}
+
+fn install(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map_err(Error::file("copy", from))?;
+    Ok(())
 }

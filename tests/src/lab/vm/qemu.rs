@@ -146,16 +146,17 @@ pub(crate) fn last_lines(console: &str) -> String {
 fn arguments(power: &Power<'_>) -> Vec<String> {
     let state = power.state.display();
     let image = Emulator::IMAGE;
-    let clock: &[&str] = match power.machine.clock {
-        Clock::Host => &[],
+    // No KVM in a test: tests mostly run in a virtual machine themselves. The oldest processor of this architecture: emulating
+    // later instructions takes an eighth of a boot's time.
+    let processor: &[&str] = match power.machine.clock {
+        Clock::Host => &["-accel tcg -cpu qemu64"],
         // shift=n: 2^n nanoseconds an instruction; an idle machine follows the host's clock.
-        Clock::Instructions => &["-icount shift=1,sleep=on"],
+        Clock::Instructions => &["-accel tcg -cpu qemu64", "-icount shift=1,sleep=on"],
+        Clock::Processor => &["-accel kvm -cpu host"],
     };
     let mut all: Vec<String> = [
-        // No KVM: tests mostly run in a virtual machine themselves. One core: on a busy host the clocks of two cores diverge,
-        // and the kernel waits for a timer for ever. The oldest processor of this architecture: emulating later instructions
-        // takes an eighth of a boot's time.
-        "-M q35 -accel tcg -cpu qemu64 -smp 1 -m 2048 -nodefaults -display none -no-reboot",
+        // One core: on a busy host the clocks of two emulated cores diverge, and the kernel waits for a timer for ever.
+        "-M q35 -smp 1 -m 2048 -nodefaults -display none -no-reboot",
         "-object rng-random,id=rng -device virtio-rng-pci,rng=rng",
         // Ports for cards plugged in later: the root bus supports no hot plug.
         "-device pcie-root-port,id=hot0,chassis=1,slot=1,addr=8",
@@ -163,7 +164,7 @@ fn arguments(power: &Power<'_>) -> Vec<String> {
         "-device virtio-serial -device virtserialport,chardev=agent,name=org.qemu.guest_agent.0",
     ]
     .iter()
-    .chain(clock)
+    .chain(processor)
     .flat_map(|line| line.split(' ').map(str::to_owned))
     .collect();
     let mut pair = |name: &str, value: String| all.extend([name.to_owned(), value]);
