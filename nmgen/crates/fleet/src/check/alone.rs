@@ -33,16 +33,18 @@ fn way_out(member: &Member<'_>) -> Option<Diagnostic> {
     let families = || network.families().into_iter().map(|(_, family)| family);
     let mut addresses = families().flat_map(|family| &family.addresses);
     let first = addresses.find(|address| !is_of_each_host(&address.ip))?;
-    let place = member.host.document()?.place(first.at);
+    let document = member.host.document()?;
     if !families().any(|family| family.gives_route || family.has_default_route) {
         let message = "this host has no default route: it reaches its own networks alone";
         let help = "add one to routes.config; if a card gets it that this document does not name, --allow no-default-route";
-        return Some(Diagnostic::new(NO_DEFAULT_ROUTE, message, place).help(help));
+        return Some(
+            Diagnostic::new(NO_DEFAULT_ROUTE, message, document.place(first.at)).help(help),
+        );
     }
     if network.servers.is_empty() && !network.gives_servers {
         let message = "this host has no name server";
         let help = "add the addresses of name servers to dns-resolver.config.server";
-        return Some(Diagnostic::new(NO_NAME_SERVER, message, place).help(help));
+        return Some(Diagnostic::new(NO_NAME_SERVER, message, document.place(first.at)).help(help));
     }
     None
 }

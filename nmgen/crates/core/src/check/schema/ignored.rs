@@ -105,7 +105,6 @@ impl Search<'_, '_> {
         if !TYPES.contains(&part.kind()) && *around == Path::default().key("interfaces") {
             return;
         }
-        let alone = |part: Node<'static>| alone(around, around != at, part);
         let mut keys = part.keys();
         if !keys.is_empty()
             && let Some(learn) = self.learn.take()
@@ -113,7 +112,7 @@ impl Search<'_, '_> {
             learn();
             keys = part.keys();
         }
-        let mut is_accepted = None;
+        let mut question: Option<Question> = None;
         let mut dropped: Vec<Path> = Vec::new();
         for Key { path, shape } in keys {
             if dropped.iter().any(|above| path.starts_with(above)) {
@@ -124,20 +123,16 @@ impl Search<'_, '_> {
                 if self.effort.is_spent() {
                     return false;
                 }
-                let mut ask = |part: Node<'static>| {
-                    self.effort.spend(&part) && (self.judge)(&alone(part)).is_ok()
+                let mut ask = |document: &Node<'_>| {
+                    self.effort.spend(document) && (self.judge)(document).is_ok()
                 };
-                let part = Node::clone(node).into_owned();
-                if !*is_accepted.get_or_insert_with(|| ask(part.clone())) {
+                let question = question.get_or_insert_with(|| {
+                    Question::new(around, around != at, Node::clone(node).into_owned(), &mut ask)
+                });
+                if !question.is_accepted {
                     return false;
                 }
-                let is_dropped = absurd(part.span).into_iter().all(|value| {
-                    let mut part = part.clone();
-                    if let Some(node) = part.find_mut(&path) {
-                        node.value = value;
-                    }
-                    ask(part)
-                });
+                let is_dropped = question.is_dropped(&path, ask);
                 ANSWERS.write().unwrap_or_else(PoisonError::into_inner).insert(shape, is_dropped);
                 is_dropped
             });
@@ -150,7 +145,7 @@ impl Search<'_, '_> {
 
     fn report(&mut self, at: &Path, path: &Path) {
         let Some((Step::Key(key), _)) = path.split_last() else { return };
-        let whole = path.steps().iter().cloned().fold(at.clone(), |path, step| path.join(step));
+        let whole = below(at, path);
         let place = match self.document.key_span(&whole) {
             Some(span) => self.document.place(span),
             None => self.document.place_at(&whole),
@@ -219,18 +214,60 @@ impl Collection<'_> {
     }
 }
 
-/// A document with nothing but one part below these keys.
-fn alone(around: &Path, is_item: bool, part: Node<'static>) -> Node<'static> {
-    let span = part.span;
-    let list = |node| Node { span, value: Value::Sequence(vec![node]) };
-    let part = if is_item { list(part) } else { part };
-    around.steps().iter().rev().fold(part, |node, step| match step {
-        Step::Key(key) => {
-            let entry = Entry { key: key.to_string().into(), key_span: span, node };
-            Node { span, value: Value::Mapping(vec![entry]) }
+/// A document with nothing but one part, for questions about its keys.
+struct Question {
+    document: Node<'static>,
+    /// The part's path in it.
+    part: Path,
+    /// Whether nmstate accepts the part as it is.
+    is_accepted: bool,
+}
+
+impl Question {
+    /// A part below these keys, which may be the item of a list.
+    fn new(
+        around: &Path,
+        is_item: bool,
+        part: Node<'static>,
+        ask: impl FnOnce(&Node<'_>) -> bool,
+    ) -> Self {
+        let span = part.span;
+        let list = |node| Node { span, value: Value::Sequence(vec![node]) };
+        let (inner, part) = match is_item {
+            true => (list(part), around.index(0)),
+            false => (part, around.clone()),
+        };
+        let document = around.steps().iter().rev().fold(inner, |node, step| match step {
+            Step::Key(key) => {
+                let entry = Entry { key: key.to_string().into(), key_span: span, node };
+                Node { span, value: Value::Mapping(vec![entry]) }
+            }
+            Step::Index(_) => list(node),
+        });
+        Self { is_accepted: ask(&document), document, part }
+    }
+
+    /// Whether nmstate accepts any value in this place of the part.
+    fn is_dropped(&mut self, path: &Path, mut ask: impl FnMut(&Node<'_>) -> bool) -> bool {
+        let at = below(&self.part, path);
+        let Some(node) = self.document.find_mut(&at) else { return false };
+        let own = node.take();
+        let is_dropped = absurd(own.span).into_iter().all(|value| {
+            if let Some(node) = self.document.find_mut(&at) {
+                node.value = value;
+            }
+            ask(&self.document)
+        });
+        if let Some(node) = self.document.find_mut(&at) {
+            *node = own;
         }
-        Step::Index(_) => list(node),
-    })
+        is_dropped
+    }
+}
+
+/// The way to a value below the part at `part`.
+fn below(part: &Path, path: &Path) -> Path {
+    path.steps().iter().cloned().fold(part.clone(), |path, step| path.join(step))
 }
 
 /// Two values; no known field accepts both.
