@@ -156,10 +156,12 @@ packages:
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace
 
-# Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases.
+# Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases;
+# VERSIONS_TEST=two_stage has those in virtual machines, with the release's own kernel, dracut and Ignition.
 VERSIONS_SUITE := forky
+VERSIONS_TEST := dayone
 check-versions: toolchain packages ## Run the agent's cases on newer versions of systemd and NetworkManager
-	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test dayone -- \
+	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 
 # In virtual machines, a dozen boots of which `make check` has no room for. CASES= chooses among them.

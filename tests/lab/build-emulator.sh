@@ -1,8 +1,9 @@
 #!/bin/sh
 # build-emulator.sh DEST : a tree with QEMU, the peer's switch, HTTP server and authenticator of 802.1X, to be run in a chroot.
-# Debian's release of the nodes: an older QEMU's guest kernel stops with an oops.
+# Debian 13's for each release of the nodes: an older QEMU's guest kernel stops with an oops.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
+LAB_SUITE=trixie
 . "$here/lib.sh"
 [ $# -eq 1 ] || die "usage: build-emulator.sh DEST"
 

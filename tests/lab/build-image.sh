@@ -41,8 +41,13 @@ uncompressed() {
     sectors=$(number 1 497)
     offset=$(number 4 584)
     length=$(number 4 588)
-    tail --bytes="+$(((sectors + 1) * 512 + offset + 1))" "$vmlinuz" | head --bytes="$((length - 4))" |
-        chroot "$tree" zstd --decompress --stdout || die "the kernel's image is not compressed by zstd"
+    payload() { tail --bytes="+$(((sectors + 1) * 512 + offset + 1))" "$vmlinuz" | head --bytes="$((length - 4))"; }
+    case $(payload | od --address-radix=n --format=x1 --read-bytes=4 | tr -d ' ') in
+    28b52ffd) payload | chroot "$tree" zstd --decompress --stdout ;;
+    # Debian 12's.
+    02214c18) payload | chroot "$tree" lz4 --decompress --stdout ;;
+    *) die "the kernel's image is compressed neither by zstd nor by lz4" ;;
+    esac
 }
 
 mkdir -p "$dest"

@@ -11,19 +11,20 @@ dest=$2
 say "building the root file system of the virtual machine (about a minute)"
 bootstrap "$dest" systemd systemd-sysv dbus-broker dbus-bin network-manager openvswitch-switch \
     iproute2 iputils-ping iputils-arping kmod udev procps libjansson4 linux-image-cloud-amd64 \
-    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd nbd-client wpasupplicant
+    dracut-core dracut-network ignition curl ca-certificates qemu-guest-agent zstd lz4 nbd-client wpasupplicant
 networkmanager_with_ovs "$nm" "$dest"
 
 # Ignition's `enabled: true` is a preset, which systemd applies at a first boot.
 echo uninitialized >"$dest/etc/machine-id"
 rm -f "$dest/etc/hostname" "$dest/etc/resolv.conf" "$dest"/boot/initrd.img* "$dest/initrd.img"
 
-# Without drivers of what no machine here has, and the others unpacked: an emulated processor takes seconds to do that.
+# Without drivers of what no machine here has, where the release has them, and the others unpacked: an emulated processor takes
+# seconds to do that.
 kernel=$(basename "$dest"/usr/lib/modules/*)
 modules=$dest/usr/lib/modules/$kernel/kernel
 (
     cd "$modules"
-    rm -r arch/x86/kvm drivers/ata drivers/hid drivers/md drivers/net/ethernet drivers/nvme drivers/scsi \
+    rm -rf arch/x86/kvm drivers/ata drivers/hid drivers/md drivers/net/ethernet drivers/nvme drivers/scsi \
         fs/bcachefs fs/btrfs fs/smb fs/xfs
 )
 find "$modules" -name '*.ko.xz' -exec xz --decompress {} +
