@@ -21,7 +21,7 @@ use crate::{
 const AT_LEAST: Duration = Duration::from_millis(500);
 
 /// Events come in bursts; wait for the end of a burst before the expensive check.
-const BURST: Duration = Duration::from_millis(1);
+const BURST: Duration = Duration::from_millis(5);
 
 /// The state that a change is compared with.
 #[allow(clippy::large_enum_variant, reason = "there is one of it")]
