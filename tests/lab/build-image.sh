@@ -44,7 +44,7 @@ uncompressed() {
     payload() { tail --bytes="+$(((sectors + 1) * 512 + offset + 1))" "$vmlinuz" | head --bytes="$((length - 4))"; }
     case $(payload | od --address-radix=n --format=x1 --read-bytes=4 | tr -d ' ') in
     28b52ffd) payload | chroot "$tree" zstd --decompress --stdout ;;
-    # Debian 12's.
+    # Debian 12's kernel.
     02214c18) payload | chroot "$tree" lz4 --decompress --stdout ;;
     *) die "the kernel's image is compressed neither by zstd nor by lz4" ;;
     esac

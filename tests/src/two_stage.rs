@@ -229,13 +229,11 @@ impl Ignition {
     /// The agent, enabled, and a stand-in for kubelet that requires it.
     #[must_use]
     pub fn new(hostname: &str) -> Self {
-        let kubelet = include_str!("../lab/units/kubelet.service");
-        let kubelet = format!("{kubelet}\n[Install]\nWantedBy=multi-user.target\n");
         let dependencies = include_str!("../lab/units/kubelet-dependencies.target");
         let units = vec![
             json!({ "name": "dayone-recover.service", "enabled": true }),
             json!({ "name": "kubelet-dependencies.target", "contents": dependencies }),
-            json!({ "name": "kubelet.service", "enabled": true, "contents": kubelet }),
+            kubelet(),
         ];
         let agent = json!({ "name": "dayone.service", "enabled": true });
         let settings = Some(PATIENCE.into());
@@ -252,11 +250,8 @@ impl Ignition {
 
     /// Adds a program that is a text.
     #[must_use]
-    pub fn script(mut self, path: &str, text: &str) -> Self {
-        let mut file = file(path, text);
-        file["mode"] = 0o755.into();
-        self.files.push(file);
-        self
+    pub fn script(self, path: &str, text: &str) -> Self {
+        self.file_with_mode(path, text, 0o755)
     }
 
     /// Adds a profile of the running system's own, which only root may read.
@@ -268,9 +263,13 @@ impl Ignition {
 
     /// Adds a file that only root may read.
     #[must_use]
-    pub fn private_file(mut self, path: &str, content: &str) -> Self {
+    pub fn private_file(self, path: &str, content: &str) -> Self {
+        self.file_with_mode(path, content, 0o600)
+    }
+
+    fn file_with_mode(mut self, path: &str, content: &str, mode: u32) -> Self {
         let mut file = file(path, content);
-        file["mode"] = 0o600.into();
+        file["mode"] = mode.into();
         self.files.push(file);
         self
     }
@@ -326,6 +325,13 @@ impl Ignition {
         })
         .to_string()
     }
+}
+
+/// The stand-in of kubelet, enabled.
+fn kubelet() -> Value {
+    let unit = include_str!("../lab/units/kubelet.service");
+    let contents = format!("{unit}\n[Install]\nWantedBy=multi-user.target\n");
+    json!({ "name": "kubelet.service", "enabled": true, "contents": contents })
 }
 
 fn file(path: &str, content: &str) -> Value {

@@ -5,7 +5,8 @@ use std::net::Ipv4Addr;
 use serde_json::json;
 
 use super::{
-    ADDRESS, Boot, Ignition, MACS, NAME, SOON, br_ex, default_route, one_card, peer, static_address,
+    ADDRESS, Boot, Ignition, MACS, NAME, SOON, br_ex, default_route, kubelet, one_card, peer,
+    static_address,
 };
 use crate::lab::{Machines, Nic, Result, VirtualMachine, VmCase};
 
@@ -135,11 +136,9 @@ impl Kind {
         for (name, contents) in UNITS {
             config.units.push(json!({ "name": name, "enabled": true, "contents": contents }));
         }
-        let kubelet = include_str!("../../lab/units/kubelet.service");
-        let kubelet = format!("{kubelet}\n[Install]\nWantedBy=multi-user.target\n");
         config.units.extend([
             json!({ "name": "kubelet-dependencies.target", "contents": DEPENDENCIES }),
-            json!({ "name": "kubelet.service", "enabled": true, "contents": kubelet }),
+            kubelet(),
         ]);
         let has_agent = self == Self::Agent;
         config.units.extend(AGENT.map(|name| json!({ "name": name, "enabled": has_agent })));

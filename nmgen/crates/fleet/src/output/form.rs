@@ -84,8 +84,8 @@ impl Form {
             return Ok((Output::Directory(Vec::new()), diagnostics));
         }
         let destination = |host| self.destination(host, options);
-        let is_kept = once::without_duplicates(&hosts, destination, &mut diagnostics);
-        let hosts = once::keep(hosts, &is_kept);
+        let is_kept = once::is_kept(&hosts, destination, &mut diagnostics);
+        let hosts = once::keep(hosts, is_kept);
         if !self.has_map() {
             diagnostics.extend(loss::map(&hosts));
         }
@@ -96,11 +96,10 @@ impl Form {
                 diagnostics.push(per_cluster::refuse(form, &clusters, &hosts));
                 Output::Directory(Vec::new())
             }
-            None if is_one && self == Self::Keyfiles => Output::Directory(keyfiles(hosts)),
-            None if is_one => self.one(&hosts, options, &mut diagnostics)?,
+            None if is_one => self.one(hosts, options, &mut diagnostics)?,
             None => {
                 let one = |hosts: &[Converted], diagnostics: &mut Diagnostics| {
-                    self.one(hosts, options, diagnostics)
+                    self.one(hosts.into(), options, diagnostics)
                 };
                 let name = |hosts: &[Converted]| self.file_name(hosts);
                 per_cluster::render(&hosts, &clusters, one, name, &mut diagnostics)?
@@ -129,15 +128,15 @@ impl Form {
     /// The hosts of one cluster.
     fn one(
         self,
-        hosts: &[Converted],
+        hosts: Cow<'_, [Converted]>,
         options: &Options,
         diagnostics: &mut Diagnostics,
     ) -> Result<Output, Error> {
         Ok(match self {
-            Self::Keyfiles => Output::Directory(keyfiles(hosts.into())),
-            Self::Gc => Output::File(gc(hosts, diagnostics)?),
-            Self::Hosts => Output::Directory(to_hosts::files(hosts)),
-            Self::Delivery(delivery) => delivery.render(hosts, options, diagnostics)?,
+            Self::Keyfiles => Output::Directory(keyfiles(hosts)),
+            Self::Gc => Output::File(gc(&hosts, diagnostics)?),
+            Self::Hosts => Output::Directory(to_hosts::files(&hosts)),
+            Self::Delivery(delivery) => delivery.render(&hosts, options, diagnostics)?,
         })
     }
 

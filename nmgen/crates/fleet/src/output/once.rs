@@ -9,6 +9,7 @@ use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::mac::Mac;
 
+use super::one_host::retain;
 use crate::convert::Converted;
 
 rules! {
@@ -23,7 +24,7 @@ pub(super) type Destination<'h> = (Option<&'h str>, Cow<'h, str>);
 type InCluster<'h> = (Option<&'h str>, Destination<'h>);
 
 /// For each host, whether it is not a repeated one. Hosts without a destination are all kept.
-pub(super) fn without_duplicates<'h>(
+pub(super) fn is_kept<'h>(
     hosts: &'h [Converted],
     destination: impl Fn(&'h Converted) -> Option<Destination<'h>>,
     diagnostics: &mut Diagnostics,
@@ -46,12 +47,13 @@ pub(super) fn without_duplicates<'h>(
 }
 
 /// The hosts that are kept.
-pub(super) fn keep<'h>(hosts: Cow<'h, [Converted]>, is_kept: &[bool]) -> Cow<'h, [Converted]> {
+pub(super) fn keep(hosts: Cow<'_, [Converted]>, is_kept: Vec<bool>) -> Cow<'_, [Converted]> {
     if is_kept.iter().all(|is_kept| *is_kept) {
         return hosts;
     }
-    let kept = hosts.iter().zip(is_kept).filter(|(_, is_kept)| **is_kept);
-    kept.map(|(converted, _)| converted.clone()).collect()
+    let mut hosts = hosts.into_owned();
+    retain(&mut hosts, is_kept);
+    hosts.into()
 }
 
 fn is_same(one: &Converted, other: &Converted) -> bool {

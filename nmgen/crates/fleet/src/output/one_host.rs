@@ -164,7 +164,7 @@ impl Selection<'_> {
     }
 }
 
-fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
+pub(super) fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
     let mut is_kept = is_kept.into_iter();
     list.retain(|_| is_kept.next().unwrap_or_default());
 }
