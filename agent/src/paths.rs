@@ -197,6 +197,11 @@ impl Paths {
         self.under("/run/dayone/in-force")
     }
 
+    /// Mark: the document of this node is in force, and br-ex its affair.
+    pub(crate) fn bridge_of_document(&self) -> PathBuf {
+        self.under("/run/dayone/bridge-of-document")
+    }
+
     /// Mark: the boot waits for the automatic bridge.
     pub(crate) fn bridge_undecided(&self) -> PathBuf {
         self.under("/run/dayone/bridge-undecided")

@@ -5,6 +5,7 @@
 //! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
 //! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
+//! | `bridge-of-document` | a document is in force | its file is removed, or `dayone bridge` ends well | dayone-bridge keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 //! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
@@ -75,6 +76,7 @@ pub(super) fn ovn_remote_forgotten(paths: &Paths) {
 
 /// The automatic br-ex is there: the boot may go on.
 pub(crate) fn bridge_made(paths: &Paths) {
+    clear(&paths.bridge_of_document());
     set(&paths.ovs_config_executed());
     bridge_decided(paths);
 }
@@ -97,10 +99,12 @@ pub(crate) fn succeeded(paths: &Paths, success: Success) {
         Success::Nothing => {
             clear(&paths.chosen());
             clear(&paths.in_force());
+            clear(&paths.bridge_of_document());
         }
         // br-ex still belongs to the removed document; files of /etc/nmstate are left to nmstate.service.
         Success::Removed => {
             clear(&paths.chosen());
+            clear(&paths.bridge_of_document());
             set(&paths.in_force());
             set(&paths.ovs_config_executed());
         }
@@ -129,8 +133,11 @@ pub(crate) fn without_document(paths: &Paths) {
 }
 
 fn put_in_force(paths: &Paths) {
+    // An attempt at the automatic bridge may have died with its mark, and the next one is skipped.
+    clear(&paths.bridge_undecided());
     set(&paths.chosen());
     set(&paths.in_force());
+    set(&paths.bridge_of_document());
     set(&paths.ovs_config_executed());
 }
 
@@ -215,16 +222,35 @@ mod tests {
     }
 
     #[test]
+    fn a_document_in_force_frees_a_boot_whose_attempt_at_the_bridge_has_died()
+    -> Result<(), std::io::Error> {
+        let root = tempfile::tempdir()?;
+        let paths = Paths::new(root.path());
+        bridge_undecided(&paths);
+        succeeded(&paths, Success::Committed);
+        assert!(!is_boot_held(&paths) && paths.bridge_of_document().exists());
+        // Made by hand, after the document's file was removed.
+        bridge_made(&paths);
+        assert!(!paths.bridge_of_document().exists());
+        Ok(())
+    }
+
+    #[test]
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
         type End = fn(&Paths);
-        // undecided, chosen, in-force, configure-ovs.sh's own
-        let cases: [(&str, End, [bool; 4]); 6] = [
-            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false]),
-            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, true]),
-            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true]),
-            ("last good", in_force, [false, true, true, true]),
-            ("continue", without_document, [false, true, false, false]),
-            ("failed", |_| {}, [true, true, false, false]),
+        let removed_later: End = |p| {
+            succeeded(p, Success::Committed);
+            succeeded(p, Success::Removed);
+        };
+        // undecided, chosen, in-force, bridge-of-document, configure-ovs.sh's own
+        let cases: [(&str, End, [bool; 5]); 7] = [
+            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false, false]),
+            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, false, true]),
+            ("removed later", removed_later, [false, false, true, false, true]),
+            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true, true]),
+            ("last good", in_force, [false, true, true, true, true]),
+            ("continue", without_document, [false, true, false, false, false]),
+            ("failed", |_| {}, [true, true, false, false, false]),
         ];
         for (name, end, expected) in cases {
             let root = tempfile::tempdir()?;
@@ -232,8 +258,13 @@ mod tests {
             undecided(&paths);
             chosen(&paths);
             end(&paths);
-            let marks =
-                [paths.undecided(), paths.chosen(), paths.in_force(), paths.ovs_config_executed()];
+            let marks = [
+                paths.undecided(),
+                paths.chosen(),
+                paths.in_force(),
+                paths.bridge_of_document(),
+                paths.ovs_config_executed(),
+            ];
             assert_eq!(marks.map(|mark| mark.exists()), expected, "{name}");
         }
         Ok(())

@@ -3,7 +3,7 @@
 use tests::{
     dayone::{
         APISERVER, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, SOON, agent, attempt, br_ex_works,
-        finished, keeps_patch_port, outcome, patch_port, unwrapped,
+        finished, keeps_patch_port, outcome, patch_port, unwrapped, with_bridge,
     },
     lab::{Case, Error, Field, Inside, Lab, MTU_TARGET, Peer, Release, mtu_target},
 };
@@ -26,6 +26,7 @@ fn side_jobs(case: &Case<'_>, text: &str, forwards: &str) -> Result<(), Error> {
     let (dayone, kubelet) = (inside.unit("dayone.service")?, inside.unit("kubelet.service")?);
     assert_eq!(dayone.active_state, "active");
     assert!(kubelet.exec_start > dayone.active_enter, "{kubelet:?} {dayone:?}");
+    assert_eq!(inside.unit("dayone-bridge.service")?.exec_start, None, "br-ex is the document's");
     let seen = inside.read("/run/lab-kubelet/addresses")?.unwrap_or_default();
     assert!(seen.contains("\"local\":\"192.0.2.10\""), "{seen}");
     // keepalived needs forwarding on the link with the node's address.
@@ -43,7 +44,7 @@ each_release!(document_first_boot_and_three_reboots: release_4_16, release_4_20,
 fn document_first_boot_and_three_reboots(field: Field) -> Result<(), Error> {
     let lab = Lab::open()?;
     let text = Document::new().text();
-    let node = agent(node(field))
+    let node = with_bridge(agent(node(field)))
         .keyfile("eno1", DAY_ONE)
         .file(HOST_FILE, &text, 0o644)
         .file(APISERVER.0, APISERVER.1, 0o644)
