@@ -4,7 +4,10 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use super::{Ended, Run, fault_of, marks, no_bridge, peers, recover, refused, signals::stoppable};
+use super::{
+    Ended, Run, fault_of, last_good::removed, marks, no_bridge, peers, recover, refused,
+    signals::stoppable,
+};
 use crate::{
     document,
     durable::record::Record,
@@ -94,7 +97,8 @@ async fn owner(paths: &Paths) -> Result<Owner, Error> {
     let in_force = record.document_in_force(paths);
     let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
     let document = chosen.document;
-    if document.is_none() && record.committed.is_some() {
+    let was_here = || record.committed.is_some() && removed(paths, &record).is_some();
+    if document.is_none() && was_here() {
         return Ok(Owner::GoneDocument);
     }
     if paths.in_force().exists() || paths.applied().exists() {
@@ -143,7 +147,10 @@ async fn make(run: &Run<'_>, replaces_document: bool) -> Result<Success, Error> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Document;
+    use crate::{
+        document::Document,
+        model::{Active, Uplinks},
+    };
     use std::fs;
 
     #[tokio::test(flavor = "current_thread")]
@@ -187,6 +194,16 @@ mod tests {
         assert!(matches!(owner(&paths).await, Ok(Owner::Document)));
         fs::remove_file(&file)?;
         assert!(matches!(owner(&paths).await, Ok(Owner::GoneDocument)));
+        // The /etc of a deployment before the document has neither its mark nor its profiles: there, nothing was removed.
+        let uuid = "0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001".to_owned();
+        let profile = Active { uuid, device: "br-ex".to_owned(), kind: "ovs-bridge".to_owned() };
+        let mut record = record;
+        let committed = record.committed.as_mut().ok_or("no commit")?;
+        committed.uplinks = Some(Uplinks { profiles: vec![profile], ..Uplinks::default() });
+        fs::write(paths.record(), serde_json::to_vec(&record)?)?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::GoneDocument)));
+        fs::remove_file(paths.applied())?;
+        assert!(matches!(owner(&paths).await, Ok(Owner::Automatic)));
         Ok(())
     }
 }
