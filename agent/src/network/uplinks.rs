@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use super::NetworkError;
 use crate::{
     client::netlink::{Events, Netlink, NetlinkError},
-    model::{Active, Family, Link, LinkRef, Uplinks, Wants},
+    model::{Active, Before, Family, Gateway, Link, LinkRef, Uplinks, Wants},
 };
 
 /// For a family that the network is to give beside another one: a router that was asked for an advertisement may let three
@@ -168,6 +168,28 @@ impl Uplinks {
             events.changed().await?;
         }
         Ok(())
+    }
+
+    /// Returns when the network has given a family to the document's uplink, where that asks for one; the caller has the bound.
+    pub(crate) async fn wait_for_a_lease(
+        netlink: &Netlink,
+        wants: &Wants,
+    ) -> Result<(), NetworkError> {
+        let mut events = Events::subscribe()?;
+        loop {
+            let kernel = Kernel::look(netlink, false).await?;
+            let routes = netlink.default_routes_of(&kernel.links).await?.into_iter();
+            let gateways = routes.map(|r| Gateway { link: Some(r.link), ip: r.gateway }).collect();
+            let mut judged = wants.clone();
+            judged.judge_dynamic(&Before { gateways, ..Before::default() });
+            let leads = judged.leads();
+            let is_given =
+                |(family, _): &(Family, LinkRef)| kernel.is_usable(*family, &wants.addressable);
+            if leads.is_empty() || leads.iter().any(is_given) {
+                return Ok(());
+            }
+            events.changed().await?;
+        }
     }
 
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {

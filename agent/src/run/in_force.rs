@@ -5,7 +5,7 @@ use nmgen::chain;
 use super::{
     Run,
     last_good::{last_good_if_readable, recorded},
-    proof::is_proved,
+    proof::{is_given, is_proved},
 };
 use crate::{
     client::netlink::Netlink,
@@ -31,7 +31,9 @@ pub(super) async fn skip_if_in_force(
         let Some(adopted) = Adopted::find(run.paths, record, document)? else {
             return Ok(None);
         };
-        return match is_proved(run, &Uplinks::declared(&adopted.wants)).await? {
+        let declared = Uplinks::declared(&adopted.wants);
+        let is_there = is_proved(run, &declared).await? && is_given(run, &adopted.wants).await?;
+        return match is_there {
             true => adopted.record(run, document, files).await.map(Some),
             false => Ok(apply_again(run)),
         };

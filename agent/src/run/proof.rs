@@ -13,8 +13,8 @@ use crate::{
     client::netlink::Netlink,
     durable::record::Record,
     error::Error,
-    model::Uplinks,
-    network::{NetworkError, hung},
+    model::{Uplinks, Wants},
+    network::{NetworkError, hung, within},
     probe,
     settings::Policy,
     status::phase::Phase,
@@ -76,6 +76,26 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
         }
         Err(lack @ (Lack::Network(_) | Lack::Profiles(_))) => {
             tracing::warn!("{lack}");
+            Ok(false)
+        }
+    }
+}
+
+/// Whether the network has given the uplink an address and a default route, where the document names no gateway. Such a document
+/// tells neither the families nor whether a lease brings a route: one family is enough.
+pub(super) async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
+    if !wants.gateways.is_empty() {
+        return Ok(true);
+    }
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let bound = run.settings.wait.network.get();
+    let what = "an address and a default route from the network";
+    run.progress.say(&format!("waiting for {what} (up to {:.0} s)", bound.as_secs_f64()), bound);
+    let given = within(what, bound, Uplinks::wait_for_a_lease(&netlink, wants));
+    match phase(run, Phase::Network, bound, given).await? {
+        Ok(()) => Ok(true),
+        Err(error) => {
+            tracing::warn!("{}", chain(&error));
             Ok(false)
         }
     }
