@@ -72,6 +72,8 @@ fn static_host_file_with_the_operators_units_beside_it() -> Result<(), Error> {
     })
 }
 
+/// nmstate-configuration of 4.16 makes its mark first, and power was cut then: the document is not in force. Leases have no end, so
+/// that the kernel shows their addresses as those of other programs.
 #[tests::case]
 fn dhcp_keeps_its_lease() -> Result<(), Error> {
     let lab = Lab::open()?;
@@ -80,8 +82,12 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
         "  ipv4:\n    enabled: true\n    dhcp: true\n  ipv6:\n    enabled: false\n".into();
     document.rest.clear();
     let text = document.text();
-    let node = worker().keyfile("eno1", &day_one_dhcp()).file(HOST_FILE, &text, 0o644);
-    lab.run(node, &Peer::new().dhcp(), |case| {
+    let node = worker()
+        .keyfile("eno1", &day_one_dhcp())
+        .file(HOST_FILE, &text, 0o644)
+        .file(APPLIED, "", 0o644)
+        .settings("[wait]\nnetwork = 2\n");
+    lab.run(node, &Peer::new().dhcp().endless_leases(), |case| {
         case.boot()?;
         let leases = case.peer().leases()?;
         assert_eq!(leases.len(), 1, "{leases:?}");
@@ -98,8 +104,29 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
                 it.message().contains(&who) && it.message().contains(&lease)
             })?;
         }
-        Ok(())
+        a_record_that_is_lost_is_written_anew(&inside)?;
+        a_leased_address_goes_with_its_lease(&inside, address)
     })
+}
+
+fn a_record_that_is_lost_is_written_anew(inside: &Inside) -> Result<(), Error> {
+    inside.sh("rm -r /var/lib/dayone/*")?;
+    let adopted = attempt(inside)?;
+    assert_eq!(adopted.exit, 0, "{}", adopted.text());
+    assert!(adopted.text().contains("in force by another tool"), "{}", adopted.text());
+    let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+    assert!(record.contains("\"ipv4\""), "{record}");
+    Ok(())
+}
+
+fn a_leased_address_goes_with_its_lease(inside: &Inside, leased: IpAddr) -> Result<(), Error> {
+    inside.write(HOST_FILE, &Document::new().text())?;
+    let it = attempt(inside)?;
+    assert_eq!(it.exit, 0, "{}", it.text());
+    let addresses = inside.sh("ip -oneline -4 address show dev br-ex scope global")?;
+    assert!(addresses.contains(&ADDRESS.to_string()), "{addresses}");
+    assert!(!addresses.contains(&format!("{leased}/")), "{addresses}");
+    Ok(())
 }
 
 /// With the userspace datapath nmstate reads the settings of br-ex from a profile that NetworkManager generates for its tap.

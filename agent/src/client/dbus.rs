@@ -3,6 +3,7 @@
 
 mod activation;
 mod active;
+mod addresses;
 mod bus;
 mod hung;
 mod lldp;
@@ -13,10 +14,9 @@ mod systemd;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::HashMap, net::IpAddr, time::Duration};
+use std::time::Duration;
 
 use futures_util::{FutureExt as _, StreamExt as _};
-use zbus::zvariant::OwnedValue;
 
 use self::bus::{NM, call, path_of, unless_gone};
 use self::proxies::{CheckpointProxy, DeviceProxy};
@@ -244,30 +244,6 @@ impl Bus {
             }
         }
         Ok(None)
-    }
-
-    /// Addresses in the applied profile of this interface.
-    pub(crate) async fn profile_addresses(&self, name: &str) -> Result<Vec<IpAddr>, BusError> {
-        let Some(device) = self.device(name).await? else { return Ok(Vec::new()) };
-        let applied = self.device_proxy(&device).await?.get_applied_connection(0).await;
-        let applied = match applied {
-            // A device without an active profile: it has no addresses from one.
-            Err(zbus::Error::MethodError(error, ..)) if error.ends_with(".NotActive") => None,
-            applied => unless_gone(applied.map_err(call("an applied profile")))?,
-        };
-        let Some((settings, _)) = applied else { return Ok(Vec::new()) };
-        let mut found = Vec::new();
-        for family in ["ipv4", "ipv6"] {
-            let data = settings.get(family).and_then(|s| s.get("address-data"));
-            let data = data
-                .and_then(|v| v.try_clone().ok())
-                .and_then(|v| Vec::<HashMap<String, OwnedValue>>::try_from(v).ok());
-            found.extend(data.into_iter().flatten().filter_map(|entry| {
-                let text = String::try_from(entry.get("address")?.try_clone().ok()?).ok()?;
-                text.parse::<IpAddr>().ok()
-            }));
-        }
-        Ok(found)
     }
 
     /// All checkpoints that exist now.

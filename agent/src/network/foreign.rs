@@ -37,10 +37,8 @@ pub(super) async fn find(
         if candidates.is_empty() {
             continue;
         }
-        let profile = net.bus.profile_addresses(link).await?;
-        found.extend(
-            candidates.into_iter().filter(|a| !profile.contains(&a.address.on.ip)).cloned(),
-        );
+        let own = net.bus.own_addresses(link).await?;
+        found.extend(candidates.into_iter().filter(|a| !own.contains(&a.address.on.ip)).cloned());
     }
     Ok(found)
 }

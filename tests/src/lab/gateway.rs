@@ -260,7 +260,7 @@ fn start_dnsmasq(netns: &Netns, peer: &Peer, leases: &Path, log: &Path) -> Resul
     if let Some((first, last)) = peer.dhcp {
         // Without dnsmasq's ping of three seconds before an offer.
         arguments.extend(["--no-ping".into(), "--dhcp-authoritative".into()]);
-        arguments.push(format!("--dhcp-range={first},{last},1h"));
+        arguments.push(format!("--dhcp-range={first},{last},{}", peer.lease));
     }
     if peer.router_advertisements {
         arguments.push("--enable-ra".into());

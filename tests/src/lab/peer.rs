@@ -15,6 +15,7 @@ pub(crate) const LAN: &str = "lan";
 pub struct Peer {
     pub(crate) addresses: Vec<(String, IpAddr, u8)>,
     pub(crate) dhcp: Option<(Ipv4Addr, Ipv4Addr)>,
+    pub(crate) lease: &'static str,
     pub(crate) router_advertisements: bool,
     pub(crate) api: Vec<IpAddr>,
     pub(crate) api_port: u16,
@@ -42,6 +43,7 @@ impl Peer {
                 (LAN.into(), Self::GATEWAY6.into(), 64),
             ],
             dhcp: None,
+            lease: "1h",
             router_advertisements: false,
             api: vec![Self::API.into(), Self::API6.into()],
             api_port: 6443,
@@ -53,6 +55,13 @@ impl Peer {
     #[must_use]
     pub fn dhcp(mut self) -> Self {
         self.dhcp = Some((Ipv4Addr::new(192, 0, 2, 100), Ipv4Addr::new(192, 0, 2, 199)));
+        self
+    }
+
+    /// Hands them out without an end, as for a node whose address is to stay.
+    #[must_use]
+    pub fn endless_leases(mut self) -> Self {
+        self.lease = "infinite";
         self
     }
 

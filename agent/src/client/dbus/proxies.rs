@@ -123,6 +123,10 @@ pub(super) trait Device {
     fn device_type(&self) -> zbus::Result<u32>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn available_connections(&self) -> zbus::Result<Vec<OwnedObjectPath>>;
+    #[zbus(property(emits_changed_signal = "false"), name = "Dhcp4Config")]
+    fn dhcp4_config(&self) -> zbus::Result<OwnedObjectPath>;
+    #[zbus(property(emits_changed_signal = "false"), name = "Dhcp6Config")]
+    fn dhcp6_config(&self) -> zbus::Result<OwnedObjectPath>;
     #[zbus(property(emits_changed_signal = "false"))]
     fn lldp_neighbors(&self) -> zbus::Result<Vec<HashMap<String, OwnedValue>>>;
     #[allow(clippy::type_complexity, reason = "the method's own type")]
@@ -130,4 +134,22 @@ pub(super) trait Device {
         &self,
         flags: u32,
     ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.DHCP4Config",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait Dhcp4Config {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn options(&self) -> zbus::Result<HashMap<String, OwnedValue>>;
+}
+
+#[zbus::proxy(
+    interface = "org.freedesktop.NetworkManager.DHCP6Config",
+    default_service = "org.freedesktop.NetworkManager"
+)]
+pub(super) trait Dhcp6Config {
+    #[zbus(property(emits_changed_signal = "false"))]
+    fn options(&self) -> zbus::Result<HashMap<String, OwnedValue>>;
 }

@@ -44,6 +44,11 @@ enum Refusal {
     NotActive(String),
 }
 
+/// The second device's lease.
+struct Lease;
+
+const LEASE: &str = "/lease";
+
 type Sections = HashMap<String, HashMap<String, OwnedValue>>;
 
 fn objects() -> Vec<OwnedObjectPath> {
@@ -140,6 +145,17 @@ impl Device {
         1
     }
 
+    #[zbus(property, name = "Dhcp4Config")]
+    fn dhcp4_config(&self) -> fdo::Result<OwnedObjectPath> {
+        let path = if self.1 == OBJECTS[1] { LEASE } else { "/" };
+        path.try_into().map_err(|_| fdo::Error::Failed(path.to_owned()))
+    }
+
+    #[zbus(property, name = "Dhcp6Config")]
+    fn dhcp6_config(&self) -> fdo::Result<OwnedObjectPath> {
+        "/".try_into().map_err(|_| fdo::Error::Failed("/".to_owned()))
+    }
+
     fn get_applied_connection(&self, _flags: u32) -> Result<(Sections, u64), Refusal> {
         if self.1 != OBJECTS[1] {
             return Err(Refusal::NotActive("Device is not activated".to_owned()));
@@ -153,6 +169,14 @@ impl Device {
     }
 }
 
+#[zbus::interface(name = "org.freedesktop.NetworkManager.DHCP4Config")]
+impl Lease {
+    #[zbus(property)]
+    fn options(&self) -> HashMap<String, Value<'_>> {
+        HashMap::from([("ip_address".to_owned(), Value::from("192.0.2.100"))])
+    }
+}
+
 /// A client and NetworkManager's side, which lives as long as it is held.
 async fn bus(second: Second) -> Result<(Bus, zbus::Connection), Box<dyn Error>> {
     let (ours, theirs) = tokio::net::UnixStream::pair()?;
@@ -160,7 +184,8 @@ async fn bus(second: Second) -> Result<(Bus, zbus::Connection), Box<dyn Error>> 
         .server(zbus::Guid::generate())?
         .p2p()
         .serve_at("/org/freedesktop/NetworkManager", Manager)?
-        .serve_at("/org/freedesktop/NetworkManager/Settings", Settings)?;
+        .serve_at("/org/freedesktop/NetworkManager/Settings", Settings)?
+        .serve_at(LEASE, Lease)?;
     for path in OBJECTS {
         let is_second = path == OBJECTS[1];
         if is_second && second == Second::Removed {
@@ -240,10 +265,11 @@ async fn a_device_that_no_name_leads_to_is_sought_in_the_list() -> Result<(), Bo
 #[tokio::test]
 async fn only_an_idle_device_has_no_applied_profile() -> Result<(), Box<dyn Error>> {
     let (present, _manager) = bus(Second::Present).await?;
-    assert!(present.profile_addresses("idle").await?.is_empty());
-    assert_eq!(present.profile_addresses("eno1").await?, [std::net::Ipv4Addr::new(192, 0, 2, 10)]);
+    assert!(present.own_addresses("idle").await?.is_empty());
+    let own = [10, 100].map(|last| std::net::Ipv4Addr::new(192, 0, 2, last));
+    assert_eq!(present.own_addresses("eno1").await?, own, "the profile's and the lease's");
     let (silent, _manager) = bus(Second::Silent).await?;
-    assert!(silent.profile_addresses("eno1").await.is_err());
+    assert!(silent.own_addresses("eno1").await.is_err());
     Ok(())
 }
 
