@@ -59,13 +59,18 @@ async fn activate_one(
 
 /// Activates interfaces again that waited for an address of the network before the change, and still do. A DHCP client without an
 /// answer asks once a minute by then (RFC 2131, 4.1), though its bridge may have got its uplink just now; and nmstate leaves an
-/// interface alone whose profile stays as it was.
+/// interface alone whose profile stays as it was. A profile that has another one in its place is left alone.
 pub(super) async fn ask_again(
     net: &Clients<'_>,
     before: &Before,
     wants: &Wants,
 ) -> Result<(), NetworkError> {
-    for profile in unanswered(before, wants) {
+    let unanswered = unanswered(before, wants);
+    if unanswered.is_empty() {
+        return Ok(());
+    }
+    let now = net.bus.active().await?;
+    for profile in unanswered.into_iter().filter(|profile| now.contains(profile)) {
         activate_one(net, profile, "no address came before the change; activating it again")
             .await?;
     }
