@@ -98,6 +98,7 @@ fn differences(arguments: &DiffArguments, streams: &mut Streams<'_>) -> Result<F
     streams.read(&new);
     let mut diagnostics = old.diagnostics.clone();
     diagnostics.extend(new.diagnostics.clone());
+    diagnostics.extend(changes::losses(&old, &new));
     streams.diagnostics(&diagnostics);
     // Unread parts would be shown as removed or added.
     if diagnostics.has_errors() {

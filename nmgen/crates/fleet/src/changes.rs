@@ -5,6 +5,7 @@ mod pairs;
 
 use nmgen_core::difference::{Difference, fields};
 use nmgen_core::source::{Host, Stage};
+use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::format::printable;
 use std::sync::Arc;
 
@@ -12,6 +13,10 @@ use self::machine::Fact;
 use self::pairs::{Pair, pairs};
 use crate::derive;
 use crate::source::{Cluster, Hosts};
+
+rules! {
+    warning AGENT_LEFT_OUT = "agent-left-out";
+}
 
 /// A host that differs.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +128,22 @@ pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
         changes.push(Compared { change, before, after });
     }
     changes
+}
+
+/// Warnings of MachineConfigs that lose the agent: such an object is replaced as a whole.
+#[must_use]
+pub fn losses(old: &Hosts, new: &Hosts) -> Diagnostics {
+    let had_agent =
+        |name: &str| old.machine_configs.iter().any(|it| it.has_agent && it.name == name);
+    let without = new.machine_configs.iter().filter(|it| !it.has_agent && had_agent(&it.name));
+    let told = without.map(|it| {
+        let message = format!("{} has the agent's units so far, and none here", it.name);
+        Diagnostic::new(AGENT_LEFT_OUT, message, it.place.clone()).help(
+            "a MachineConfig is replaced as a whole: this one takes the agent off its nodes, with a reboot; \
+             `nmgen generate` with the options of the present one (--install IMAGE, --agent) keeps it",
+        )
+    });
+    told.collect()
 }
 
 fn document(before: &Host, after: &Host, old: &Cluster, new: &Cluster) -> Document {

@@ -3,7 +3,7 @@
 use nmgen_core::profile;
 use nmgen_document::diagnostic::Rule;
 
-use crate::{allow, check, derive, output, source};
+use crate::{allow, changes, check, derive, output, source};
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {
@@ -15,6 +15,7 @@ pub fn rules() -> Vec<Rule> {
         check::rules(),
         profile::rules(),
         output::rules(),
+        changes::RULES.to_vec(),
         allow::RULES.to_vec(),
     ]
     .concat()

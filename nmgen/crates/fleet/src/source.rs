@@ -44,7 +44,7 @@ use self::clusters::Origin;
 pub use self::extent::Extent;
 use self::found::Found;
 pub use self::hardware::{Card, Hardware};
-pub use self::hosts::{Hosts, ManagementController, Replicas};
+pub use self::hosts::{Hosts, MachineConfig, ManagementController, Replicas};
 pub(crate) use self::hosts::{cluster_of, directory_of};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
 

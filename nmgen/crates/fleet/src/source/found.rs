@@ -287,12 +287,13 @@ impl Found {
             is_usable
         });
         let (clusters, allowances) = (clusters.clusters, self.loaded.allowances);
-        let hardware = self.loaded.hardware;
+        let (hardware, machine_configs) = (self.loaded.hardware, self.loaded.machine_configs);
         Hosts {
             hosts,
             management_controllers,
             hardware,
             states,
+            machine_configs,
             clusters,
             diagnostics,
             allowances,

@@ -36,6 +36,17 @@ pub struct ManagementController {
     pub place: Place,
 }
 
+/// A MachineConfig of a role's nodes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MachineConfig {
+    /// Its name.
+    pub name: String,
+    /// Whether it has dayone.service, enabled or with its text.
+    pub has_agent: bool,
+    /// The place of its name.
+    pub place: Place,
+}
+
 /// The hosts of all sources, and the faults of the sources' files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hosts {
@@ -47,6 +58,8 @@ pub struct Hosts {
     pub hardware: Vec<Hardware>,
     /// The states of nodes for which a document is among the hosts.
     pub states: Vec<Host>,
+    /// The MachineConfigs that bring documents or the agent.
+    pub machine_configs: Vec<MachineConfig>,
     /// The clusters of the hosts, and those that are described without hosts.
     pub clusters: Vec<Cluster>,
     /// Skipped files and parts of files, each with the reason.

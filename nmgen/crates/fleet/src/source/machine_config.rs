@@ -8,13 +8,17 @@ use nmgen_document::{Document, Node};
 use super::embedded;
 use super::found::Found;
 use super::manifest::Manifest;
+use crate::source::MachineConfig;
 use crate::source::hosts_directory::{self, HOST_FILE_EMPTY};
 
 /// The hosts directory on a node.
 const DIRECTORY: &str = "/etc/nmstate/openshift";
+/// The agent's unit.
+const AGENT: &str = "dayone.service";
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
+    found.loaded.machine_configs.extend(itself(manifest, root));
     let labels = manifest.at(root, &["metadata", "labels"]);
     let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
     let storage = manifest.at(root, &["spec", "config", "storage"]);
@@ -39,6 +43,17 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
             ..Host::new(Some(name.to_owned()), manifest.place(at))
         });
     }
+}
+
+/// The object beside its documents.
+fn itself(manifest: &mut Manifest<'_>, root: &Node<'_>) -> Option<MachineConfig> {
+    let metadata = manifest.at(root, &["metadata"])?;
+    let (name, at) = manifest.text(metadata, "name")?;
+    let (name, place) = (name.to_owned(), manifest.place(at));
+    let systemd = manifest.at(root, &["spec", "config", "systemd"]);
+    let units = systemd.map(|systemd| manifest.list(systemd, "units")).unwrap_or_default();
+    let has_agent = units.iter().any(|unit| unit.text_at("name") == Some(AGENT));
+    Some(MachineConfig { name, has_agent, place })
 }
 
 fn document(
