@@ -68,7 +68,7 @@ pub(crate) enum Error {
     DocumentFirst,
     #[error(
         "there is no last good configuration: no document was committed on this node; \
-         `dayone bridge` makes an automatic br-ex anew"
+         without its document's file br-ex is automatic, and `dayone bridge` makes it anew"
     )]
     NoLastGood,
     #[error(transparent)]

@@ -10,7 +10,7 @@ class Dayone(Plugin, RedHatPlugin, DebianPlugin, UbuntuPlugin):
     short_desc = 'dayone, the network of an OpenShift node before kubelet'
     plugin_name = 'dayone'
     profiles = ('network', 'openshift', 'boot')
-    files = ('/usr/bin/dayone',)
+    files = ('/usr/bin/dayone', '/usr/local/bin/dayone')
 
     def setup(self):
         # Without secrets by itself, and within ten seconds.

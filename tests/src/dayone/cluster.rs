@@ -1,8 +1,8 @@
 //! A stand-in for `oc` and for the machine-config-operator, as far as a rollout in waves needs them: pools, the files of their
 //! MachineConfigs, `paused`, `maxUnavailable`, and reboots that somebody asks for.
 //!
-//! Like the operator, it changes a node only while that is Ready, writes files without a reboot (so says the node disruption
-//! policy), and takes as many nodes at once as may be unavailable, those that are so already included.
+//! Like the operator, it changes a node only while that is Ready, writes documents without a reboot (so says the node disruption
+//! policy) and other files with one, and takes as many nodes at once as may be unavailable, those that are so already included.
 
 #![allow(clippy::expect_used, reason = "a step of the case")]
 
@@ -50,6 +50,8 @@ case "$1 $2" in
 *) printf '%s\n' "$*" >>"$place/asked" ;;
 esac
 "#;
+/// The directory whose files the operator writes without a reboot.
+const WITHOUT_REBOOT: &str = "/etc/nmstate/openshift/";
 /// Whether the boot of a node has come to where it stays: Ready, or held.
 const SETTLED: &str = "systemctl is-active --quiet kubelet.service || \
     systemctl is-failed --quiet dayone-health@waiting.service";
@@ -235,15 +237,17 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
             ["patch", pool, "--type", "merge", "--patch", patch] => self.patch(pool, patch)?,
             ["adm", "reboot-machine-config-pool", pool] => {
                 let name = pool.strip_prefix("mcp/").expect("a pool");
-                assert!(self.pools.iter().any(|pool| pool.name == name), "no pool {name}");
+                let is_own = matches!(name, "master" | "worker");
+                assert!(is_own, "only master or worker machineconfigpools are accepted: {name}");
                 // A MachineConfig of that role: pools that inherit from it have it too.
                 *self.asked.entry(name.to_owned()).or_default() += 1;
             }
-            ["adm", "wait-for-node-reboot", "nodes", "-l", label] => {
-                let its = self.labels.iter().filter(|it| it.1 == *label).map(|it| it.0.clone());
-                for node in its.collect::<Vec<_>>() {
-                    let wanted = self.wanted(&node).reboots;
-                    let is_done = self.current[&node].reboots == wanted && self.is_ready(&node);
+            // A command's work is done, as far as it gets, when the next one comes.
+            ["wait", _, "--for=condition=Updating", _] => {}
+            ["wait", pool, "--for=condition=Updated", _] => {
+                let name = pool.strip_prefix("mcp/").expect("a pool");
+                for node in self.current.keys().filter(|node| self.pool_of(node) == name) {
+                    let is_done = self.current[node] == self.wanted(node) && self.is_ready(node);
                     assert!(is_done, "the command would wait for {node}");
                 }
             }
@@ -268,6 +272,7 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
                         max_unavailable: spec["maxUnavailable"].as_u64().unwrap_or(1).to_string(),
                         name,
                     };
+                    self.pools.retain(|it| it.name != pool.name);
                     self.pools.push(pool);
                 }
                 Some("MachineConfig") => {
@@ -345,10 +350,12 @@ impl<'f, 'lab> Cluster<'f, 'lab> {
         for node in &nodes {
             let wanted = self.wanted(node);
             let current = &self.current[node];
+            let mut reboots = wanted.reboots != current.reboots;
             for file in wanted.files.iter().filter(|file| !current.files.contains(file)) {
                 self.fleet.inside(node)?.write(&file.path, &file.text)?;
+                reboots |= !file.path.starts_with(WITHOUT_REBOOT);
             }
-            if wanted.reboots != current.reboots {
+            if reboots {
                 rebooting.push(node.clone());
             }
             self.current.insert(node.clone(), wanted);
