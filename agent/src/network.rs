@@ -1,6 +1,7 @@
 //! The network interface of a transaction: one small trait, so that a fake can fail or hang at
 //! every step.
 
+mod above;
 mod activate;
 mod automatic;
 pub(crate) mod bridges;
@@ -153,6 +154,9 @@ pub(crate) trait Network {
         before: &Before,
         made: &[String],
     ) -> Result<(), NetworkError>;
+    /// Activates profiles on the document's links again that are none of its own, were up before, and are down. What fails is told:
+    /// the change is verified by then.
+    async fn activate_above(&self, before: &Before, wants: &Wants);
     /// The families that have a default route through the document's interfaces.
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError>;
     /// Makes the change permanent: destroys every checkpoint that is not in `before`.

@@ -9,15 +9,28 @@ use tests::{
     lab::{Case, Error, Inside, Lab, Peer},
 };
 
+/// A link of another profile on the card, that somebody has activated.
+const STORAGE: &str = "[connection]\nid=storage\ntype=macvlan\ninterface-name=storage\nautoconnect=false\n\n\
+                       [macvlan]\nparent=eno1\nmode=2\n\n\
+                       [ipv4]\nmethod=manual\naddress1=198.18.0.80/24\n\n[ipv6]\nmethod=disabled\n";
+
+/// Takes it down where the card is activated anew, as NetworkManager 1.42 does with a VLAN of a bond.
+const TAKES_IT_DOWN: (&str, &str) = (
+    "/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab",
+    "#!/bin/sh\n[ \"$1\" != eno1 ] || [ ! -e /run/lab-down ] || ip link delete storage\n",
+);
+
 #[tests::case]
 fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), Error> {
     let lab = Lab::open()?;
     // No document at first: the old bridge is recorded.
     let node = configure_ovs(worker()).file(HOST_FILE, "", 0o644).settings(HASTE);
+    let node = node.keyfile("storage", STORAGE).file(TAKES_IT_DOWN.0, TAKES_IT_DOWN.1, 0o755);
     lab.run(node, &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
+        inside.sh("nmcli connection up storage")?;
         inside.wait_unit("kubelet.service", "active", SOON)?;
         inside.sh("systemctl stop kubelet.service; rm -r /run/lab-kubelet")?;
         settle(&inside)?;
@@ -44,6 +57,7 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         assert_eq!(inside.read(APPLIED)?, None);
         assert!(!kubelet_ran(&inside)?);
 
+        inside.sh("touch /run/lab-down")?;
         inside.write(HOST_FILE, &Document::new().text())?;
         let it = attempt(&inside)?;
         assert_eq!(it.exit, 0, "{}", it.text());
@@ -51,6 +65,8 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         assert_eq!(case.peer().mac_of(ADDRESS)?.as_deref(), Some(MAC));
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
+        let storage = "ip -oneline -4 address show dev storage | grep 198.18.0.80/24";
+        inside.wait_sh(storage, SOON)?;
         let profiles = inside.sh("nmcli -g NAME connection show; ls /etc/NetworkManager/system-connections")?;
         for theirs in ["ovs-port-", "ovs-if-", "br-ex.nmconnection"] {
             assert!(!profiles.contains(theirs), "{theirs} in {profiles}");

@@ -40,6 +40,11 @@ impl Profile {
         of("controller").or_else(|| of("master"))
     }
 
+    /// The link below, of a VLAN and the like: a UUID or an interface name.
+    pub(crate) fn parent(&self) -> Option<&str> {
+        self.settings.text(self.kind(), "parent")
+    }
+
     /// Whether NetworkManager activates it without being asked.
     pub(crate) fn connects_by_itself(&self) -> bool {
         self.settings.flag("connection", "autoconnect").unwrap_or(true)

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Network, NetworkError, Undone, activate, automatic, bridges, captures,
+    Network, NetworkError, Undone, above, activate, automatic, bridges, captures,
     clients::Clients,
     foreign, foreign_routes, hung, planning, readiness,
     restore::{self, Proof},
@@ -320,6 +320,10 @@ impl Network for RealNetwork<'_> {
         let mut ovsdb = self.ovsdb().await?;
         bridges::return_patch_ports(&mut ovsdb, &before.bridges, made).await?;
         Ok(bridges::return_ofports(&mut ovsdb, &before.bridges).await?)
+    }
+
+    async fn activate_above(&self, before: &Before, wants: &Wants) {
+        above::activate(&self.clients, before, wants).await;
     }
 
     async fn uplinks(&self, wants: &Wants) -> Result<Uplinks, NetworkError> {

@@ -222,6 +222,7 @@ impl Network for Fake {
     async fn return_patch_ports(&self, _: &Before, _: &[String]) -> Result<(), NetworkError> {
         self.step(Step::ReturnPatchPorts).await
     }
+    async fn activate_above(&self, _: &Before, _: &Wants) {}
     async fn uplinks(&self, _: &Wants) -> Result<Uplinks, NetworkError> {
         self.step(Step::Uplinks).await?;
         Ok(self.uplinks.clone())
