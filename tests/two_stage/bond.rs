@@ -89,7 +89,9 @@ fn only_activations_flap(inside: &Inside, mode: &str) -> Result<()> {
     ));
     let [before, after] = counts[..] else { return Err(format!("{counts:?}").into()) };
     assert_eq!(before, 1, "before the agent");
-    assert!(activations <= 2, "{activations}");
+    // NetworkManager 1.42 takes one more.
+    let is_old = inside.sh("NetworkManager --version")?.starts_with("1.42.");
+    assert!(activations <= 2 + usize::from(is_old), "{activations}");
     let interrupted = activations.saturating_sub(1);
     assert!(
         usize::try_from(after - before)? <= activations + interrupted,
