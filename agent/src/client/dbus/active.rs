@@ -56,7 +56,8 @@ impl ActiveConnection {
     }
 }
 
-fn take<T>(
+/// A property, taken out of all.
+pub(super) fn take<T>(
     properties: &mut HashMap<String, OwnedValue>,
     name: &'static str,
 ) -> Result<T, zbus::Error>
@@ -92,7 +93,7 @@ impl Bus {
         let query = || call(ACTIVE_CONNECTIONS);
         let paths = self.manager.active_connections().await.map_err(query())?;
         let one = async |path: OwnedObjectPath| {
-            let answer = self.properties(&path).await;
+            let answer = self.properties(&path, INTERFACE).await;
             Ok::<_, BusError>(match unless_gone(answer.map_err(query()))? {
                 Some(properties) => {
                     Some(ActiveConnection::read(path, properties).map_err(query())?)
@@ -103,9 +104,11 @@ impl Bus {
         Ok(try_join_all(paths.into_iter().map(one)).await?.into_iter().flatten().collect())
     }
 
-    async fn properties(
+    /// All properties of an object's interface, in one question.
+    pub(super) async fn properties(
         &self,
         path: &OwnedObjectPath,
+        interface: &'static str,
     ) -> Result<HashMap<String, OwnedValue>, zbus::Error> {
         let proxy = PropertiesProxy::builder(&self.connection)
             .cache_properties(zbus::proxy::CacheProperties::No)
@@ -113,7 +116,7 @@ impl Bus {
             .path(path)?
             .build()
             .await?;
-        let interface = zbus::names::InterfaceName::from_static_str(INTERFACE)?;
+        let interface = zbus::names::InterfaceName::from_static_str(interface)?;
         Ok(proxy.get_all(interface).await?)
     }
 

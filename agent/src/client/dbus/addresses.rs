@@ -5,12 +5,15 @@ use std::{collections::HashMap, net::IpAddr};
 use zbus::zvariant::{OwnedObjectPath, OwnedValue};
 
 use super::{
+    active::take,
     bus::{Bus, BusError, call, unless_gone},
-    proxies::{Dhcp4ConfigProxy, Dhcp6ConfigProxy},
 };
 
 /// The path of what is not there.
 const NONE: &str = "/";
+/// The interface of a lease, and its option with the address.
+const DHCP4: (&str, &str) = ("org.freedesktop.NetworkManager.DHCP4Config", "ip_address");
+const DHCP6: (&str, &str) = ("org.freedesktop.NetworkManager.DHCP6Config", "ip6_address");
 
 impl Bus {
     /// Addresses of this interface from its applied profile or a lease. The kernel shows that of an endless lease like one that
@@ -32,43 +35,30 @@ impl Bus {
                 .and_then(|v| Vec::<HashMap<String, OwnedValue>>::try_from(v).ok());
             found.extend(data.into_iter().flatten().filter_map(|entry| address(&entry, "address")));
         }
-        let lease = || call("a lease");
         let paths = tokio::try_join!(device.dhcp4_config(), device.dhcp6_config());
-        let Some((v4, v6)) = unless_gone(paths.map_err(lease()))? else { return Ok(found) };
-        let v4 = self.lease_v4(v4).await.map_err(lease());
-        let v6 = self.lease_v6(v6).await.map_err(lease());
-        let leases = [(unless_gone(v4)?, "ip_address"), (unless_gone(v6)?, "ip6_address")];
-        let leased = |(lease, key): (Option<HashMap<String, OwnedValue>>, _)| address(&lease?, key);
-        found.extend(leases.into_iter().filter_map(leased));
+        let Some((v4, v6)) = unless_gone(paths.map_err(call("a lease")))? else {
+            return Ok(found);
+        };
+        for (path, (interface, key)) in [(v4, DHCP4), (v6, DHCP6)] {
+            let lease = self.lease(&path, interface).await?;
+            found.extend(lease.and_then(|lease| address(&lease, key)));
+        }
         Ok(found)
     }
 
     /// The options of a lease; none without one.
-    async fn lease_v4(
+    async fn lease(
         &self,
-        path: OwnedObjectPath,
-    ) -> Result<HashMap<String, OwnedValue>, zbus::Error> {
+        path: &OwnedObjectPath,
+        interface: &'static str,
+    ) -> Result<Option<HashMap<String, OwnedValue>>, BusError> {
         if path.as_str() == NONE {
-            return Ok(HashMap::new());
+            return Ok(None);
         }
-        let proxy = Dhcp4ConfigProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)?;
-        proxy.build().await?.options().await
-    }
-
-    /// [`Self::lease_v4`] of DHCPv6.
-    async fn lease_v6(
-        &self,
-        path: OwnedObjectPath,
-    ) -> Result<HashMap<String, OwnedValue>, zbus::Error> {
-        if path.as_str() == NONE {
-            return Ok(HashMap::new());
-        }
-        let proxy = Dhcp6ConfigProxy::builder(&self.connection)
-            .cache_properties(zbus::proxy::CacheProperties::No)
-            .path(path)?;
-        proxy.build().await?.options().await
+        let read = call("a lease");
+        let answer = self.properties(path, interface).await;
+        let Some(mut properties) = unless_gone(answer.map_err(&read))? else { return Ok(None) };
+        take(&mut properties, "Options").map(Some).map_err(&read)
     }
 }
 

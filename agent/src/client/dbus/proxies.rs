@@ -135,21 +135,3 @@ pub(super) trait Device {
         flags: u32,
     ) -> zbus::Result<(HashMap<String, HashMap<String, OwnedValue>>, u64)>;
 }
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.DHCP4Config",
-    default_service = "org.freedesktop.NetworkManager"
-)]
-pub(super) trait Dhcp4Config {
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn options(&self) -> zbus::Result<HashMap<String, OwnedValue>>;
-}
-
-#[zbus::proxy(
-    interface = "org.freedesktop.NetworkManager.DHCP6Config",
-    default_service = "org.freedesktop.NetworkManager"
-)]
-pub(super) trait Dhcp6Config {
-    #[zbus(property(emits_changed_signal = "false"))]
-    fn options(&self) -> zbus::Result<HashMap<String, OwnedValue>>;
-}
