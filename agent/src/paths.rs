@@ -197,7 +197,7 @@ impl Paths {
         self.under("/run/dayone/in-force")
     }
 
-    /// Mark: the document of this node is in force, and br-ex its affair.
+    /// Mark: br-ex is the affair of the document in force, to whose file it is a link.
     pub(crate) fn bridge_of_document(&self) -> PathBuf {
         self.under("/run/dayone/bridge-of-document")
     }

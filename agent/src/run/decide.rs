@@ -116,6 +116,11 @@ pub(crate) async fn attempt(
 /// Reports a success, and keeps the record true.
 async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
     marks::succeeded(run.paths, success);
+    if matches!(success, Success::Committed | Success::Unchanged | Success::Adopted)
+        && let Some(document) = run.status.get().document
+    {
+        marks::bridge_of_document(run.paths, &document);
+    }
     run.succeeded(success);
     if success == Success::Unchanged {
         forget_failures(run);

@@ -5,7 +5,7 @@
 //! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
 //! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
-//! | `bridge-of-document` | a document is in force | its file is removed, or `dayone bridge` ends well | dayone-bridge keeps off |
+//! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 //! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
@@ -137,8 +137,17 @@ fn put_in_force(paths: &Paths) {
     clear(&paths.bridge_undecided());
     set(&paths.chosen());
     set(&paths.in_force());
-    set(&paths.bridge_of_document());
     set(&paths.ovs_config_executed());
+}
+
+/// br-ex is this document's affair: a link to its file, so that the mark ends with that.
+pub(super) fn bridge_of_document(paths: &Paths, document: &Path) {
+    let mark = paths.bridge_of_document();
+    clear(&mark);
+    let failed = |source| FileError::Write { path: mark.clone(), source };
+    warn(
+        std::os::unix::fs::symlink(paths.under(&document.to_string_lossy()), &mark).map_err(failed),
+    );
 }
 
 fn set(mark: &Path) {
@@ -228,29 +237,50 @@ mod tests {
         let paths = Paths::new(root.path());
         bridge_undecided(&paths);
         succeeded(&paths, Success::Committed);
-        assert!(!is_boot_held(&paths) && paths.bridge_of_document().exists());
-        // Made by hand, after the document's file was removed.
-        bridge_made(&paths);
-        assert!(!paths.bridge_of_document().exists());
+        assert!(!is_boot_held(&paths));
+        Ok(())
+    }
+
+    #[test]
+    fn a_bridge_is_a_documents_as_long_as_its_file_is_there() -> Result<(), std::io::Error> {
+        type End = fn(&Paths);
+        let ends: [End; 3] = [
+            |paths| succeeded(paths, Success::Removed),
+            |paths| succeeded(paths, Success::Nothing),
+            bridge_made,
+        ];
+        for end in ends {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            let document = "/etc/nmstate/openshift/worker-0.yml";
+            std::fs::create_dir_all(paths.documents())?;
+            std::fs::write(paths.under(document), "interfaces: []\n")?;
+            succeeded(&paths, Success::Committed);
+            // Each run makes it anew.
+            for _ in 0..2 {
+                bridge_of_document(&paths, Path::new(document));
+                assert!(paths.bridge_of_document().exists());
+            }
+            std::fs::remove_file(paths.under(document))?;
+            assert!(!paths.bridge_of_document().exists(), "systemd follows links too");
+            end(&paths);
+            std::fs::write(paths.under(document), "interfaces: []\n")?;
+            assert!(!paths.bridge_of_document().exists());
+        }
         Ok(())
     }
 
     #[test]
     fn each_end_leaves_its_marks() -> Result<(), std::io::Error> {
         type End = fn(&Paths);
-        let removed_later: End = |p| {
-            succeeded(p, Success::Committed);
-            succeeded(p, Success::Removed);
-        };
-        // undecided, chosen, in-force, bridge-of-document, configure-ovs.sh's own
-        let cases: [(&str, End, [bool; 5]); 7] = [
-            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false, false]),
-            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, false, true]),
-            ("removed later", removed_later, [false, false, true, false, true]),
-            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true, true]),
-            ("last good", in_force, [false, true, true, true, true]),
-            ("continue", without_document, [false, true, false, false, false]),
-            ("failed", |_| {}, [true, true, false, false, false]),
+        // undecided, chosen, in-force, configure-ovs.sh's own
+        let cases: [(&str, End, [bool; 4]); 6] = [
+            ("nothing", |p| succeeded(p, Success::Nothing), [false, false, false, false]),
+            ("removed", |p| succeeded(p, Success::Removed), [false, false, true, true]),
+            ("committed", |p| succeeded(p, Success::Committed), [false, true, true, true]),
+            ("last good", in_force, [false, true, true, true]),
+            ("continue", without_document, [false, true, false, false]),
+            ("failed", |_| {}, [true, true, false, false]),
         ];
         for (name, end, expected) in cases {
             let root = tempfile::tempdir()?;
@@ -258,13 +288,8 @@ mod tests {
             undecided(&paths);
             chosen(&paths);
             end(&paths);
-            let marks = [
-                paths.undecided(),
-                paths.chosen(),
-                paths.in_force(),
-                paths.bridge_of_document(),
-                paths.ovs_config_executed(),
-            ];
+            let marks =
+                [paths.undecided(), paths.chosen(), paths.in_force(), paths.ovs_config_executed()];
             assert_eq!(marks.map(|mark| mark.exists()), expected, "{name}");
         }
         Ok(())
