@@ -192,6 +192,19 @@ impl Uplinks {
         }
     }
 
+    /// Whether an interface that asks the network has an address of it; a lease may bring no default route.
+    pub(crate) async fn has_a_lease(
+        netlink: &Netlink,
+        wants: &Wants,
+    ) -> Result<bool, NetworkError> {
+        let kernel = Kernel::look(netlink, false).await?;
+        let has = |(family, link): (Family, LinkRef)| {
+            let named = kernel.links.iter().filter(|it| it.is(&link));
+            named.into_iter().any(|it| kernel.addresses.contains(&(it.name.clone(), family)))
+        };
+        Ok(wants.leads().into_iter().any(has))
+    }
+
     fn lacking(&self, kernel: &Kernel) -> Vec<String> {
         let lacks = self.families.iter().filter(|f| !kernel.is_usable(**f, &self.preferred(**f)));
         let mut lacks: Vec<String> =

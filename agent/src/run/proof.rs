@@ -82,9 +82,9 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
 }
 
 /// Whether the network has given the uplink an address and a default route, where the document names no gateway. Such a document
-/// tells neither the families nor whether a lease brings a route: one family is enough.
+/// tells neither the families nor whether a lease brings a route: one family is enough, and after the wait an address.
 pub(super) async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
-    if !wants.gateways.is_empty() {
+    if !wants.gateways.is_empty() || wants.leads().is_empty() {
         return Ok(true);
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
@@ -96,7 +96,7 @@ pub(super) async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error
         Ok(()) => Ok(true),
         Err(error) => {
             tracing::warn!("{}", chain(&error));
-            Ok(false)
+            Ok(Uplinks::has_a_lease(&netlink, wants).await?)
         }
     }
 }
