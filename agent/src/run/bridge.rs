@@ -28,7 +28,8 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
-    if decides {
+    // Where br-ex is a document's, a start after a crash is skipped, and nobody would take the mark away.
+    if decides && !paths.bridge_of_document().exists() {
         marks::bridge_undecided(paths);
     }
     let replaces_document = match Box::pin(owner(paths)).await {
