@@ -198,12 +198,16 @@ impl Default for Timeouts {
     }
 }
 
+/// For the activation of other profiles' links after a change. NetworkManager answers within milliseconds, on a busy node within
+/// seconds, and works on by itself.
+pub(crate) const OTHER_PROFILES: Duration = Duration::from_secs(10);
+
 impl Timeouts {
     /// Timeout of the transaction's checkpoints, the sum of the phases they cover. Not a round
     /// number: the timeout distinguishes them from checkpoints of other programs.
     pub(crate) fn checkpoint_seconds(&self) -> u32 {
         let whole = [self.take_over, self.apply, self.verify, self.probe, self.checkpoint];
-        let whole: Duration = whole.iter().map(|bound| bound.get()).sum();
+        let whole = whole.iter().map(|bound| bound.get()).sum::<Duration>() + OTHER_PROFILES;
         let seconds = u32::try_from(whole.as_secs()).unwrap_or(u32::MAX - 20);
         seconds - seconds % 10 + 17
     }
@@ -441,6 +445,7 @@ mod tests {
             let t = settings.timeout;
             let covered = [t.take_over, t.apply, t.verify, t.probe, t.checkpoint];
             let covered: f64 = covered.iter().map(|bound| bound.get().as_secs_f64()).sum();
+            let covered = covered + super::OTHER_PROFILES.as_secs_f64();
             let seconds = t.checkpoint_seconds();
             assert_eq!(seconds % 10, 7, "{seconds}");
             let spare = f64::from(seconds) - covered;

@@ -67,6 +67,9 @@ fn bridge_of_configure_ovs_comes_back_exactly_or_is_taken_over() -> Result<(), E
         assert_eq!(inside.sh("ovs-vsctl list-br")?, "br-ex");
         let storage = "ip -oneline -4 address show dev storage | grep 198.18.0.80/24";
         inside.wait_sh(storage, SOON)?;
+        inside.wait_journal(&["SYSLOG_IDENTIFIER=dayone"], SOON, |entry| {
+            entry.message().starts_with("storage is down since the change")
+        })?;
         let profiles = inside.sh("nmcli -g NAME connection show; ls /etc/NetworkManager/system-connections")?;
         for theirs in ["ovs-port-", "ovs-if-", "br-ex.nmconnection"] {
             assert!(!profiles.contains(theirs), "{theirs} in {profiles}");

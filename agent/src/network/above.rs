@@ -1,20 +1,20 @@
 //! Profiles of other links on the links of a change: VLANs, VXLANs, MACVLANs.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::collections::BTreeSet;
 
 use nmgen::chain;
 use tokio::time::timeout;
 
 use super::{NetworkError, clients::Clients};
-use crate::model::{Active, Before, Profile, Wants};
-
-/// NetworkManager answers within milliseconds, on a busy node within seconds, and works on by itself.
-const BOUND: Duration = Duration::from_secs(10);
+use crate::{
+    model::{Active, Before, Profile, Wants},
+    settings::OTHER_PROFILES,
+};
 
 /// Activates those again that were up before the change, and are down: NetworkManager 1.42 leaves a VLAN down when its bond becomes
-/// a port, and any version one without autoconnect. They are no part of the change: what fails is told.
+/// a port, and any version one without autoconnect. They are no part of the change: a refusal is told.
 pub(super) async fn activate(net: &Clients<'_>, before: &Before, wants: &Wants) {
-    match timeout(BOUND, activate_lost(net, before, wants)).await {
+    match timeout(OTHER_PROFILES, activate_lost(net, before, wants)).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!("links of other profiles may be down: {}", chain(&error)),
         Err(_late) => {

@@ -70,7 +70,12 @@ pub(super) async fn ask_again(
         return Ok(());
     }
     let now = net.bus.active().await?;
-    for profile in unanswered.into_iter().filter(|profile| now.contains(profile)) {
+    let is_replaced = |profile: &&Active| {
+        now.iter().any(|it| {
+            it.device == profile.device && it.kind == profile.kind && it.uuid != profile.uuid
+        })
+    };
+    for profile in unanswered.into_iter().filter(|profile| !is_replaced(profile)) {
         activate_one(net, profile, "no address came before the change; activating it again")
             .await?;
     }
