@@ -12,7 +12,7 @@ use std::sync::Arc;
 use self::machine::Fact;
 use self::pairs::{Pair, pairs};
 use crate::derive;
-use crate::source::{Cluster, Hosts};
+use crate::source::{Cluster, Hosts, MachineConfig};
 
 rules! {
     warning AGENT_LEFT_OUT = "agent-left-out";
@@ -130,16 +130,23 @@ pub fn compared<'h>(old: &'h Hosts, new: &'h Hosts) -> Vec<Compared<'h>> {
     changes
 }
 
-/// Warnings of MachineConfigs that lose the agent: such an object is replaced as a whole.
+/// Warnings of MachineConfigs that lose the agent: such an object is replaced as a whole. None where another one of the role has it
+/// now, nor where several have the name, as in several clusters.
 #[must_use]
 pub fn losses(old: &Hosts, new: &Hosts) -> Diagnostics {
-    let had_agent =
-        |name: &str| old.machine_configs.iter().any(|it| it.has_agent && it.name == name);
-    let without = new.machine_configs.iter().filter(|it| !it.has_agent && had_agent(&it.name));
+    let named = |hosts: &Hosts, name: &str| -> Vec<bool> {
+        hosts.machine_configs.iter().filter(|it| it.name == name).map(|it| it.has_agent).collect()
+    };
+    let has_it_elsewhere = |lost: &MachineConfig| {
+        new.machine_configs.iter().any(|it| it.has_agent && it.role == lost.role)
+    };
+    let without = new.machine_configs.iter().filter(|it| {
+        named(old, &it.name) == [true] && named(new, &it.name) == [false] && !has_it_elsewhere(it)
+    });
     let told = without.map(|it| {
         let message = format!("{} has the agent's units so far, and none here", it.name);
         Diagnostic::new(AGENT_LEFT_OUT, message, it.place.clone()).help(
-            "a MachineConfig is replaced as a whole: this one takes the agent off its nodes, with a reboot; \
+            "a MachineConfig is replaced as a whole: the operator reboots its nodes, and what --install has brought goes; \
              `nmgen generate` with the options of the present one (--install IMAGE, --agent) keeps it",
         )
     });

@@ -41,6 +41,8 @@ pub struct ManagementController {
 pub struct MachineConfig {
     /// Its name.
     pub name: String,
+    /// The nodes' role.
+    pub role: Option<String>,
     /// Whether it has dayone.service, enabled or with its text.
     pub has_agent: bool,
     /// The place of its name.

@@ -18,9 +18,9 @@ const AGENT: &str = "dayone.service";
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
-    found.loaded.machine_configs.extend(itself(manifest, root));
     let labels = manifest.at(root, &["metadata", "labels"]);
     let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
+    found.loaded.machine_configs.extend(itself(manifest, root, role.clone()));
     let storage = manifest.at(root, &["spec", "config", "storage"]);
     let files = storage.map(|storage| manifest.list(storage, "files")).unwrap_or_default();
     for file in files {
@@ -46,14 +46,23 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
 }
 
 /// The object beside its documents.
-fn itself(manifest: &mut Manifest<'_>, root: &Node<'_>) -> Option<MachineConfig> {
+fn itself(
+    manifest: &mut Manifest<'_>,
+    root: &Node<'_>,
+    role: Option<String>,
+) -> Option<MachineConfig> {
     let metadata = manifest.at(root, &["metadata"])?;
     let (name, at) = manifest.text(metadata, "name")?;
     let (name, place) = (name.to_owned(), manifest.place(at));
     let systemd = manifest.at(root, &["spec", "config", "systemd"]);
     let units = systemd.map(|systemd| manifest.list(systemd, "units")).unwrap_or_default();
-    let has_agent = units.iter().any(|unit| unit.text_at("name") == Some(AGENT));
-    Some(MachineConfig { name, has_agent, place })
+    let is_enabled = |unit: &Node<'_>| unit.get("enabled").and_then(Node::text) == Some("true");
+    let is_agent = |unit: &&Node<'_>| unit.text_at("name") == Some(AGENT);
+    let has_agent = units
+        .iter()
+        .filter(is_agent)
+        .any(|unit| is_enabled(unit) || unit.text_at("contents").is_some());
+    Some(MachineConfig { name, role, has_agent, place })
 }
 
 fn document(
