@@ -68,7 +68,7 @@ pub(crate) enum Error {
     DocumentFirst,
     #[error(
         "there is no last good configuration: no document was committed on this node; \
-         without its document's file br-ex is automatic, and `dayone bridge` makes it anew"
+         once the document's file is removed, `dayone bridge` makes an automatic br-ex"
     )]
     NoLastGood,
     #[error(transparent)]

@@ -154,7 +154,7 @@ pub(crate) trait Network {
         before: &Before,
         made: &[String],
     ) -> Result<(), NetworkError>;
-    /// Activates profiles on the document's links again that are none of its own, were up before, and are down. What fails is told:
+    /// Activates profiles on the document's links again that are none of its own, were up before, and are down. A refusal is told:
     /// the change is verified by then.
     async fn activate_above(&self, before: &Before, wants: &Wants);
     /// The families that have a default route through the document's interfaces.
