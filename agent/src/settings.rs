@@ -198,8 +198,8 @@ impl Default for Timeouts {
     }
 }
 
-/// For the activation of other profiles' links after a change. NetworkManager answers within milliseconds, on a busy node within
-/// seconds, and works on by itself.
+/// Bound of the activation of other profiles' links after a change. NetworkManager answers within milliseconds, on a busy node
+/// within seconds, and works on by itself.
 pub(crate) const OTHER_PROFILES: Duration = Duration::from_secs(10);
 
 impl Timeouts {

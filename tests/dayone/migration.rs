@@ -14,7 +14,7 @@ const STORAGE: &str = "[connection]\nid=storage\ntype=macvlan\ninterface-name=st
                        [macvlan]\nparent=eno1\nmode=2\n\n\
                        [ipv4]\nmethod=manual\naddress1=198.18.0.80/24\n\n[ipv6]\nmethod=disabled\n";
 
-/// Takes it down where the card is activated anew, as NetworkManager 1.42 does with a VLAN of a bond.
+/// A dispatcher's script: removes that link where the card is activated anew, as NetworkManager 1.42 does with a VLAN of a bond.
 const TAKES_IT_DOWN: (&str, &str) = (
     "/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab",
     "#!/bin/sh\n[ \"$1\" != eno1 ] || [ ! -e /run/lab-down ] || ip link delete storage\n",

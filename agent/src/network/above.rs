@@ -11,8 +11,8 @@ use crate::{
     settings::OTHER_PROFILES,
 };
 
-/// Activates those again that were up before the change, and are down: NetworkManager 1.42 leaves a VLAN down when its bond becomes
-/// a port, and any version one without autoconnect. They are no part of the change: a refusal is told.
+/// Activates profiles again that were up before the change and are down: NetworkManager 1.42 leaves a VLAN down when its bond
+/// becomes a port, and any version one without autoconnect. They are no part of the change: a refusal is told.
 pub(super) async fn activate(net: &Clients<'_>, before: &Before, wants: &Wants) {
     match timeout(OTHER_PROFILES, activate_lost(net, before, wants)).await {
         Ok(Ok(())) => {}
@@ -64,8 +64,8 @@ fn links_of(wants: &Wants) -> impl Iterator<Item = &String> {
 /// Profiles that were up on links outside of the change. One whose address the document gives to another link is replaced by it.
 fn others_that_were_up<'b>(before: &'b Before, wants: &Wants) -> Vec<&'b Active> {
     let is_moved = |it: &Active| {
-        let its = before.addresses.iter().filter(|on| on.link == it.device);
-        its.into_iter().any(|on| wants.addresses.iter().any(|wanted| wanted.ip == on.ip))
+        let is_wanted = |ip| wants.addresses.iter().any(|wanted| wanted.ip == ip);
+        before.addresses.iter().any(|on| on.link == it.device && is_wanted(on.ip))
     };
     let is_other = |it: &&Active| {
         before.activated.contains(&it.uuid)

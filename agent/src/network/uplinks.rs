@@ -199,8 +199,8 @@ impl Uplinks {
     ) -> Result<bool, NetworkError> {
         let kernel = Kernel::look(netlink, false).await?;
         let has = |(family, link): (Family, LinkRef)| {
-            let named = kernel.links.iter().filter(|it| it.is(&link));
-            named.into_iter().any(|it| kernel.addresses.contains(&(it.name.clone(), family)))
+            let has_address = |it: &Link| kernel.addresses.contains(&(it.name.clone(), family));
+            kernel.links.iter().any(|it| it.is(&link) && has_address(it))
         };
         Ok(wants.leads().into_iter().any(has))
     }

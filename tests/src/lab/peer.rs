@@ -58,7 +58,7 @@ impl Peer {
         self
     }
 
-    /// Hands them out without an end, as for a node whose address is to stay.
+    /// Leases of DHCP have no end, as for a node whose address is to stay.
     #[must_use]
     pub fn endless_leases(mut self) -> Self {
         self.lease = "infinite";

@@ -18,10 +18,15 @@ const AGENT: &str = "dayone.service";
 const ROLE: &str = "machineconfiguration.openshift.io/role";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {
-    let labels = manifest.at(root, &["metadata", "labels"]);
+    // Each key is read once: a fault of its spelling is told once.
+    let metadata = manifest.get(root, "metadata");
+    let labels = metadata.and_then(|metadata| manifest.get(metadata, "labels"));
     let role = labels.and_then(|labels| labels.text_at(ROLE)).map(str::to_owned);
-    found.loaded.machine_configs.extend(itself(manifest, root, role.clone()));
-    let storage = manifest.at(root, &["spec", "config", "storage"]);
+    let config = manifest.at(root, &["spec", "config"]);
+    if let Some(metadata) = metadata {
+        found.loaded.machine_configs.extend(itself(manifest, metadata, config, role.clone()));
+    }
+    let storage = config.and_then(|config| manifest.get(config, "storage"));
     let files = storage.map(|storage| manifest.list(storage, "files")).unwrap_or_default();
     for file in files {
         let Some((path, at)) = manifest.text(file, "path") else { continue };
@@ -48,13 +53,13 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Fou
 /// The object beside its documents.
 fn itself(
     manifest: &mut Manifest<'_>,
-    root: &Node<'_>,
+    metadata: &Node<'_>,
+    config: Option<&Node<'_>>,
     role: Option<String>,
 ) -> Option<MachineConfig> {
-    let metadata = manifest.at(root, &["metadata"])?;
     let (name, at) = manifest.text(metadata, "name")?;
     let (name, place) = (name.to_owned(), manifest.place(at));
-    let systemd = manifest.at(root, &["spec", "config", "systemd"]);
+    let systemd = config.and_then(|config| manifest.get(config, "systemd"));
     let units = systemd.map(|systemd| manifest.list(systemd, "units")).unwrap_or_default();
     let is_enabled = |unit: &Node<'_>| unit.get("enabled").and_then(Node::text) == Some("true");
     let is_agent = |unit: &&Node<'_>| unit.text_at("name") == Some(AGENT);
