@@ -97,9 +97,10 @@ worker  /etc/nmstate/openshift/cluster.yml  bbbbbbbbbbbb  1
 }
 
 /// Accounts of `dayone status`: its verdict, the reason, the field that has the cause, and whether its exit code is 0.
-const VERDICTS: [(&str, &str, &str, bool); 26] = [
+const VERDICTS: [(&str, &str, &str, bool); 27] = [
     ("IN FORCE", "", "", true),
     ("IN FORCE", "change-adopted", "", true),
+    ("IN FORCE", "other-nodes-documents", "", true),
     ("IN FORCE", "gateway-silent", "silent", false),
     ("IN FORCE", "disabled", "units", false),
     ("IN FORCE", "mtu-migration", "", false),
@@ -197,6 +198,53 @@ fn a_stream_has_an_exit_code_for_a_pipeline() {
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!(told, "nmgen: other.json: it is no account of a node\n");
+}
+
+#[tests::case]
+fn accounts_of_one_name_hide_no_node() {
+    let place = tempfile::tempdir().unwrap();
+    let put = |file: &str, value: &Value| {
+        let path = place.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, value.to_string()).unwrap();
+    };
+    let names = |sources: &[&str], code: i32| -> Vec<String> {
+        let output = report(place.path(), &[&["--format", "json"], sources].concat());
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let nodes = value["nodes"].as_array().unwrap();
+        nodes.iter().map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let good = collected("w-0", "worker", &status("w-0", "IN FORCE", &json!({})));
+    let bad = collected("w-0", "worker", &status("w-0", "FELL BACK", &rolled_back("192.0.2.1")));
+    // Two clusters.
+    put("one/w-0.json", &bad);
+    put("two/w-0.json", &good);
+    let both = ["w-0 (one/w-0.json)", "w-0 (two/w-0.json)"];
+    assert_eq!(names(&["one", "two"], 3), both);
+    assert_eq!(names(&["two", "one"], 3), [both[1], both[0]]);
+    // One node, collected twice.
+    let mut later = good.clone();
+    later["collected"] = json!(6);
+    put("one/w-0-again.json", &later);
+    assert_eq!(names(&["one"], 0), ["w-0"]);
+    // A node's health of an agent that tells no name.
+    let health = |failed: bool| {
+        json!({
+            "schema": 1, "failed": failed, "reason": "fell-back", "verdict": "FELL BACK", "line": "", "why": "x", "document": null,
+            "digest": null, "since": 1, "looked": 1, "patience": "none", "picture": "",
+        })
+    };
+    put("a/health.json", &health(true));
+    put("b/health.json", &health(false));
+    assert_eq!(names(&["a", "b"], 3), ["health (a/health.json)", "health (b/health.json)"]);
+    let mut named = health(true);
+    named["hostname"] = json!("w-3");
+    put("c/health.json", &named);
+    assert_eq!(names(&["c"], 3), ["w-3"]);
+    let stream = format!("{}\n{}\n", health(true), health(false));
+    fs::write(place.path().join("stream.json"), stream).unwrap();
+    assert_eq!(names(&["stream.json"], 3), ["stream (stream.json, 1)", "stream (stream.json, 2)"]);
 }
 
 #[tests::case]

@@ -4,7 +4,10 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path, process::Command};
 
-use tests::{program::root, skip};
+use tests::{
+    program::{self, root},
+    skip,
+};
 
 /// A program that is a script.
 fn script(directory: &Path, name: &str, text: &str) {
@@ -43,7 +46,7 @@ const OC: &str = "\
 #!/bin/sh
 case $1 in
 get) printf 'w-0\\nw-1\\nw-2\\n' ;;
-debug) [ \"$2\" != node/w-1 ] || { printf 'no such \\033[2Jnode\n' >&2; exit 1; }; echo \"{\\\"hostname\\\": \\\"$2\\\"}\" ;;
+debug) [ \"$2\" != node/w-1 ] || { printf 'no \"such\" \\033[2Jnode\n' >&2; exit 1; }; echo \"{\\\"hostname\\\": \\\"$2\\\"}\" ;;
 esac
 ";
 
@@ -55,7 +58,7 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
     let path = format!("{}:{}", place.path().display(), std::env::var("PATH").unwrap());
     let output = gather.env("PATH", path).current_dir(place.path()).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(told, "gather_dayone: w-1: no such [2Jnode\n");
+    assert_eq!(told, "gather_dayone: w-1: no \"such\" [2Jnode\n");
     assert_eq!(output.status.code(), Some(1));
     let files = place.path().join("must-gather/dayone");
     let mut names: Vec<_> = fs::read_dir(&files)
@@ -63,9 +66,15 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
         .map(|it| it.unwrap().file_name().into_string().unwrap())
         .collect();
     names.sort();
-    assert_eq!(names, ["w-0.json", "w-1.json.log", "w-2.json"]);
+    assert_eq!(names, ["w-0.json", "w-1.json", "w-1.json.log", "w-2.json"]);
     assert_eq!(
         fs::read_to_string(files.join("w-2.json")).unwrap(),
         "{\"hostname\": \"node/w-2\"}\n"
     );
+    let report =
+        Command::new(program::nmgen()).arg("report").arg(files.join("w-1.json")).output().unwrap();
+    assert_eq!(report.status.code(), Some(3), "{report:?}");
+    let text = String::from_utf8(report.stdout).unwrap();
+    let why = "no answer to gather_dayone: no \"such\" [2Jnode";
+    assert!(text.contains("UNREADABLE") && text.contains(why), "{text}");
 }

@@ -42,7 +42,10 @@ impl Node {
     /// Whether nobody has to look: the exit code of `dayone status` is 0. A word that a newer agent has is never good.
     pub fn is_good(&self) -> bool {
         match &*self.verdict {
-            "IN FORCE" => matches!(self.reason.as_deref(), None | Some("change-adopted")),
+            "IN FORCE" => {
+                let harmless = ["change-adopted", "other-nodes-documents"];
+                self.reason.as_deref().is_none_or(|reason| harmless.contains(&reason))
+            }
             "NO DOCUMENT" | "HEALTHY" => true,
             _ => false,
         }
@@ -178,7 +181,10 @@ impl Account {
         self.outcome?;
         let verdict = self.verdict?;
         let listed = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(", "));
-        let removed = self.removed.map(|path| format!("{path} is gone"));
+        // A removed document explains no failure of the bridge that takes its place.
+        let is_gone = self.verdict_reason.as_deref() == Some("document-gone");
+        let removed = self.removed.filter(|_| is_gone);
+        let removed = removed.map(|path| format!("{path} is no longer this node's"));
         let trial = self.trial.and_then(|it| it.reason).filter(|_| verdict == "TRIAL");
         // Causes that explain others come first.
         let causes = [
@@ -210,7 +216,7 @@ impl Account {
         let is_failed = self.failed?;
         let verdict = self.verdict?;
         Some(Node {
-            name: name.to_owned(),
+            name: self.hostname.unwrap_or_else(|| name.to_owned()),
             file,
             pending: verdict == "PENDING",
             // A state that is bad only after a while is no failure yet.

@@ -40,7 +40,7 @@ pub struct Unread {
 /// Accounts of nodes, by name.
 #[derive(Debug, Default)]
 pub struct Nodes {
-    /// The newest of each name.
+    /// The newest of each node; each name is one node's.
     pub nodes: Vec<Node>,
     /// Files that the caller named, or that look like an account, and are none.
     pub unread: Vec<Unread>,
@@ -79,7 +79,7 @@ pub fn read(sources: &[String]) -> Result<Nodes, Error> {
             ..Nodes::default()
         });
     }
-    found.nodes = newest(found.nodes);
+    found.nodes = named_apart(newest(found.nodes));
     Ok(found)
 }
 
@@ -171,16 +171,46 @@ fn list(directory: &Path, depth: usize, files: &mut Vec<(PathBuf, bool)>) -> Res
     Ok(())
 }
 
-/// The newest account of each name, by name.
+/// The newest account of each node, by name. Accounts of one name are one node's where they are in one directory and tell when they
+/// were collected: two clusters have the same names, and an account may have none.
 fn newest(nodes: Vec<Node>) -> Vec<Node> {
-    let mut found: BTreeMap<String, Node> = BTreeMap::new();
+    let mut found: Vec<Node> = Vec::with_capacity(nodes.len());
+    let mut places: BTreeMap<(String, PathBuf), usize> = BTreeMap::new();
     for node in nodes {
-        match found.get(&node.name) {
-            Some(other) if other.collected > node.collected => {}
-            Some(_) | None => {
-                found.insert(node.name.clone(), node);
+        let directory = Path::new(&node.file).parent().unwrap_or(Path::new("")).to_path_buf();
+        let key = (node.name.clone(), directory);
+        match places.get(&key).filter(|_| node.collected.is_some()) {
+            Some(&place) if found[place].collected > node.collected => {}
+            Some(&place) => found[place] = node,
+            None => {
+                if node.collected.is_some() {
+                    places.insert(key, found.len());
+                }
+                found.push(node);
             }
         }
     }
-    found.into_values().collect()
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// The nodes, of which those that share a name have their file in it, and a number where they share that too.
+fn named_apart(mut nodes: Vec<Node>) -> Vec<Node> {
+    let key = |it: &Node| (it.name.clone(), it.file.clone());
+    let (mut names, mut files) = (BTreeMap::new(), BTreeMap::new());
+    for node in &nodes {
+        *names.entry(node.name.clone()).or_insert(0_usize) += 1;
+        *files.entry(key(node)).or_insert(0_usize) += 1;
+    }
+    let mut numbers: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for node in nodes.iter_mut().filter(|it| names.get(&it.name).is_some_and(|count| *count > 1)) {
+        let key = key(node);
+        let number = numbers.entry(key.clone()).or_insert(0);
+        *number += 1;
+        node.name = match files.get(&key) {
+            Some(1) | None => format!("{} ({})", node.name, node.file),
+            Some(_) => format!("{} ({}, {number})", node.name, node.file),
+        };
+    }
+    nodes
 }
