@@ -45,17 +45,22 @@ fn openshift_has_the_same_rules() {
     let rules = yaml("dayone.rules.yml");
     assert_eq!(yaml("prometheus-rule.yaml")["spec"], rules);
     let readme = fs::read_to_string(directory().join("README.md")).unwrap();
-    let runbook = fs::read_to_string(root().join("agent/doc/runbook.md")).unwrap();
-    assert!(!guide::section(&runbook, "Watching").is_empty());
+    let summary = fs::read_to_string(root().join("doc/book/SUMMARY.md")).unwrap();
     for rule in rules["groups"][0]["rules"].as_array().unwrap() {
         let Some(alert) = rule["alert"].as_str() else { continue };
         assert!(readme.contains(&format!("| `{alert}` |")), "{alert}");
         let url = rule["annotations"]["runbook_url"].as_str().unwrap();
-        assert_eq!(url, "https://runbooks.example.com/agent/doc/runbook.html#watching");
+        let (page, heading) = match alert {
+            "DayoneRolloutFails" => ("nmgen/doc/guides/waves", "Stop"),
+            _ => ("agent/doc/runbook", "Watching"),
+        };
+        let anchor = heading.to_lowercase();
+        assert_eq!(url, format!("https://runbooks.example.com/{page}.html#{anchor}"), "{alert}");
+        // The page of the book that has this place.
+        assert!(summary.contains(&format!("(../../{page}.md)")), "{page}");
+        let text = fs::read_to_string(root().join(page).with_extension("md")).unwrap();
+        assert!(!guide::section(&text, heading).is_empty(), "{page}: {heading}");
     }
-    // The page of the book that has this place.
-    let summary = fs::read_to_string(root().join("doc/book/SUMMARY.md")).unwrap();
-    assert!(summary.contains("(../../agent/doc/runbook.md)"));
 }
 
 /// The guide's command, on copies.
