@@ -9,6 +9,7 @@ mod ip;
 mod link;
 mod mac;
 mod name_server;
+mod ovs_setting;
 mod probe;
 mod profile;
 mod uplinks;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     link::{Lacp, Layer, Link, LinkRef},
     mac::Mac,
     name_server::NameServer,
+    ovs_setting::{OvsKey, OvsMap, OvsSetting},
     probe::ProbeResult,
     profile::{Active, Profile, ProfileRef},
     uplinks::Uplinks,

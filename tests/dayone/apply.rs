@@ -11,6 +11,8 @@ use tests::{
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
 };
 
+const RECORD: &str = "/var/lib/dayone/record.json";
+
 /// Checks that the document is in force: kubelet started after the agent, and br-ex has the card's MAC address.
 fn in_force(
     case: &Case<'_>,
@@ -105,6 +107,7 @@ fn dhcp_keeps_its_lease() -> Result<(), Error> {
             })?;
         }
         a_record_that_is_lost_is_written_anew(&inside)?;
+        a_record_without_a_network_is_no_proof(&inside)?;
         a_leased_address_goes_with_its_lease(&inside, address)
     })
 }
@@ -114,8 +117,23 @@ fn a_record_that_is_lost_is_written_anew(inside: &Inside) -> Result<(), Error> {
     let adopted = attempt(inside)?;
     assert_eq!(adopted.exit, 0, "{}", adopted.text());
     assert!(adopted.text().contains("in force by another tool"), "{}", adopted.text());
-    let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+    let record = inside.read(RECORD)?.unwrap_or_default();
     assert!(record.contains("\"ipv4\""), "{record}");
+    Ok(())
+}
+
+/// An agent before 0.2.0 recorded no network, and such a document tells no family.
+fn a_record_without_a_network_is_no_proof(inside: &Inside) -> Result<(), Error> {
+    let text = inside.read(RECORD)?.unwrap_or_default();
+    let mut record: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let network = record["committed"].as_object_mut().and_then(|it| it.remove("uplinks"));
+    assert!(network.is_some(), "{text}");
+    inside.write(RECORD, &record.to_string())?;
+    inside.sh("nmcli connection down br-ex-if")?;
+    let applied = attempt(inside)?;
+    assert_eq!(applied.exit, 0, "{}", applied.text());
+    assert!(!applied.text().contains("in force already"), "{}", applied.text());
+    assert_ne!(inside.sh("ip -oneline -4 address show dev br-ex scope global")?, "");
     Ok(())
 }
 
@@ -152,7 +170,7 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
         }
         assert!(inside.sh("dayone diff")?.contains("# no difference"));
         // The next boot waits for both, though the old network had one of them alone.
-        let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+        let record = inside.read(RECORD)?.unwrap_or_default();
         assert!(record.contains("\"ipv4\"") && record.contains("\"ipv6\""), "{record}");
         Ok(())
     })
@@ -240,7 +258,7 @@ fn a_bond_of_open_vswitch_takes_both_cards(case: &mut Case<'_>) -> Result<(), Er
     assert_eq!(it.exit, 0, "{}", it.text());
     assert!(inside.sh("dayone diff")?.contains("# no difference"));
     // Either of the two proves the next boot.
-    let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
+    let record = inside.read(RECORD)?.unwrap_or_default();
     let record: serde_json::Value = serde_json::from_str(&record).unwrap_or_default();
     let cards = &record["committed"]["uplinks"]["cards"];
     assert_eq!(*cards, serde_json::json!([{"name": "eno1"}, {"name": "eno2"}]));

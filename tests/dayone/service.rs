@@ -173,6 +173,10 @@ fn repair_starts_kubelet(node: Node) -> Result<(), Error> {
         assert_eq!(repaired.status.code(), Some(0), "{repaired}");
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
+        // A restart of kubelet starts no agent.
+        inside.sh("systemctl restart kubelet.service")?;
+        inside.wait_unit("kubelet.service", "active", SOON)?;
+        assert_eq!(inside.unit("dayone.service")?.active_state, dayone.active_state);
         Ok(())
     })
 }

@@ -64,21 +64,25 @@ fn is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
 }
 
 /// On a node whose document is in force: another address on br-ex.
+const FLOW_LIMIT: &str = "ovs-vsctl --if-exists get Open_vSwitch . other_config:flow-limit";
+
 #[tests::case]
 fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
     let lab = Lab::open()?;
     let own = Document::new().text();
-    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &own, 0o644).file(
-        FILE,
-        &Document::new().with("192.0.2.10", "192.0.2.77").text(),
-        0o600,
-    );
-    lab.run(node, &Peer::new(), |case| {
+    let tried = Document::new().with("192.0.2.10", "192.0.2.77").text()
+        + "ovs-db:\n  other_config:\n    flow-limit: '100000'\n";
+    let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &own, 0o644);
+    lab.run(node.file(FILE, &tried, 0o600), &Peer::new(), |case| {
         case.boot()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
         inside.wait_unit("kubelet.service", "active", SOON)?;
         settle(&inside)?;
+        // OVN-Kubernetes's own address, which it sets once, and a virtual one of keepalived's.
+        inside.sh(
+            "ip address add 169.254.0.2/17 dev br-ex; ip address add 192.0.2.200/32 dev br-ex",
+        )?;
         let before = picture(&inside)?;
         let none = dayone(&inside, &["confirm"], 1)?;
         assert!(none.stderr.contains("no trial waits for a confirmation"), "{none}");
@@ -113,9 +117,15 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*own));
         assert_eq!(inside.read("/var/lib/dayone/last-good.yml")?.as_deref(), Some(&*own));
 
-        // NetworkManager has no checkpoint any more.
+        assert_eq!(inside.sh(FLOW_LIMIT)?, "\"100000\"");
+
+        // NetworkManager has no checkpoint any more, and the virtual address has moved.
+        inside.sh("ip address delete 192.0.2.200/32 dev br-ex")?;
         dayone(&inside, &["apply"], 0)?;
         is_back(case, &before, "dayone apply")?;
+        let addresses = inside.sh("ip -oneline -4 address show dev br-ex")?;
+        assert!(addresses.contains(" 169.254.0.2/17 "), "{addresses}");
+        assert_eq!(inside.sh(FLOW_LIMIT)?, "");
         dayone(&inside, &["status"], 0)?;
         let over = dayone(&inside, &["confirm"], 3)?;
         assert!(over.stderr.contains("a later run of dayone ended it"), "{over}");

@@ -324,7 +324,7 @@ fn ended(inside: &Inside, mark: Option<&Mark>, tells: impl Fn(&Entry) -> bool) -
     Ok(Outcome { entry, exit })
 }
 
-/// Starts kubelet's stand-in, and by its requirement the agent. Returns the mark from before the start.
+/// Starts the agent, and kubelet's stand-in. Returns the mark from before the start.
 pub fn start(inside: &Inside) -> Result<Mark> {
     // Otherwise the service's own next attempt could interfere. A pattern may match no unit: another build of the agent may have
     // no dayone-wait.service.
@@ -333,7 +333,9 @@ pub fn start(inside: &Inside) -> Result<Mark> {
          systemctl reset-failed",
     )?;
     let mark = mark(inside)?;
-    inside.sh("systemctl start --no-block kubelet.service")?;
+    inside.sh(
+        "systemctl start --no-block dayone.service; systemctl start --no-block kubelet.service",
+    )?;
     Ok(mark)
 }
 

@@ -65,6 +65,11 @@ pub(crate) enum BridgeError {
 }
 
 impl BridgeError {
+    /// Whether the cards are below something else, as those of a document's br-ex on a bond of Open vSwitch or behind another bridge.
+    pub(crate) fn is_below_another(&self) -> bool {
+        matches!(self, Self::UnknownUplink | Self::InOtherBridge { .. } | Self::IsPort { .. })
+    }
+
     /// Whether a file of OpenShift has to be corrected, rather than the node's network.
     pub(crate) fn is_in_files(&self) -> bool {
         match self {

@@ -21,11 +21,12 @@ pub(super) fn removal(inputs: &Inputs, planned: &[PlannedProfile]) -> Removal {
     };
     // NetworkManager finds a bridge by its name and its profile's UUID, and before 1.54 keeps one
     // that has a port of somebody else. One that is not active, as at each boot, is made anew if somebody has set how it
-    // forwards: configure-ovs.sh makes it anew in any case.
+    // forwards, or has a port on it that is not OVN's: configure-ovs.sh makes it anew in any case.
     let is_active = |uuid: &str| inputs.active.iter().any(|it| it.uuid == uuid);
+    let has_others = |bridge: &Bridge| bridge.foreign_ports().any(|port| !port.is_patch());
     let is_used = |bridge: &Bridge| {
         let uuid = bridge.profile().filter(|uuid| is_planned(uuid));
-        uuid.is_some_and(|uuid| is_active(uuid) || !bridge.is_altered())
+        uuid.is_some_and(|uuid| is_active(uuid) || !(bridge.is_altered() || has_others(bridge)))
     };
     let bridge_goes = |bridge: &Bridge| {
         names::ALL.iter().any(|names| names.bridge == bridge.name) && !is_used(bridge)

@@ -184,7 +184,11 @@ impl Netlink {
         Ok(self.kept_addresses_of(links).await?.into_iter().map(|kept| kept.address).collect())
     }
 
-    async fn kept_addresses_of(&self, links: &[Link]) -> Result<Vec<KeptAddress>, NetlinkError> {
+    /// [`Self::kept_addresses`] of these links.
+    pub(crate) async fn kept_addresses_of(
+        &self,
+        links: &[Link],
+    ) -> Result<Vec<KeptAddress>, NetlinkError> {
         let _turn = self.turn.lock().await;
         let messages: Vec<AddressMessage> = self
             .handle

@@ -3,6 +3,7 @@
 
 pub(crate) mod messages;
 mod rows;
+mod settings;
 
 use std::{
     path::{Path, PathBuf},
@@ -17,7 +18,7 @@ use tokio::{
 };
 
 use self::messages::{MAX_MESSAGE_BYTES, Message, Messages};
-use crate::model::{Bridge, PROFILE, Port};
+use crate::model::{Bridge, OvsKey, OvsMap, OvsSetting, PROFILE, Port};
 
 /// A failed operation of OVSDB.
 #[derive(Debug, Error)]
@@ -100,6 +101,26 @@ impl Ovsdb {
             ["external_ids", "insert", ["map", [[OVN_REMOTE, BLANK]]]],
         ]});
         self.transact("to forget OVN's database", vec![mutate]).await.map(|_| true)
+    }
+
+    /// The values of these settings of Open vSwitch itself.
+    pub(crate) async fn settings(
+        &mut self,
+        keys: &[OvsKey],
+    ) -> Result<Vec<OvsSetting>, OvsdbError> {
+        let columns = [OvsMap::ExternalIds, OvsMap::OtherConfig].map(OvsMap::column);
+        let select = json!({"op": "select", "table": DB, "where": [], "columns": columns});
+        let result = self.transact("a query", vec![select]).await?;
+        let row = result.first().and_then(|r| r.pointer("/rows/0")).and_then(Value::as_object);
+        Ok(row.map(|row| settings::of(row, keys)).unwrap_or_default())
+    }
+
+    /// Sets settings of Open vSwitch itself back.
+    pub(crate) async fn set_settings(&mut self, all: &[OvsSetting]) -> Result<(), OvsdbError> {
+        let mutations: Vec<Value> = all.iter().flat_map(settings::mutations).collect();
+        let mutate = json!({"op": "mutate", "table": DB, "where": [], "mutations": mutations});
+        let operations = vec![mutate, reconfigure()];
+        self.transact("the return of Open vSwitch's settings", operations).await.map(|_| ())
     }
 
     /// Restores a bridge, replacing one of the same name; NetworkManager's ports are left to

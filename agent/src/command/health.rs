@@ -109,6 +109,7 @@ async fn looked(
     let same = earlier.filter(|earlier| earlier.reason == reason);
     let account = Account {
         schema: SCHEMA,
+        hostname: it.hostname,
         failed: false,
         reason: reason.to_owned(),
         verdict: it.word.text().to_owned(),

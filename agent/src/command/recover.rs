@@ -41,34 +41,48 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
         );
         return Ok(());
     }
-    let journal = match open_journal(paths)? {
-        Open::Journal(journal) => journal,
-        // NetworkManager will read the restored profiles when it starts.
-        Open::Nothing | Open::Abandoned => return Ok(()),
-    };
+    // One that was set aside may be below the open one.
+    loop {
+        match open_journal(paths)? {
+            Open::Journal(journal) => {
+                if !undone(paths, &journal).await? {
+                    return Ok(());
+                }
+            }
+            Open::Abandoned => {}
+            // NetworkManager will read the restored profiles when it starts.
+            Open::Nothing => return Ok(()),
+        }
+    }
+}
+
+/// Undoes a transaction; `false` if the agent has to end it once Open vSwitch is up.
+async fn undone(paths: &Paths, journal: &Journal) -> Result<bool, Error> {
     let same_boot = journal.is_of_this_boot(paths);
     journal::restore_files(paths, same_boot)?;
     // As online, but without NetworkManager, which reads the restored profiles when it starts. It
     // then removes its own ports from OVSDB, but keeps a bridge with foreign ports, such as OVN's.
-    if let Err(error) = undo_bridges(paths, &journal).await {
-        if bridges::must_return(&journal.before.bridges) {
+    if let Err(error) = undo_bridges(paths, journal).await {
+        if bridges::must_return(&journal.before) {
             tracing::warn!("{}; the agent restores the bridges when it starts", chain(&error));
-            return Ok(());
+            return Ok(false);
         }
         tracing::info!("{}; bridges stay as they are", chain(&error));
     }
-    note(paths, &journal);
+    note(paths, journal);
     journal::close(paths)?;
-    say_recovered(paths, &journal, "the old profiles are");
-    Ok(())
+    say_recovered(paths, journal, "the old profiles are");
+    Ok(true)
 }
 
 async fn undo_bridges(paths: &Paths, journal: &Journal) -> Result<(), OvsdbError> {
-    let (before, made) = (&journal.before.bridges, &journal.bridges);
+    let (before, made) = (&journal.before, &journal.bridges);
     if !bridges::is_needed(before, made) {
         return Ok(());
     }
-    bridges::undo(&mut Ovsdb::connect(&paths.ovsdb_socket()).await?, before, made, &[]).await
+    let mut ovsdb = Ovsdb::connect(&paths.ovsdb_socket()).await?;
+    bridges::undo_settings(&mut ovsdb, before).await?;
+    bridges::undo(&mut ovsdb, &before.bridges, made, &[]).await
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ impl Found {
 
 /// The verdict for other commands.
 pub(super) struct Judged {
+    pub(super) hostname: String,
     pub(super) word: Word,
     pub(super) code: Option<Code>,
     pub(super) tone: Tone,
@@ -102,6 +103,7 @@ pub(super) async fn judged(
     let document = found.chosen.document.as_ref();
     let digest = document.map(|it| it.digest.to_string());
     Ok(Judged {
+        hostname: found.chosen.hostname.clone(),
         word,
         code,
         tone,
@@ -116,8 +118,13 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
     let boot = StatusFile::load(paths)?;
     let record = Record::load(paths);
     let in_force = record.document_in_force(paths);
-    let chosen = document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await?;
-    let mut report = Report::new(paths, boot, &chosen, &record)?;
+    // A document that cannot be read takes no account of the node away.
+    let (chosen, unread) =
+        match document::choose(paths, in_force.as_ref(), Duration::ZERO, || {}).await {
+            Ok(chosen) => (chosen, None),
+            Err(error) => (Chosen::none(paths, "this node's document is not known"), Some(error)),
+        };
+    let mut report = Report::new(paths, boot, (&chosen, unread), &record)?;
     report.stays_held =
         report.held && report.boot.last_good_in_force && settings.on_failure == OnFailure::Hold;
     let at_work = lock::at_work(paths).map(|holder| holder.to_string());

@@ -28,6 +28,20 @@ pub(crate) struct Chosen {
     pub(crate) unmatched: Option<Unmatched>,
 }
 
+impl Chosen {
+    /// No document, and why.
+    pub(crate) fn none(paths: &Paths, reason: &str) -> Self {
+        let hostname = identity::current(paths).map(|it| it.as_str().to_owned());
+        Self {
+            document: None,
+            reason: reason.to_owned(),
+            warnings: Vec::new(),
+            hostname: hostname.unwrap_or_default(),
+            unmatched: None,
+        }
+    }
+}
+
 /// The document that the caller names.
 pub(crate) fn given(paths: &Paths, file: &Path) -> Result<Chosen, DocumentError> {
     Ok(Chosen {
@@ -166,8 +180,8 @@ fn stays(name: &str, hostname: &HostName) -> String {
         false => format!("named {}", hostname.as_str()),
     };
     format!(
-        "this node is {today} in this boot; {name}.yml is in force and stays its document (to choose anew, remove \
-         /etc/nmstate/openshift/applied and call dayone apply)"
+        "this node is {today} in this boot; {name}.yml is in force and stays its document (give the node its name back; only where it \
+         is renamed for good, write the file of the new name, remove /etc/nmstate/openshift/applied and call dayone apply)"
     )
 }
 

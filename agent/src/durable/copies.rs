@@ -119,8 +119,8 @@ fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was,
         file::sync_dir(store)?;
         return Ok(Was::File(saved));
     }
-    if !meta.is_dir() {
-        // A link was made by an administrator; NetworkManager never replaces one.
+    // A directory may be kept elsewhere. A link to a file was made by an administrator; NetworkManager never replaces one.
+    if !(meta.is_dir() || (meta.is_symlink() && path.is_dir())) {
         return Ok(Was::Absent);
     }
     let mut all = Vec::new();
@@ -192,7 +192,9 @@ fn restore_one(
     // A path that is a single file is restored only if the document may write it.
     let is_ours = entry.kind.may_write("", scope);
     match &entry.was {
-        Was::Absent if path.is_dir() => remove_new(path, entry.kind, &[], scope, touched),
+        Was::Absent if fs::symlink_metadata(path).is_ok_and(|m| m.is_dir()) => {
+            remove_new(path, entry.kind, &[], scope, touched)
+        }
         Was::Absent => {
             if is_ours && fs::symlink_metadata(path).is_ok_and(|m| m.is_file()) {
                 file::remove_durably(path)?;

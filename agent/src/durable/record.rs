@@ -136,6 +136,15 @@ impl Record {
         is_in_force.then(|| InForce { source: source.clone(), digest: digest.clone() })
     }
 
+    /// The digests that are applied in this deployment: those of [`Self::applied_service_files`], where the document in force is this
+    /// deployment's. Another one's profiles, and those of an installation before, lack what the record knows.
+    pub(crate) fn service_files_in_force(&self, paths: &Paths, all: &[Digest]) -> Vec<Digest> {
+        match self.document_in_force(paths) {
+            Some(_) => self.applied_service_files(all),
+            None => Vec::new(),
+        }
+    }
+
     /// The digests already applied. With a record of an older version these are `all` files of
     /// `nmstatectl service`, applied by nmstate.service.
     pub(crate) fn applied_service_files(&self, all: &[Digest]) -> Vec<Digest> {

@@ -8,6 +8,7 @@ use super::{
     bridge::Bridge,
     ip::{Gateway, OnLink},
     mac::Mac,
+    ovs_setting::OvsSetting,
     profile::Active,
 };
 
@@ -22,6 +23,9 @@ pub(crate) struct Checkpoint(pub(crate) String);
 pub(crate) struct Before {
     /// Addresses of global scope.
     pub(crate) addresses: Vec<OnLink>,
+    /// Those of them that are of no profile and no lease: other programs' own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) others: Vec<OnLink>,
     /// Links with an IPv4 address from DHCP: the server may later assign another one.
     pub(crate) leased: Vec<String>,
     /// Default gateways.
@@ -39,6 +43,9 @@ pub(crate) struct Before {
     pub(crate) checkpoints: Vec<Checkpoint>,
     /// Timeout of the transaction's own checkpoints, which identifies them.
     pub(crate) checkpoint_seconds: u32,
+    /// Settings of Open vSwitch that the document changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ovs_settings: Vec<OvsSetting>,
     /// OVS bridges.
     pub(crate) bridges: Vec<Bridge>,
     /// The running host name if the document sets one; other changes of it are not the agent's.
@@ -48,9 +55,51 @@ pub(crate) struct Before {
     pub(crate) reapply: bool,
 }
 
+impl Before {
+    /// The part that a later run can ask for. An address of another program, as OVN-Kubernetes's on br-ex or a virtual one of
+    /// keepalived's, may have moved since; and the network of an earlier boot may have been of profiles that went with it, and its
+    /// addresses are the business of what that run proves next.
+    pub(crate) fn for_a_later_run(&self, same_boot: bool) -> Self {
+        let mut before = self.clone();
+        if same_boot {
+            before.addresses.retain(|address| !self.others.contains(address));
+            return before;
+        }
+        Self {
+            addresses: Vec::new(),
+            leased: Vec::new(),
+            gateways: Vec::new(),
+            mtus: BTreeMap::new(),
+            ..before
+        }
+    }
+}
+
 /// The part of [`Before`] that the kind of a transaction decides.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WayBack {
     pub(crate) checkpoint_seconds: u32,
     pub(crate) reapply: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_run_asks_for_what_can_come_back() {
+        let on =
+            |link: &str, ip: [u8; 4]| OnLink { link: link.to_owned(), ip: ip.into(), prefix: 24 };
+        let (own, others) = (on("br-ex", [192, 0, 2, 10]), on("br-ex", [169, 254, 0, 2]));
+        let before = Before {
+            addresses: vec![own.clone(), others.clone()],
+            others: vec![others],
+            leased: vec!["eno2".to_owned()],
+            ..Before::default()
+        };
+        let same_boot = before.for_a_later_run(true);
+        assert_eq!((same_boot.addresses, same_boot.leased.len()), (vec![own], 1));
+        let later = before.for_a_later_run(false);
+        assert_eq!((later.addresses.len(), later.leased.len()), (0, 0));
+    }
 }

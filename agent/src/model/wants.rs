@@ -5,6 +5,7 @@ use super::{
     ip::{Family, Gateway, OnLink},
     link::LinkRef,
     name_server::NameServer,
+    ovs_setting::OvsKey,
     wire::Planned,
 };
 
@@ -41,6 +42,8 @@ pub(crate) struct Wants {
     pub(crate) awaited: Vec<String>,
     /// Whether OVSDB is needed.
     pub(crate) ovs: bool,
+    /// Settings of Open vSwitch that it changes.
+    pub(crate) ovs_settings: Vec<OvsKey>,
     /// OVS bridges that will exist.
     pub(crate) bridges: Vec<String>,
     /// Ports of these bridges.

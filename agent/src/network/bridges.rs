@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
-    model::{Bridge, Port},
+    model::{Before, Bridge, Port},
 };
 
 /// NetworkManager removes its interfaces from OVSDB only after it has confirmed the deletion of
@@ -91,14 +91,23 @@ pub(crate) async fn undo(
     carry_out(ovsdb, |now| way_back(before, made, active, now)).await
 }
 
-/// Whether any bridge may need an undo.
-pub(crate) fn is_needed(before: &[Bridge], made: &[String]) -> bool {
-    !before.is_empty() || !made.is_empty()
+/// Whether anything in OVSDB may need an undo.
+pub(crate) fn is_needed(before: &Before, made: &[String]) -> bool {
+    !before.bridges.is_empty() || !before.ovs_settings.is_empty() || !made.is_empty()
 }
 
-/// Whether OVSDB alone can restore an earlier bridge.
-pub(crate) fn must_return(before: &[Bridge]) -> bool {
-    before.iter().any(|bridge| !bridge.is_of_profiles())
+/// Whether OVSDB alone can restore an earlier bridge, or a setting of Open vSwitch.
+pub(crate) fn must_return(before: &Before) -> bool {
+    !before.ovs_settings.is_empty() || before.bridges.iter().any(|bridge| !bridge.is_of_profiles())
+}
+
+/// Sets the settings of Open vSwitch back. NetworkManager's checkpoint does not know them, and one may keep ovs-vswitchd from
+/// starting, as `dpdk-init` without memory for it.
+pub(crate) async fn undo_settings(ovsdb: &mut Ovsdb, before: &Before) -> Result<(), OvsdbError> {
+    match before.ovs_settings.as_slice() {
+        [] => Ok(()),
+        settings => ovsdb.set_settings(settings).await,
+    }
 }
 
 async fn carry_out<'a>(

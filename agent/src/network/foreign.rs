@@ -1,20 +1,38 @@
-//! Foreign addresses on the document's interfaces: found before an apply, kept through it.
+//! Foreign addresses: found before an apply, and kept through it on the document's interfaces.
 
 use super::{NetworkError, clients::Clients};
 use crate::{
     client::netlink::{Events, KeptAddress},
-    model::Wants,
+    model::{Active, Wants},
 };
 
-/// Addresses on the document's interfaces from neither a profile nor a lease, such as a keepalived
-/// VIP. nmstate neither lists nor keeps them: a reapply makes NetworkManager remove addresses that
-/// the profile lacks.
+/// Addresses of global scope from neither a profile nor a lease, such as a keepalived VIP.
 pub(super) async fn find(
     net: &Clients<'_>,
-    wants: &Wants,
+    active: &[Active],
     all: &[KeptAddress],
 ) -> Result<Vec<KeptAddress>, NetworkError> {
+    let is_fixed = |it: &&KeptAddress| it.address.is_global() && !it.address.dynamic;
+    let fixed: Vec<&KeptAddress> = all.iter().filter(is_fixed).collect();
+    let mut links: Vec<&String> = fixed.iter().map(|it| &it.address.on.link).collect();
+    links.sort_unstable();
+    links.dedup();
     let mut found = Vec::new();
+    for link in links {
+        let own = match active.iter().any(|profile| profile.device == *link) {
+            true => net.bus.own_addresses(link).await?,
+            false => Vec::new(),
+        };
+        let on_link = fixed.iter().filter(|it| it.address.on.link == *link);
+        let foreign = on_link.filter(|it| !own.contains(&it.address.on.ip));
+        found.extend(foreign.map(|it| (*it).clone()));
+    }
+    Ok(found)
+}
+
+/// Those of `foreign` that are on the document's interfaces. nmstate neither lists nor keeps them: a reapply makes NetworkManager
+/// remove addresses that the profile lacks.
+pub(super) fn of_document(foreign: &[KeptAddress], wants: &Wants) -> Vec<KeptAddress> {
     let with_ip = wants
         .addresses
         .iter()
@@ -22,25 +40,10 @@ pub(super) async fn find(
         .chain(wants.dynamic.iter().filter(|d| d.v4).map(|d| (&d.link, true)))
         .chain(wants.dynamic.iter().filter(|d| d.v6).map(|d| (&d.link, false)));
     let with_ip: Vec<(&String, bool)> = with_ip.collect();
-    let mut links: Vec<&String> = with_ip.iter().map(|(link, _)| *link).collect();
-    links.sort_unstable();
-    links.dedup();
-    for link in links {
-        let candidates = all.iter().filter(|KeptAddress { address: a, .. }| {
-            a.on.link == *link
-                && a.is_global()
-                && !a.dynamic
-                && with_ip.contains(&(link, a.on.ip.is_ipv4()))
-                && !wants.addresses.contains(&a.on)
-        });
-        let candidates: Vec<&KeptAddress> = candidates.collect();
-        if candidates.is_empty() {
-            continue;
-        }
-        let own = net.bus.own_addresses(link).await?;
-        found.extend(candidates.into_iter().filter(|a| !own.contains(&a.address.on.ip)).cloned());
-    }
-    Ok(found)
+    let stays = |KeptAddress { address: a, .. }: &&KeptAddress| {
+        with_ip.contains(&(&a.on.link, a.on.ip.is_ipv4())) && !wants.addresses.contains(&a.on)
+    };
+    foreign.iter().filter(stays).cloned().collect()
 }
 
 /// Restores foreign addresses as soon as the kernel reports their loss, since a service is down

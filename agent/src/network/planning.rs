@@ -17,7 +17,7 @@ use crate::{
         gather::gather,
         plan::BridgePlan,
         planner::plan,
-        uplink::{Choice, Patience, choose},
+        uplink::{Awaited, Choice, Patience, choose},
     },
     client::dbus::DeviceState,
     settings::Settings,
@@ -25,6 +25,10 @@ use crate::{
 
 /// How long the other family is waited for: an answer to DHCP takes up to 3 s where the server looks for duplicates first.
 const OTHER_FAMILY: Duration = Duration::from_secs(5);
+
+/// NetworkManager has set up its cards by then, and a default route of a static address is there. A card that is down and
+/// unavailable afterwards stays so: NetworkManager sets it up only when it starts.
+const SET_UP: Duration = Duration::from_secs(2);
 
 /// Reports go to systemd this often.
 const TICK: Duration = Duration::from_secs(1);
@@ -36,7 +40,8 @@ pub(super) async fn planned(
     say: &dyn Fn(&str, Duration),
 ) -> Result<BridgePlan, NetworkError> {
     readiness::network_manager_and_ovsdb(net, say).await?;
-    let deadline = Instant::now() + settings.wait.uplink.get();
+    let start = Instant::now();
+    let deadline = start + settings.wait.uplink.get();
     let mut changes = Changes::of_both(&net.bus).await?.at_least_every(TICK);
     let mut until = None;
     let planned = wait_until(&mut changes, deadline, async || {
@@ -44,7 +49,7 @@ pub(super) async fn planned(
         let patience = if is_left { Patience::Left } else { Patience::Over };
         let inputs = gather(net.paths, settings, &net.bus, &net.netlink).await?;
         let choice = choose(&inputs, patience);
-        if matches!(choice, Err(BridgeError::NoDefaultRoute)) {
+        if lacks_route(&choice) && (!is_left || start.elapsed() >= SET_UP) {
             cards::set_up_unavailable(net).await?;
         }
         let choice = choice?;
@@ -79,6 +84,18 @@ pub(super) async fn planned(
     });
     let late = |what| NetworkError::NotReady { what, bound: settings.wait.uplink.get() };
     planned.await?.map_err(late)
+}
+
+/// Whether the uplink is not known for want of a default route.
+fn lacks_route(choice: &Result<Choice, BridgeError>) -> bool {
+    match choice {
+        Ok(Choice::Wait(awaited)) => match awaited {
+            Awaited::DefaultRoute | Awaited::DefaultRouteOf(_) => true,
+            Awaited::Link { .. } => false,
+        },
+        Ok(Choice::Decided(_)) => false,
+        Err(error) => matches!(error, BridgeError::NoDefaultRoute),
+    }
 }
 
 /// Whether NetworkManager or the kernel may still lift the error, at the start of a system.

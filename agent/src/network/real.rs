@@ -35,7 +35,7 @@ use crate::{
 pub(crate) struct RealNetwork<'a> {
     clients: Clients<'a>,
     /// Addresses on the document's interfaces from neither a profile nor a lease, which must stay
-    /// (a keepalived VIP). The journal does not have them: they are stale after a restart of the agent.
+    /// (a keepalived VIP). The journal has no more than their names: they are stale after a restart of the agent.
     foreign: RefCell<Vec<KeptAddress>>,
     /// Routes over them of other programs: FRR, OVN-Kubernetes.
     foreign_routes: RefCell<Vec<KeptRoute>>,
@@ -79,6 +79,21 @@ impl<'a> RealNetwork<'a> {
     pub(crate) async fn with_names_of_now(&self, in_force: State) -> Result<State, NetworkError> {
         let links = self.clients.netlink.links().await?;
         Ok(in_force.with_names_of_now(name_of(&links)))
+    }
+
+    /// Keeps addresses of other programs through the undoing of another run's change: those that were there before it, or, where
+    /// `is_settled`, as after a confirmed trial, all that are there now.
+    pub(crate) async fn keep_addresses_of_others(
+        &self,
+        before: &Before,
+        is_settled: bool,
+    ) -> Result<(), NetworkError> {
+        let active = self.clients.bus.active().await?;
+        let now = self.clients.netlink.kept_addresses().await?;
+        let mut foreign = foreign::find(&self.clients, &active, &now).await?;
+        foreign.retain(|it| is_settled || before.others.contains(&it.address.on));
+        *self.foreign.borrow_mut() = foreign;
+        Ok(())
     }
 
     /// NetworkManager's profiles, and which of them is on which device.
@@ -160,34 +175,46 @@ impl Network for RealNetwork<'_> {
 
     async fn snapshot(&self, wants: &Wants, way_back: WayBack) -> Result<Before, NetworkError> {
         let bridges = async {
-            let mut all = match self.ovsdb().await {
-                Ok(mut ovsdb) => ovsdb.bridges().await?,
+            let (mut all, settings) = match self.ovsdb().await {
+                Ok(mut ovsdb) => {
+                    let settings = match wants.ovs_settings.as_slice() {
+                        [] => Vec::new(),
+                        keys => ovsdb.settings(keys).await?,
+                    };
+                    (ovsdb.bridges().await?, settings)
+                }
                 // A document without OVS may still remove bridges of an earlier one.
                 Err(error) if !wants.ovs => {
                     tracing::debug!("{error}");
-                    Vec::new()
+                    (Vec::new(), Vec::new())
                 }
                 Err(error) => return Err(error),
             };
             // Skip OVN's own bridge, which has a port for each pod.
             all.retain(|bridge| takeover::may_change(bridge, wants));
-            Ok::<_, NetworkError>(all)
+            Ok::<_, NetworkError>((all, settings))
         };
         let kernel = async {
-            let links = self.clients.netlink.links().await?;
-            let addresses = self.clients.netlink.kept_addresses().await?;
-            Ok::<_, NetworkError>((links, addresses, self.clients.netlink.default_routes().await?))
+            let netlink = &self.clients.netlink;
+            let links = netlink.links().await?;
+            let addresses = netlink.kept_addresses_of(&links).await?;
+            let routes = netlink.default_routes_of(&links).await?;
+            Ok::<_, NetworkError>((links, addresses, routes))
         };
         let manager = async {
             let bus = &self.clients.bus;
             Ok::<_, NetworkError>(tokio::try_join!(bus.active_and_activated(), bus.checkpoints())?)
         };
         // In parallel: the three sources are independent.
-        let (bridges, (links, addresses, routes), ((active, activated), checkpoints)) =
-            tokio::try_join!(bridges, kernel, manager)?;
-        *self.foreign.borrow_mut() = foreign::find(&self.clients, wants, &addresses).await?;
-        let of_others = self.clients.netlink.routes_of_others(&wants.links).await?;
-        *self.foreign_routes.borrow_mut() = of_others;
+        let (
+            (bridges, ovs_settings),
+            (links, addresses, routes),
+            ((active, activated), checkpoints),
+        ) = tokio::try_join!(bridges, kernel, manager)?;
+        let of_others = foreign::find(&self.clients, &active, &addresses).await?;
+        *self.foreign.borrow_mut() = foreign::of_document(&of_others, wants);
+        *self.foreign_routes.borrow_mut() =
+            self.clients.netlink.routes_of_others(&links, &wants.links).await?;
         let addresses = addresses.into_iter().map(|kept| kept.address);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
             addresses.filter(|a| a.is_global()).partition(|a| a.dynamic);
@@ -203,6 +230,7 @@ impl Network for RealNetwork<'_> {
         leased.dedup();
         Ok(Before {
             addresses: fixed.into_iter().map(|a| a.on).collect(),
+            others: of_others.into_iter().map(|kept| kept.address.on).collect(),
             leased,
             gateways: routes
                 .into_iter()
@@ -214,6 +242,7 @@ impl Network for RealNetwork<'_> {
             macs,
             checkpoints,
             checkpoint_seconds: way_back.checkpoint_seconds,
+            ovs_settings,
             bridges,
             reapply: way_back.reapply,
             hostname: if wants.hostname {

@@ -83,16 +83,17 @@ pub(super) async fn bridges(
     before: &Before,
     made: &[String],
 ) -> Result<(), NetworkError> {
-    if !bridges::is_needed(&before.bridges, made) {
+    if !bridges::is_needed(before, made) {
         return Ok(());
     }
     match Ovsdb::connect(&net.paths.ovsdb_socket()).await {
         Ok(mut ovsdb) => {
             let active: Vec<&str> = before.active.iter().map(|a| a.uuid.as_str()).collect();
+            bridges::undo_settings(&mut ovsdb, before).await?;
             bridges::undo(&mut ovsdb, &before.bridges, made, &active).await?;
             stale::release_cards(net, before, Some(&mut ovsdb)).await
         }
-        Err(error) if bridges::must_return(&before.bridges) => Err(error.into()),
+        Err(error) if bridges::must_return(before) => Err(error.into()),
         Err(error) => {
             tracing::warn!("{error}; cannot read the bridges");
             stale::release_cards(net, before, None).await

@@ -83,9 +83,9 @@ pub(super) async fn any(
     netlink: &Netlink,
 ) -> Result<Answered, (String, Silence)> {
     let silent = |why: String| (why, Silence::Gateway);
-    let mut routes = netlink.default_routes().await.map_err(|e| silent(e.to_string()))?;
+    let known = netlink.links().await.map_err(|e| silent(e.to_string()))?;
+    let mut routes = netlink.default_routes_of(&known).await.map_err(|e| silent(e.to_string()))?;
     if !links.is_empty() {
-        let known = netlink.links().await.map_err(|e| silent(e.to_string()))?;
         let is_meant = |route: &Route| {
             known.iter().any(|it| it.name == route.link && links.iter().any(|link| it.is(link)))
         };

@@ -12,6 +12,7 @@ use crate::{
     document,
     durable::record::Record,
     error::Error,
+    network::NetworkError,
     paths::Paths,
     settings::OnFailure,
     status::{Bridge, Fault, StatusFile, Success, log::message_id, phase::Phase},
@@ -67,6 +68,13 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Err(error) => error,
     };
     run.failed(&error);
+    // A network that works holds no boot.
+    if decides && replaces_document && is_below_another(&error) {
+        marks::bridge_decided(paths);
+        let text = "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on";
+        run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
+        return Ended::GoesOn(error);
+    }
     let goes_on = run.settings.on_failure == OnFailure::Continue && !run.is_stopped();
     let text = if decides && fault_of(&error) == Fault::NotRecorded {
         marks::bridge_made(paths);
@@ -79,6 +87,14 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
     };
     run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
     Ended::GoesOn(error)
+}
+
+fn is_below_another(error: &Error) -> bool {
+    let planned = match error {
+        Error::Network(NetworkError::Bridge(error)) | Error::Plan(error) => error,
+        _ => return false,
+    };
+    planned.is_below_another()
 }
 
 /// Owner of br-ex.

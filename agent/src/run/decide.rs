@@ -13,7 +13,7 @@ use super::{
     last_good::{mend_copies, previous, recorded, removed},
     machine, marks, peers,
     proof::is_proved,
-    recover,
+    recover, refused,
     signals::stoppable,
 };
 use crate::{
@@ -30,7 +30,7 @@ use crate::{
     settings::OnFailure,
     state::Parsed,
     status::{
-        Fault, Success,
+        Fault, Outcome, StatusFile, Success,
         log::{Tone, console, message_id},
         phase::Phase,
     },
@@ -50,6 +50,7 @@ pub(crate) async fn attempt(
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
+    let earlier = StatusFile::load(paths).ok().flatten();
     if decides {
         marks::undecided(paths);
     }
@@ -57,6 +58,15 @@ pub(crate) async fn attempt(
         Ok(success) => return ended_well(&run, success).await,
         Err(error) => error,
     };
+    // Somebody has ended a run by hand before its change: the account stays that of the run before.
+    let is_nothing = run.is_stopped() && fault_of(&error) == Fault::Untouched;
+    let earlier = earlier.filter(|it| !matches!(it.outcome, Outcome::Open(_)));
+    if let Some(earlier) = earlier.filter(|_| is_nothing && !decides) {
+        run.status.update(|s| *s = earlier);
+        run.status.write();
+        refused(&error);
+        return Ended::Failed(error);
+    }
     // A network in force that is not recorded needs no other.
     let is_in_force = fault_of(&error) == Fault::NotRecorded;
     let standing = match is_in_force {
@@ -200,7 +210,7 @@ fn check(
     let reason = run.status.get().reason;
     tracing::info!(document = %document.path.display(), digest = %document.digest, "{reason}");
     let start = run.progress.enter(Phase::Check, Duration::from_secs(10));
-    let applied = record.applied_service_files(&files.digests());
+    let applied = record.service_files_in_force(run.paths, &files.digests());
     let checked = check::check(document).and_then(|parsed| Ok((parsed, files.due(&applied)?)));
     run.progress.leave(Phase::Check, start, checked.is_ok());
     Ok(checked?)

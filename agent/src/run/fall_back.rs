@@ -13,7 +13,7 @@ use super::{
 use crate::{
     client::netlink::Netlink,
     document::Document,
-    durable::{record::Record, set_aside},
+    durable::{commit, record::Record, set_aside},
     error::{Error, Exit},
     model::{Gateway, LinkRef, ProbeResult, Uplinks},
     network::NetworkError,
@@ -161,6 +161,8 @@ async fn put_back(
     if aside {
         match applied {
             Ok(()) => set_aside::forget(run.paths)?,
+            // Decided, and not recorded: the next start ends the commit, and nothing is left to undo.
+            Err(_) if commit::is_unfinished(run.paths) => set_aside::forget(run.paths)?,
             Err(_) => set_aside::open_again(run.paths)?,
         }
     }

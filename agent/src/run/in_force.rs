@@ -5,7 +5,7 @@ use nmgen::chain;
 use super::{
     Run,
     last_good::{last_good_if_readable, recorded},
-    proof::{is_given, is_proved},
+    proof::{is_proved, is_proved_by_document},
 };
 use crate::{
     client::netlink::Netlink,
@@ -31,9 +31,7 @@ pub(super) async fn skip_if_in_force(
         let Some(adopted) = Adopted::find(run.paths, record, document)? else {
             return Ok(None);
         };
-        let declared = Uplinks::declared(&adopted.wants);
-        let is_there = is_proved(run, &declared).await? && is_given(run, &adopted.wants).await?;
-        return match is_there {
+        return match is_proved_by_document(run, &adopted.wants).await? {
             true => adopted.record(run, document, files).await.map(Some),
             false => Ok(apply_again(run)),
         };
@@ -54,7 +52,7 @@ pub(super) async fn skip_if_in_force(
     // The record of an older version has neither uplinks nor files. Nothing is awaited if the document is unreadable.
     let last_good = last_good_if_readable(run.paths, record);
     let wants = last_good.map(|state| state.wants()).unwrap_or_default();
-    if !is_proved(run, &Uplinks::declared(&wants)).await? {
+    if !is_proved_by_document(run, &wants).await? {
         return Ok(apply_again(run));
     }
     let netlink = Netlink::connect().map_err(NetworkError::from)?;

@@ -2,7 +2,7 @@
 //!
 //! | mark | from | to | who looks |
 //! |---|---|---|---|
-//! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
+//! | `undecided` | early boot | the boot may go on, by a document, without one, or by the automatic br-ex | nmstate and the units of the field keep off; dayone-wait waits |
 //! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
@@ -39,11 +39,9 @@ pub(crate) fn undecided_at_boot(paths: &Paths) {
     }
 }
 
-/// Whether this boot starts dayone.service: a unit wants it, or dayone-wait.service, which wants it, and
-/// it is not masked.
+/// Whether this boot starts dayone.service: a unit wants it, and it is not masked.
 pub(crate) fn is_agent_enabled(paths: &Paths) -> bool {
-    let is_enabled = |unit: &&str| units::is_enabled(paths, unit);
-    !units::is_masked(paths, AGENT) && [AGENT, "dayone-wait.service"].iter().any(is_enabled)
+    !units::is_masked(paths, AGENT) && units::is_enabled(paths, AGENT)
 }
 
 const AGENT: &str = "dayone.service";
@@ -74,9 +72,11 @@ pub(super) fn ovn_remote_forgotten(paths: &Paths) {
     set(&paths.ovn_remote_forgotten());
 }
 
-/// The automatic br-ex is there: the boot may go on.
+/// The automatic br-ex is there: the boot may go on. A document that held it has gone by then, or is decided; where dayone.service
+/// was stopped meanwhile, no run of it would tell so.
 pub(crate) fn bridge_made(paths: &Paths) {
     clear(&paths.bridge_of_document());
+    clear(&paths.undecided());
     set(&paths.ovs_config_executed());
     bridge_decided(paths);
 }
@@ -200,7 +200,7 @@ mod tests {
     fn a_boot_waits_only_for_an_agent_that_it_starts() -> Result<(), std::io::Error> {
         for (link, expected) in [
             ("multi-user.target.wants/dayone.service", true),
-            ("kubelet.service.requires/dayone-wait.service", true),
+            ("kubelet.service.requires/dayone-wait.service", false),
             ("NetworkManager.service.wants/dayone-recover.service", false),
             ("multi-user.target.wants/dayone-bridge.service", false),
             ("dayone.service.d/dayone.service", false),

@@ -81,9 +81,14 @@ pub(super) async fn is_proved(run: &Run<'_>, expected: &Uplinks) -> Result<bool,
     }
 }
 
+/// [`is_proved`] for a document that no record of the agent tells the network of.
+pub(super) async fn is_proved_by_document(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
+    Ok(is_proved(run, &Uplinks::declared(wants)).await? && is_given(run, wants).await?)
+}
+
 /// Whether the network has given the uplink an address and a default route, where the document names no gateway. Such a document
 /// tells neither the families nor whether a lease brings a route: one family is enough, and after the wait an address.
-pub(super) async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
+async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
     if !wants.gateways.is_empty() || wants.leads().is_empty() {
         return Ok(true);
     }

@@ -22,18 +22,21 @@ use crate::{
 /// open. Returns the record, which nobody changes from here on but this run.
 pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
     let t = &run.settings.timeout;
-    match open_journal(run.paths)? {
-        Open::Nothing => {}
-        // Without a journal only the timeout identifies an open checkpoint.
-        Open::Abandoned => {
-            let network = run.connect().await?;
-            let checkpoint_seconds = t.checkpoint_seconds();
-            let before = Before { checkpoint_seconds, ..Before::default() };
-            let bound = t.roll_back.get();
-            within("the checkpoints", bound, network.undo_checkpoints(&before)).await?;
-            within("the profiles", bound, network.reload_profiles()).await?;
+    // One that was set aside may be below the open one.
+    loop {
+        match open_journal(run.paths)? {
+            Open::Nothing => break,
+            // Without a journal only the timeout identifies an open checkpoint.
+            Open::Abandoned => {
+                let network = run.connect().await?;
+                let checkpoint_seconds = t.checkpoint_seconds();
+                let before = Before { checkpoint_seconds, ..Before::default() };
+                let bound = t.roll_back.get();
+                within("the checkpoints", bound, network.undo_checkpoints(&before)).await?;
+                within("the profiles", bound, network.reload_profiles()).await?;
+            }
+            Open::Journal(journal) => undo(run, &journal).await?,
         }
-        Open::Journal(journal) => undo(run, &journal).await?,
     }
     Ok(Record::load(run.paths))
 }
@@ -48,9 +51,18 @@ async fn undo(run: &Run<'_>, journal: &Journal) -> Result<(), Error> {
     note(run.paths, journal);
     let network = run.connect().await?;
     let same_boot = journal.is_of_this_boot(run.paths);
-    let probed = Probed { before: journal.probes.clone(), ..Probed::default() };
+    if same_boot {
+        let is_settled = journal.kind == Kind::Trial;
+        if let Err(error) = network.keep_addresses_of_others(&journal.before, is_settled).await {
+            tracing::warn!("addresses of other programs may be lost: {}", chain(&error));
+        }
+    }
+    // A gateway that answered in an earlier boot is asked by what this run proves next.
+    let probes = if same_boot { journal.probes.clone() } else { Vec::new() };
+    let probed = Probed { before: probes, ..Probed::default() };
+    let before = journal.before.for_a_later_run(same_boot);
     run.transaction(&network)
-        .roll_back(&journal.before, &journal.bridges, &probed, same_boot)
+        .roll_back(&before, &journal.bridges, &probed, same_boot)
         .await
         .map_err(|(phase, source)| Error::Recover { phase, source: Box::new(source) })?;
     say_recovered(run.paths, journal, "the old network is");

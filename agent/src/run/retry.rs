@@ -136,6 +136,7 @@ pub(crate) async fn repeat(
         let woken = pause(paths, &inputs, bound, grown, &mut signals).await?;
         tracing::info!(dayone_woken = ?woken, "the pause is over");
         if woken == Woken::Stopped {
+            pauses(paths, &error, "the service was stopped: `systemctl start` of it tries again");
             return Ok(());
         }
         extent = match woken {

@@ -7,7 +7,7 @@ use nmstate::{
 };
 
 use super::{names, parent};
-use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, Wants};
+use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, OvsKey, OvsMap, Wants};
 
 /// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
@@ -38,13 +38,46 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     // The document makes these links itself, whatever type it gives them.
     wants.needed.retain(|link| !matches!(link, LinkRef::Name(name) if peers.contains(&&**name)));
     wants.needed.dedup();
-    wants.ovs = !wants.bridges.is_empty() || !wants.ovs_interfaces.is_empty();
+    wants.ovs_settings = ovs_settings(state);
+    wants.ovs = !wants.bridges.is_empty()
+        || !wants.ovs_interfaces.is_empty()
+        || !wants.ovs_settings.is_empty();
     wants.awaited.retain(|name| !peers.contains(&&**name));
     if wants.makes_links {
         wants.needed.clear();
         wants.awaited.clear();
     }
     wants
+}
+
+/// The key of OVN's bridge mappings.
+const BRIDGE_MAPPINGS: &str = "ovn-bridge-mappings";
+
+/// The settings of Open vSwitch that the state sets or removes; an empty map removes all of it, and an empty `ovs-db` both.
+fn ovs_settings(state: &NetworkState) -> Vec<OvsKey> {
+    let mut settings = Vec::new();
+    if let Some(ovsdb) = &state.ovsdb {
+        let is_purge = ovsdb.external_ids.is_none() && ovsdb.other_config.is_none();
+        let maps = [
+            (OvsMap::ExternalIds, &ovsdb.external_ids),
+            (OvsMap::OtherConfig, &ovsdb.other_config),
+        ];
+        for (map, keys) in maps {
+            match keys {
+                Some(keys) if !keys.is_empty() => {
+                    settings.extend(keys.keys().map(|key| OvsKey { map, key: Some(key.clone()) }));
+                }
+                Some(_) => settings.push(OvsKey { map, key: None }),
+                None if is_purge => settings.push(OvsKey { map, key: None }),
+                None => {}
+            }
+        }
+    }
+    if state.ovn.bridge_mappings.is_some() {
+        let key = Some(BRIDGE_MAPPINGS.to_owned());
+        settings.push(OvsKey { map: OvsMap::ExternalIds, key });
+    }
+    settings
 }
 
 /// Numbers of the main table in nmstate and in the kernel.

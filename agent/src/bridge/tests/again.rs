@@ -7,7 +7,7 @@ use crate::bridge::{
     names::uuid,
     plan::{BridgePlan, Role},
 };
-use crate::model::Profile;
+use crate::model::{Bridge, Profile};
 
 /// The node after somebody has made br-ex from `own`; its profiles have these UUIDs.
 fn bridged(own: Profile, uuid_of: impl Fn(&str) -> String) -> Inputs {
@@ -93,6 +93,12 @@ fn a_bridge_that_only_ovsdb_kept_is_used_again_or_goes() {
     let with = |profile: &str| node(dhcp("eno1")).bridge("br-ex", profile, "eno1").planned();
     assert_eq!(with(&uuid("br-ex")).remove.bridges, Vec::<String>::new());
     assert_eq!(with("random").remove.bridges, ["br-ex"]);
+    for (kind, remains) in [("internal", false), ("system", false), ("patch", true)] {
+        let mut with_port = node(dhcp("eno1"));
+        let port = ("net1", kind, None);
+        with_port.bridges.push(Bridge::example("br-ex", Some(&uuid("br-ex")), &[port]));
+        assert_eq!(with_port.planned().remove.bridges.is_empty(), remains, "{kind}");
+    }
     let others = node(dhcp("eno1")).bridge("br-int", "x", "geneve").bridge(
         "br-ex1",
         &uuid("br-ex1"),

@@ -156,7 +156,11 @@ impl Inputs {
 
     /// A bridge in OVSDB.
     pub(super) fn bridge(mut self, name: &str, profile: &str, port: &str) -> Self {
-        self.bridges.push(Bridge::example(name, Some(profile), &[(port, "system", None)]));
+        self.bridges.push(Bridge::example(
+            name,
+            Some(profile),
+            &[(port, "system", Some("its profile"))],
+        ));
         self
     }
 

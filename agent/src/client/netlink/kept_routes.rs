@@ -22,14 +22,14 @@ impl KeptRoute {
 }
 
 impl Netlink {
-    /// Routes over these links that are neither NetworkManager's nor the kernel's own, of every table:
+    /// Routes over those of `links` with a name in `over` that are neither NetworkManager's nor the kernel's own, of every table:
     /// those of FRR, of OVN-Kubernetes and of people.
     pub(crate) async fn routes_of_others(
         &self,
+        links: &[Link],
         over: &[String],
     ) -> Result<Vec<KeptRoute>, NetlinkError> {
-        let links = self.links().await?;
-        let kept = self.routes().await?.into_iter().filter_map(|route| kept(route, &links, over));
+        let kept = self.routes().await?.into_iter().filter_map(|route| kept(route, links, over));
         Ok(kept.collect())
     }
 

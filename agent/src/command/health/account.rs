@@ -15,6 +15,8 @@ pub(super) const SCHEMA: u32 = 1;
 #[serde(rename_all = "kebab-case", default)]
 pub(super) struct Account {
     pub(super) schema: u32,
+    /// The node's; an account of an older version has none.
+    pub(super) hostname: String,
     /// Whether the unit fails.
     pub(super) failed: bool,
     /// The instance of dayone-health@.service.

@@ -26,7 +26,9 @@ pub(super) fn of(word: Word, code: Option<Code>, tone: Tone) -> (&'static str, P
         // NetworkManager, Open vSwitch or the bus is down or busy, perhaps for the moment of a restart.
         Word::Committed => ("unreadable", Patience::Run),
         // Somebody is at it, and it ends by itself.
-        Word::Trial if tone == Tone::Notice => ("trial", Patience::Endless),
+        Word::Trial if tone == Tone::Notice && code == Some(Code::OnTrial) => {
+            ("trial", Patience::Endless)
+        }
         Word::Trial => ("trial", Patience::Run),
         Word::InForce if code == Some(Code::MtuMigration) => ("mtu-migration", Patience::None),
         Word::InForce | Word::NoDocument => ("disabled", Patience::None),

@@ -2,16 +2,17 @@
 
 use std::{fmt, path::PathBuf};
 
+use nmgen::chain;
 use serde::Serialize;
 
 use super::next_boot;
 use crate::{
-    document::{Chosen, digest::Digest, service_files},
+    document::{Chosen, DocumentError, digest::Digest, service_files},
     durable::{adopted::Adopted, commit, record::Record},
     error::Error,
     model::facts::Outage,
     paths::Paths,
-    run::{last_good::removed, marks, mtu_migration::Standing},
+    run::{last_good, marks, mtu_migration::Standing},
     status::{
         Bridge, Fault, Outcome, SCHEMA, Status,
         trial::{State, Trial},
@@ -30,8 +31,14 @@ pub(super) struct Report {
     pub(super) not_recorded: bool,
     /// SHA-256 of a pending document, which waits for the next boot.
     pub(super) pending: Option<Digest>,
-    /// The document in force, if its file is gone.
+    /// The document in force, if no file is this node's.
     pub(super) removed: Option<PathBuf>,
+    /// Whether the file of the removed document is there, under a name that this node does not have.
+    #[serde(skip)]
+    pub(super) is_anothers: bool,
+    /// Whether this node's document cannot be told or read.
+    #[serde(skip)]
+    pub(super) is_unread: bool,
     /// The parts of the document that the current state lacks.
     pub(super) drift: Vec<String>,
     /// Why drift is unknown.
@@ -45,7 +52,7 @@ pub(super) struct Report {
     pub(super) down: Option<Outage>,
     /// Why no gateway answers now.
     pub(super) silent: Option<String>,
-    /// Why the next boot will refuse a pending document.
+    /// Why the next boot will refuse a pending document, or one that cannot be read.
     pub(super) refused: Option<String>,
     /// The parts of the document that the saved profiles lack: the next activation takes them away.
     pub(super) saved: Vec<String>,
@@ -93,23 +100,37 @@ impl Report {
     pub(super) fn new(
         paths: &Paths,
         boot: Option<Status>,
-        chosen: &Chosen,
+        (chosen, unread): (&Chosen, Option<DocumentError>),
         record: &Record,
     ) -> Result<Self, Error> {
-        let (in_force, removed) = match &chosen.document {
-            Some(document) => {
-                let files = service_files::read(paths, &chosen.hostname)?.digests();
-                let committed = record.in_force(paths, &document.digest)?;
-                (committed && record.has_service_files(&files), None)
+        let is_unread = unread.is_some();
+        let (mut committed, mut in_force, mut removed) = (false, false, None);
+        let unread = match (&chosen.document, unread) {
+            (_, Some(unread)) => Some(unread),
+            (Some(document), None) => {
+                committed = record.in_force(paths, &document.digest)?;
+                let files = service_files::read(paths, &chosen.hostname);
+                in_force = committed
+                    && files.as_ref().is_ok_and(|it| record.has_service_files(&it.digests()));
+                files.err()
             }
-            None => {
-                let removed = removed(paths, record);
-                (removed.is_none(), removed)
+            (None, None) => {
+                removed = last_good::removed(paths, record);
+                in_force = removed.is_none();
+                None
             }
         };
-        // A document that this boot has tried has failed and is not pending.
+        let is_anothers = removed.as_ref().is_some_and(|path| {
+            *path != paths.applied() && paths.under(&path.to_string_lossy()).exists()
+        });
+        // A document that this boot has tried has failed and is not pending; one that it has put in force waits for files of /etc/nmstate.
         let tried = boot.as_ref().and_then(|boot| boot.digest.clone());
-        let waits = |digest: &Digest| !in_force && tried != Some(digest.to_string());
+        let has_failed = |boot: &Status| matches!(boot.outcome, Outcome::Failed(_));
+        let is_tried = |digest: &Digest| {
+            tried == Some(digest.to_string())
+                && (!committed || boot.as_ref().is_some_and(has_failed))
+        };
+        let waits = |digest: &Digest| !in_force && unread.is_none() && !is_tried(digest);
         let pending = chosen.document.as_ref().map(|d| d.digest.clone()).filter(waits);
         let mut boot = boot.unwrap_or_else(|| before_any_run(chosen));
         let not_recorded =
@@ -120,13 +141,18 @@ impl Report {
         let trial = Trial::load(paths)?.map(|trial| Tried::now(paths, trial));
         let held = marks::is_boot_held(paths);
         let units = next_boot::lacking(paths, chosen, boot.bridge.is_some());
-        let refused = match &chosen.document {
-            Some(document) if pending.is_some() => next_boot::refusal(paths, chosen, document),
-            Some(_) | None => None,
+        let refused = match (&chosen.document, unread) {
+            // The run of this boot has told it.
+            (_, Some(_)) if has_failed(&boot) => None,
+            (_, Some(unread)) => Some(chain(&unread)),
+            (Some(document), None) if pending.is_some() => {
+                next_boot::refusal(paths, chosen, document)
+            }
+            (Some(_) | None, None) => None,
         };
         let known =
             Self { boot, in_force, not_recorded, pending, removed, trial, held, ..Self::default() };
-        Ok(Self { units, refused, ..known })
+        Ok(Self { units, refused, is_anothers, is_unread, ..known })
     }
 
     /// The automatic bridge, once its uplink is chosen.
@@ -181,7 +207,7 @@ impl Seen<'_> {
         let boot = &self.report.boot;
         let digest = self.chosen.document.as_ref().map(|it| it.digest.to_string());
         self.report.in_force
-            && boot.last_good_in_force
+            && (boot.last_good_in_force || boot.outcome == Outcome::Failed(Fault::RolledBack))
             && digest.is_some()
             && boot.digest.is_some()
             && boot.digest != digest

@@ -86,7 +86,13 @@ pub(super) fn outcome(boot: &Status) -> &'static str {
 pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
     let report = seen.report;
     let mut it = of_run_and_record(seen);
-    let lacks_service = !matches!(it.word, Word::NoDocument | Word::Removed | Word::Trial);
+    // A trial at work may be the cause.
+    let is_confirmed = report.trial.as_ref().is_some_and(|it| it.trial.state == State::Confirmed);
+    let lacks_service = match it.word {
+        Word::NoDocument | Word::Removed => false,
+        Word::Trial => is_confirmed,
+        _ => true,
+    };
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
         it.code = Some(code_of_service(down.service));
         if it.word != Word::Committed {
@@ -135,23 +141,26 @@ fn waiting(seen: &Seen<'_>, it: Verdict) -> Verdict {
 /// The first question that has an answer decides: a run that is open or failed comes before the record, which knows
 /// nothing of it.
 fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
-    let Seen { report, chosen, record, .. } = seen;
+    let Seen { report, record, .. } = seen;
     let boot = &report.boot;
     let subject = subject(seen);
     if let Some(open) = report.trial.as_ref().filter(|it| it.is_open()) {
-        return on_trial(open, seen.at_work.is_some());
+        // What the next boot makes of a document that came behind a trial is told before that boot.
+        return match (open.trial.state, &report.refused) {
+            (State::Confirmed, Some(why)) => refused(&subject, why),
+            _ => on_trial(open, seen.at_work.is_some()),
+        };
     }
     if boot.outcome == Outcome::Open(Open::Running) {
         return running(seen, &subject);
     }
+    let has_failed = matches!(boot.outcome, Outcome::Failed(_)) && !seen.is_back();
     if let Some(path) = &report.removed {
-        return Verdict::new(
-            (Word::Removed, Code::DocumentGone),
-            Tone::Bad,
-            format!("{} is gone; its network stays", path.display()),
-            &chosen.reason,
-            "write the document again, or a new one, then `dayone apply`",
-        );
+        // The automatic bridge takes its place: its failure is the news.
+        if has_failed && boot.bridge.is_some() {
+            return failed(boot, &subject);
+        }
+        return gone(seen, &path.display().to_string());
     }
     if boot.outcome == Outcome::Open(Open::NotRun) && (report.held || !report.in_force) {
         return Verdict::new(
@@ -163,24 +172,22 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
              `dayone apply` puts the document in force now",
         );
     }
-    if let (Some(_), Some(why)) = (&report.pending, &report.refused) {
-        return Verdict::new(
-            (Word::Refused, Code::DocumentRefused),
-            Tone::Bad,
-            &subject,
-            format!("the next boot will refuse it: {why}"),
-            "correct the document; `dayone check` tells whether it is right",
-        );
+    if let Some(why) = &report.refused {
+        return refused(&subject, why);
     }
     if let Some(digest) = &report.pending {
         // A later run, of the automatic bridge, has replaced the account of the failure.
         let failures = record.failures.as_ref().filter(|it| it.digest == *digest);
+        let what = match boot.digest.as_deref() == Some(&*digest.to_string()) {
+            true => "files of /etc/nmstate, which are applied with it, changed",
+            false => "it changed",
+        };
         let reason = match (failures, report.units.first()) {
             (Some(it), _) => {
                 format!("it failed {} times; the last error: {}", it.count, it.last_error)
             }
-            (None, Some(disabled)) => format!("it changed after this boot's run; {disabled}"),
-            (None, None) => "it changed after this boot's run; the next boot applies it".to_owned(),
+            (None, Some(disabled)) => format!("{what} after this boot's run; {disabled}"),
+            (None, None) => format!("{what} after this boot's run; the next boot applies it"),
         };
         return Verdict::new(
             (Word::Pending, Code::DocumentChanged),
@@ -191,7 +198,6 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
              apply` puts it in force now",
         );
     }
-    let has_failed = matches!(boot.outcome, Outcome::Failed(_)) && !seen.is_back();
     if has_failed || !report.in_force {
         return failed(boot, &subject);
     }
@@ -215,6 +221,41 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
         return drifted(report, &subject);
     }
     in_force(seen, &subject)
+}
+
+/// A document that the next boot will not apply.
+fn refused(subject: &str, why: &str) -> Verdict {
+    Verdict::new(
+        (Word::Refused, Code::DocumentRefused),
+        Tone::Bad,
+        subject,
+        format!("the next boot will refuse it: {why}"),
+        "correct the document; `dayone check` tells whether it is right",
+    )
+}
+
+/// A document in force without a file that is this node's.
+fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
+    let Seen { report, chosen, .. } = seen;
+    let (about, next) = match report.is_anothers {
+        true => (
+            format!("{path} is not this node's under the name {}", chosen.hostname),
+            "give the node its name back, or write the document of this name, then `dayone apply`",
+        ),
+        false => (
+            format!("{path} is gone"),
+            "write the document again, or a new one, then `dayone apply`",
+        ),
+    };
+    Verdict::new(
+        (Word::Removed, Code::DocumentGone),
+        Tone::Bad,
+        format!("{about}; its network stays"),
+        &chosen.reason,
+        format!(
+            "{next}; the next boot makes the automatic br-ex where dayone-bridge.service is enabled"
+        ),
+    )
 }
 
 /// A network that has everything of the document: what of now, and of the next boot, waits for somebody.
@@ -269,14 +310,21 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
     };
     match (&chosen.document, &chosen.unmatched) {
         (Some(_), _) => in_force(&chosen.reason),
-        (None, _) if report.bridge().is_some() => in_force(&boot.reason),
-        (None, Some(unmatched)) => Verdict::new(
-            (Word::NoDocument, Code::OtherNodesDocuments),
-            Tone::Hint,
-            format!("files of other nodes only ({})", unmatched.files.len()),
-            unmatched.to_string(),
-            "if one is meant for this node, give it one of these names, then `dayone apply`",
-        ),
+        (None, Some(unmatched)) => {
+            let others = format!("files of other nodes only ({})", unmatched.files.len());
+            let (word, about) = match report.bridge() {
+                Some(_) => (Word::InForce, format!("{subject}; {others}")),
+                None => (Word::NoDocument, others),
+            };
+            Verdict::new(
+                (word, Code::OtherNodesDocuments),
+                Tone::Hint,
+                about,
+                unmatched.to_string(),
+                "if one is meant for this node, give it one of these names, then `dayone apply`",
+            )
+        }
+        (None, None) if report.bridge().is_some() => in_force(&boot.reason),
         (None, None) => {
             Verdict::new((Word::NoDocument, None), Tone::Good, "nothing to do", &chosen.reason, "")
         }
@@ -286,6 +334,7 @@ fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
 /// The document, or the automatic bridge.
 fn subject(seen: &Seen<'_>) -> String {
     match (&seen.chosen.document, seen.report.bridge()) {
+        (None, _) if seen.report.is_unread => "this node's document".to_owned(),
         (Some(document), _) => document.path.display().to_string(),
         (None, Some(bridge)) => format!("br-ex on {}", bridge.uplink),
         (None, None) if seen.report.boot.bridge.is_some() => "br-ex".to_owned(),

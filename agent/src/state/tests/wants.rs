@@ -235,6 +235,29 @@ fn open_vswitch_is_needed_for_its_bridges_and_interfaces_alone() -> Result {
 }
 
 #[test]
+fn settings_of_open_vswitch_are_known_by_their_keys() -> Result {
+    use crate::model::OvsMap::{ExternalIds, OtherConfig};
+    for (text, expected) in [
+        ("ovs-db: {other_config: {dpdk-init: 'true'}}", vec![(OtherConfig, Some("dpdk-init"))]),
+        ("ovs-db: {external_ids: {a: null}}", vec![(ExternalIds, Some("a"))]),
+        ("ovs-db: {external_ids: {}}", vec![(ExternalIds, None)]),
+        ("ovs-db: {}", vec![(ExternalIds, None), (OtherConfig, None)]),
+        (
+            "ovn: {bridge-mappings: [{localnet: a, bridge: br-ex}]}",
+            vec![(ExternalIds, Some("ovn-bridge-mappings"))],
+        ),
+        ("interfaces: []", Vec::new()),
+    ] {
+        let wants = wants(text)?;
+        let found: Vec<_> =
+            wants.ovs_settings.iter().map(|it| (it.map, it.key.as_deref())).collect();
+        assert_eq!(found, expected, "{text}");
+        assert_eq!(wants.ovs, !expected.is_empty(), "{text}");
+    }
+    Ok(())
+}
+
+#[test]
 fn below_a_patch_port_are_the_cards_of_the_other_bridge() -> Result {
     let text = "interfaces:
 - {name: br-ex, type: ovs-bridge, state: up, bridge: {port: [{name: br-ex}, {name: ex}]}}

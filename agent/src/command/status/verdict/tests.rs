@@ -68,7 +68,19 @@ fn without_document(it: &mut Node) {
 
 fn bridge(it: &mut Node) {
     without_document(it);
-    it.report.boot.bridge = Some(Bridge { uplink: "eno1".to_owned(), ..Bridge::default() });
+    it.report.boot.bridge = made();
+}
+
+fn made() -> Option<Bridge> {
+    Some(Bridge { uplink: "eno1".to_owned(), ..Bridge::default() })
+}
+
+/// The document cannot be read, and this boot's run was before that.
+fn unread(it: &mut Node) {
+    without_document(it);
+    it.report.in_force = false;
+    it.report.is_unread = true;
+    it.report.refused = Some("it is not UTF-8".to_owned());
 }
 
 fn trial(state: State) -> impl FnOnce(&mut Node) {
@@ -267,8 +279,33 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             "NOT RUN: FILE is not in force; dayone has not run in this boot",
         ),
         (
+            good(|it| {
+                without_document(it);
+                it.report.removed = Some(FILE.into());
+                it.report.is_anothers = true;
+            }),
+            "REMOVED: FILE is not this node's under the name worker-0; its network stays; no document for this node",
+        ),
+        // The automatic bridge that takes the place of a removed document.
+        (
+            failed(Fault::RolledBack, |it| (bridge(it), it.report.removed = Some(FILE.into())).1),
+            "NOT IN FORCE: br-ex on eno1; failed and rolled back: why",
+        ),
+        (
             good(pending),
             "PENDING: FILE; it changed after this boot's run; the next boot applies it",
+        ),
+        (
+            good(|it| (pending(it), it.report.boot.digest = Some(Digest::of(b"").to_string())).1),
+            "PENDING: FILE; files of /etc/nmstate, which are applied with it, changed after this boot's run; the next boot applies it",
+        ),
+        (
+            good(|it| (unread(it), bridge(it)).1),
+            "REFUSED: this node's document; the next boot will refuse it: it is not UTF-8",
+        ),
+        (
+            good(|it| (unread(it), held(it)).1),
+            "WAITING: kubelet does not start; REFUSED: this node's document; the next boot will refuse it: it is not UTF-8",
         ),
         (
             good(|it| {
@@ -337,6 +374,14 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
              is confirmed",
         ),
         (
+            good(|it| {
+                trial(State::Confirmed)(it);
+                pending(it);
+                it.report.refused = Some("VLAN id".to_owned());
+            }),
+            "REFUSED: FILE; the next boot will refuse it: VLAN id",
+        ),
+        (
             good(trial(State::Confirmed)),
             "TRIAL: new.yml stays until the next boot; it is confirmed, and is not this node's document",
         ),
@@ -359,6 +404,10 @@ fn a_network_in_force_and_a_node_without_a_document_have_exit_code_0() {
             good(unmatched),
             "NO DOCUMENT: files of other nodes only (1); no file is this node's: it looks for \
              worker-9.yml; there are a.yml",
+        ),
+        (
+            good(|it| (unmatched(it), it.report.boot.bridge = made()).1),
+            "IN FORCE: br-ex on eno1; files of other nodes only (1); no file is this node's: it looks for worker-9.yml; there are a.yml",
         ),
         (good(without_document), "NO DOCUMENT: nothing to do; no document for this node"),
         (
