@@ -170,7 +170,7 @@ systemctl -q --root /i add-wants initrd.target nmgen-persist.service
     assert_eq!(run("", "install"), (Some(0), format!("{units}{hosts}")));
     assert_eq!(run("nmgen_hosts=", "install"), (Some(0), units.to_owned()));
     assert_eq!(run("nmgen_hosts=/nowhere", "install"), (Some(0), units.to_owned()));
-    assert_eq!(run("", "depends").1, "systemd network-manager\n");
+    assert_eq!(run("", "depends").1, "systemd network-manager network kernel-network-modules\n");
     assert_eq!(run("", "installkernel").1, "modules\n");
     // More for documents that ask for it, or on request.
     let document =

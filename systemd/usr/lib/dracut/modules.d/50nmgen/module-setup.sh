@@ -28,7 +28,9 @@ is_for() {
 # called by dracut
 depends() {
     is_for_kdump && return 0
-    echo systemd network-manager
+    # The drivers of cards: of network-manager alone they come with dracut-ng, not before (RHEL 9, dracut 060). The module network
+    # takes the backend that it finds chosen, so network-manager stands before it.
+    echo systemd network-manager network kernel-network-modules
 }
 
 # called by dracut
