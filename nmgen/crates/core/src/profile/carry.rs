@@ -132,11 +132,14 @@ fn link_match(interface: &InterfaceSummary) -> Option<String> {
     }
 }
 
-/// The first matching .link file replaces systemd's 99-default.link, so its policies are repeated.
+/// The first matching .link file replaces systemd's 99-default.link, so its policies are repeated. That of addresses is for cards
+/// alone: it would change the address of a bond or bridge, which RHEL and Fedora leave to the kernel and NetworkManager.
 fn link_file(link_match: &str, alt_names: &[String]) -> String {
+    let is_card = link_match.starts_with("MACAddress=");
+    let mac_policy = if is_card { "MACAddressPolicy=persistent\n" } else { "" };
     let mut text = format!(
         "[Match]\n{link_match}\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\n\
-         AlternativeNamesPolicy=database onboard slot path mac\nMACAddressPolicy=persistent\n"
+         AlternativeNamesPolicy=database onboard slot path mac\n{mac_policy}"
     );
     for name in alt_names {
         text.push_str(&format!("AlternativeName={name}\n"));
@@ -212,5 +215,15 @@ mod tests {
         }
         assert_eq!(found("bond", mac), Some("OriginalName=a".to_owned()));
         assert_eq!(found("ovs-bridge", mac), None);
+    }
+
+    #[test]
+    fn no_policy_changes_the_address_of_a_virtual_interface() {
+        let text = |link_match: &str| link_file(link_match, &["uplink".to_owned()]);
+        let policy = "\nMACAddressPolicy=persistent\nAlternativeName=uplink\n";
+        assert!(text("MACAddress=52:54:00:00:00:01").ends_with(policy));
+        let without =
+            "\nAlternativeNamesPolicy=database onboard slot path mac\nAlternativeName=uplink\n";
+        assert!(text("OriginalName=bond0").ends_with(without));
     }
 }
