@@ -111,6 +111,25 @@ fn beside_a_static_address_without_a_default_route_they_are_waited_for() {
     }
 }
 
+/// A route that other packets take, that discards them or is of the other family is no way out.
+#[tests::case]
+fn a_default_route_that_is_no_way_out_shortens_nothing() {
+    let policy =
+        STATIC.replace("next-hop-interface: ens3", "next-hop-interface: ens3, table-id: 200");
+    let unreachable = STATIC.replace(
+        "next-hop-address: 192.0.2.1, next-hop-interface: ens3",
+        "route-type: unreachable, metric: 999999",
+    );
+    for fixed in [policy.as_str(), unreachable.as_str()] {
+        let early = profile(&booted(&format!("{fixed}- name: ens4\n{BOTH}"), ""), "ens4");
+        assert_eq!(get(&early, "ipv4", "dhcp-timeout"), Some("90"), "{fixed}");
+        assert_eq!(get(&early, "ipv6", "method"), Some("auto"), "{fixed}");
+    }
+    let ipv6 = "  type: ethernet\n  ipv6: {enabled: true, dhcp: true, autoconf: true}\n";
+    let early = profile(&booted(&format!("{STATIC}- name: ens4\n{ipv6}"), ""), "ens4");
+    assert_eq!(get(&early, "ipv6", "ra-timeout"), Some("90"), "{early:?}");
+}
+
 /// Hardening is nobody's to undo, and without IPv6 in the kernel a link-local address never comes.
 #[tests::case]
 fn a_card_without_ipv6_has_none_in_the_initramfs_either() {

@@ -139,6 +139,8 @@ fn a_second_first_boot_hands_the_rest_over() {
 fn the_default_profile_stays_where_the_root_is_on_the_network() {
     let wide = DOCUMENT;
     let narrow = DOCUMENT.replace("0.0.0.0/0", "203.0.113.0/24");
+    let policy =
+        DOCUMENT.replace("destination: 0.0.0.0/0,", "table-id: 200, destination: 0.0.0.0/0,");
     for (line, document, stays) in [
         ("netroot=iscsi:192.0.2.1::::iqn.2024-01.org.example:disk ip=dhcp", wide, true),
         ("root=nfs:192.0.2.1:/srv ip=dhcp", wide, true),
@@ -149,6 +151,7 @@ fn the_default_profile_stays_where_the_root_is_on_the_network() {
         ("", wide, false),
         // Without a way out of the document's networks Ignition's server is behind another card.
         ("", &narrow, true),
+        ("", &policy, true),
     ] {
         let machine = machine(line).host("worker-0", document);
         let said = machine.boot();

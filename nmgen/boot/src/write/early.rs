@@ -2,7 +2,7 @@
 //!
 //! nmstate sets no timeout for DHCP and router advertisements, and `nm-online -s` in the initramfs
 //! waits for every profile. So timeouts are set here; beside a static default route nothing waits for
-//! dynamic addresses.
+//! dynamic addresses of its family.
 
 use nmgen_core::profile::{Keyfile, Profile};
 use nmgen_document::Node;
@@ -57,14 +57,20 @@ impl Bounds {
 /// The profiles for the initramfs, in the same order.
 pub(crate) fn profiles(profiles: &[Profile], bounds: &Bounds) -> Vec<Profile> {
     let timeout = bounds.timeout;
-    let has_default = profiles.iter().any(|profile| has_static_default(&profile.keyfile));
+    let has_default = FAMILIES.map(|(family, default)| {
+        profiles.iter().any(|profile| has_static_default(&profile.keyfile, family, default))
+    });
     // The root disk may be on any card, and its lease is waited for.
-    let wait = if has_default && !bounds.has_network_root {
-        Wait::Beside
-    } else {
-        Wait::For(timeout.unwrap_or(ATTEMPT))
+    let wait = |keyfile: &Keyfile| {
+        let mut families = FAMILIES.iter().zip(has_default);
+        let is_beside = families.any(|((family, _), has)| has && is_automatic(keyfile, family));
+        if is_beside && !bounds.has_network_root {
+            Wait::Beside
+        } else {
+            Wait::For(timeout.unwrap_or(ATTEMPT))
+        }
     };
-    profiles.iter().map(|profile| early(profile, wait, bounds)).collect()
+    profiles.iter().map(|profile| early(profile, wait(&profile.keyfile), bounds)).collect()
 }
 
 /// How long the initramfs waits for dynamic addresses.
@@ -72,7 +78,7 @@ pub(crate) fn profiles(profiles: &[Profile], bounds: &Bounds) -> Vec<Profile> {
 enum Wait {
     /// For this many seconds.
     For(u32),
-    /// Not at all, beside a static default route.
+    /// Not at all, beside a static default route of the same family.
     Beside,
 }
 
@@ -148,16 +154,47 @@ fn can_go_on_alone(keyfile: &Keyfile) -> bool {
 }
 
 /// True for a static address with a default route.
-fn has_static_default(keyfile: &Keyfile) -> bool {
-    FAMILIES.iter().any(|(family, default)| {
-        keyfile.get(family, "method") == Some("manual")
-            && has_default_route(keyfile, family, default)
-    })
+fn has_static_default(keyfile: &Keyfile, family: &str, default: &str) -> bool {
+    keyfile.get(family, "method") == Some("manual") && has_default_route(keyfile, family, default)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_static_default_route_is_one_of_its_family_and_of_the_main_table() {
+        let route = |family: &str, to: &str, options: &str| {
+            format!("[{family}]\nmethod=manual\nroute0={to}\nroute0_options={options}\n")
+        };
+        let (ipv4, ipv6) =
+            ("[ipv4]\nmethod=auto\ndhcp-timeout=9\n", "[ipv6]\nmethod=auto\nra-timeout=9\n");
+        let both = format!("{ipv4}{ipv6}");
+        let four = route("ipv4", "0.0.0.0/0,192.0.2.1", "table=254");
+        let six = route("ipv6", "::/0,fe80::1", "table=254");
+        let policy = route("ipv4", "0.0.0.0/0,192.0.2.1", "table=200");
+        let unreachable = route("ipv4", "0.0.0.0/0", "table=254,type=unreachable");
+        for (fixed, dynamic, is_waited_for) in [
+            (&four, ipv4, false),
+            (&four, &both, false),
+            (&four, ipv6, true),
+            (&six, ipv6, false),
+            (&six, ipv4, true),
+            (&policy, &both, true),
+            (&unreachable, &both, true),
+        ] {
+            let profile = |id: &str, text: &str| Profile {
+                id: id.to_owned(),
+                keyfile: Keyfile::parse_leniently(text),
+            };
+            let document = [profile("eno1", dynamic), profile("eno2", fixed)];
+            let found = profiles(&document, &Bounds::default());
+            let keyfile = &found[0].keyfile;
+            let is_short =
+                stands_on_link_local(&found[0]) || keyfile.get("ipv6", "ra-timeout") == Some("10");
+            assert_eq!(is_short, !is_waited_for, "{fixed} {dynamic}");
+        }
+    }
 
     #[test]
     fn a_link_local_address_activates_only_beside_optional_dhcp() {
