@@ -107,7 +107,7 @@ impl Machine {
             profile(random, cards, 8, Whose::Person, &mut own);
         }
         let ifcfg = match random.below(8) {
-            0 => Files::from([(format!("ifcfg-{}", card(1)), "ONBOOT=yes\n".to_owned())]),
+            0 => Files::from([(format!("ifcfg-{}", card(1)), "BOOTPROTO=dhcp\n".to_owned())]),
             _ => Files::new(),
         };
         let document = document(random, cards);

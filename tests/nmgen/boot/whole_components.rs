@@ -138,6 +138,24 @@ fn a_configured_system_gets_nothing_unless_it_is_asked_for() {
     ] {
         assert_eq!(given(FIRST_BOOT, &[(OWN, text.clone())]).0, ALL, "{text}");
     }
+    // One that does not come up by itself is none either, but for the controller of a port that does.
+    let manual = profile("type=bond\ninterface-name=bond9\nautoconnect=false\n");
+    assert_eq!(given(FIRST_BOOT, &[(OWN, manual.clone())]).0, ALL);
+    let port = "[connection]\nid=port\ntype=ethernet\ninterface-name=ens9\ncontroller=bond9\n";
+    let path = "usr/lib/NetworkManager/system-connections/port.nmconnection";
+    assert_eq!(given(FIRST_BOOT, &[(OWN, manual), (path, port.to_owned())]).0, [""; 0]);
+    let ifcfg = "etc/sysconfig/network-scripts/ifcfg-ens9";
+    for (text, gets) in [
+        ("BOOTPROTO=dhcp\n", false),
+        ("BOOTPROTO=none\nIPADDR=203.0.113.7\nPREFIX=24\nGATEWAY=203.0.113.1\n", false),
+        ("BOOTPROTO=none\nIPADDR=203.0.113.7\nPREFIX=24\n", true),
+        ("BOOTPROTO=dhcp\nDEFROUTE=no\n", true),
+        ("BOOTPROTO=dhcp\nMASTER=bond1\nSLAVE=yes\n", true),
+        ("BOOTPROTO=dhcp\nONBOOT=no\n", true),
+    ] {
+        let expected: &[&str] = if gets { &ALL } else { &[] };
+        assert_eq!(given(FIRST_BOOT, &[(ifcfg, text.to_owned())]).0, expected, "{text}");
+    }
     assert_eq!(given("nmgen.timeout=0 rd.neednet=1\n", &[]).0, ALL);
     assert_eq!(
         given("nmgen.timeout=0 rd.neednet=1 ignition.firstboot nmgen.persist=0\n", &[]).0,

@@ -88,12 +88,24 @@ impl System {
             let is_network = !own.keyfile.sections.is_empty()
                 && may_lead_out(&own.keyfile)
                 && own.interface() != Some("lo")
+                && self.comes_up(own)
                 && (!own.is_of_any_card()
                     || is_wanted(own)
                     || own.keyfile.section("match").is_some())
                 && !own::is_ignored(own);
             is_network && !self.is_given(own, profiles, others)
         })
+    }
+
+    /// False for a profile that waits for a person: NetworkManager activates it neither by itself nor for a port.
+    fn comes_up(&self, own: &Other) -> bool {
+        let is_asked_for = |it: &Other| {
+            let controller = it.controller();
+            is_automatic(it)
+                && controller.is_some()
+                && [own.interface(), own.uuid()].contains(&controller)
+        };
+        is_automatic(own) || self.own.iter().any(is_asked_for)
     }
 
     /// True for a profile of a hand-over: nmgen's, or one of the initramfs's (`others`).
@@ -259,6 +271,10 @@ impl System {
         }
         releases
     }
+}
+
+fn is_automatic(own: &Other) -> bool {
+    own.keyfile.get("connection", "autoconnect") != Some("false")
 }
 
 /// True for a profile of a card that this machine lacks.
