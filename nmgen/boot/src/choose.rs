@@ -85,6 +85,7 @@ pub(crate) fn seek(
             choice.reason == Reason::Cluster && cards.list.is_empty() && has_hosts
         };
         let choice = choice.filter(|choice| need == Need::Network || !is_guess(choice));
+        let mut waits_for_card = false;
         let wanted = match choice {
             None if is_settled => {
                 log.say(Level::Info, &nothing(directory, &cards, &chooser.near(&cards)?));
@@ -99,10 +100,17 @@ pub(crate) fn seek(
                 }
                 // udev's idle moment is enough: no later card changes a document that was chosen.
                 let has_names = need == Need::Persist && cards.are_announced();
-                if found.names.missing.is_empty() || is_over || has_names {
+                // A card with this name may come after the one that the file is named after.
+                let is_quiet = are_settled && (cards.is_static || now >= quiet);
+                let awaited = found.names.stand_in.as_ref().filter(|_| !is_quiet);
+                if is_over || has_names || (found.names.missing.is_empty() && awaited.is_none()) {
                     return Ok(Some(found));
                 }
-                let wanted = listed(&found.names.missing);
+                waits_for_card = are_settled && awaited.is_some();
+                let wanted = match awaited {
+                    Some(name) => name.clone(),
+                    None => listed(&found.names.missing),
+                };
                 // Doesn't wait for the cards of a document with errors.
                 if wanted != said {
                     conversion::check(&found.host)?;
@@ -114,7 +122,7 @@ pub(crate) fn seek(
             log.say(Level::Info, &format!("waiting for {wanted}"));
             said = wanted;
         }
-        let until = if waits_for_quiet { quiet } else { deadline };
+        let until = if waits_for_quiet || waits_for_card { quiet } else { deadline };
         is_over = !events.wait(until) && until == deadline;
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Names {
     pub(crate) present: Vec<Card>,
     /// Present cards that the document gives by address.
     pub(crate) by_mac: Vec<Card>,
+    /// The name that stands for the card of the document's file. Its own card may be about to come.
+    pub(crate) stand_in: Option<String>,
 }
 
 impl Names {
@@ -82,7 +84,10 @@ impl Names {
         let is_free = |card: &&Card| !names.present.contains(card);
         let free: Vec<Card> = stand_in.iter().filter(is_free).cloned().collect();
         match (by_name.as_slice(), free.as_slice()) {
-            ([name], [card]) => names.is_card(name.clone(), card),
+            ([name], [card]) => {
+                names.is_card(name.clone(), card);
+                names.stand_in = Some(name.clone());
+            }
             _ => {
                 names.missing.extend(by_name.into_iter().map(|name| Missing { name, mac: None }));
             }

@@ -106,6 +106,29 @@ fn a_card_that_is_being_renamed_is_waited_for() {
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
+/// A host that is known by its boot card, and whose document is for another one, by name.
+#[tests::case]
+fn a_card_of_the_documents_name_comes_before_its_stand_in() {
+    let document = "interfaces:\n- {name: ens4, type: ethernet, ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}}\n";
+    let machine = || {
+        let machine = Machine::with_card().command_line(LONG).host("52-54-00-00-00-01", document);
+        machine.write("run/udev/control", "");
+        machine.write("sys/class/net/ens3/ifindex", "2\n");
+        machine.write("run/udev/data/n2", "I:1\n");
+        machine
+    };
+    let late = machine();
+    let (said, took) = boot_while(&late, || arrive(&late, "ens4", 3, "52:54:00:00:00:02"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(late.early(), ["ens4"]);
+    // Where no other card comes, the boot card is meant.
+    let alone = machine();
+    let said = alone.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(alone.early(), ["ens3"]);
+}
+
 /// The kernel's own events, in a separate network namespace: a new device there ends the wait.
 #[tests::case]
 fn the_kernel_says_that_a_card_came() {
