@@ -90,11 +90,10 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
 }
 
 fn is_below_another(error: &Error) -> bool {
-    let planned = match error {
-        Error::Network(NetworkError::Bridge(error)) | Error::Plan(error) => error,
-        _ => return false,
-    };
-    planned.is_below_another()
+    matches!(
+        error,
+        Error::Network(NetworkError::Bridge(error)) | Error::Plan(error) if error.is_below_another()
+    )
 }
 
 /// Owner of br-ex.

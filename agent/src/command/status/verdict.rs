@@ -88,11 +88,8 @@ pub(super) fn verdict(seen: &Seen<'_>) -> Verdict {
     let mut it = of_run_and_record(seen);
     // A trial at work may be the cause.
     let is_confirmed = report.trial.as_ref().is_some_and(|it| it.trial.state == State::Confirmed);
-    let lacks_service = match it.word {
-        Word::NoDocument | Word::Removed => false,
-        Word::Trial => is_confirmed,
-        _ => true,
-    };
+    let lacks_service = !matches!(it.word, Word::NoDocument | Word::Removed | Word::Trial)
+        || (it.word == Word::Trial && is_confirmed);
     if let Some(down) = report.down.as_ref().filter(|_| lacks_service) {
         it.code = Some(code_of_service(down.service));
         if it.word != Word::Committed {
