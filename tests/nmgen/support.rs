@@ -75,6 +75,6 @@ fn must_gather_has_a_file_a_node_and_tells_who_did_not_answer() {
         Command::new(program::nmgen()).arg("report").arg(files.join("w-1.json")).output().unwrap();
     assert_eq!(report.status.code(), Some(3), "{report:?}");
     let text = String::from_utf8(report.stdout).unwrap();
-    let why = "no answer to gather_dayone: no \"such\" [2Jnode";
+    let why = "no answer to gather_dayone: no \"such\" […";
     assert!(text.contains("UNREADABLE") && text.contains(why), "{text}");
 }

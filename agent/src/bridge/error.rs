@@ -65,7 +65,7 @@ pub(crate) enum BridgeError {
 }
 
 impl BridgeError {
-    /// Whether the cards are below something else, as those of a document's br-ex on a bond of Open vSwitch or behind another bridge.
+    /// Whether the cards are below something else, as with a document's br-ex on a bond of Open vSwitch.
     pub(crate) fn is_below_another(&self) -> bool {
         matches!(self, Self::UnknownUplink | Self::InOtherBridge { .. } | Self::IsPort { .. })
     }

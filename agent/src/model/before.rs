@@ -23,7 +23,7 @@ pub(crate) struct Checkpoint(pub(crate) String);
 pub(crate) struct Before {
     /// Addresses of global scope.
     pub(crate) addresses: Vec<OnLink>,
-    /// Those of them that are of no profile and no lease: other programs' own.
+    /// Addresses among them that are of no profile and no lease: other programs' own.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) others: Vec<OnLink>,
     /// Links with an IPv4 address from DHCP: the server may later assign another one.

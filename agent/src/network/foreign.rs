@@ -30,7 +30,7 @@ pub(super) async fn find(
     Ok(found)
 }
 
-/// Those of `foreign` that are on the document's interfaces. nmstate neither lists nor keeps them: a reapply makes NetworkManager
+/// Addresses of `foreign` on the document's interfaces. nmstate neither lists nor keeps them: a reapply makes NetworkManager
 /// remove addresses that the profile lacks.
 pub(super) fn of_document(foreign: &[KeptAddress], wants: &Wants) -> Vec<KeptAddress> {
     let with_ip = wants

@@ -2,7 +2,7 @@
 //!
 //! | mark | from | to | who looks |
 //! |---|---|---|---|
-//! | `undecided` | early boot | the boot may go on, by a document, without one, or by the automatic br-ex | nmstate and the units of the field keep off; dayone-wait waits |
+//! | `undecided` | early boot | the boot may go on | nmstate and the units of the field keep off; dayone-wait waits |
 //! | `chosen` | a document is this node's | end of boot | nmstate-configuration and nmstate keep off |
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |

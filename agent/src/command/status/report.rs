@@ -123,7 +123,7 @@ impl Report {
         let is_anothers = removed.as_ref().is_some_and(|path| {
             *path != paths.applied() && paths.under(&path.to_string_lossy()).exists()
         });
-        // A document that this boot has tried has failed and is not pending; one that it has put in force waits for files of /etc/nmstate.
+        // A document that this boot has tried has failed and is not pending; one in force waits for files of /etc/nmstate.
         let tried = boot.as_ref().and_then(|boot| boot.digest.clone());
         let has_failed = |boot: &Status| matches!(boot.outcome, Outcome::Failed(_));
         let is_tried = |digest: &Digest| {

@@ -142,7 +142,7 @@ fn of_run_and_record(seen: &Seen<'_>) -> Verdict {
     let boot = &report.boot;
     let subject = subject(seen);
     if let Some(open) = report.trial.as_ref().filter(|it| it.is_open()) {
-        // What the next boot makes of a document that came behind a trial is told before that boot.
+        // A refusal by the next boot is told before that boot.
         return match (open.trial.state, &report.refused) {
             (State::Confirmed, Some(why)) => refused(&subject, why),
             _ => on_trial(open, seen.at_work.is_some()),

@@ -17,7 +17,7 @@ use crate::write::way_out::FAMILIES;
 
 const IMAGE_PROFILES: &str = "/usr/lib/NetworkManager/system-connections";
 pub(crate) const IFCFG: &str = "/etc/sysconfig/network-scripts";
-/// Of each family what an ifcfg file calls its gateway and whether it may be the default route, and its file of routes.
+/// Keys of an ifcfg file for the gateway and for a default route, and the start of the name of its file of routes, by family.
 const IFCFG_FAMILIES: [(&str, &str, &str); 2] =
     [("GATEWAY", "DEFROUTE", "route-"), ("IPV6_DEFAULTGW", "IPV6_DEFROUTE", "route6-")];
 /// Destinations in a file of routes that are everywhere.
