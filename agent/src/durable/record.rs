@@ -136,8 +136,8 @@ impl Record {
         is_in_force.then(|| InForce { source: source.clone(), digest: digest.clone() })
     }
 
-    /// The digests that are applied in this deployment: those of the record, where the document in force is this deployment's. Another
-    /// one's profiles, and those of an installation before, lack what the record knows.
+    /// The digests that are applied in this deployment: those of the record, where the document in force is this deployment's.
+    /// Another one's profiles, and those of an installation before, lack what the record knows.
     pub(crate) fn service_files_in_force(&self, paths: &Paths, all: &[Digest]) -> Vec<Digest> {
         match self.document_in_force(paths) {
             Some(_) => self.applied_service_files(all),
