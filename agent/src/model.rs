@@ -18,7 +18,7 @@ mod wire;
 
 pub(crate) use self::{
     before::{Before, Checkpoint, WayBack},
-    bridge::{Bridge, PROFILE, Part, Port, Row, column_text},
+    bridge::{Bridge, PROFILE, Part, Port, Row, column_map, column_text},
     ip::{Address, Family, Gateway, OnLink, Route, Scope},
     link::{Lacp, Layer, Link, LinkRef},
     mac::Mac,

@@ -87,19 +87,12 @@ impl Ovsdb {
 
     /// Blanks the address of OVN's southbound database; `true` if there was one.
     pub(crate) async fn forget_ovn_remote(&mut self) -> Result<bool, OvsdbError> {
-        let select = json!({"op": "select", "table": DB, "where": [], "columns": ["external_ids"]});
-        let result = self.transact("a query", vec![select]).await?;
-        // A map is `["map", [[key, value], …]]`.
-        let ids = result.first().and_then(|r| r.pointer("/rows/0/external_ids/1"));
-        let ids = ids.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let is_set = |id: &Value| id[0] == OVN_REMOTE && id[1] != BLANK;
-        if !ids.iter().any(is_set) {
-            return Ok(false);
-        }
-        let mutate = json!({"op": "mutate", "table": DB, "where": [], "mutations": [
-            ["external_ids", "delete", ["set", [OVN_REMOTE]]],
-            ["external_ids", "insert", ["map", [[OVN_REMOTE, BLANK]]]],
-        ]});
+        let key = Some(OVN_REMOTE.to_owned());
+        let found = self.settings(&[OvsKey { map: OvsMap::ExternalIds, key }]).await?;
+        let is_set = |it: &OvsSetting| it.value.as_deref().is_some_and(|value| value != BLANK);
+        let Some(remote) = found.into_iter().find(is_set) else { return Ok(false) };
+        let blank = OvsSetting { value: Some(BLANK.to_owned()), ..remote };
+        let mutate = settings_mutation(&[blank]);
         self.transact("to forget OVN's database", vec![mutate]).await.map(|_| true)
     }
 
@@ -117,9 +110,7 @@ impl Ovsdb {
 
     /// Sets settings of Open vSwitch itself back.
     pub(crate) async fn set_settings(&mut self, all: &[OvsSetting]) -> Result<(), OvsdbError> {
-        let mutations: Vec<Value> = all.iter().flat_map(settings::mutations).collect();
-        let mutate = json!({"op": "mutate", "table": DB, "where": [], "mutations": mutations});
-        let operations = vec![mutate, reconfigure()];
+        let operations = vec![settings_mutation(all), reconfigure()];
         self.transact("the return of Open vSwitch's settings", operations).await.map(|_| ())
     }
 
@@ -278,6 +269,12 @@ impl Ovsdb {
 fn unlink(bridge: &Value) -> Value {
     json!({"op": "mutate", "table": DB, "where": [],
         "mutations": [["bridges", "delete", ["set", [bridge]]]]})
+}
+
+/// Sets settings of Open vSwitch itself.
+fn settings_mutation(all: &[OvsSetting]) -> Value {
+    let mutations: Vec<Value> = all.iter().flat_map(settings::mutations).collect();
+    json!({"op": "mutate", "table": DB, "where": [], "mutations": mutations})
 }
 
 /// Notifies ovs-vswitchd of a change, as ovs-vsctl does.

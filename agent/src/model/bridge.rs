@@ -148,10 +148,18 @@ fn profile(row: &Row) -> Option<&str> {
     in_map(row, "external_ids", PROFILE)
 }
 
+/// The pairs of a column with a map, `["map", [[key, value], …]]` (RFC 7047).
+pub(crate) fn column_map<'a>(
+    row: &'a Row,
+    column: &str,
+) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
+    let pairs = row.get(column).and_then(|map| map.get(1)).and_then(Value::as_array);
+    let pair = |pair: &'a Value| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?));
+    pairs.into_iter().flatten().filter_map(pair)
+}
+
 fn in_map<'a>(row: &'a Row, column: &str, key: &str) -> Option<&'a str> {
-    let pairs = row.get(column)?.get(1)?.as_array()?;
-    let is_key = |pair: &&Value| pair.get(0).and_then(Value::as_str) == Some(key);
-    pairs.iter().find(is_key)?.get(1)?.as_str()
+    column_map(row, column).find(|(name, _)| *name == key).map(|(_, value)| value)
 }
 
 #[cfg(test)]

@@ -68,17 +68,14 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Err(error) => error,
     };
     run.failed(&error);
-    // A network that works holds no boot.
-    if decides && replaces_document && is_below_another(&error) {
-        marks::bridge_decided(paths);
-        let text = "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on";
-        run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
-        return Ended::GoesOn(error);
-    }
     let goes_on = run.settings.on_failure == OnFailure::Continue && !run.is_stopped();
     let text = if decides && fault_of(&error) == Fault::NotRecorded {
         marks::bridge_made(paths);
         "br-ex is in force; the boot goes on: the next boot records it"
+    } else if decides && replaces_document && is_below_another(&error) {
+        // A network that works holds no boot.
+        marks::bridge_decided(paths);
+        "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on"
     } else if decides && goes_on {
         marks::without_bridge(paths);
         "br-ex was NOT made; the boot goes on: on-failure is \"continue\""

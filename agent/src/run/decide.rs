@@ -30,7 +30,7 @@ use crate::{
     settings::OnFailure,
     state::Parsed,
     status::{
-        Fault, Outcome, StatusFile, Success,
+        Fault, Outcome, Status, StatusFile, Success,
         log::{Tone, console, message_id},
         phase::Phase,
     },
@@ -50,7 +50,7 @@ pub(crate) async fn attempt(
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
-    let earlier = StatusFile::load(paths).ok().flatten();
+    let earlier = if decides { None } else { StatusFile::load(paths).ok().flatten() };
     if decides {
         marks::undecided(paths);
     }
@@ -60,8 +60,8 @@ pub(crate) async fn attempt(
     };
     // Somebody has ended a run by hand before its change: the account stays that of the run before.
     let is_nothing = run.is_stopped() && fault_of(&error) == Fault::Untouched;
-    let earlier = earlier.filter(|it| !matches!(it.outcome, Outcome::Open(_)));
-    if let Some(earlier) = earlier.filter(|_| is_nothing && !decides) {
+    let is_ended = |it: &Status| !matches!(it.outcome, Outcome::Open(_));
+    if let Some(earlier) = earlier.filter(|it| is_nothing && is_ended(it)) {
         run.status.update(|s| *s = earlier);
         run.status.write();
         refused(&error);

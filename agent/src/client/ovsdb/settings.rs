@@ -1,36 +1,27 @@
-//! Settings of Open vSwitch itself in the JSON of RFC 7047, where a map is `["map", [[key, value], …]]`.
+//! Settings of Open vSwitch itself in the JSON of RFC 7047.
 
 use serde_json::{Value, json};
 
-use crate::model::{OvsKey, OvsSetting, Row};
+use crate::model::{OvsKey, OvsSetting, Row, column_map};
 
-/// The values of these keys, each once.
+/// The values of these keys.
 pub(super) fn of(row: &Row, keys: &[OvsKey]) -> Vec<OvsSetting> {
-    let mut found: Vec<OvsSetting> = Vec::new();
-    for OvsKey { map, key } in keys {
-        let pairs = row.get(map.column()).and_then(|it| it.get(1)).and_then(Value::as_array);
-        let pairs = pairs.into_iter().flatten();
-        let mut pairs =
-            pairs.filter_map(|pair| Some((pair.get(0)?.as_str()?, pair.get(1)?.as_str()?)));
+    let of_key = |OvsKey { map, key }: &OvsKey| -> Vec<OvsSetting> {
+        let pairs = || column_map(row, map.column());
         let setting = |key: &str, value: Option<&str>| OvsSetting {
             map: *map,
             key: key.to_owned(),
             value: value.map(str::to_owned),
         };
-        let settings: Vec<OvsSetting> = match key {
-            None => pairs.map(|(key, value)| setting(key, Some(value))).collect(),
+        match key {
+            None => pairs().map(|(key, value)| setting(key, Some(value))).collect(),
             Some(key) => {
-                let value = pairs.find(|(name, _)| name == key).map(|(_, value)| value);
+                let value = pairs().find(|(name, _)| name == key).map(|(_, value)| value);
                 vec![setting(key, value)]
             }
-        };
-        for setting in settings {
-            if !found.iter().any(|it| it.map == setting.map && it.key == setting.key) {
-                found.push(setting);
-            }
         }
-    }
-    found
+    };
+    keys.iter().flat_map(of_key).collect()
 }
 
 /// Mutations that give a key its value back, or remove it.
