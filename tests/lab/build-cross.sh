@@ -29,8 +29,10 @@ unpack "$@" "--architectures=$indexes" '--extract-hook=set -e
     cd "$1/var/cache/apt/archives"
     [ -n "'"$library"'" ] || exit 0
     apt-get download --quiet=2 --option=APT::Sandbox::User=root '"$library"'
-    dpkg-deb --extract libstd-rust-dev_*.deb "$1"
-    rm libstd-rust-dev_*.deb'
+    for package in libstd-rust-dev_*.deb; do
+        dpkg-deb --extract "$package" "$1"
+        rm "$package"
+    done'
 # A link of update-alternatives.
 ln -s gcc "$1/usr/bin/cc"
 rm -rf "$1/usr/share/doc" "$1/usr/share/man" "$1/usr/share/locale" "$1/var/lib/apt/lists" "$1/var/cache/apt"
