@@ -63,7 +63,9 @@ impl Names {
         let mut by_name = Vec::new();
         let functions = virtual_functions::cards(root);
         for (name, mac, is_up) in wanted(root) {
-            match mac {
+            // A function's address is one to set.
+            let is_function = virtual_functions::is_one(&functions, &name);
+            match mac.filter(|_| !is_function) {
                 Some(mac) => match cards.with_mac(&mac, &name) {
                     Some(card) => {
                         names.by_mac.push(card.clone());
@@ -76,7 +78,7 @@ impl Names {
                     names.present.extend(cards.named(&name).cloned());
                 }
                 // It comes after NetworkManager has made it.
-                None if virtual_functions::is_one(&functions, &name) => {}
+                None if is_function => {}
                 None if is_up => by_name.push(name),
                 None => {}
             }

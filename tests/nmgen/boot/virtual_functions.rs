@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tests::machine::{EARLY, Machine};
+use tests::machine::{EARLY, Machine, STAGED};
 use tests::program;
 
 /// Long, so that a wait fails the test by its duration.
@@ -44,6 +44,35 @@ fn a_bond_of_virtual_functions_is_not_waited_for() {
         .host("worker-0", &named);
     let said = machine.boot();
     assert!(said.code == Some(0) && !said.console.contains("appear"), "{said:?}");
+}
+
+/// The address is one to set: nothing has it before the function is made.
+#[tests::case]
+fn a_function_with_an_address_is_known_by_its_name() {
+    for number in ["total-vfs: 1, ", ""] {
+        let document = format!(
+            "interfaces:\n\
+             - name: eno1\n  type: ethernet\n  mac-address: 52:54:00:00:00:01\n  \
+             ethernet: {{sr-iov: {{{number}vfs: [{{id: 0, mac-address: '52:54:00:00:00:09'}}]}}}}\n\
+             - {{name: eno1v0, type: ethernet, mac-address: '52:54:00:00:00:09'}}\n"
+        );
+        for (card, function) in [("eno1", "eno1v0"), ("ens3", "ens3v0")] {
+            let machine = Machine::new()
+                .card(card, "52:54:00:00:00:01")
+                .command_line("nmgen.timeout=0\n")
+                .host("worker-0", &document);
+            let said = machine.boot();
+            assert!(said.code == Some(0) && !said.console.contains("waiting"), "{said:?}");
+            assert_eq!(machine.early(), [card, function]);
+            let profile = machine.read(&format!("{STAGED}/{function}.nmconnection"));
+            assert!(profile.contains(&format!("\ninterface-name={function}\n")), "{profile}");
+            assert!(
+                profile.contains("\ncloned-mac-address=52:54:00:00:00:09\n")
+                    && !profile.contains("\nmac-address="),
+                "{profile}"
+            );
+        }
+    }
 }
 
 #[tests::case]

@@ -31,11 +31,14 @@ pub(crate) fn renamed(
     renamed.collect()
 }
 
-/// The cards for which the document asks for functions, with their number.
+/// The cards for which the document asks for functions, with their number: without one nmstate takes the highest described.
 pub(crate) fn cards<'r>(root: &'r Node<'_>) -> Vec<(&'r str, u64)> {
     let card = |interface: &'r Node<'_>| {
-        let count = interface.at(&["ethernet", "sr-iov", "total-vfs"])?.number()?;
-        Some((interface.text_at("name")?, count))
+        let functions = interface.at(&["ethernet", "sr-iov"])?;
+        let number = |function: &Node<'_>| function.get("id")?.number()?.checked_add(1);
+        let count = functions.get("total-vfs").and_then(Node::number);
+        let count = count.or_else(|| functions.get("vfs")?.items().iter().filter_map(number).max());
+        Some((interface.text_at("name")?, count?))
     };
     interfaces(root).filter_map(card).collect()
 }
