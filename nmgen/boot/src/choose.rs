@@ -98,12 +98,12 @@ pub(crate) fn seek(
                     let file = directory.file(&found.choice.name);
                     expect_supplicant(paths, &found, &file)?;
                 }
-                // udev's idle moment is enough: no later card changes a document that was chosen.
-                let has_names = need == Need::Persist && cards.are_announced();
                 // A card with this name may come after the one that the file is named after.
                 let is_quiet = are_settled && (cards.is_static || now >= quiet);
                 let awaited = found.names.stand_in.as_ref().filter(|_| !is_quiet);
-                if is_over || has_names || (found.names.missing.is_empty() && awaited.is_none()) {
+                // udev's idle moment is enough: no later card changes a document that was chosen.
+                let has_names = need == Need::Persist && cards.are_announced();
+                if is_over || (awaited.is_none() && (has_names || found.names.missing.is_empty())) {
                     return Ok(Some(found));
                 }
                 waits_for_card = are_settled && awaited.is_some();

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tests::machine::{EARLY, LIVE, Machine, Said};
+use tests::machine::{EARLY, LIVE, Machine, STAGED, Said};
 use tests::skip;
 
 const DOCUMENT: &str = "\
@@ -106,27 +106,44 @@ fn a_card_that_is_being_renamed_is_waited_for() {
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
-/// A host that is known by its boot card, and whose document is for another one, by name.
+/// A host that is known by its boot card, and whose document is for another one, by name. Where only the running system gets the
+/// profile it is for good.
 #[tests::case]
 fn a_card_of_the_documents_name_comes_before_its_stand_in() {
     let document = "interfaces:\n- {name: ens4, type: ethernet, ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}}\n";
-    let machine = || {
-        let machine = Machine::with_card().command_line(LONG).host("52-54-00-00-00-01", document);
-        machine.write("run/udev/control", "");
-        machine.write("sys/class/net/ens3/ifindex", "2\n");
-        machine.write("run/udev/data/n2", "I:1\n");
-        machine
-    };
-    let late = machine();
-    let (said, took) = boot_while(&late, || arrive(&late, "ens4", 3, "52:54:00:00:00:02"));
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(took < SOON, "{took:?}");
-    assert_eq!(late.early(), ["ens4"]);
-    // Where no other card comes, the boot card is meant.
-    let alone = machine();
-    let said = alone.boot();
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert_eq!(alone.early(), ["ens3"]);
+    for line in [LONG, "ignition.firstboot nmgen.timeout=120\n"] {
+        let machine = || {
+            let machine =
+                Machine::with_card().command_line(line).host("52-54-00-00-00-01", document);
+            machine.write("run/udev/control", "");
+            machine.write("sys/class/net/ens3/ifindex", "2\n");
+            machine.write("run/udev/data/n2", "I:1\n");
+            machine
+        };
+        let late = machine();
+        let (said, took) = boot_while(&late, || arrive(&late, "ens4", 3, "52:54:00:00:00:02"));
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(took < SOON, "{took:?}");
+        assert_eq!(late.profiles(STAGED), ["ens4"]);
+        // udev has the card already, under another name.
+        let renamed = machine();
+        renamed.plug("eth7", "52:54:00:00:00:02");
+        renamed.write("sys/class/net/eth7/ifindex", "3\n");
+        renamed.write("run/udev/data/n3", "I:1\nE:ID_RENAMING=1\n");
+        let (said, took) = boot_while(&renamed, || {
+            let path = |name: &str| renamed.path(&format!("sys/class/net/{name}"));
+            std::fs::rename(path("eth7"), path("ens4")).unwrap();
+            settle(&renamed, 3);
+        });
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(took < SOON, "{took:?}");
+        assert_eq!(renamed.profiles(STAGED), ["ens4"]);
+        // Where no other card comes, the boot card is meant.
+        let alone = machine();
+        let said = alone.boot();
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert_eq!(alone.profiles(STAGED), ["ens3"]);
+    }
 }
 
 /// The kernel's own events, in a separate network namespace: a new device there ends the wait.
