@@ -18,6 +18,7 @@ mod misread;
 mod names;
 mod neighbours;
 mod open_vswitch;
+mod pci_address;
 mod persist;
 mod program;
 mod release;

@@ -18,6 +18,7 @@ use nmgen_document::{Entry, Node, Value};
 use self::fields::interfaces;
 use crate::fault::Twice;
 use crate::wait::cards::Cards;
+use crate::wait::pci;
 
 /// The kernel's IFNAMSIZ is 16, including the NUL.
 const MAX_LENGTH: usize = 15;
@@ -62,7 +63,16 @@ impl Names {
         let mut names = Self::default();
         let mut by_name = Vec::new();
         let functions = virtual_functions::cards(root);
-        for (name, mac, is_up) in wanted(root) {
+        for (name, mac, place, is_up) in wanted(root) {
+            // Its profile matches the address, whatever name the card has and whenever it comes.
+            if let Some(place) = place {
+                match cards.at_pci(place, &name) {
+                    Some(card) => names.is_card(name, card),
+                    None if is_up => names.missing.push(Missing { name, mac: None }),
+                    None => {}
+                }
+                continue;
+            }
             // A function's address is one to set.
             let is_function = virtual_functions::is_one(&functions, &name);
             match mac.filter(|_| !is_function) {
@@ -262,9 +272,11 @@ impl Names {
     }
 }
 
-/// The cards of a document: name, MAC address, and whether it is to be up. Ports and base interfaces
-/// that the document doesn't describe count as cards.
-fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
+/// A card of a document: name, MAC address, PCI address if that identifies it, and whether it is to be up.
+type Wanted = (String, Option<Mac>, Option<pci::Address>, bool);
+
+/// The cards of a document. Ports and base interfaces that the document doesn't describe count as cards.
+fn wanted(root: &Node<'_>) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     let is_up = |node: &Node<'_>| matches!(node.text_at("state"), None | Some("up"));
     let mut described = Vec::new();
@@ -273,14 +285,16 @@ fn wanted(root: &Node<'_>) -> Vec<(String, Option<Mac>, bool)> {
         described.push(name);
         if is_card(interface) {
             let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
-            wanted.push((name.to_owned(), mac, is_up(interface)));
+            let is_by_place = interface.text_at("identifier") == Some("pci-address");
+            let place = interface.text_at("pci-address").filter(|_| is_by_place);
+            wanted.push((name.to_owned(), mac, place.and_then(pci::parse), is_up(interface)));
         }
     }
     for interface in interfaces(root).filter(|node| is_up(node)) {
         for reference in stack::below(interface) {
             let name = reference.name;
             if !described.contains(&name) && !wanted.iter().any(|(known, ..)| known == name) {
-                wanted.push((name.to_owned(), None, true));
+                wanted.push((name.to_owned(), None, None, true));
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Waits for network devices by events of udevd and the kernel, without polling.
 
 pub(crate) mod cards;
+pub(crate) mod pci;
 mod permanent;
 pub(crate) mod quiet;
 

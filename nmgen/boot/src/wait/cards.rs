@@ -10,7 +10,7 @@ use nmgen_document::mac::Mac;
 
 use crate::files::{self, unless_missing};
 use crate::root::Paths;
-use crate::wait::permanent;
+use crate::wait::{pci, permanent};
 
 pub(crate) const CARDS: &str = "/sys/class/net";
 /// Exists while udevd runs.
@@ -37,6 +37,8 @@ pub(crate) struct Cards {
     pub(crate) all: Vec<Card>,
     /// Every network device with its final name.
     pub(crate) names: Vec<String>,
+    /// The PCI addresses of cards, with their names.
+    places: Vec<(pci::Address, String)>,
     /// udevd has pending events, so more cards may appear.
     more_to_come: bool,
     /// Without udevd, as in a tree that is no running machine's, the cards are complete.
@@ -87,7 +89,13 @@ impl Cards {
                 && let Some(mac) = permanent_mac(&device, &permanent)
             {
                 let is_port = device.join("master").exists();
-                found.push((mac, is_port, name.clone(), bus(&device)));
+                // NetworkManager matches udev's word, which passes over virtio.
+                let path = entry.as_deref().and_then(pci::of_entry);
+                let place = path.or_else(|| pci::parse(&end_of_link(&device.join("device"))));
+                cards.places.extend(place.map(|place| (place, name.clone())));
+                // `pci`, `usb`, `ccwgroup`.
+                let bus = end_of_link(&device.join("device/subsystem"));
+                found.push((mac, is_port, name.clone(), bus));
             }
             cards.names.push(name);
         }
@@ -139,6 +147,14 @@ impl Cards {
         named.or_else(|| self.list.iter().find(|card| card.mac == *mac))
     }
 
+    /// The card at this PCI address; of several, the one with this name.
+    pub(crate) fn at_pci(&self, address: pci::Address, name: &str) -> Option<&Card> {
+        let is_its = |card: &&Card| {
+            self.places.iter().any(|(place, its)| *place == address && *its == card.name)
+        };
+        self.named(name).filter(is_its).or_else(|| self.all.iter().find(is_its))
+    }
+
     /// The card with this name.
     pub(crate) fn named(&self, name: &str) -> Option<&Card> {
         self.all.iter().find(|card| card.name == name)
@@ -165,10 +181,10 @@ fn has_line(entry: &str, wanted: &str) -> bool {
     entry.lines().any(|line| line == wanted)
 }
 
-/// The bus that a card is on: `pci`, `usb`, `ccwgroup`.
-fn bus(device: &Path) -> String {
-    let subsystem = fs::read_link(device.join("device/subsystem")).unwrap_or_default();
-    subsystem.file_name().unwrap_or_default().to_string_lossy().into_owned()
+/// The last part of the path that a link leads to.
+fn end_of_link(link: &Path) -> String {
+    let to = fs::read_link(link).unwrap_or_default();
+    to.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A bond gives its ports one address; `bonding_slave` keeps each port's own.

@@ -17,6 +17,10 @@ impl<'p> Given<'p> {
     pub(crate) fn of(profile: &'p Other, cards: &'p [Card]) -> Self {
         let is_its = |card: &&Card| match profile.interface() {
             Some(interface) => card.name == interface,
+            // By its PCI address; the id is the card's name.
+            None if profile.keyfile.get("match", "path").is_some() => {
+                profile.id() == Some(&card.name)
+            }
             None => profile.mac() == Some(card.mac),
         };
         Given { profile, card: cards.iter().find(is_its) }

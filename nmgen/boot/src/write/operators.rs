@@ -41,9 +41,13 @@ pub(crate) fn is_ours(other: &Other, configuration: &Configuration) -> bool {
     })
 }
 
-/// A profile of the document as a file.
+/// A profile of the document as a file. One that matches a PCI address has the name of its card, which its id is.
 pub(crate) fn as_other(profile: &Profile) -> Other {
-    Other { path: PathBuf::from(profile.file_name()), keyfile: profile.keyfile.clone() }
+    let mut keyfile = profile.keyfile.clone();
+    if keyfile.get("match", "path").is_some() {
+        keyfile.set("connection", "interface-name", &profile.id);
+    }
+    Other { path: PathBuf::from(profile.file_name()), keyfile }
 }
 
 /// All but the address of a card, which the document need not have.
