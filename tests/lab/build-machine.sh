@@ -21,12 +21,11 @@ rm -f "$dest/etc/hostname" "$dest/etc/resolv.conf" "$dest"/boot/initrd.img* "$de
 # Without drivers of what no machine here has, and the others unpacked: an emulated processor takes seconds to do that.
 kernel=$(basename "$dest"/usr/lib/modules/*)
 modules=$dest/usr/lib/modules/$kernel/kernel
+# Each release's kernel lacks some of them.
 (
     cd "$modules"
-    rm -r arch/x86/kvm drivers/ata drivers/hid drivers/md drivers/net/ethernet drivers/nvme drivers/scsi \
-        fs/btrfs fs/smb fs/xfs
-    # Debian 12's kernel has no bcachefs.
-    [ "$LAB_SUITE" = bookworm ] || rm -r fs/bcachefs
+    rm -rf arch/x86/kvm drivers/ata drivers/hid drivers/md drivers/net/ethernet drivers/nvme drivers/scsi \
+        fs/bcachefs fs/btrfs fs/smb fs/xfs
 )
 find "$modules" -name '*.ko.xz' -exec xz --decompress {} +
 chroot "$dest" depmod "$kernel"
