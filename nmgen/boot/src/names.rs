@@ -89,7 +89,10 @@ impl Names {
                 }
                 // It comes after NetworkManager has made it.
                 None if is_function => {}
-                None if is_up => by_name.push(name),
+                None if is_up => match cards.also_named(&name) {
+                    Some(card) => names.is_card(name, card),
+                    None => by_name.push(name),
+                },
                 None => {}
             }
         }

@@ -249,6 +249,30 @@ routes:
     assert_eq!(machine.early(), ["eth0"]);
 }
 
+/// nmstate takes an alternative name for its card; in the initramfs udev knows it. NetworkManager's `interface-name` does not.
+#[tests::case]
+fn an_alternative_name_is_the_cards() {
+    let document = "\
+interfaces:
+- {name: enp1s0, type: ethernet}
+- {name: enp1s0.7, type: vlan, vlan: {base-iface: enp1s0, id: 7}}
+";
+    let machine = Machine::with_card()
+        .command_line("nmgen.host=worker-0 nmgen.timeout=60\n")
+        .card("ens4", ADDRESSES[1])
+        .host("worker-0", document);
+    machine.write("sys/class/net/ens4/ifindex", "3\n");
+    machine.write("run/udev/data/n3", "I:1\nE:ID_NET_NAME_PATH=enp1s0\nE:ID_NET_NAME=ens4\n");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.console.contains("; enp1s0 is ens4"), "{said:?}");
+    assert_eq!(machine.profiles(STAGED), ["ens4", "ens4.7"]);
+    // A card that has the name for its own is meant first.
+    machine.plug("enp1s0", ADDRESSES[2]);
+    assert_eq!(machine.boot().code, Some(0));
+    assert_eq!(machine.profiles(STAGED), ["enp1s0", "enp1s0.7"]);
+}
+
 /// The address of a missing card, under a name that another card has on this machine.
 #[tests::case]
 fn what_stands_on_a_missing_card_takes_no_other() {

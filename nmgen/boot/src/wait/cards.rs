@@ -39,6 +39,8 @@ pub(crate) struct Cards {
     pub(crate) names: Vec<String>,
     /// The PCI addresses of cards, with their names.
     places: Vec<(pci::Address, String)>,
+    /// The names that udev gives a card besides its own, with that one.
+    alternative: Vec<(String, String)>,
     /// udevd has pending events, so more cards may appear.
     more_to_come: bool,
     /// Without udevd, as in a tree that is no running machine's, the cards are complete.
@@ -93,6 +95,8 @@ impl Cards {
                 let path = entry.as_deref().and_then(pci::of_entry);
                 let place = path.or_else(|| pci::parse(&end_of_link(&device.join("device"))));
                 cards.places.extend(place.map(|place| (place, name.clone())));
+                let others = entry.iter().flat_map(|entry| alternative_names(entry));
+                cards.alternative.extend(others.map(|other| (other.to_owned(), name.clone())));
                 // `pci`, `usb`, `ccwgroup`.
                 let bus = end_of_link(&device.join("device/subsystem"));
                 found.push((mac, is_port, name.clone(), bus));
@@ -160,6 +164,12 @@ impl Cards {
         self.all.iter().find(|card| card.name == name)
     }
 
+    /// The card with this alternative name, where nothing has it for its own.
+    pub(crate) fn also_named(&self, name: &str) -> Option<&Card> {
+        let (_, own) = self.alternative.iter().find(|(other, _)| other == name)?;
+        self.named(own).filter(|_| !self.has(name))
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.names.iter().any(|known| known == name)
     }
@@ -175,6 +185,14 @@ fn udev_entry(paths: &Paths, device: &Path) -> Option<String> {
 /// (`ID_PROCESSING`, systemd after 257).
 fn has_final_name(entry: &str) -> bool {
     !has_line(entry, "E:ID_RENAMING=1") && !has_line(entry, "E:ID_PROCESSING=1")
+}
+
+/// The names from which the alternative ones of a card are, by systemd's `99-default.link`.
+fn alternative_names(entry: &str) -> impl Iterator<Item = &str> {
+    let names =
+        entry.lines().filter_map(|line| line.strip_prefix("E:ID_NET_NAME_")?.split_once('='));
+    let of_policy = names.filter(|(policy, _)| matches!(*policy, "ONBOARD" | "SLOT" | "PATH"));
+    of_policy.map(|(_, name)| name)
 }
 
 fn has_line(entry: &str, wanted: &str) -> bool {
