@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use self::refusal::Refusal;
 pub(crate) use self::{copied_macs::Macs, saved::Saved};
-use crate::model::{Dynamic, Mac, Wants};
+use crate::model::{Dynamic, LinkRef, Wants};
 
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
@@ -283,11 +283,11 @@ impl State {
     }
 
     /// This desired state with references to the node's links resolved, once: kernel names for
-    /// interfaces identified by MAC address (`name_of`), addresses for `copy-mac-from` (`macs_of`).
+    /// interfaces identified by MAC address or alternative name (`name_of`), addresses for `copy-mac-from` (`macs_of`).
     /// Unknown links are left to nmstate.
     pub(crate) fn with_links(
         mut self,
-        name_of: impl Fn(&Mac) -> Option<String>,
+        name_of: impl Fn(&LinkRef) -> Option<String>,
         macs_of: impl Fn(&str) -> Option<Macs>,
     ) -> Self {
         names::resolve(&mut self.0, name_of);
@@ -315,13 +315,16 @@ impl State {
     /// This desired state with the names, addresses and types of `resolved`, its state when it was put in force.
     pub(crate) fn with_links_of(mut self, resolved: &Self) -> Self {
         types::resolve(&mut self.0, &resolved.0);
-        names::resolve(&mut self.0, |mac| names::card(&resolved.0, mac));
+        names::resolve(&mut self.0, |wanted| names::in_resolved(&resolved.0, wanted));
         copied_macs::as_in(&mut self.0, &resolved.0);
         self
     }
 
     /// This state of a document in force, with the names that cards have by now which it knows by their MAC addresses.
-    pub(crate) fn with_names_of_now(mut self, name_of: impl Fn(&Mac) -> Option<String>) -> Self {
+    pub(crate) fn with_names_of_now(
+        mut self,
+        name_of: impl Fn(&LinkRef) -> Option<String>,
+    ) -> Self {
         names::follow(&mut self.0, name_of);
         self
     }

@@ -118,6 +118,17 @@ fn logical_name_with_ipv6_alone() -> Result<(), Error> {
         assert!(case.peer().pings(ADDRESS6, SOON)?);
         let status = inside.run(&["dayone", "status"])?;
         assert_eq!(status.status.code(), Some(0), "{status}");
+
+        // udev knows a card by more names than one: nmstate takes each of them for the card.
+        inside.run(&["ip", "link", "property", "add", "dev", "enp9s0", "altname", "eno9"])?;
+        let by_alternative = Document::new().text().replace("eno1", "eno9");
+        inside.write(HOST_FILE, &by_alternative)?;
+        let applied = inside.run(&["dayone", "apply"])?;
+        assert_eq!(applied.status.code(), Some(0), "{applied}");
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert!(inside.sh("dayone diff")?.contains("# no difference"));
+        let ports = inside.sh("ovs-vsctl list-ports br-ex")?;
+        assert_eq!(ports.trim(), "enp9s0");
         Ok(())
     })
 }

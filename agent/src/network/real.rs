@@ -22,8 +22,8 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Before, Checkpoint, Gateway, Link, LinkRef, Mac, ProbeResult, Profile, Uplinks,
-        Wants, WayBack,
+        Active, Before, Checkpoint, Gateway, Link, LinkRef, ProbeResult, Profile, Uplinks, Wants,
+        WayBack,
     },
     paths::Paths,
     probe::{self, Probe},
@@ -141,9 +141,17 @@ pub(super) fn resolved_links(desired: State, links: &[Link]) -> State {
     })
 }
 
-/// The names of cards by their MAC addresses.
-pub(super) fn name_of(links: &[Link]) -> impl Fn(&Mac) -> Option<String> {
-    move |mac| {
+/// The kernel's names of cards by their MAC addresses, and of links by their alternative names.
+pub(super) fn name_of(links: &[Link]) -> impl Fn(&LinkRef) -> Option<String> {
+    move |wanted| {
+        let mac = match wanted {
+            LinkRef::Mac(mac) => mac,
+            LinkRef::Name(name) if links.iter().any(|link| link.name == *name) => return None,
+            LinkRef::Name(_) => {
+                let link = links.iter().find(|link| link.is(wanted));
+                return link.map(|link| link.name.clone());
+            }
+        };
         let mut cards = links.iter().filter(|link| link.physical && link.macs().any(|m| m == mac));
         // Ports of a bond have its address and their own permanent ones.
         let permanent = cards.clone().find(|link| link.permanent_mac.as_ref() == Some(mac));

@@ -44,7 +44,7 @@ pub(super) fn missing(
     current: &NetworkState,
 ) -> Result<NetworkState, NmstateError> {
     let (mut desired, mut current) = (desired.clone(), current.clone());
-    names::resolve(&mut desired, |mac| names::card(&current, mac));
+    names::resolve(&mut desired, |wanted| names::in_current(&current, wanted));
     let absent = take_absent_cards(&mut desired, &current);
     hide_patch_ports(&desired, &mut current);
     taps::take_settings_from(&desired, &mut current);

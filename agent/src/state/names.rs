@@ -1,43 +1,61 @@
-//! Kernel names for logical names (`identifier: mac-address`).
+//! Kernel names for logical names (`identifier: mac-address`) and for alternative ones.
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
 
-use crate::model::Mac;
+use crate::model::{LinkRef, Mac};
 
-/// Gives each interface identified by MAC address its kernel name, as nmstate does when it applies;
-/// the document's name becomes the profile's. `name_of` finds the kernel name of a MAC address; an
-/// interface without one stays unchanged, for nmstate to judge.
-pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<String>) {
-    let resolved: Vec<(String, String, Interface)> = state
+/// Gives each interface that the document knows by MAC address or by an alternative name its kernel name, as nmstate does when
+/// it applies; the document's name becomes the profile's. `name_of` finds the kernel name; an interface without one stays
+/// unchanged, for nmstate to judge.
+pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Option<String>) {
+    let resolved: Vec<(String, Interface)> = state
         .interfaces
         .iter()
-        .filter(|iface| is_logical(iface))
-        .filter_map(|iface| {
-            let mac = Mac::parse(iface.base_iface().mac_address.as_deref()?)?;
-            let kernel = name_of(&mac)?;
-            Some((iface.name().to_owned(), kernel, iface.clone()))
-        })
+        .filter_map(|iface| Some((name_of(&reference(iface)?)?, iface.clone())))
+        .filter(|(kernel, iface)| is_logical(iface) || !is_declared(state, kernel))
         .collect();
-    for (logical, _, iface) in &resolved {
-        state.interfaces.remove_iface(logical, iface.iface_type());
+    for (_, iface) in &resolved {
+        state.interfaces.remove_iface(iface.name(), iface.iface_type());
     }
-    for (logical, kernel, iface) in resolved {
-        let mut iface = iface;
+    for (kernel, mut iface) in resolved {
         let base = iface.base_iface_mut();
-        base.name.clone_from(&kernel);
-        base.profile_name = Some(logical.clone());
+        let name = std::mem::replace(&mut base.name, kernel.clone());
+        if base.profile_name.is_none() {
+            base.profile_name = Some(name.clone());
+        }
         state.interfaces.push(iface);
-        for route in state.routes.config.iter_mut().flatten() {
-            if route.next_hop_iface.as_ref() == Some(&logical) {
-                route.next_hop_iface = Some(kernel.clone());
-            }
+        rename_routes(state, &name, &kernel);
+    }
+}
+
+/// How the document calls an interface that may have another name in the kernel.
+fn reference(iface: &Interface) -> Option<LinkRef> {
+    let base = iface.base_iface();
+    if is_logical(iface) {
+        return base.mac_address.as_deref().and_then(Mac::parse).map(LinkRef::Mac);
+    }
+    let is_by_name = matches!(base.identifier, None | Some(InterfaceIdentifier::Name));
+    let is_in_kernel =
+        !matches!(iface.iface_type(), InterfaceType::OvsBridge | InterfaceType::Ipsec);
+    (is_by_name && is_in_kernel).then(|| LinkRef::Name(iface.name().to_owned()))
+}
+
+/// nmstate refuses a document that has an interface by its kernel name and by its alternative one.
+fn is_declared(state: &NetworkState, kernel: &str) -> bool {
+    state.interfaces.get_iface(kernel, InterfaceType::Unknown).is_some()
+}
+
+fn rename_routes(state: &mut NetworkState, before: &str, now: &str) {
+    for route in state.routes.config.iter_mut().flatten() {
+        if route.next_hop_iface.as_deref() == Some(before) {
+            route.next_hop_iface = Some(now.to_owned());
         }
     }
 }
 
 /// Renames each interface that is known by its MAC address, and has its kernel name already, after the card that has the address
 /// now: it may have got another name since.
-pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<String>) {
+pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Option<String>) {
     let renamed: Vec<(String, Interface)> = state
         .interfaces
         .iter()
@@ -46,7 +64,8 @@ pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<
             base.identifier == Some(InterfaceIdentifier::MacAddress) && base.profile_name.is_some()
         })
         .filter_map(|iface| {
-            let now = name_of(&Mac::parse(iface.base_iface().mac_address.as_deref()?)?)?;
+            let mac = Mac::parse(iface.base_iface().mac_address.as_deref()?)?;
+            let now = name_of(&LinkRef::Mac(mac))?;
             (now != iface.name()).then(|| (now, iface.clone()))
         })
         .collect();
@@ -56,11 +75,7 @@ pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&Mac) -> Option<
     for (now, mut iface) in renamed {
         let before = std::mem::replace(&mut iface.base_iface_mut().name, now.clone());
         state.interfaces.push(iface);
-        for route in state.routes.config.iter_mut().flatten() {
-            if route.next_hop_iface.as_ref() == Some(&before) {
-                route.next_hop_iface = Some(now.clone());
-            }
-        }
+        rename_routes(state, &before, &now);
     }
 }
 
@@ -72,9 +87,42 @@ fn is_logical(iface: &Interface) -> bool {
         && !iface.is_absent()
 }
 
+/// The kernel name of what a document calls so, in a current state.
+pub(super) fn in_current(current: &NetworkState, wanted: &LinkRef) -> Option<String> {
+    match wanted {
+        LinkRef::Mac(mac) => card(current, mac),
+        LinkRef::Name(name) => kernel_name(current, name, |iface| {
+            let others = iface.base_iface().alt_names.as_deref().unwrap_or_default();
+            others.iter().any(|other| other.name == *name)
+        }),
+    }
+}
+
+/// The kernel name of what a document calls so, in its resolved state.
+pub(super) fn in_resolved(resolved: &NetworkState, wanted: &LinkRef) -> Option<String> {
+    match wanted {
+        LinkRef::Mac(mac) => card(resolved, mac),
+        LinkRef::Name(name) => kernel_name(resolved, name, |iface| {
+            iface.base_iface().profile_name.as_ref() == Some(name)
+        }),
+    }
+}
+
+/// The name of the first interface that is meant, unless one has this name itself.
+fn kernel_name(
+    state: &NetworkState,
+    name: &str,
+    is_meant: impl Fn(&Interface) -> bool,
+) -> Option<String> {
+    if is_declared(state, name) {
+        return None;
+    }
+    state.interfaces.iter().find(|iface| is_meant(iface)).map(|iface| iface.name().to_owned())
+}
+
 /// The name of the NIC with this MAC address in a current state: by permanent address, else by
 /// current one.
-pub(super) fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
+fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
     let is_same =
         |have: &Option<String>| have.as_deref().and_then(Mac::parse).is_some_and(|it| it == *mac);
     let cards = || current.interfaces.iter().filter(|i| matches!(i, Interface::Ethernet(_)));

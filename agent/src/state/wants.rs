@@ -21,7 +21,7 @@ pub(super) fn of(state: &NetworkState) -> Wants {
             wants.addressable.extend(references(iface));
         }
         if iface.is_up() {
-            of_interface(iface, &declared, &mut wants);
+            of_interface(iface, state, &declared, &mut wants);
         }
     }
     // A bridge of Open vSwitch and its interface have one name.
@@ -177,7 +177,7 @@ fn kernel_name(state: &NetworkState, name: &str) -> String {
     }
 }
 
-fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
+fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], wants: &mut Wants) {
     let base = iface.base_iface();
     let name = iface.name().to_owned();
     if let Interface::Ethernet(eth) = iface {
@@ -197,7 +197,7 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
     if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
         wants.bridges.push(name.clone());
         let ports = iface.ports().unwrap_or_default();
-        wants.bridge_ports.extend(ports.into_iter().map(str::to_owned));
+        wants.bridge_ports.extend(ports.into_iter().map(|port| kernel_name(state, port)));
     }
     if let Interface::OvsInterface(port) = iface {
         wants.ovs_interfaces.push(name.clone());
@@ -206,10 +206,11 @@ fn of_interface(iface: &Interface, declared: &[&str], wants: &mut Wants) {
         wants.below.extend(peer);
     }
     for lower in iface.ports().unwrap_or_default().into_iter().chain(parent(iface)) {
-        wants.below.push((name.clone(), lower.to_owned()));
+        let lower = kernel_name(state, lower);
         if matches!(iface.iface_type(), InterfaceType::OvsBridge) {
-            wants.below.push((lower.to_owned(), name.clone()));
+            wants.below.push((lower.clone(), name.clone()));
         }
+        wants.below.push((name.clone(), lower));
     }
     if parent(iface).is_some() || has_vlan_ports(iface) {
         wants.tagged.push(name.clone());

@@ -1,11 +1,15 @@
 //! Names and addresses that a document takes from the node.
 
 use super::{Result, state};
-use crate::model::Mac;
+use crate::model::LinkRef;
 
-/// Kernel names by MAC address.
-fn kernel_name(mac: &Mac) -> Option<String> {
-    (mac.to_string() == "52:54:00:00:00:01").then(|| "ens3".to_owned())
+/// Kernel names by MAC address, and by one alternative name.
+fn kernel_name(wanted: &LinkRef) -> Option<String> {
+    let is_known = match wanted {
+        LinkRef::Mac(mac) => mac.to_string() == "52:54:00:00:00:01",
+        LinkRef::Name(name) => name == "enp1s0",
+    };
+    is_known.then(|| "ens3".to_owned())
 }
 
 /// The document as it is applied on the node.
@@ -88,7 +92,7 @@ interfaces:
 
 #[test]
 fn a_card_that_is_known_by_its_address_has_its_name_of_now() -> Result {
-    let now = |mac: &Mac| (mac.to_string() == "52:54:00:00:00:01").then(|| "enp9s0".to_owned());
+    let now = |wanted: &LinkRef| kernel_name(wanted).map(|_| "enp9s0".to_owned());
     let document = card(", identifier: mac-address");
     let in_force = state(&document)?.with_links(kernel_name, |_| None);
     let value = serde_json::to_value(&in_force.with_names_of_now(now).0)?;
@@ -103,5 +107,47 @@ fn a_card_that_is_known_by_its_address_has_its_name_of_now() -> Result {
         let value = serde_json::to_value(&in_force.0)?;
         assert_eq!(value["interfaces"][0]["name"], "uplink", "{text}");
     }
+    Ok(())
+}
+
+const ALTERNATIVE: &str = "\
+interfaces:
+- {name: enp1s0, type: ethernet, state: up, ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}}
+- {name: enp1s0.7, type: vlan, state: up, vlan: {base-iface: enp1s0, id: 7}}
+routes:
+  config:
+  - {destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: enp1s0}
+";
+
+#[test]
+fn an_alternative_name_stands_for_the_kernels() -> Result {
+    let current = |alternative: &str| {
+        state(&format!(
+            "interfaces:\n\
+             - {{name: ens3, type: ethernet, state: up, profile-name: enp1s0, alt-names: [{{name: {alternative}}}],\n    \
+             ipv4: {{enabled: true, address: [{{ip: 192.0.2.10, prefix-length: 24}}]}}}}\n\
+             - {{name: enp1s0.7, type: vlan, state: up, vlan: {{base-iface: ens3, id: 7, protocol: 802.1q}}}}\n\
+             routes:\n  running: &routes\n  \
+             - {{destination: 0.0.0.0/0, next-hop-address: 192.0.2.1, next-hop-interface: ens3, table-id: 254}}\n  config: *routes\n"
+        ))
+    };
+    let resolved = state(ALTERNATIVE)?.with_links(kernel_name, |_| None);
+    let value = serde_json::to_value(&resolved.0)?;
+    let card = value["interfaces"].as_array().into_iter().flatten().find(|it| it["name"] == "ens3");
+    assert_eq!(card.ok_or("the card's name stayed")?["profile-name"], "enp1s0");
+    assert_eq!(value["routes"]["config"][0]["next-hop-interface"], "ens3");
+    // As it is applied, as it is read later, and as it stands in the document.
+    for desired in
+        [resolved.clone(), state(ALTERNATIVE)?.with_links_of(&resolved), state(ALTERNATIVE)?]
+    {
+        let missing = desired.missing_in(&current("enp1s0")?)?;
+        assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));
+    }
+    assert!(state(ALTERNATIVE)?.missing_in(&current("eno1")?)?.is_some());
+    // nmstate refuses both names of one card.
+    let both = ALTERNATIVE
+        .replace("interfaces:\n", "interfaces:\n- {name: ens3, type: ethernet, state: up}\n");
+    let value = serde_json::to_value(&state(&both)?.with_links(kernel_name, |_| None).0)?;
+    assert!(value.to_string().contains(r#""name":"enp1s0""#), "{value}");
     Ok(())
 }
