@@ -107,7 +107,7 @@ demo-boot: toolchain ## Show the two-stage boot in a virtual machine
 check: toolchain ## Run every test; LAB=off goes without the lab
 	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check
 
-quick: toolchain ## Run the tests without virtual machines, other architectures and random faults
+quick: toolchain ## Run the tests without virtual machines and random faults
 	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check quick
 
 format:

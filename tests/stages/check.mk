@@ -7,9 +7,9 @@ run := tests/stages/run
 # Suites and the lab have priority for the cores; the stages below them fill the gaps.
 later := nice -n 15
 
-.PHONY: check quick format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak cross
+.PHONY: check quick format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak
 quick: format tree deny lint doc unit nmgen dayone
-check: quick older two_stage soak cross
+check: quick older two_stage soak
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -59,7 +59,3 @@ two_stage: build ramdisk machines
 
 soak: build lab
 	@$(run) $@ tests/stages/soak
-
-# After the lab's file systems, which others wait for; compilers and programs of its own.
-cross: build older
-	@$(run) $@ $(later) tests/stages/cross
