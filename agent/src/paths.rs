@@ -127,12 +127,12 @@ impl Paths {
         self.state_dir().join("adopted.json")
     }
 
-    /// The machine that the state is of.
+    /// The installation that the state is of.
     pub(crate) fn machine(&self) -> PathBuf {
         self.state_dir().join("machine.json")
     }
 
-    /// The state of another machine.
+    /// The state of another installation.
     pub(crate) fn other_machine(&self) -> PathBuf {
         self.state_dir().join("other-machine")
     }
@@ -140,6 +140,11 @@ impl Paths {
     /// machine-id(5).
     pub(crate) fn machine_id(&self) -> PathBuf {
         self.under("/etc/machine-id")
+    }
+
+    /// proc_pid_mountinfo(5) of this process.
+    pub(crate) fn mounts(&self) -> PathBuf {
+        self.under("/proc/self/mountinfo")
     }
 
     /// One JSON object a line: every finished transaction, newest last.

@@ -8,7 +8,7 @@ use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     durable::{
         journal::{self, Journal},
-        machine,
+        machine::{self, Of},
     },
     error::Error,
     lock,
@@ -34,12 +34,19 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     // Early in boot there is no other run; a manual call may meet one.
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;
-    // The cards, which are not known yet, decide whether the state is of another machine: dayone.service looks at them.
-    if machine::is_doubtful(paths) {
-        tracing::warn!(
-            "/var/lib/dayone may be another machine's: nothing is recovered before its cards are known"
-        );
-        return Ok(());
+    // dayone.service sets it aside, and looks at the cards, which are not known yet, where these decide.
+    match machine::of_state(paths) {
+        Of::This => {}
+        Of::Another => {
+            tracing::warn!("/var/lib/dayone is another installation's: nothing of it is recovered");
+            return Ok(());
+        }
+        Of::ThatOfItsCards => {
+            tracing::warn!(
+                "/var/lib/dayone may be another machine's: nothing is recovered before its cards are known"
+            );
+            return Ok(());
+        }
     }
     // One that was set aside may be below the open one.
     loop {
@@ -93,7 +100,9 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn nothing_of_a_state_that_may_be_anothers_is_recovered()
     -> Result<(), Box<dyn std::error::Error>> {
-        for (machine_id, is_left) in [("b2", true), ("a1", false)] {
+        for (machine_id, uuid, is_left) in
+            [("b2", "uuid-a", true), ("a1", "uuid-b", true), ("a1", "uuid-a", false)]
+        {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
             std::fs::create_dir_all(paths.dmi(""))?;
@@ -104,9 +113,9 @@ mod tests {
             std::fs::create_dir_all(paths.transaction())?;
             std::fs::write(paths.transaction().join("journal.json"), "{\"half")?;
             std::fs::write(paths.machine_id(), machine_id)?;
-            std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
+            std::fs::write(paths.dmi("product_uuid"), uuid)?;
             recover(&paths).await?;
-            assert_eq!(paths.transaction().exists(), is_left, "{machine_id}");
+            assert_eq!(paths.transaction().exists(), is_left, "{machine_id} {uuid}");
         }
         Ok(())
     }

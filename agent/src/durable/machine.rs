@@ -1,6 +1,8 @@
-//! The machine that the durable state is of: a disk may be another machine's, whose seed image or template it was made from.
+//! The machine and the installation that the durable state is of: a disk may be another machine's, whose seed image or template it
+//! was made from, and a new installation may have kept `/var`.
 //!
-//! The state of another machine names addresses that this one must not have. It is set aside as a whole, and never obeyed.
+//! Another machine's state names addresses that this one must not have, and the open transaction of another installation has copies
+//! of profiles of an `/etc` that is gone. It is set aside as a whole, and never obeyed.
 
 use std::path::PathBuf;
 
@@ -29,7 +31,8 @@ impl Machine {
     pub(crate) fn here(paths: &Paths, cards: Vec<String>) -> Self {
         let text = |path| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
         let machine_id = text(paths.machine_id());
-        let machine_id = if machine_id == "uninitialized" { String::new() } else { machine_id };
+        let is_id = machine_id.bytes().all(|it| it.is_ascii_hexdigit()) && !is_transient(paths);
+        let machine_id = if is_id { machine_id } else { String::new() };
         Self { machine_id, system_uuid: text(paths.dmi("product_uuid")), cards }
     }
 
@@ -39,18 +42,21 @@ impl Machine {
         read.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error))).ok().flatten()
     }
 
-    /// Whether neither the installation nor the mainboard is that of `here`. An unknown one tells nothing; on a machine without
-    /// SMBIOS recorded cards have to tell instead.
-    pub(crate) fn has_other_ids(&self, here: &Self) -> bool {
+    /// How the state of this machine counts on `here`. An unknown identity tells nothing.
+    pub(crate) fn on(&self, here: &Self) -> Of {
         let differ =
             |a: &str, b: &str| !a.is_empty() && !b.is_empty() && !a.eq_ignore_ascii_case(b);
-        let is_without_smbios = self.system_uuid.is_empty() && here.system_uuid.is_empty();
-        differ(&self.machine_id, &here.machine_id)
-            && (differ(&self.system_uuid, &here.system_uuid)
-                || (is_without_smbios && !self.cards.is_empty()))
+        if differ(&self.machine_id, &here.machine_id) {
+            return Of::Another;
+        }
+        // The machine-id may come with the image of a seed, as that of an image-based upgrade does (lifecycle-agent).
+        match differ(&self.system_uuid, &here.system_uuid) && !self.cards.is_empty() {
+            true => Of::ThatOfItsCards,
+            false => Of::This,
+        }
     }
 
-    /// Whether one of the cards is here: with its cards a machine is the same in any case.
+    /// Whether one of the cards is here.
     pub(crate) fn has_card_of(&self, here: &Self) -> bool {
         self.cards.iter().any(|card| here.cards.contains(card))
     }
@@ -83,9 +89,29 @@ pub(crate) async fn cards(paths: &Paths) -> Vec<String> {
     cards
 }
 
-/// Whether the state names another installation and another mainboard. This machine's cards may still tell that it is the same.
-pub(crate) fn is_doubtful(paths: &Paths) -> bool {
-    Machine::recorded(paths).is_some_and(|it| it.has_other_ids(&Machine::here(paths, Vec::new())))
+/// The owner of a state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Of {
+    /// This installation's.
+    This,
+    /// Another installation's, or another machine's.
+    Another,
+    /// This machine's where one of the recorded cards is here: the mainboard is another one.
+    ThatOfItsCards,
+}
+
+/// The owner of the state, before the cards are known.
+pub(crate) fn of_state(paths: &Paths) -> Of {
+    let recorded = Machine::recorded(paths);
+    recorded.map_or(Of::This, |it| it.on(&Machine::here(paths, Vec::new())))
+}
+
+/// Whether systemd has mounted an ID of this boot over the file, as long as it cannot write there (machine-id(5)): the next boot
+/// may have another one.
+fn is_transient(paths: &Paths) -> bool {
+    let mounts = std::fs::read_to_string(paths.mounts()).unwrap_or_default();
+    // proc_pid_mountinfo(5): the fifth field is the place.
+    mounts.lines().any(|line| line.split(' ').nth(4) == Some("/etc/machine-id"))
 }
 
 /// Moves the state of another machine to a directory of its own, and with it `applied`, if that is its document. The file that
@@ -135,24 +161,51 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_has_another_installation_another_mainboard_and_other_cards() {
+    fn another_machine_has_another_machine_id_or_neither_mainboard_nor_card() {
         let own = machine("a1", "4C4C4544-0000", &["52:54:00:00:00:01", "52:54:00:00:00:02"]);
         for (why, here, is_other) in [
             ("the same", own.clone(), false),
             ("a clone", machine("b2", "4c4c4544-1111", &["52:54:00:00:00:03"]), true),
             ("a clone whose cards are not there yet", machine("b2", "4c4c4544-1111", &[]), true),
-            ("a replaced mainboard", machine("a1", "4c4c4544-1111", &["52:54:00:00:00:03"]), false),
-            ("a new installation", machine("b2", "4c4c4544-0000", &["52:54:00:00:00:03"]), false),
-            ("its card", machine("b2", "4c4c4544-1111", &["52:54:00:00:00:02"]), false),
-            ("no machine-id yet", machine("", "4c4c4544-1111", &["52:54:00:00:00:03"]), false),
-            ("no SMBIOS any more", machine("b2", "", &["52:54:00:00:00:03"]), false),
+            ("the seed's ID", machine("a1", "4c4c4544-1111", &["52:54:00:00:00:03"]), true),
+            ("a replaced mainboard", machine("a1", "4c4c4544-1111", &["52:54:00:00:00:02"]), false),
+            ("other cards", machine("a1", "4c4c4544-0000", &["52:54:00:00:00:03"]), false),
+            ("a new installation", machine("b2", "4c4c4544-0000", &["52:54:00:00:00:01"]), true),
+            ("no machine-id yet", machine("", "4c4c4544-0000", &["52:54:00:00:00:03"]), false),
+            ("no SMBIOS any more", machine("a1", "", &["52:54:00:00:00:03"]), false),
         ] {
-            let told = own.has_other_ids(&here) && !own.has_card_of(&here);
+            let told = match own.on(&here) {
+                Of::This => false,
+                Of::Another => true,
+                Of::ThatOfItsCards => !own.has_card_of(&here),
+            };
             assert_eq!(told, is_other, "{why}");
         }
-        let without = machine("a1", "", &["52:54:00:00:00:01"]);
-        assert!(without.has_other_ids(&machine("b2", "", &[])), "no SMBIOS on both");
-        assert!(!machine("a1", "", &[]).has_other_ids(&machine("b2", "", &[])), "no evidence");
+        let unknown = machine("a1", "4C4C4544-0000", &[]);
+        assert_eq!(unknown.on(&machine("a1", "4c4c4544-1111", &[])), Of::This, "no evidence");
+    }
+
+    #[test]
+    fn a_machine_id_of_this_boot_tells_nothing() -> Tested {
+        let over = "40 28 0:25 /machine-id /etc/machine-id ro - tmpfs tmpfs rw\n";
+        for (text, mounts, expected) in [
+            ("4a1b8f0e\n", "", "4a1b8f0e"),
+            ("4a1b8f0e\n", over, ""),
+            ("uninitialized\n", "", ""),
+            ("", "", ""),
+        ] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            std::fs::create_dir_all(paths.mounts().parent().ok_or("no directory")?)?;
+            std::fs::write(paths.machine_id(), text)?;
+            std::fs::write(
+                paths.mounts(),
+                format!("30 28 0:24 / /etc rw - xfs /dev/sda4 rw\n{mounts}"),
+            )?;
+            assert_eq!(Machine::here(&paths, Vec::new()).machine_id, expected, "{text}");
+        }
+        Ok(())
     }
 
     /// The state of a node with a document in force and an open transaction.
@@ -180,11 +233,11 @@ mod tests {
         let paths = Paths::new(root.path());
         for _ in 0..2 {
             state_of_another(&paths)?;
-            assert!(!is_doubtful(&paths), "a machine without a machine-id tells nothing");
+            assert_eq!(of_state(&paths), Of::This, "a machine without a machine-id tells nothing");
             std::fs::create_dir_all(paths.dmi(""))?;
             std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
             std::fs::write(paths.machine_id(), "b2\n")?;
-            assert!(is_doubtful(&paths));
+            assert_eq!(of_state(&paths), Of::Another);
             let aside = set_aside(&paths)?;
             assert_eq!(Record::load(&paths), Record::default());
             assert!(!paths.applied().exists() && !paths.transaction().exists());
@@ -192,7 +245,7 @@ mod tests {
             for file in ["applied", "record.json", "last-good.yml", "transaction", "machine.json"] {
                 assert!(aside.join(file).exists(), "{file}");
             }
-            assert!(!is_doubtful(&paths));
+            assert_eq!(of_state(&paths), Of::This);
             std::fs::remove_file(paths.machine_id())?;
         }
         Ok(())

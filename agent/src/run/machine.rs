@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Run;
 use crate::{
     client::netlink::Netlink,
-    durable::machine::{self, Machine},
+    durable::machine::{self, Machine, Of},
     model::{LinkRef, Mac, Uplinks},
     paths::Paths,
 };
@@ -19,18 +19,21 @@ const CARDS: Duration = Duration::from_secs(10);
 /// Sets the state of another machine aside. Nothing of it holds the boot: it stays where it cannot be moved.
 pub(super) async fn set_others_aside(run: &Run<'_>) {
     let paths = run.paths;
-    if !machine::is_doubtful(paths) {
-        return;
-    }
-    let recorded = Machine::recorded(paths).unwrap_or_default();
-    let here = Machine::here(paths, machine::cards(paths).await);
-    if recorded.has_card_of(&here) || returns(run, &recorded).await {
-        return;
+    match machine::of_state(paths) {
+        Of::This => return,
+        Of::Another => {}
+        Of::ThatOfItsCards => {
+            let recorded = Machine::recorded(paths).unwrap_or_default();
+            let here = Machine::here(paths, machine::cards(paths).await);
+            if recorded.has_card_of(&here) || returns(run, &recorded).await {
+                return;
+            }
+        }
     }
     match machine::set_aside(paths) {
         Ok(aside) => run.warn(&format!(
-            "the state in /var/lib/dayone is of another machine (other machine-id, SMBIOS UUID and network cards): nothing of it \
-             is used; it was moved to {}",
+            "the state in /var/lib/dayone is of another installation (other machine-id) or of another machine (other SMBIOS UUID \
+             and network cards): nothing of it is used; it was moved to {}",
             aside.display()
         )),
         Err(error) => run.warn(&format!("another machine's state stays: {}", chain(&error))),
