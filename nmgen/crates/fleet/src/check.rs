@@ -4,6 +4,7 @@
 mod across;
 mod alike;
 mod alone;
+mod bridge_uplink;
 mod captured_name;
 mod cluster;
 mod declared;

@@ -4,17 +4,22 @@ use nmgen_core::source::Host;
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostics, Rule};
 
-use super::{captured_name, route_number, search_domain, veth_peer};
+use super::{bridge_uplink, captured_name, route_number, search_domain, veth_peer};
 
 pub(super) fn rules() -> Vec<Rule> {
-    [route_number::RULES, search_domain::RULES, veth_peer::RULES].concat()
+    [bridge_uplink::RULES, route_number::RULES, search_domain::RULES, veth_peer::RULES].concat()
 }
 
 /// The findings of a host's document by itself.
 pub(crate) fn check(host: &Host, diagnostics: &mut Diagnostics) {
     let Some(document) = host.document() else { return };
-    let topics: [fn(&Document<'_>, &mut Diagnostics); 4] =
-        [captured_name::check, route_number::check, search_domain::check, veth_peer::check];
+    let topics: [fn(&Document<'_>, &mut Diagnostics); 5] = [
+        bridge_uplink::check,
+        captured_name::check,
+        route_number::check,
+        search_domain::check,
+        veth_peer::check,
+    ];
     let mut found = Diagnostics::default();
     for topic in topics {
         topic(document, &mut found);
