@@ -3,7 +3,7 @@
 pub(crate) mod conversion;
 pub(crate) mod fields;
 pub(crate) mod identified;
-mod virtual_functions;
+pub(crate) mod virtual_functions;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -52,6 +52,8 @@ pub(crate) struct Names {
     pub(crate) present: Vec<Card>,
     /// Present cards that the document gives by address.
     pub(crate) by_mac: Vec<Card>,
+    /// The machine's names of the cards that the document gives by PCI address.
+    by_place: Vec<String>,
     /// The name that stands for the card of the document's file. Its own card may be about to come.
     pub(crate) stand_in: Option<String>,
 }
@@ -67,7 +69,10 @@ impl Names {
             // Its profile matches the address, whatever name the card has and whenever it comes.
             if let Some(place) = place {
                 match cards.at_pci(place, &name) {
-                    Some(card) => names.is_card(name, card),
+                    Some(card) => {
+                        names.by_place.push(card.name.clone());
+                        names.is_card(name, card);
+                    }
                     None if is_up => names.missing.push(Missing { name, mac: None }),
                     None => {}
                 }
@@ -111,6 +116,8 @@ impl Names {
         let here = |name: &str| names.renamed.get(name).cloned();
         let renamed = virtual_functions::renamed(root, &functions, here);
         names.renamed.extend(renamed);
+        // Interfaces on a function follow it.
+        names.follow(root);
         names
     }
 
@@ -215,6 +222,17 @@ impl Names {
             list.retain(|interface| !self.gives_way(interface));
         }
         fields::rename(root, &|name| self.renamed.get(name).map(String::as_str));
+        for interface in interfaces_mut(root) {
+            let is_it = interface
+                .text_at("name")
+                .is_some_and(|name| self.by_place.iter().any(|it| it == name));
+            if let Value::Mapping(entries) = &mut interface.value
+                && is_it
+            {
+                // The id of a profile without an interface's name is what tells its card.
+                entries.retain(|entry| entry.key != "profile-name");
+            }
+        }
         let by_mac = self.missing.iter().filter(|missing| missing.mac.is_some());
         let here = |name| self.renamed.get(name).unwrap_or(name).as_str();
         let absent: Vec<&str> = by_mac.map(|missing| here(&missing.name)).collect();
@@ -286,6 +304,10 @@ fn wanted(root: &Node<'_>) -> Vec<Wanted> {
     for interface in interfaces(root) {
         let Some(name) = interface.text_at("name") else { continue };
         described.push(name);
+        // nmstate finds an interface by these too.
+        described.extend(interface.text_at("profile-name"));
+        let others = interface.get("alt-names").map(Node::items).unwrap_or_default().iter();
+        described.extend(others.filter_map(|other| other.text_at("name")));
         if is_card(interface) {
             let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
             let is_by_place = interface.text_at("identifier") == Some("pci-address");

@@ -162,6 +162,26 @@ fn an_address_counts_where_an_interface_has_it() {
     assert_eq!(chosen(&machine).as_deref(), Some("mine"));
 }
 
+/// The address of a function and one beside a PCI address are to be set: another machine's card may have them.
+#[tests::case]
+fn an_address_that_is_to_be_set_chooses_no_document() {
+    let function = format!(
+        "interfaces:\n- {{name: eno1, type: ethernet, ethernet: {{sr-iov: {{total-vfs: 1}}}}}}\n\
+         - {{name: eno1v0, type: ethernet, mac-address: {FIRST}}}\n"
+    );
+    let place = format!(
+        "interfaces:\n- {{name: eno1, type: ethernet, identifier: pci-address, pci-address: '0000:18:00.0', mac-address: {FIRST}}}\n"
+    );
+    for theirs in [function, place] {
+        let machine = machine().host("theirs", &theirs);
+        assert_eq!(machine.boot().code, Some(0));
+        assert_eq!(chosen(&machine), None, "{theirs}");
+        let machine = machine.host("ours", &with_mac("mine", FIRST));
+        assert_eq!(machine.boot().code, Some(0));
+        assert_eq!(chosen(&machine).as_deref(), Some("mine"), "{theirs}");
+    }
+}
+
 #[tests::case]
 fn a_bond_hides_no_address() {
     let machine = machine()

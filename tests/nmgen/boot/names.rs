@@ -249,6 +249,24 @@ routes:
     assert_eq!(machine.early(), ["eth0"]);
 }
 
+/// nmstate finds an interface by the names that the document gives it besides: they are no cards of their own.
+#[tests::case]
+fn a_reference_may_use_another_name_of_the_document() {
+    let document = "\
+interfaces:
+- {name: ens4, type: ethernet, mac-address: 52:54:00:00:00:02, profile-name: lan, alt-names: [{name: storage}]}
+- {name: st.7, type: vlan, vlan: {base-iface: storage, id: 7}}
+- {name: st.8, type: vlan, vlan: {base-iface: lan, id: 8}}
+";
+    let machine = Machine::with_card()
+        .command_line("nmgen.timeout=60\n")
+        .card("ens4", ADDRESSES[1])
+        .host("52-54-00-00-00-01", document);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!said.console.contains("waiting") && !said.console.contains(" is ens3"), "{said:?}");
+}
+
 /// nmstate takes an alternative name for its card; in the initramfs udev knows it. NetworkManager's `interface-name` does not.
 #[tests::case]
 fn an_alternative_name_is_the_cards() {

@@ -115,6 +115,18 @@ fn a_card_that_never_comes_is_done_without() {
     assert!(machine.is_untouched());
 }
 
+/// The id of its profile tells the card: a name of the profile's own is the document's alone.
+#[tests::case]
+fn a_profile_has_the_name_of_its_card() {
+    let document =
+        DOCUMENT.replace("  type: ethernet\n", "  type: ethernet\n  profile-name: lan\n");
+    let machine = Machine::new().command_line(LONG).host("worker-0", &document);
+    plug(&machine, "ens1f0", "0000:18:00.0");
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    expect_profiles(&machine, "ens1f0");
+}
+
 /// The running system's own profile for the card, by its name.
 #[tests::case]
 fn the_systems_own_profile_is_not_doubled() {

@@ -54,7 +54,8 @@ fn a_function_with_an_address_is_known_by_its_name() {
             "interfaces:\n\
              - name: eno1\n  type: ethernet\n  mac-address: 52:54:00:00:00:01\n  \
              ethernet: {{sr-iov: {{{number}vfs: [{{id: 0, mac-address: '52:54:00:00:00:09'}}]}}}}\n\
-             - {{name: eno1v0, type: ethernet, mac-address: '52:54:00:00:00:09'}}\n"
+             - {{name: eno1v0, type: ethernet, mac-address: '52:54:00:00:00:09'}}\n\
+             - {{name: eno1v0.7, type: vlan, vlan: {{base-iface: eno1v0, id: 7}}}}\n"
         );
         for (card, function) in [("eno1", "eno1v0"), ("ens3", "ens3v0")] {
             let machine = Machine::new()
@@ -63,7 +64,7 @@ fn a_function_with_an_address_is_known_by_its_name() {
                 .host("worker-0", &document);
             let said = machine.boot();
             assert!(said.code == Some(0) && !said.console.contains("waiting"), "{said:?}");
-            assert_eq!(machine.early(), [card, function]);
+            assert_eq!(machine.early(), [card, function, &format!("{function}.7")]);
             let profile = machine.read(&format!("{STAGED}/{function}.nmconnection"));
             assert!(profile.contains(&format!("\ninterface-name={function}\n")), "{profile}");
             assert!(

@@ -11,6 +11,8 @@ use nmgen_document::mac::Mac;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
 
 use crate::fault::Fault;
+use crate::names::fields::interfaces;
+use crate::names::virtual_functions;
 
 /// The host of a file, with the file's diagnostics.
 ///
@@ -52,18 +54,24 @@ fn unwrapped(host: Host) -> Host {
     Host { network: HostNetwork::read(host.with_mac_addresses()), ..host }
 }
 
-/// The MAC addresses of the interfaces that the document brings up; `None` when it cannot be read as a document.
+/// The MAC addresses of the cards that the document brings up; `None` when it cannot be read as a document. That of a virtual
+/// function, and one beside a PCI address, are to be set: another card may have them.
 pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     let host = match load("", path) {
         Ok((host, _)) => host,
         Err(Fault::Document(_)) => return Ok(None),
         Err(fault) => return Err(fault),
     };
-    let interfaces = host.document().and_then(|document| document.root.get("interfaces"));
-    let interfaces = interfaces.map(Node::items).unwrap_or_default().iter();
-    let up = interfaces.filter(|node| matches!(node.text_at("state"), None | Some("up")));
+    let Some(document) = host.document() else { return Ok(Some(Vec::new())) };
+    let functions = virtual_functions::cards(&document.root);
+    let is_card = |node: &&Node<'_>| {
+        matches!(node.text_at("state"), None | Some("up"))
+            && node.text_at("identifier") != Some("pci-address")
+            && !node.text_at("name").is_some_and(|name| virtual_functions::is_one(&functions, name))
+    };
+    let cards = interfaces(&document.root).filter(is_card);
     Ok(Some(
-        up.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
+        cards.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
     ))
 }
 
