@@ -56,8 +56,7 @@ pub(crate) fn unpack(bundle: Bundle, from: &Path) -> Result<Unpacked, BundleErro
             Kind::Link { .. } => {
                 return Err(BundleError::Outside { path: from.into(), found: file.path.clone() });
             }
-            // It was there: the answer to a question for it is an error, as on the node.
-            Kind::Unread { .. } => {}
+            Kind::Unread { .. } => unreadable(&path).map_err(failed)?,
         }
     }
     for (link, target) in links {
@@ -71,6 +70,18 @@ fn write(path: &PathBuf, text: &str, mode: u32) -> io::Result<()> {
     let mut file =
         fs::File::options().write(true).create_new(true).mode(mode & 0o777 | 0o600).open(path)?;
     file.write_all(text.as_bytes())
+}
+
+/// A place that was there: the answer to a question for it is an error, as on the node. A directory cannot be read as a file, for
+/// root too, and a file has no entries.
+fn unreadable(path: &Path) -> io::Result<()> {
+    match path.is_dir() {
+        true => {
+            fs::remove_dir(path)?;
+            fs::write(path, "")
+        }
+        false => fs::create_dir(path),
+    }
 }
 
 /// Whether these are no more files and directories than a node's: each costs the reader an inode.
@@ -125,6 +136,22 @@ mod tests {
         assert!(directories(&mut (0..100).map(chain(DEPTH - 2))));
         assert!(!directories(&mut (0..1).map(chain(DEPTH - 1))));
         assert!(!directories(&mut (0..PLACES).map(chain(1))), "each has a directory of its own");
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_there() -> io::Result<()> {
+        let tree = tempfile::tempdir()?;
+        let [file, directory] = ["worker-0.yml", "openshift"].map(|name| tree.path().join(name));
+        fs::create_dir(&directory)?;
+        for path in [&file, &directory] {
+            unreadable(path)?;
+        }
+        let answers = [fs::read(&file).map(drop), fs::read_dir(&directory).map(drop)];
+        for answer in answers {
+            let error = answer.err().map(|it| it.kind());
+            assert!(error.is_some_and(|it| it != io::ErrorKind::NotFound), "{error:?}");
+        }
+        Ok(())
     }
 
     #[test]
