@@ -22,7 +22,7 @@ use crate::{
         ovsdb::Ovsdb,
     },
     model::{
-        Active, Address, Bridge, Lacp, Mac, ProfileRef, Route,
+        Active, Address, Bridge, Family, Lacp, Mac, ProfileRef, Route,
         connection::{Record, Value},
     },
 };
@@ -259,15 +259,24 @@ impl Seen {
             lacking
                 .extend(on_bridge.filter(|a| a.tentative).map(|a| format!("{} is usable", a.on)));
             let stated = of(names.local_id()).map(stated_gateways).unwrap_or_default();
-            let metrics = routes
-                .iter()
-                .filter(|route| route.link == names.bridge && !stated.contains(&route.gateway));
-            lacking.extend(metrics.filter(|route| route.metric != names.metric).map(|route| {
+            let own = routes.iter().filter(|route| route.link == names.bridge);
+            let own = own.filter(|route| !stated.contains(&route.gateway));
+            let preferred = preferred(own.collect());
+            lacking.extend(preferred.filter(|route| route.metric != names.metric).map(|route| {
                 format!("the default route by {} has metric {}", route.gateway, names.metric)
             }));
         }
         lacking
     }
+}
+
+/// The preferred one of each family: NetworkManager from 1.50 on gives a router that says of itself to be a lesser one a higher
+/// metric (RFC 4191).
+fn preferred(routes: Vec<&Route>) -> impl Iterator<Item = &Route> {
+    Family::ALL.into_iter().filter_map(move |family| {
+        let own = routes.iter().filter(|route| route.family == family);
+        own.min_by_key(|route| route.metric).copied()
+    })
 }
 
 /// Gateways of default routes that the profile lists as routes, which have their own metric.
@@ -284,4 +293,29 @@ fn stated_gateways(local: &PlannedProfile) -> Vec<IpAddr> {
 fn planned(plan: &BridgePlan) -> Vec<(BridgeNames, &str)> {
     let extra = plan.extra.as_deref().map(|link| (names::BR_EX1, link));
     [(names::BR_EX, plan.uplink.link.as_str())].into_iter().chain(extra).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lesser_router_is_not_compared() {
+        let route = |family: Family, last: u16, metric: u32| Route {
+            gateway: std::net::Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last).into(),
+            family,
+            index: 1,
+            link: "br-ex".to_owned(),
+            metric,
+            is_multipath: false,
+        };
+        let all = [
+            route(Family::Ipv6, 2, 49),
+            route(Family::Ipv6, 1, 48),
+            // By an IPv6 gateway.
+            route(Family::Ipv4, 1, 100),
+        ];
+        let metrics: Vec<u32> = preferred(all.iter().collect()).map(|it| it.metric).collect();
+        assert_eq!(metrics, [100, 48]);
+    }
 }
