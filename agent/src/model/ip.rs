@@ -119,6 +119,16 @@ impl Gateway {
         route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
     }
 
+    /// Whether a roll back has returned it. One of several routers may have gone before the change, and its route stays until it
+    /// expires: nothing returns that, so any router's on the link is one (RFC 4861, 6.3.6).
+    pub(crate) fn is_back(&self, routes: &[Route]) -> bool {
+        let is_router = matches!(self.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+        let is_in_place = |route: &Route| {
+            is_router && route.family == Family::Ipv6 && Some(&route.link) == self.link.as_ref()
+        };
+        routes.iter().any(|route| self.is_of(route) || is_in_place(route))
+    }
+
     /// The gateway that its interface has in its place, by a change of day two; itself where it is in use, or nothing else is.
     pub(crate) fn in_use(self, routes: &[Route]) -> Self {
         if routes.iter().any(|route| self.is_of(route)) {
@@ -161,6 +171,33 @@ mod tests {
         assert_eq!(used(&moved), ip(2));
         assert_eq!(used(&[route("br-ex", v6, 1)]), ip(1));
         assert_eq!(named(None, ip(1)).in_use(&moved).ip, ip(1));
+    }
+
+    #[test]
+    fn a_router_that_went_before_the_change_is_not_awaited() {
+        let router = |last| IpAddr::from(std::net::Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last));
+        let global = IpAddr::from(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
+        let v4 = IpAddr::from(std::net::Ipv4Addr::new(192, 0, 2, 1));
+        let route = |link: &str, gateway: IpAddr| Route {
+            gateway,
+            family: Family::of(gateway),
+            index: 1,
+            link: link.to_owned(),
+            metric: 100,
+            is_multipath: false,
+        };
+        for (before, now, is_back) in [
+            (router(2), route("eno1", router(2)), true),
+            (router(2), route("eno1", router(1)), true),
+            (router(2), route("eno2", router(1)), false),
+            (router(2), route("eno1", v4), false),
+            (global, route("eno1", router(1)), false),
+            (v4, route("eno1", router(1)), false),
+        ] {
+            let before = Gateway { link: Some("eno1".to_owned()), ip: before };
+            assert_eq!(before.is_back(std::slice::from_ref(&now)), is_back, "{before:?} {now:?}");
+            assert!(!before.is_back(&[]));
+        }
     }
 
     #[test]

@@ -299,8 +299,7 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
         .map(|it| Lost { link: Some(it.link.clone()), what: it.to_string() });
-    let gateways =
-        before.gateways.iter().filter(|gateway| !routes.iter().any(|route| gateway.is_of(route)));
+    let gateways = before.gateways.iter().filter(|gateway| !gateway.is_back(&routes));
     let gateways = gateways
         .map(|it| Lost { link: it.link.clone(), what: format!("the default route by {}", it.ip) });
     let has_lease = |link: &String| {
