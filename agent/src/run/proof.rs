@@ -201,10 +201,7 @@ async fn repair(
     let Err(lack) = repaired else { return Ok(()) };
     match (lack, network.lost(expected).await) {
         (Lack::Network(error), Ok(lost)) if lost.is_empty() => {
-            match has_a_family(run, expected, netlink).await {
-                true => Err(Lack::Family(error)),
-                false => Err(Lack::Network(error)),
-            }
+            Err(without_a_card_or_family(run, expected, netlink, error).await)
         }
         (Lack::Answer(_), Ok(lost)) if !lost.is_empty() => Err(Lack::Profiles(lost)),
         (lack, Ok(_)) => Err(lack),
@@ -215,18 +212,33 @@ async fn repair(
     }
 }
 
-/// Whether one of several families is there, and the gateways on the recorded links answer.
-async fn has_a_family(run: &Run<'_>, expected: &Uplinks, netlink: &Netlink) -> bool {
+/// The lack where each profile is up: a replaced card beside a silent gateway, one of several families, or the network.
+async fn without_a_card_or_family(
+    run: &Run<'_>,
+    expected: &Uplinks,
+    netlink: &Netlink,
+    error: NetworkError,
+) -> Lack {
     let usable = expected.usable_families(netlink).await.unwrap_or_else(|error| {
         tracing::warn!("{}", chain(&error));
         Vec::new()
     });
-    if usable.is_empty() || run.settings.probe.gateway == Policy::Off {
-        return !usable.is_empty();
+    if usable.is_empty() {
+        return Lack::Network(error);
+    }
+    if run.settings.probe.gateway == Policy::Off {
+        return Lack::Family(error);
     }
     let asked = [probe::gateways_in_use(expected.addressable())];
     let bound = run.settings.timeout.baseline.get();
-    probe::run(&asked, bound, run.paths, netlink).await.iter().all(|answer| answer.ok)
+    let answers = probe::run(&asked, bound, run.paths, netlink).await;
+    match answers.into_iter().find(|answer| !answer.ok) {
+        None => Lack::Family(error),
+        Some(silent) if expected.families.iter().all(|it| usable.contains(it)) => {
+            Lack::Answer(format!("{}; {}", silent.detail, chain(&error)))
+        }
+        Some(_) => Lack::Network(error),
+    }
 }
 
 /// Runs a phase that a signal stops; the caller judges its failure.
