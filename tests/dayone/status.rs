@@ -125,6 +125,9 @@ fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     };
     let states = |inside: &Inside| -> Result<[String; 2], Error> {
         inside.sh("systemctl start dayone-health.service dayone-health@drifted.service || true")?;
+        // The account of the first one starts the second one too.
+        let over = "! systemctl show --property=ActiveState dayone-health.service dayone-health@drifted.service | grep --quiet =activating";
+        inside.wait_sh(over, LOOK)?;
         let units = ["dayone-health.service", "dayone-health@drifted.service"];
         let [whole, reason] = units.map(|unit| inside.unit(unit));
         Ok([whole?.active_state, reason?.active_state])

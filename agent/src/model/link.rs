@@ -17,6 +17,9 @@ pub(crate) struct Link {
     pub(crate) permanent_mac: Option<Mac>,
     /// Whether this is a physical NIC to the kernel (NMState also counts a veth as Ethernet).
     pub(crate) physical: bool,
+    /// The address of a card on PCI, as nmstate writes it: `0000:18:00.0`; kernels before 5.14 tell none.
+    #[serde(default)]
+    pub(crate) pci_address: Option<String>,
     pub(crate) mtu: Option<u32>,
     pub(crate) layer: Layer,
     /// The kernel's kind of a virtual device: `bond`, `vlan`, `bridge`, `team`, `tun`, `veth`, …
@@ -59,7 +62,9 @@ impl Link {
     pub(crate) fn is(&self, wanted: &LinkRef) -> bool {
         match wanted {
             LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
-            LinkRef::Mac(mac) => self.macs().any(|own| own == mac),
+            // A VLAN on a card has the card's address.
+            LinkRef::Mac(mac) => self.physical && self.macs().any(|own| own == mac),
+            LinkRef::Pci(address) => self.pci_address.as_ref() == Some(address),
         }
     }
 
@@ -87,6 +92,8 @@ pub(crate) enum LinkRef {
     Name(String),
     /// By MAC address.
     Mac(Mac),
+    /// By PCI address, as nmstate writes it.
+    Pci(String),
 }
 
 impl std::fmt::Display for LinkRef {
@@ -94,6 +101,7 @@ impl std::fmt::Display for LinkRef {
         match self {
             Self::Name(name) => f.write_str(name),
             Self::Mac(mac) => write!(f, "with MAC {mac}"),
+            Self::Pci(address) => write!(f, "at PCI address {address}"),
         }
     }
 }

@@ -67,8 +67,9 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
-    /// Decides where the network need not answer, as nmstate never awaits it: on a card that is no uplink, neither of the network
-    /// before the change nor by the document, and that had no lease. An interface of Open vSwitch is always taken for the uplink.
+    /// Decides where the network need not answer, as nmstate never awaits it: on a card that is no uplink, neither of the
+    /// network before the change nor by the document, and that had no lease; nor for IPv6 beside a static IPv4 address. An
+    /// interface of Open vSwitch is taken for the uplink else.
     pub(crate) fn judge_dynamic(&mut self, before: &Before) {
         let judged: Vec<bool> =
             self.dynamic.iter().map(|it| self.is_optional(it, before)).collect();
@@ -98,6 +99,12 @@ impl Wants {
     fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {
         let stack = self.stack(&dynamic.link);
         let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));
+        // Routers need not be in a network where the interface has a static IPv4 address, and were not before.
+        let has_ipv4 = self.addresses.iter().any(|it| it.link == dynamic.link && it.ip.is_ipv4());
+        if has_ipv4 && !dynamic.v4 && self.gateways.iter().any(|it| it.ip.is_ipv4()) {
+            let mut gateways = before.gateways.iter().chain(&self.gateways);
+            return !gateways.any(|it| it.ip.is_ipv6() && is_in(it.link.as_ref()));
+        }
         let carried = before.gateways.iter().any(|it| is_in(it.link.as_ref()))
             || before.leased.iter().any(|link| is_in(Some(link)));
         let named = self.gateways.iter().any(|it| is_in(it.link.as_ref()));
@@ -143,6 +150,44 @@ mod tests {
 
     fn named(link: &str) -> Gateway {
         Gateway { link: Some(link.to_owned()), ip: std::net::Ipv4Addr::new(192, 0, 2, 1).into() }
+    }
+
+    #[test]
+    fn a_static_ipv4_address_does_without_routers() {
+        let router = |link: &str| Gateway {
+            link: Some(link.to_owned()),
+            ip: std::net::Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, 1).into(),
+        };
+        let ip = std::net::Ipv4Addr::new(192, 0, 2, 10).into();
+        let address = || OnLink { link: "br-ex".to_owned(), ip, prefix: 24 };
+        for (addresses, gateways, before, is_optional) in [
+            (vec![address()], vec![named("br-ex")], None, true),
+            (vec![address()], vec![named("br-ex")], Some("eno9"), true),
+            // The routers were there.
+            (vec![address()], vec![named("br-ex")], Some("eno1"), false),
+            (vec![address()], vec![named("br-ex"), router("br-ex")], None, false),
+            // IPv6 may be the way out.
+            (vec![address()], Vec::new(), None, false),
+            (Vec::new(), vec![named("br-ex")], None, false),
+        ] {
+            let gateways_before = before.map(router).into_iter().collect();
+            let before = Before { gateways: gateways_before, ..Before::default() };
+            let mut wants = Wants {
+                dynamic: vec![Dynamic {
+                    link: "br-ex".to_owned(),
+                    v6: true,
+                    takes_gateway: true,
+                    ..Dynamic::default()
+                }],
+                below: vec![("br-ex".to_owned(), "eno1".to_owned())],
+                ovs_interfaces: vec!["br-ex".to_owned()],
+                addresses,
+                gateways,
+                ..Wants::default()
+            };
+            wants.judge_dynamic(&before);
+            assert_eq!(wants.dynamic[0].is_optional, is_optional, "{wants:?} {before:?}");
+        }
     }
 
     #[test]

@@ -141,13 +141,13 @@ pub(super) fn resolved_links(desired: State, links: &[Link]) -> State {
     })
 }
 
-/// The kernel's names of cards by their MAC addresses, and of links by their alternative names.
+/// The kernel's names of cards by their MAC or PCI addresses, and of links by their alternative names.
 pub(super) fn name_of(links: &[Link]) -> impl Fn(&LinkRef) -> Option<String> {
     move |wanted| {
         let mac = match wanted {
             LinkRef::Mac(mac) => mac,
             LinkRef::Name(name) if links.iter().any(|link| link.name == *name) => return None,
-            LinkRef::Name(_) => {
+            LinkRef::Name(_) | LinkRef::Pci(_) => {
                 let link = links.iter().find(|link| link.is(wanted));
                 return link.map(|link| link.name.clone());
             }

@@ -411,8 +411,16 @@ mod tests {
             &[LinkRef::Mac(Mac::parse("52:54:00:00:00:01").expect("an address"))],
         );
         let there = [("eno1", Family::Ipv4)];
-        assert!(wanted.lacking(&kernel(&there, &there)).is_empty());
-        assert_eq!(wanted.lacking(&kernel(&[], &[])).len(), 1);
+        let with_card = |on: &[(&str, Family)]| {
+            let mut kernel = kernel(on, on);
+            kernel.links[0].physical = true;
+            // A VLAN of another profile has the card's address.
+            kernel.links.push(link("eno1.200", "52:54:00:00:00:01"));
+            kernel
+        };
+        assert!(wanted.lacking(&with_card(&there)).is_empty());
+        assert_eq!(wanted.lacking(&with_card(&[])).len(), 1);
+        assert_eq!(wanted.lacking(&with_card(&[("eno1.200", Family::Ipv4)])).len(), 1);
     }
 
     #[test]

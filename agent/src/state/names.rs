@@ -1,18 +1,18 @@
-//! Kernel names for logical names (`identifier: mac-address`) and for alternative ones.
+//! Kernel names for logical names (`identifier: mac-address` and `pci-address`) and for alternative ones.
 
 use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
 
 use crate::model::{LinkRef, Mac};
 
-/// Gives each interface that the document knows by MAC address or by an alternative name its kernel name, as nmstate does when
-/// it applies; the document's name becomes the profile's. `name_of` finds the kernel name; an interface without one stays
+/// Gives each interface that the document knows by MAC or PCI address or by an alternative name its kernel name, as nmstate does
+/// when it applies; the document's name becomes the profile's. `name_of` finds the kernel name; an interface without one stays
 /// unchanged, for nmstate to judge.
 pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Option<String>) {
     let resolved: Vec<(String, Interface)> = state
         .interfaces
         .iter()
         .filter_map(|iface| Some((name_of(&reference(iface)?)?, iface.clone())))
-        .filter(|(kernel, iface)| is_logical(iface) || !is_declared(state, kernel))
+        .filter(|(kernel, iface)| is_by_address(iface) || !is_declared(state, kernel))
         .collect();
     for (_, iface) in &resolved {
         state.interfaces.remove_iface(iface.name(), iface.iface_type());
@@ -34,10 +34,17 @@ fn reference(iface: &Interface) -> Option<LinkRef> {
     if is_logical(iface) {
         return base.mac_address.as_deref().and_then(Mac::parse).map(LinkRef::Mac);
     }
+    if base.identifier == Some(InterfaceIdentifier::PciAddress) {
+        return base.pci_address.map(|it| LinkRef::Pci(it.to_string()));
+    }
     let is_by_name = matches!(base.identifier, None | Some(InterfaceIdentifier::Name));
     let is_in_kernel =
         !matches!(iface.iface_type(), InterfaceType::OvsBridge | InterfaceType::Ipsec);
     (is_by_name && is_in_kernel).then(|| LinkRef::Name(iface.name().to_owned()))
+}
+
+fn is_by_address(iface: &Interface) -> bool {
+    !matches!(iface.base_iface().identifier, None | Some(InterfaceIdentifier::Name))
 }
 
 /// nmstate refuses a document that has an interface by its kernel name and by its alternative one.
@@ -91,6 +98,7 @@ fn is_logical(iface: &Interface) -> bool {
 pub(super) fn in_current(current: &NetworkState, wanted: &LinkRef) -> Option<String> {
     match wanted {
         LinkRef::Mac(mac) => card(current, mac),
+        LinkRef::Pci(address) => at_pci(current, address),
         LinkRef::Name(name) => kernel_name(current, name, |iface| {
             let others = iface.base_iface().alt_names.as_deref().unwrap_or_default();
             others.iter().any(|other| other.name == *name)
@@ -102,10 +110,19 @@ pub(super) fn in_current(current: &NetworkState, wanted: &LinkRef) -> Option<Str
 pub(super) fn in_resolved(resolved: &NetworkState, wanted: &LinkRef) -> Option<String> {
     match wanted {
         LinkRef::Mac(mac) => card(resolved, mac),
+        LinkRef::Pci(address) => at_pci(resolved, address),
         LinkRef::Name(name) => kernel_name(resolved, name, |iface| {
             iface.base_iface().profile_name.as_ref() == Some(name)
         }),
     }
+}
+
+/// The kernel name of the card at this PCI address.
+fn at_pci(state: &NetworkState, address: &str) -> Option<String> {
+    let is_it = |iface: &&Interface| {
+        iface.base_iface().pci_address.is_some_and(|it| it.to_string() == address)
+    };
+    state.interfaces.iter().find(is_it).map(|iface| iface.name().to_owned())
 }
 
 /// The name of the first interface that is meant, unless one has this name itself.
@@ -130,6 +147,12 @@ fn card(current: &NetworkState, mac: &Mac) -> Option<String> {
         .find(|i| is_same(&i.base_iface().permanent_mac_address))
         .or_else(|| cards().find(|i| is_same(&i.base_iface().mac_address)))
         .map(|i| i.name().to_owned())
+}
+
+/// Every name by which the document may refer to the interface, alternative ones included, which the apply gives it.
+pub(super) fn declared(iface: &Interface) -> impl Iterator<Item = &str> {
+    let others = iface.base_iface().alt_names.iter().flatten();
+    of(iface).chain(others.map(|it| it.name.as_str()))
 }
 
 /// Every name by which the document may call the interface: its own, and its profile's.

@@ -12,7 +12,7 @@ use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, OvsKey, OvsMa
 /// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
     let mut wants = Wants::default();
-    let declared: Vec<&str> = state.interfaces.iter().flat_map(names::of).collect();
+    let declared: Vec<&str> = state.interfaces.iter().flat_map(names::declared).collect();
     let peers: Vec<&str> = state.interfaces.iter().filter_map(peer).collect();
     let ports: Vec<&str> = state.interfaces.iter().flat_map(ports_without_addresses).collect();
     for iface in state.interfaces.iter() {
@@ -190,7 +190,9 @@ fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], want
                 let by_mac = identifying_mac(iface).map(LinkRef::Mac);
                 wants.needed.push(by_mac.unwrap_or_else(|| LinkRef::Name(mac.clone())));
             }
-            (Some(InterfaceIdentifier::PciAddress), _) => {}
+            (Some(InterfaceIdentifier::PciAddress), _) => wants
+                .needed
+                .extend(base.pci_address.map(|address| LinkRef::Pci(address.to_string()))),
             (_, _) => wants.needed.push(LinkRef::Name(name.clone())),
         }
     }
@@ -225,10 +227,12 @@ fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], want
     let v6 = base.ipv6.as_ref().filter(|ip| ip.enabled);
     let v4_static = v4.filter(|ip| ip.dhcp != Some(true)).and_then(|ip| ip.addresses.as_ref());
     let v6_auto = v6.is_some_and(|ip| ip.dhcp == Some(true) || ip.autoconf == Some(true));
-    let v6_static = v6.filter(|_| !v6_auto).and_then(|ip| ip.addresses.as_ref());
+    // Beside those of the network too. A captured one with a lifetime is the network's.
+    let v6_static = v6.and_then(|ip| ip.addresses.as_ref());
     // The kernel makes link-local IPv6 addresses, and nmstate drops those of a document.
     let is_made = |ip: IpAddr| matches!(ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
-    for address in v4_static.into_iter().chain(v6_static).flatten().filter(|it| !is_made(it.ip)) {
+    let stated = v4_static.into_iter().chain(v6_static).flatten();
+    for address in stated.filter(|it| !is_made(it.ip) && it.valid_life_time.is_none()) {
         let (ip, prefix) = (address.ip, address.prefix_length);
         wants.addresses.push(OnLink { link: name.clone(), ip, prefix });
     }

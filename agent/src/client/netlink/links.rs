@@ -1,6 +1,7 @@
 //! Network devices.
 
 use crate::model::{Lacp, Layer, Link, Mac};
+use nmstate::PciAddress;
 use rtnetlink::packet_route::link::{
     InfoBondPort, InfoKind, InfoPortData, LacpState, LinkAttribute, LinkFlags, LinkInfo,
     LinkLayerType, LinkMessage, Prop, State,
@@ -42,6 +43,11 @@ fn link(message: LinkMessage) -> Link {
             LinkAttribute::IfName(name) => link.name = name,
             LinkAttribute::Address(mac) => link.mac = Mac::of_ethernet(&mac),
             LinkAttribute::PermAddress(mac) => link.permanent_mac = Mac::of_ethernet(&mac),
+            LinkAttribute::ParentDevName(name) => {
+                // Another bus has other names.
+                let address = PciAddress::try_from(name.as_str()).ok();
+                link.pci_address = address.map(|it| it.to_string());
+            }
             LinkAttribute::Mtu(mtu) => link.mtu = Some(mtu),
             // Without a carrier to report, the kernel says "unknown".
             LinkAttribute::OperState(state) => is_up = matches!(state, State::Up | State::Unknown),

@@ -8,6 +8,7 @@ fn kernel_name(wanted: &LinkRef) -> Option<String> {
     let is_known = match wanted {
         LinkRef::Mac(mac) => mac.to_string() == "52:54:00:00:00:01",
         LinkRef::Name(name) => name == "enp1s0",
+        LinkRef::Pci(address) => address == "0000:18:00.0",
     };
     is_known.then(|| "ens3".to_owned())
 }
@@ -149,5 +150,30 @@ fn an_alternative_name_stands_for_the_kernels() -> Result {
         .replace("interfaces:\n", "interfaces:\n- {name: ens3, type: ethernet, state: up}\n");
     let value = serde_json::to_value(&state(&both)?.with_links(kernel_name, |_| None).0)?;
     assert!(value.to_string().contains(r#""name":"enp1s0""#), "{value}");
+    Ok(())
+}
+
+/// The boot has found the card by the same address.
+#[test]
+fn a_card_by_its_pci_address_has_the_kernels_name() -> Result {
+    let document = "\
+interfaces:
+- {name: port0, type: ethernet, state: up, identifier: pci-address, pci-address: '18:00.0', ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}}
+- {name: port0.7, type: vlan, state: up, vlan: {base-iface: port0, id: 7}}
+";
+    let current = state(
+        "interfaces:
+- {name: ens3, type: ethernet, state: up, profile-name: port0, identifier: pci-address, pci-address: '0000:18:00.0', ipv4: {enabled: true, address: [{ip: 192.0.2.10, prefix-length: 24}]}}
+- {name: port0.7, type: vlan, state: up, vlan: {base-iface: ens3, id: 7, protocol: 802.1q}}
+",
+    )?;
+    let wants = state(document)?.wants();
+    assert_eq!(wants.needed, [LinkRef::Pci("0000:18:00.0".to_owned())]);
+    let resolved = state(document)?.with_links(kernel_name, |_| None);
+    assert_eq!(resolved.wants().addresses[0].link, "ens3");
+    for desired in [resolved.clone(), state(document)?.with_links_of(&resolved), state(document)?] {
+        let missing = desired.missing_in(&current)?;
+        assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));
+    }
     Ok(())
 }

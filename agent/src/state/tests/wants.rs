@@ -117,6 +117,7 @@ fn addresses_are_static_or_from_the_network() -> Result {
         (v6(""), 1, None),
         ("ipv6: {enabled: true, dhcp: true, autoconf: true}".to_owned(), 0, Some((false, true))),
         ("ipv6: {enabled: true, dhcp: false, autoconf: true}".to_owned(), 0, Some((false, true))),
+        (v6(", dhcp: true, autoconf: true"), 1, Some((false, true))),
         ("ipv6: {enabled: false}".to_owned(), 0, None),
         (format!("{}, {}", v4(""), v6("")), 2, None),
     ];
