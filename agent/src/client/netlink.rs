@@ -80,6 +80,8 @@ pub(crate) struct KeptAddress {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Neighbour {
     Answers,
+    /// Something came from it, such as a router's advertisement, which answers nothing (RFC 4861, 7.3.1).
+    Heard,
     Unknown,
     Failed,
 }
@@ -282,14 +284,12 @@ impl Netlink {
     ) -> Result<Neighbour, NetlinkError> {
         let entry = self.neighbour_entry(index, ip).await?;
         Ok(match entry.map(|e| e.header.state) {
-            Some(
-                NeighbourState::Reachable
-                | NeighbourState::Stale
-                | NeighbourState::Delay
-                | NeighbourState::Probe
-                | NeighbourState::Permanent
-                | NeighbourState::Noarp,
-            ) => Neighbour::Answers,
+            Some(NeighbourState::Reachable | NeighbourState::Permanent | NeighbourState::Noarp) => {
+                Neighbour::Answers
+            }
+            Some(NeighbourState::Stale | NeighbourState::Delay | NeighbourState::Probe) => {
+                Neighbour::Heard
+            }
             Some(NeighbourState::Failed) => Neighbour::Failed,
             #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
             _ => Neighbour::Unknown,

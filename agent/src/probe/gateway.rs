@@ -168,6 +168,12 @@ pub(super) async fn neighbour(index: u32, ip: IpAddr, netlink: &Netlink) -> Resu
     loop {
         match netlink.neighbour(index, ip).await.map_err(|e| e.to_string())? {
             Neighbour::Answers => return Ok(()),
+            // A reply of ARP that is broadcast leaves the entry there, too.
+            Neighbour::Heard if ip.is_ipv4() => return Ok(()),
+            Neighbour::Heard => {
+                netlink.solicit(index, ip).await.map_err(|e| e.to_string())?;
+                events.changed().await.map_err(|e| e.to_string())?;
+            }
             Neighbour::Failed => return Err("no answer to neighbour discovery".to_owned()),
             Neighbour::Unknown => events.changed().await.map_err(|e| e.to_string())?,
         }
