@@ -28,6 +28,9 @@ pub(crate) struct Before {
     pub(crate) others: Vec<OnLink>,
     /// Links with an IPv4 address from DHCP: the server may later assign another one.
     pub(crate) leased: Vec<String>,
+    /// Links with an IPv6 address from the network. No roll back awaits one: the router may be gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) leased_ipv6: Vec<String>,
     /// Default gateways.
     pub(crate) gateways: Vec<Gateway>,
     /// Active profiles.
@@ -68,6 +71,7 @@ impl Before {
         Self {
             addresses: Vec::new(),
             leased: Vec::new(),
+            leased_ipv6: Vec::new(),
             gateways: Vec::new(),
             mtus: BTreeMap::new(),
             ..before

@@ -99,14 +99,16 @@ impl Wants {
     fn is_optional(&self, dynamic: &Dynamic, before: &Before) -> bool {
         let stack = self.stack(&dynamic.link);
         let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));
+        let had_ipv6 = dynamic.v6 && before.leased_ipv6.iter().any(|link| is_in(Some(link)));
         // Routers need not be in a network where the interface has a static IPv4 address, and were not before.
         let has_ipv4 = self.addresses.iter().any(|it| it.link == dynamic.link && it.ip.is_ipv4());
         if has_ipv4 && !dynamic.v4 && self.gateways.iter().any(|it| it.ip.is_ipv4()) {
             let mut gateways = before.gateways.iter().chain(&self.gateways);
-            return !gateways.any(|it| it.ip.is_ipv6() && is_in(it.link.as_ref()));
+            return !had_ipv6 && !gateways.any(|it| it.ip.is_ipv6() && is_in(it.link.as_ref()));
         }
         let carried = before.gateways.iter().any(|it| is_in(it.link.as_ref()))
-            || before.leased.iter().any(|link| is_in(Some(link)));
+            || before.leased.iter().any(|link| is_in(Some(link)))
+            || had_ipv6;
         let named = self.gateways.iter().any(|it| is_in(it.link.as_ref()));
         let leads_elsewhere = !self.gateways.is_empty() || !before.gateways.is_empty();
         !carried
@@ -165,13 +167,18 @@ mod tests {
             (vec![address()], vec![named("br-ex")], Some("eno9"), true),
             // The routers were there.
             (vec![address()], vec![named("br-ex")], Some("eno1"), false),
+            (vec![address()], vec![named("br-ex")], Some("leased"), false),
             (vec![address()], vec![named("br-ex"), router("br-ex")], None, false),
             // IPv6 may be the way out.
             (vec![address()], Vec::new(), None, false),
             (Vec::new(), vec![named("br-ex")], None, false),
         ] {
-            let gateways_before = before.map(router).into_iter().collect();
-            let before = Before { gateways: gateways_before, ..Before::default() };
+            let leased_ipv6 = before.filter(|it| *it == "leased").map(|_| "eno1".to_owned());
+            let before = Before {
+                gateways: before.map(router).into_iter().collect(),
+                leased_ipv6: leased_ipv6.into_iter().collect(),
+                ..Before::default()
+            };
             let mut wants = Wants {
                 dynamic: vec![Dynamic {
                     link: "br-ex".to_owned(),

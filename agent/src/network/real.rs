@@ -226,20 +226,24 @@ impl Network for RealNetwork<'_> {
         let addresses = addresses.into_iter().map(|kept| kept.address);
         let (dynamic, fixed): (Vec<_>, Vec<_>) =
             addresses.filter(|a| a.is_global()).partition(|a| a.dynamic);
-        // Temporary IPv6 addresses change by themselves.
-        let leases = dynamic.into_iter().filter(|a| a.on.ip.is_ipv4());
+        let leased = |is_ipv4: bool| -> Vec<String> {
+            let leases = dynamic.iter().filter(|a| a.on.ip.is_ipv4() == is_ipv4);
+            let mut links: Vec<String> = leases.map(|a| a.on.link.clone()).collect();
+            links.dedup();
+            links
+        };
+        let (leased, leased_ipv6) = (leased(true), leased(false));
         let has_profile = |link: &Link| active.iter().any(|it| it.device == link.name);
         let with_profile: Vec<Link> = links.into_iter().filter(has_profile).collect();
         let macs = with_profile.iter().filter(|link| link.is_made());
         let macs = macs.filter_map(|link| Some((link.name.clone(), link.mac.clone()?))).collect();
         let mtus =
             with_profile.into_iter().filter_map(|link| Some((link.name, link.mtu?))).collect();
-        let mut leased: Vec<String> = leases.map(|a| a.on.link).collect();
-        leased.dedup();
         Ok(Before {
             addresses: fixed.into_iter().map(|a| a.on).collect(),
             others: of_others.into_iter().map(|kept| kept.address.on).collect(),
             leased,
+            leased_ipv6,
             gateways: routes
                 .into_iter()
                 .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
