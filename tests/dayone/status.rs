@@ -147,6 +147,14 @@ fn drift_fails_a_unit(inside: &Inside) -> Result<(), Error> {
     assert_eq!(states(inside)?, ["failed", "failed"]);
     inside.sh("ip address add 192.0.2.10/24 dev br-ex")?;
     assert_eq!(states(inside)?, ["inactive", "inactive"]);
+    // A look that cannot be started, as in a sandbox that the system has no place for: the unit is not started without an end.
+    let broken = "/run/systemd/system/dayone-health.service.d/99.conf";
+    inside.write(broken, "[Service]\nExecStart=\nExecStart=/nowhere\n")?;
+    inside.sh("systemctl daemon-reload; touch /run/dayone/ended")?;
+    inside.wait_sh("! test -e /run/dayone/ended", LOOK)?;
+    inside.wait_unit("dayone-health.service", "failed", LOOK)?;
+    inside.sh(&format!("rm {broken}; systemctl daemon-reload"))?;
+    assert_eq!(states(inside)?, ["inactive", "inactive"]);
     inside.sh("ip address del 192.0.2.10/24 dev br-ex")?;
     Ok(())
 }

@@ -92,7 +92,7 @@ fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
     program::nmgen();
     for (target, left_out) in [
         ("check", "cases in containers (LAB=off)"),
-        ("quick", "cases in containers (LAB=off); virtual machines, other architectures"),
+        ("quick", "cases in containers (LAB=off); virtual machines and random faults"),
         ("demo", "the agent on a node (LAB=off)"),
     ] {
         for lab in [&[][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {

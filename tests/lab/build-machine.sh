@@ -36,6 +36,10 @@ mask "$dest" systemd-networkd.service systemd-networkd.socket systemd-networkd-w
     fstrim.timer systemd-logind.service systemd-firstboot.service systemd-pstore.service \
     ldconfig.service systemd-journal-catalog-update.service systemd-update-done.service
 mask_start_up "$dest"
+# /tmp is in memory, as on RHEL CoreOS: systemd 252 makes the /dev of a sandbox there, and a live root is read-only. Debian 12 has the
+# unit beside those that it starts.
+[ -e "$dest/usr/lib/systemd/system/tmp.mount" ] || cp "$dest/usr/share/systemd/tmp.mount" "$dest/etc/systemd/system"
+chroot "$dest" systemctl enable --quiet tmp.mount 2>/dev/null
 # As on RHEL: what Debian enables without being asked is what takes the most time of a first boot.
 mkdir -p "$dest/etc/systemd/system-preset"
 echo 'disable *' >"$dest/etc/systemd/system-preset/99-default-disable.preset"
