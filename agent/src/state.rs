@@ -283,7 +283,7 @@ impl State {
     }
 
     /// This desired state with references to the node's links resolved, once: kernel names for
-    /// interfaces identified by MAC address or alternative name (`name_of`), addresses for `copy-mac-from` (`macs_of`).
+    /// interfaces identified by MAC or PCI address or alternative name (`name_of`), addresses for `copy-mac-from` (`macs_of`).
     /// Unknown links are left to nmstate.
     pub(crate) fn with_links(
         mut self,
@@ -320,7 +320,7 @@ impl State {
         self
     }
 
-    /// This state of a document in force, with the names that cards have by now which it knows by their MAC addresses.
+    /// This state of a document in force, with the names that cards have by now which it knows by their addresses.
     pub(crate) fn with_names_of_now(
         mut self,
         name_of: impl Fn(&LinkRef) -> Option<String>,

@@ -40,7 +40,8 @@ pub(crate) async fn health(paths: &Paths, form: Form, only: Option<&str>) -> Res
         return of_reason(paths, reason);
     }
     let account = if log::is_service() {
-        // Gone before the look: an end during the look is a mark of its own.
+        // Gone before the look, as by its unit, which removes it where this program cannot be started: an end during the look is
+        // a mark of its own.
         durable::remove(&paths.ended())?;
         let earlier: Option<Account> = durable::read_json_or_set_aside(&paths.health())?;
         let account = watched(paths, earlier.as_ref()).await?;

@@ -114,8 +114,8 @@ fn is_transient(paths: &Paths) -> bool {
     mounts.lines().any(|line| line.split(' ').nth(4) == Some("/etc/machine-id"))
 }
 
-/// Moves the state of another machine to a directory of its own, and with it `applied`, if that is its document. The file that
-/// names the machine goes last: until then the next start moves the rest.
+/// Moves the state of another machine or installation to a directory of its own, and with it `applied`, if that is its document.
+/// The file that names the machine goes last: until then the next start moves the rest.
 pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
     let aside = paths.other_machine();
     let named = paths.machine();

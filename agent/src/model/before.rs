@@ -33,6 +33,9 @@ pub(crate) struct Before {
     pub(crate) leased_ipv6: Vec<String>,
     /// Default gateways.
     pub(crate) gateways: Vec<Gateway>,
+    /// Routers among them that have advertised themselves.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) routers: Vec<Gateway>,
     /// Active profiles.
     pub(crate) active: Vec<Active>,
     /// UUIDs of those whose activation had succeeded.
@@ -73,6 +76,7 @@ impl Before {
             leased: Vec::new(),
             leased_ipv6: Vec::new(),
             gateways: Vec::new(),
+            routers: Vec::new(),
             mtus: BTreeMap::new(),
             ..before
         }

@@ -102,6 +102,9 @@ pub(crate) struct Route {
     pub(crate) metric: u32,
     /// Whether the route has other next hops too.
     pub(crate) is_multipath: bool,
+    /// Whether a router has advertised itself (RFC 4861), so that the route goes with it.
+    #[serde(default)]
+    pub(crate) is_advertised: bool,
 }
 
 /// A next hop as a document or the journal names it.
@@ -119,12 +122,13 @@ impl Gateway {
         route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
     }
 
-    /// Whether a roll back has returned it. One of several routers may have gone before the change, and its route stays until it
-    /// expires: nothing returns that, so any router's on the link is one (RFC 4861, 6.3.6).
-    pub(crate) fn is_back(&self, routes: &[Route]) -> bool {
-        let is_router = matches!(self.ip, IpAddr::V6(ip) if ip.is_unicast_link_local());
+    /// Whether a roll back has returned this one of a router. One of several may have gone before the change, and its route stays
+    /// until it expires: nothing returns that, so any router's on the link is one (RFC 4861, 6.3.6).
+    pub(crate) fn is_back_by_any(&self, routes: &[Route]) -> bool {
         let is_in_place = |route: &Route| {
-            is_router && route.family == Family::Ipv6 && Some(&route.link) == self.link.as_ref()
+            route.is_advertised
+                && route.family == Family::of(self.ip)
+                && Some(&route.link) == self.link.as_ref()
         };
         routes.iter().any(|route| self.is_of(route) || is_in_place(route))
     }
@@ -160,6 +164,7 @@ mod tests {
             link: link.to_owned(),
             metric,
             is_multipath: false,
+            is_advertised: false,
         };
         let named = |link: Option<&str>, ip: IpAddr| Gateway { link: link.map(str::to_owned), ip };
         let (here, elsewhere) = (named(Some("br-ex"), ip(1)), route("eno2", ip(9), 1));
@@ -176,27 +181,31 @@ mod tests {
     #[test]
     fn a_router_that_went_before_the_change_is_not_awaited() {
         let router = |last| IpAddr::from(std::net::Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0, last));
-        let global = IpAddr::from(std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1));
         let v4 = IpAddr::from(std::net::Ipv4Addr::new(192, 0, 2, 1));
-        let route = |link: &str, gateway: IpAddr| Route {
+        let route = |link: &str, gateway: IpAddr, is_advertised: bool| Route {
             gateway,
             family: Family::of(gateway),
             index: 1,
             link: link.to_owned(),
             metric: 100,
             is_multipath: false,
+            is_advertised,
         };
         for (before, now, is_back) in [
-            (router(2), route("eno1", router(2)), true),
-            (router(2), route("eno1", router(1)), true),
-            (router(2), route("eno2", router(1)), false),
-            (router(2), route("eno1", v4), false),
-            (global, route("eno1", router(1)), false),
-            (v4, route("eno1", router(1)), false),
+            (router(2), route("eno1", router(2), false), true),
+            (router(2), route("eno1", router(1), true), true),
+            // A profile's.
+            (router(2), route("eno1", router(1), false), false),
+            (router(2), route("eno2", router(1), true), false),
+            (router(2), route("eno1", v4, true), false),
         ] {
             let before = Gateway { link: Some("eno1".to_owned()), ip: before };
-            assert_eq!(before.is_back(std::slice::from_ref(&now)), is_back, "{before:?} {now:?}");
-            assert!(!before.is_back(&[]));
+            assert_eq!(
+                before.is_back_by_any(std::slice::from_ref(&now)),
+                is_back,
+                "{before:?} {now:?}"
+            );
+            assert!(!before.is_back_by_any(&[]));
         }
     }
 

@@ -63,7 +63,10 @@ impl Link {
         match wanted {
             LinkRef::Name(name) => self.name == *name || self.alt_names.contains(name),
             // A VLAN on a card has the card's address.
-            LinkRef::Mac(mac) => self.physical && self.macs().any(|own| own == mac),
+            LinkRef::Mac(mac) => {
+                let is_bond = matches!(self.kind.as_deref(), Some("bond" | "team"));
+                (self.physical || is_bond) && self.macs().any(|own| own == mac)
+            }
             LinkRef::Pci(address) => self.pci_address.as_ref() == Some(address),
         }
     }

@@ -80,7 +80,20 @@ impl Wants {
 
     /// Interfaces that may get a default route of a family from the network, but for those that do without an address.
     pub(crate) fn leads(&self) -> Vec<(Family, LinkRef)> {
-        let leads = self.dynamic.iter().filter(|it| it.takes_gateway && !it.is_optional);
+        self.leading(|it| !it.is_optional)
+    }
+
+    /// [`Self::leads`], and IPv6 beside a static IPv4 address, which routers may give though nothing awaits it.
+    pub(crate) fn may_lead(&self) -> Vec<(Family, LinkRef)> {
+        self.leading(|it| !it.is_optional || (!it.v4 && self.has_ipv4(&it.link)))
+    }
+
+    fn has_ipv4(&self, link: &str) -> bool {
+        self.addresses.iter().any(|it| it.link == link && it.ip.is_ipv4())
+    }
+
+    fn leading(&self, is_one: impl Fn(&Dynamic) -> bool) -> Vec<(Family, LinkRef)> {
+        let leads = self.dynamic.iter().filter(|it| it.takes_gateway && is_one(it));
         let leads = leads.flat_map(|it| [(it.v4, Family::Ipv4, it), (it.v6, Family::Ipv6, it)]);
         let leads = leads.filter(|(is_dynamic, ..)| *is_dynamic);
         leads.map(|(_, family, it)| (family, LinkRef::Name(it.link.clone()))).collect()
@@ -101,7 +114,7 @@ impl Wants {
         let is_in = |link: Option<&String>| link.is_none_or(|link| stack.contains(&link.as_str()));
         let had_ipv6 = dynamic.v6 && before.leased_ipv6.iter().any(|link| is_in(Some(link)));
         // Routers need not be in a network where the interface has a static IPv4 address, and were not before.
-        let has_ipv4 = self.addresses.iter().any(|it| it.link == dynamic.link && it.ip.is_ipv4());
+        let has_ipv4 = self.has_ipv4(&dynamic.link);
         if has_ipv4 && !dynamic.v4 && self.gateways.iter().any(|it| it.ip.is_ipv4()) {
             let mut gateways = before.gateways.iter().chain(&self.gateways);
             return !had_ipv6 && !gateways.any(|it| it.ip.is_ipv6() && is_in(it.link.as_ref()));
@@ -194,6 +207,9 @@ mod tests {
             };
             wants.judge_dynamic(&before);
             assert_eq!(wants.dynamic[0].is_optional, is_optional, "{wants:?} {before:?}");
+            // A router that comes later is recorded all the same.
+            assert_eq!(wants.leads().is_empty(), is_optional);
+            assert_eq!(wants.may_lead(), [(Family::Ipv6, LinkRef::Name("br-ex".to_owned()))]);
         }
     }
 

@@ -308,6 +308,7 @@ mod tests {
             link: "br-ex".to_owned(),
             metric,
             is_multipath: false,
+            is_advertised: true,
         };
         let all = [
             route(Family::Ipv6, 2, 49),

@@ -22,8 +22,8 @@ use crate::{
     document::identity,
     durable::pins::Pins,
     model::{
-        Active, Before, Checkpoint, Gateway, Link, LinkRef, ProbeResult, Profile, Uplinks, Wants,
-        WayBack,
+        Active, Before, Checkpoint, Gateway, Link, LinkRef, ProbeResult, Profile, Route, Uplinks,
+        Wants, WayBack,
     },
     paths::Paths,
     probe::{self, Probe},
@@ -239,15 +239,14 @@ impl Network for RealNetwork<'_> {
         let macs = macs.filter_map(|link| Some((link.name.clone(), link.mac.clone()?))).collect();
         let mtus =
             with_profile.into_iter().filter_map(|link| Some((link.name, link.mtu?))).collect();
+        let gateway = |route: &Route| Gateway { link: Some(route.link.clone()), ip: route.gateway };
         Ok(Before {
             addresses: fixed.into_iter().map(|a| a.on).collect(),
             others: of_others.into_iter().map(|kept| kept.address.on).collect(),
             leased,
             leased_ipv6,
-            gateways: routes
-                .into_iter()
-                .map(|r| Gateway { link: Some(r.link), ip: r.gateway })
-                .collect(),
+            routers: routes.iter().filter(|r| r.is_advertised).map(gateway).collect(),
+            gateways: routes.iter().map(gateway).collect(),
             active,
             activated,
             mtus,

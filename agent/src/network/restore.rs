@@ -11,7 +11,7 @@ use crate::{
         netlink::{Events, KeptAddress},
         ovsdb::Ovsdb,
     },
-    model::{Active, Before, Link, Mac},
+    model::{Active, Before, Gateway, Link, Mac},
 };
 
 /// The subject of a roll back's proof.
@@ -299,7 +299,11 @@ async fn lost(net: &Clients<'_>, before: &Before) -> Result<Vec<Lost>, NetworkEr
         .iter()
         .filter(|b| !addresses.iter().any(|a| a.on == **b && a.is_settled(&links)))
         .map(|it| Lost { link: Some(it.link.clone()), what: it.to_string() });
-    let gateways = before.gateways.iter().filter(|gateway| !gateway.is_back(&routes));
+    let is_back = |gateway: &Gateway| match before.routers.contains(gateway) {
+        true => gateway.is_back_by_any(&routes),
+        false => routes.iter().any(|route| gateway.is_of(route)),
+    };
+    let gateways = before.gateways.iter().filter(|gateway| !is_back(gateway));
     let gateways = gateways
         .map(|it| Lost { link: it.link.clone(), what: format!("the default route by {}", it.ip) });
     let has_lease = |link: &String| {

@@ -123,7 +123,7 @@ impl Uplinks {
         active: Vec<Active>,
     ) -> Result<Self, NetworkError> {
         let (links, addressable) = (links(wants), &wants.addressable);
-        let leads = wants.leads();
+        let leads = wants.may_lead();
         let deadline = Instant::now() + OTHER_FAMILY;
         let mut events = Events::subscribe()?;
         // An address whose detection of duplicates outlasts the commit is one that a later boot waits for.
@@ -159,6 +159,15 @@ impl Uplinks {
         let kernel = Kernel::look(netlink, false).await?;
         let is_usable = |family: &Family| kernel.is_usable(*family, self.addressable());
         Ok(self.families.iter().copied().filter(is_usable).collect())
+    }
+
+    /// Whether each family is usable on the links that had its preferred route, so that nothing but a card may lack.
+    pub(crate) async fn has_families(&self, netlink: &Netlink) -> Result<bool, NetworkError> {
+        Ok(self.carries_all(&Kernel::look(netlink, false).await?))
+    }
+
+    fn carries_all(&self, kernel: &Kernel) -> bool {
+        self.families.iter().all(|family| kernel.is_usable(*family, &self.preferred(*family)))
     }
 
     /// Returns when one of the families is usable; the caller has the bound.
@@ -261,9 +270,7 @@ impl Uplinks {
         (start, bound): (Instant, Duration),
         say: &dyn Fn(&str, Duration),
     ) -> Result<bool, NetworkError> {
-        let all = |kernel: &Kernel| {
-            self.families.iter().all(|it| kernel.is_usable(*it, &self.preferred(*it)))
-        };
+        let all = |kernel: &Kernel| self.carries_all(kernel);
         let kernel = self.wait_until(netlink, (start, bound), say, all).await?;
         Ok(!self.lacks_cards(&kernel))
     }
@@ -308,12 +315,12 @@ impl Uplinks {
     }
 }
 
-/// The document's interfaces, by the names and MAC addresses in the document.
+/// The document's interfaces, by the names and the addresses of cards in the document.
 fn links(wants: &Wants) -> Vec<LinkRef> {
-    let by_mac = wants.needed.iter().filter(|link| matches!(link, LinkRef::Mac(_))).cloned();
+    let by_address = wants.needed.iter().filter(|link| !matches!(link, LinkRef::Name(_))).cloned();
     let mut all: Vec<LinkRef> = wants.links.iter().cloned().map(LinkRef::Name).collect();
     all.dedup();
-    all.extend(by_mac);
+    all.extend(by_address);
     all
 }
 
@@ -402,6 +409,16 @@ mod tests {
         let router = [("br-ex", Ipv6)];
         assert_eq!(kernel(&router, &router).families(&wants, &links), [Ipv4, Ipv6]);
         assert!(kernel(&[], &[]).families(&Wants::default(), &links).is_empty());
+    }
+
+    #[test]
+    fn a_lesser_link_carries_no_family() {
+        let there = [("br-ex", Family::Ipv4), ("eno1", Family::Ipv4)];
+        let names = ["br-ex", "eno1"].map(|name| LinkRef::Name(name.to_owned()));
+        let mut wanted = uplinks(&[Family::Ipv4], &names);
+        wanted.preferred = vec![(Family::Ipv4, names[0].clone())];
+        assert!(wanted.carries_all(&kernel(&there, &there)));
+        assert!(!wanted.carries_all(&kernel(&there[1..], &there[1..])));
     }
 
     #[test]

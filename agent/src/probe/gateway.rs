@@ -165,12 +165,17 @@ pub(super) async fn neighbour(index: u32, ip: IpAddr, netlink: &Netlink) -> Resu
     // Subscribe before the query, so that no answer is missed.
     let mut events = Events::subscribe().map_err(|e| e.to_string())?;
     netlink.solicit(index, ip).await.map_err(|e| e.to_string())?;
+    let mut is_asked_again = false;
     loop {
         match netlink.neighbour(index, ip).await.map_err(|e| e.to_string())? {
             Neighbour::Answers => return Ok(()),
             // A reply of ARP that is broadcast leaves the entry there, too.
             Neighbour::Heard if ip.is_ipv4() => return Ok(()),
+            Neighbour::Heard if is_asked_again => {
+                return Err("heard, but no answer to neighbour discovery".to_owned());
+            }
             Neighbour::Heard => {
+                is_asked_again = true;
                 netlink.solicit(index, ip).await.map_err(|e| e.to_string())?;
                 events.changed().await.map_err(|e| e.to_string())?;
             }

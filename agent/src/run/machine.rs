@@ -16,7 +16,7 @@ use crate::{
 /// For a card of the recorded machine, where nothing else of it is here.
 const CARDS: Duration = Duration::from_secs(10);
 
-/// Sets the state of another machine aside. Nothing of it holds the boot: it stays where it cannot be moved.
+/// Sets the state of another machine or installation aside. Nothing of it holds the boot: it stays where it cannot be moved.
 pub(super) async fn set_others_aside(run: &Run<'_>) {
     let paths = run.paths;
     match machine::of_state(paths) {
@@ -36,7 +36,7 @@ pub(super) async fn set_others_aside(run: &Run<'_>) {
              and network cards): nothing of it is used; it was moved to {}",
             aside.display()
         )),
-        Err(error) => run.warn(&format!("another machine's state stays: {}", chain(&error))),
+        Err(error) => run.warn(&format!("the state of another machine or installation stays: {}", chain(&error))),
     }
 }
 

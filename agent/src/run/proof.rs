@@ -234,10 +234,14 @@ async fn without_a_card_or_family(
     let answers = probe::run(&asked, bound, run.paths, netlink).await;
     match answers.into_iter().find(|answer| !answer.ok) {
         None => Lack::Family(error),
-        Some(silent) if expected.families.iter().all(|it| usable.contains(it)) => {
-            Lack::Answer(format!("{}; {}", silent.detail, chain(&error)))
-        }
-        Some(_) => Lack::Network(error),
+        Some(silent) => match expected.has_families(netlink).await {
+            Ok(true) => Lack::Answer(format!("{}; {}", silent.detail, chain(&error))),
+            Ok(false) => Lack::Network(error),
+            Err(unread) => {
+                tracing::warn!("{}", chain(&unread));
+                Lack::Network(error)
+            }
+        },
     }
 }
 

@@ -5,8 +5,8 @@ use nmstate::{Interface, InterfaceIdentifier, InterfaceType, NetworkState};
 use crate::model::{LinkRef, Mac};
 
 /// Gives each interface that the document knows by MAC or PCI address or by an alternative name its kernel name, as nmstate does
-/// when it applies; the document's name becomes the profile's. `name_of` finds the kernel name; an interface without one stays
-/// unchanged, for nmstate to judge.
+/// when it applies; the document's name becomes that of the profile, where it gives none. `name_of` finds the kernel name; an
+/// interface without one stays unchanged, for nmstate to judge.
 pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Option<String>) {
     let resolved: Vec<(String, Interface)> = state
         .interfaces
@@ -32,15 +32,25 @@ pub(super) fn resolve(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Op
 fn reference(iface: &Interface) -> Option<LinkRef> {
     let base = iface.base_iface();
     if is_logical(iface) {
-        return base.mac_address.as_deref().and_then(Mac::parse).map(LinkRef::Mac);
+        return identity(iface);
     }
     if base.identifier == Some(InterfaceIdentifier::PciAddress) {
-        return base.pci_address.map(|it| LinkRef::Pci(it.to_string()));
+        return identity(iface).filter(|_| !iface.is_absent());
     }
     let is_by_name = matches!(base.identifier, None | Some(InterfaceIdentifier::Name));
     let is_in_kernel =
         !matches!(iface.iface_type(), InterfaceType::OvsBridge | InterfaceType::Ipsec);
     (is_by_name && is_in_kernel).then(|| LinkRef::Name(iface.name().to_owned()))
+}
+
+/// The address by which the document knows a card.
+pub(super) fn identity(iface: &Interface) -> Option<LinkRef> {
+    let base = iface.base_iface();
+    let is_by = |identifier| base.identifier == Some(identifier);
+    let mac = base.mac_address.as_deref().filter(|_| is_by(InterfaceIdentifier::MacAddress));
+    let place = base.pci_address.filter(|_| is_by(InterfaceIdentifier::PciAddress));
+    let place = place.map(|it| LinkRef::Pci(it.to_string()));
+    mac.and_then(Mac::parse).map(LinkRef::Mac).or(place)
 }
 
 fn is_by_address(iface: &Interface) -> bool {
@@ -60,19 +70,15 @@ fn rename_routes(state: &mut NetworkState, before: &str, now: &str) {
     }
 }
 
-/// Renames each interface that is known by its MAC address, and has its kernel name already, after the card that has the address
-/// now: it may have got another name since.
+/// Renames each interface that is known by its MAC or PCI address, and has its kernel name already, after the card that has the
+/// address now: it may have got another name since.
 pub(super) fn follow(state: &mut NetworkState, name_of: impl Fn(&LinkRef) -> Option<String>) {
     let renamed: Vec<(String, Interface)> = state
         .interfaces
         .iter()
-        .filter(|iface| {
-            let base = iface.base_iface();
-            base.identifier == Some(InterfaceIdentifier::MacAddress) && base.profile_name.is_some()
-        })
+        .filter(|iface| iface.base_iface().profile_name.is_some())
         .filter_map(|iface| {
-            let mac = Mac::parse(iface.base_iface().mac_address.as_deref()?)?;
-            let now = name_of(&LinkRef::Mac(mac))?;
+            let now = name_of(&identity(iface)?)?;
             (now != iface.name()).then(|| (now, iface.clone()))
         })
         .collect();

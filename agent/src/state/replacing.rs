@@ -5,10 +5,13 @@ use nmstate::{
     RouteState,
 };
 
-use super::parent;
+use super::{names, parent};
 
 /// `desired`, which also removes everything only `previous` declares.
 pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> NetworkState {
+    // The document before may call a card by another of its names.
+    let mut previous = previous.clone();
+    names::resolve(&mut previous, |wanted| names::in_resolved(desired, wanted));
     let mut desired = desired.clone();
     let used: Vec<String> = desired
         .interfaces

@@ -7,7 +7,7 @@ use nmstate::{
 };
 
 use super::{names, parent};
-use crate::model::{Dynamic, Family, Gateway, LinkRef, Mac, OnLink, OvsKey, OvsMap, Wants};
+use crate::model::{Dynamic, Family, Gateway, LinkRef, OnLink, OvsKey, OvsMap, Wants};
 
 /// The prerequisites and promises of the whole state.
 pub(super) fn of(state: &NetworkState) -> Wants {
@@ -144,20 +144,13 @@ fn ports_without_addresses(iface: &Interface) -> Vec<&str> {
 /// Whether this is one of `ports`. An interface of Open vSwitch is a port of its bridge and has the bridge's addresses.
 fn is_port(iface: &Interface, ports: &[&str]) -> bool {
     iface.iface_type() != InterfaceType::OvsInterface
-        && names::of(iface).into_iter().any(|name| ports.contains(&name))
+        && names::declared(iface).any(|name| ports.contains(&name))
 }
 
-/// The references to an interface: its name, and its MAC address where the document knows it by that.
+/// The references to an interface: its name, and its MAC or PCI address where the document knows it by that.
 fn references(iface: &Interface) -> Vec<LinkRef> {
     let name = LinkRef::Name(iface.name().to_owned());
-    std::iter::once(name).chain(identifying_mac(iface).map(LinkRef::Mac)).collect()
-}
-
-/// The MAC address by which the document knows an interface.
-fn identifying_mac(iface: &Interface) -> Option<Mac> {
-    let base = iface.base_iface();
-    let is_by_mac = base.identifier == Some(InterfaceIdentifier::MacAddress);
-    base.mac_address.as_deref().filter(|_| is_by_mac).and_then(Mac::parse)
+    std::iter::once(name).chain(names::identity(iface)).collect()
 }
 
 /// The other end of a virtual Ethernet cable.
@@ -166,12 +159,11 @@ fn peer(iface: &Interface) -> Option<&str> {
     Some(cable.veth.as_ref().filter(|_| iface.is_up())?.peer.as_str())
 }
 
-/// The kernel name of an interface that the document may call by its profile's name.
+/// The kernel name of an interface that the document may call by another one of its names.
 fn kernel_name(state: &NetworkState, name: &str) -> String {
     let is_kernel = state.interfaces.iter().any(|iface| iface.name() == name);
-    let by_profile =
-        state.interfaces.iter().find(|i| i.base_iface().profile_name.as_deref() == Some(name));
-    match by_profile {
+    let by_other = state.interfaces.iter().find(|i| names::declared(i).any(|other| other == name));
+    match by_other {
         Some(iface) if !is_kernel => iface.name().to_owned(),
         Some(_) | None => name.to_owned(),
     }
@@ -187,12 +179,12 @@ fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], want
         match (&base.identifier, &base.mac_address) {
             (Some(InterfaceIdentifier::MacAddress), Some(mac)) => {
                 // nmstate judges an address that is none; nothing has it.
-                let by_mac = identifying_mac(iface).map(LinkRef::Mac);
+                let by_mac = names::identity(iface);
                 wants.needed.push(by_mac.unwrap_or_else(|| LinkRef::Name(mac.clone())));
             }
-            (Some(InterfaceIdentifier::PciAddress), _) => wants
-                .needed
-                .extend(base.pci_address.map(|address| LinkRef::Pci(address.to_string()))),
+            (Some(InterfaceIdentifier::PciAddress), _) => {
+                wants.needed.extend(names::identity(iface));
+            }
             (_, _) => wants.needed.push(LinkRef::Name(name.clone())),
         }
     }

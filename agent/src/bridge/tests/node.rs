@@ -150,6 +150,7 @@ impl Inputs {
             metric,
             index: 0,
             is_multipath: false,
+            is_advertised: false,
         });
         self
     }

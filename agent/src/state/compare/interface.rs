@@ -32,6 +32,12 @@ pub(super) fn lacking(
         .unwrap_or(candidate);
     let mut want = serde_json::to_value(sanitize_wanted(candidate.clone(), declared))?;
     value::only_declared(&mut want, &serde_json::to_value(declared)?);
+    // An adopted profile has a name of its own, and the document's name is one of the card's.
+    let others = have.base_iface().alt_names.iter().flatten();
+    let is_other = |name: &Value| others.clone().any(|other| *name == *other.name);
+    if is_other(&want["profile-name"]) {
+        want["profile-name"].take();
+    }
     let mut have = serde_json::to_value(have)?;
     fill_in_defaults(&mut have);
     let said = declared.base_iface();

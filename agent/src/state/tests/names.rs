@@ -145,6 +145,9 @@ fn an_alternative_name_stands_for_the_kernels() -> Result {
         assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));
     }
     assert!(state(ALTERNATIVE)?.missing_in(&current("eno1")?)?.is_some());
+    // The document before, as another tool has applied it, has the card's other name.
+    let replaced = serde_json::to_value(&resolved.replacing(&state(ALTERNATIVE)?).0)?;
+    assert!(!replaced.to_string().contains("absent"), "{replaced}");
     // nmstate refuses both names of one card.
     let both = ALTERNATIVE
         .replace("interfaces:\n", "interfaces:\n- {name: ens3, type: ethernet, state: up}\n");
@@ -171,6 +174,11 @@ interfaces:
     assert_eq!(wants.needed, [LinkRef::Pci("0000:18:00.0".to_owned())]);
     let resolved = state(document)?.with_links(kernel_name, |_| None);
     assert_eq!(resolved.wants().addresses[0].link, "ens3");
+    assert!(resolved.wants().addressable.contains(&LinkRef::Pci("0000:18:00.0".to_owned())));
+    // One that is to go is no live card.
+    let gone = document.replace("state: up, identifier", "state: absent, identifier");
+    let gone = serde_json::to_value(&state(&gone)?.with_links(kernel_name, |_| None).0)?;
+    assert!(!gone.to_string().contains("ens3"), "{gone}");
     for desired in [resolved.clone(), state(document)?.with_links_of(&resolved), state(document)?] {
         let missing = desired.missing_in(&current)?;
         assert!(missing.is_none(), "{:?}", missing.map(|it| it.to_yaml()));

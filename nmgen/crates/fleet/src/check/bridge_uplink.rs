@@ -27,13 +27,16 @@ pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
         let mut own = interfaces.iter().filter(is_it).peekable();
         own.peek().is_some() && own.all(|node| node.text_at("type") != Some("ovs-interface"))
     };
+    let has_key = bridge.at(&["ovs-db", "external_ids", "bridge-uplink"]).is_some();
     let links: Vec<&str> = stack::bridge_port_names(bridge).into_iter().filter(is_link).collect();
     let (what, span) = match bond {
         Some(bond) => {
             let name = bond.text_at("name").unwrap_or_default();
             (format!("a bond of Open vSwitch ({name})"), bond.span)
         }
-        None if links.len() > 1 => (format!("several links ({})", links.join(", ")), list.span),
+        None if links.len() > 1 && !has_key => {
+            (format!("several links ({})", links.join(", ")), list.span)
+        }
         None => return,
     };
     let message = format!(
