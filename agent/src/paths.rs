@@ -102,7 +102,7 @@ impl Paths {
         self.runtime_dir().join("transaction")
     }
 
-    /// The decided commit of such a bridge.
+    /// The decided commit of an automatic bridge whose transaction is in `/run`.
     pub(crate) fn volatile_committed(&self) -> PathBuf {
         self.runtime_dir().join("committed")
     }

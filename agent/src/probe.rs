@@ -140,8 +140,8 @@ pub(crate) fn of_planned(settings: &Probes, planned: Vec<Planned>) -> Option<Pro
     is_asked.then_some(Probe { name, kind: Kind::Planned(planned), policy })
 }
 
-/// The answer for new addresses, if one of them is taken: with `true` where it stops the change. Where an address of the node was
-/// taken before as well, `if-it-worked-before` goes on.
+/// The result for the planned addresses, if another machine has one of them; and whether that stops the change. Under
+/// `if-it-worked-before` it does not if an address of the node was duplicated before already.
 pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeResult, bool)> {
     let found = before.iter().find(|it| it.name == NEW_ADDRESSES && !it.ok)?;
     let was_free = || before.iter().any(|it| it.name == Wire::Duplicate.name() && it.ok);
@@ -153,7 +153,7 @@ pub(crate) fn taken(settings: &Probes, before: &[ProbeResult]) -> Option<(ProbeR
     Some((found.clone(), stops))
 }
 
-/// A network that has no name server, or whose wire is wrong, is not about to change before it is changed.
+/// Asks once, without waiting: before the change, nothing is about to bring a name server or to mend the wire.
 fn at_once(mut probe: Probe) -> Probe {
     if let Kind::Dns { awaited, .. } | Kind::Wire { awaited, .. } = &mut probe.kind {
         *awaited = false;

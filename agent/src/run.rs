@@ -56,14 +56,13 @@ pub(crate) struct Run<'a> {
 /// How far an attempt goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// To the change of the network, as if no attempt had failed before.
+    /// Applies the document; earlier failures are forgotten first.
     Forgiving,
-    /// To the change of the network, once more where the document was given up: the network has more than at the attempt before.
+    /// Applies a document that was given up once more: the network has gained a card, an address or a default route since.
     Grown,
-    /// To the change of the network.
+    /// Applies the document, unless it was given up.
     Whole,
-    /// Up to the network: the same input was refused or given up before, so the attempt asks whether the network that is there
-    /// carries the node by now, and puts no other in its place.
+    /// Proves the present network and applies nothing: this input was refused or given up before.
     ProofAlone,
 }
 

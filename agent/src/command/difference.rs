@@ -35,7 +35,7 @@ impl Lacking {
 pub(super) struct Differences {
     /// The values of now beside the wanted ones.
     pub(super) now: Lacking,
-    /// The values of now beside those that the saved profiles bring, where these are not the wanted ones.
+    /// The values of now beside those after the next activation of the saved profiles, where the latter are not the wanted ones.
     pub(super) then: Lacking,
 }
 

@@ -26,8 +26,7 @@ const SKIP: &str = "skip\n";
 /// The network type whose script sets what profiles name; that of OpenShiftSDN asks the default route.
 const BY_PROFILES: &str = "OVNKubernetes";
 
-/// The bound of a look at NetworkManager's profiles, which a node needs that is busy with its boot; kubelet's target is behind the
-/// unit.
+/// Limit for reading NetworkManager's profiles: long, since a booting node is slow; bounded, since kubelet waits for the unit.
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// Prints [`SKIP`] where the unit's script would fail, and tells the reason.

@@ -27,7 +27,7 @@ pub(crate) enum CheckError {
     CopiesFromMade { path: std::path::PathBuf, interface: String, link: String },
 }
 
-/// Refuses a document that the node's links of now refute: it copies the MAC address of an interface that only it makes.
+/// Refuses `copy-mac-from` an interface that only this document makes and that does not exist yet: nmstate refuses that too.
 pub(crate) fn copied_macs(
     paths: &Paths,
     document: &Document,

@@ -1,5 +1,5 @@
-//! The machine and the installation that the durable state is of: a disk may be another machine's, whose seed image or template it
-//! was made from, and a new installation may have kept `/var`.
+//! Owner of the durable state: a machine and an installation. A disk may be a clone (of a seed image, of a template), and a new
+//! installation may have kept `/var`.
 //!
 //! Another machine's state names addresses that this one must not have, and the open transaction of another installation has copies
 //! of profiles of an `/etc` that is gone. It is set aside as a whole, and never obeyed.
@@ -42,7 +42,7 @@ impl Machine {
         read.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error))).ok().flatten()
     }
 
-    /// How the state of this machine counts on `here`. An unknown identity tells nothing.
+    /// Owner of this recorded state, seen from the machine `here`. An identifier that either side lacks is not compared.
     pub(crate) fn on(&self, here: &Self) -> Of {
         let differ =
             |a: &str, b: &str| !a.is_empty() && !b.is_empty() && !a.eq_ignore_ascii_case(b);
@@ -96,7 +96,7 @@ pub(crate) enum Of {
     This,
     /// Another installation's, or another machine's.
     Another,
-    /// This machine's where one of the recorded cards is here: the mainboard is another one.
+    /// The mainboard differs: this machine's if one of the recorded cards is here.
     ThatOfItsCards,
 }
 

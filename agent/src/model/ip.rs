@@ -122,8 +122,8 @@ impl Gateway {
         route.gateway == self.ip && self.link.as_ref().is_none_or(|link| *link == route.link)
     }
 
-    /// Whether a roll back has returned this one of a router. One of several may have gone before the change, and its route stays
-    /// until it expires: nothing returns that, so any router's on the link is one (RFC 4861, 6.3.6).
+    /// Whether a default route through this gateway is back. For one that a router advertised, any advertised router of the link
+    /// counts: one of several may have left before the change, and the kernel keeps its route until that expires (RFC 4861, 6.3.6).
     pub(crate) fn is_back_by_any(&self, routes: &[Route]) -> bool {
         let is_in_place = |route: &Route| {
             route.is_advertised
@@ -133,7 +133,8 @@ impl Gateway {
         routes.iter().any(|route| self.is_of(route) || is_in_place(route))
     }
 
-    /// The gateway that its interface has in its place, by a change of day two; itself where it is in use, or nothing else is.
+    /// The gateway that is used in its place: that of the preferred default route of its interface and family, which a day-two
+    /// change may have set. Itself if it is in use, or if there is no other.
     pub(crate) fn in_use(self, routes: &[Route]) -> Self {
         if routes.iter().any(|route| self.is_of(route)) {
             return self;

@@ -67,9 +67,9 @@ pub(crate) struct Wants {
 }
 
 impl Wants {
-    /// Decides where the network need not answer, as nmstate never awaits it: on a card that is no uplink, neither of the
-    /// network before the change nor by the document, and that had no lease; nor for IPv6 beside a static IPv4 address. An
-    /// interface of Open vSwitch is taken for the uplink else.
+    /// Marks interfaces that may stay without an address from the network, for which nmstate does not wait either: a card that is
+    /// no uplink (no gateway before the change, none in the document, no earlier lease), and IPv6 beside a static IPv4 address.
+    /// Other interfaces of Open vSwitch stay required.
     pub(crate) fn judge_dynamic(&mut self, before: &Before) {
         let judged: Vec<bool> =
             self.dynamic.iter().map(|it| self.is_optional(it, before)).collect();

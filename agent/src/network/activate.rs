@@ -136,9 +136,9 @@ async fn deleted_bridges(
     Ok(bridges)
 }
 
-/// The devices of those of `profiles` that NetworkManager does not have, and of those that are not up although their device carries
-/// a default route, which it keeps while NetworkManager waits for Open vSwitch to take its link away, or is a card below it whose
-/// cable is in. Cards that are not there count where no recorded card has a profile's name: they are out, or have other names.
+/// Devices that have lost a recorded profile, for one of three reasons. NetworkManager has no such profile. The profile is not
+/// activated, although its device has a default route (which stays while NetworkManager waits for Open vSwitch to remove the link)
+/// or is a card of this network with a carrier. A recorded card is missing, and none has a profile's name: it is out, or renamed.
 pub(super) async fn lost(
     net: &Clients<'_>,
     profiles: &[Active],

@@ -113,8 +113,8 @@ impl<'a> RealNetwork<'a> {
         activate::lost(&self.clients, &recorded.profiles, &recorded.cards).await
     }
 
-    /// Returns when it has activated an interface again that NetworkManager had left in the middle, or one of `expected` that it
-    /// had left down beside its port, with its name.
+    /// Activates interfaces of Open vSwitch again whose activation NetworkManager has abandoned, and those of `expected` that are
+    /// down although their port is up. Returns their names as soon as there is one.
     pub(crate) async fn release_hung(
         &self,
         expected: &[Active],

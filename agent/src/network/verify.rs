@@ -41,11 +41,11 @@ impl Compared {
     }
 }
 
-/// Why verification goes on.
+/// Reason to look again.
 enum Lacking {
-    /// A part of the document.
+    /// A missing part of the document.
     Part(NetworkError),
-    /// An address on these links, without which the node can do.
+    /// Optional links without an address that have a carrier: the network may still answer.
     Optional(Vec<String>),
 }
 

@@ -58,7 +58,7 @@ pub(crate) async fn attempt(
         Ok(success) => return ended_well(&run, success).await,
         Err(error) => error,
     };
-    // Somebody has ended a run by hand before its change: the account stays that of the run before.
+    // A run by hand that was stopped before its change keeps the status of the run before it.
     let is_nothing = run.is_stopped() && fault_of(&error) == Fault::Untouched;
     let is_ended = |it: &Status| !matches!(it.outcome, Outcome::Open(_));
     if let Some(earlier) = earlier.filter(|it| is_nothing && is_ended(it)) {

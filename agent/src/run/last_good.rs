@@ -73,8 +73,9 @@ pub(crate) fn recorded(paths: &Paths, record: &Record) -> Option<Uplinks> {
     (!is_whole).then(completed).flatten().or_else(|| Some(recorded.clone()))
 }
 
-/// The state of the document in force so far, whose leftovers a change removes: that of `applied`, which another tool or another
-/// deployment may have written, and of the last good document where both are the same. `None`, with a warning, if it is unreadable.
+/// The state of the document in force before this change, which removes its leftovers. It is read from `applied` where that differs
+/// from the last good copy (another tool or deployment wrote it), else from the recorded resolved state. `None`, with a warning, if
+/// neither can be read.
 pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
     let warned = |error: &dyn std::error::Error| tracing::warn!("{}", nmgen::chain(error));
     let applied = durable::read(&paths.applied()).inspect_err(|error| warned(error)).ok().flatten();

@@ -47,7 +47,7 @@ async fn forget_ovn_remote(paths: &Paths) -> Result<(), OvsdbError> {
     Ok(())
 }
 
-/// Like every run of nmstate-configuration, unless the migration is enabled.
+/// Removes remains of an MTU migration, as each run of nmstate-configuration does, unless mtu-migration.service is enabled.
 fn remove_mtu_migration(paths: &Paths) -> Result<(), FileError> {
     let remains = paths.mtu_migration();
     if !remains.exists() || units::is_enabled(paths, "mtu-migration.service") {

@@ -122,7 +122,7 @@ pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
 /// A network that comes by itself is there by then, and costs no connection to the bus.
 const BY_ITSELF: Duration = Duration::from_secs(2);
 
-/// Does `work`, and activates meanwhile interfaces that NetworkManager has left in the middle.
+/// Does `work`, and meanwhile activates interfaces again whose activation NetworkManager has abandoned (`network::hung`).
 async fn released<T>(run: &Run<'_>, expected: &Uplinks, work: impl Future<Output = T>) -> T {
     let aid = async {
         tokio::time::sleep(BY_ITSELF).await;

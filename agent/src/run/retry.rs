@@ -35,8 +35,8 @@ pub(crate) const BRIDGE: Pace =
     Pace { first: Duration::from_secs(15), longest: Duration::from_secs(300) };
 
 impl Pace {
-    /// The pause after `failures` failures in a row, counted from 1. After a hopeless one it is the longest at once: the network
-    /// alone may be another by then.
+    /// The pause after this many failures in a row, counted from 1. It is the longest at once where the same input must fail again:
+    /// only a changed network can help.
     fn pause(&self, error: &Error, failures: u32) -> Duration {
         match is_hopeless(error) {
             true => self.longest,
@@ -44,8 +44,8 @@ impl Pace {
         }
     }
 
-    /// The part of a pause in which the network does not end it, after as many pauses that
-    /// it has ended: a link that flaps starts attempts at growing distances.
+    /// The first part of a pause, which no event of the network ends. It doubles with each pause that the network has ended, so
+    /// that a flapping link causes attempts at growing intervals.
     fn hold(&self, ended: u32) -> Duration {
         match ended {
             0 => Duration::ZERO,

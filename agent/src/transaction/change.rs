@@ -140,8 +140,8 @@ impl<N: Network> Transaction<'_, N> {
     }
 }
 
-/// The links that may get a default route from the network. The automatic bridge takes over whatever its uplink had; where it
-/// replaces a bridge, that one's uplink has its own network again, which may lead out.
+/// Links that may get a default route from the network. The automatic bridge takes over that of its uplink. Where bridges existed
+/// before, the list is empty, so any gateway is asked: the former uplink may be the way out again.
 fn leads(change: &Change<'_>, wants: &Wants, before: &Before) -> Vec<(Family, LinkRef)> {
     match change {
         Change::Document(_) | Change::Trial(..) => wants.leads(),

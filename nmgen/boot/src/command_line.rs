@@ -25,7 +25,8 @@ const DHCP_MAX: u32 = i32::MAX.cast_unsigned();
 const NETWORK_ROOTS: [&str; 7] = ["iscsi", "nbd", "nfs", "nfs4", "cifs", "dhcp", "dhcp6"];
 const NETWORK_DEVICES: [&str; 2] = ["/dev/nfs", "/dev/nbd"];
 
-/// By which the running system's profiles match the cards that a document gives by address. NMState's words.
+/// How profiles of the running system match a card that the document identifies by address (`nmgen.identifier=`, in NMState's
+/// words).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Identifier {
     /// Without the argument: the name, and the permanent address besides.

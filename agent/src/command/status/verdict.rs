@@ -255,7 +255,8 @@ fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
     )
 }
 
-/// A network that has everything of the document: what of now, and of the next boot, waits for somebody.
+/// Verdict on a network that has everything of the document: the first thing that needs attention, now or at the next boot; else
+/// good.
 fn in_force(seen: &Seen<'_>, subject: &str) -> Verdict {
     let Seen { report, chosen, .. } = seen;
     let boot = &report.boot;

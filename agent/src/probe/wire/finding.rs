@@ -69,7 +69,7 @@ impl Asked {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Verdict {
     Failed,
-    /// Nobody answers who has to: no proof of either.
+    /// No answer from a target that is not obliged to answer: neither a fault nor a success.
     Unknown,
     Ok,
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::finding::{Finding, Verdict, Wire};
 use crate::{client::dbus::Bus, model::LldpNeighbour, settings::LldpNeighbour as Expected};
 
-/// NetworkManager knows its neighbours, or does not.
+/// Limit of NetworkManager's answer, which comes from its memory: nothing is sent.
 const BOUND: Duration = Duration::from_secs(2);
 
 pub(super) async fn look(expected: &[Expected]) -> Vec<Finding> {
@@ -21,7 +21,7 @@ pub(super) async fn look(expected: &[Expected]) -> Vec<Finding> {
     }
 }
 
-/// Only what is expected is missed.
+/// One finding, unknown, for each expected neighbour; none without an expectation.
 fn silent(expected: &[Expected], why: &str) -> Vec<Finding> {
     let one = |it: &Expected| {
         Finding::new(Wire::Lldp, &it.link, Verdict::Unknown, format!("no neighbour: {why}"))

@@ -247,8 +247,8 @@ impl<'d> Chooser<'d> {
         }
     }
 
-    /// The documents that mention an address of these cards, and those that are no text in UTF-8: none of them matches, and one
-    /// may be meant.
+    /// Hints where no document matches: documents that mention the address of a card, and files that are not UTF-8. One of them may
+    /// be meant.
     ///
     /// # Errors
     /// A document that is read again cannot be read.

@@ -182,8 +182,8 @@ impl System {
         self.own.iter().find(|own| is_same_uuid(profile, own))
     }
 
-    /// Profiles as nmgen wrote them that this boot's document has no more: connected with those that it has, or left without
-    /// their cards.
+    /// Unedited profiles of an earlier hand-over that this boot's document lacks, and that are connected with its own or left
+    /// without their cards: the caller removes them.
     pub(super) fn remains(
         &self,
         profiles: &[Other],

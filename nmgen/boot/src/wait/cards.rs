@@ -45,10 +45,10 @@ pub(crate) struct Cards {
     more_to_come: bool,
     /// Without udevd, as in a tree that is no running machine's, the cards are complete.
     pub(crate) is_static: bool,
-    /// A card that every machine of its kind has, and no other: a USB one with a locally administered
-    /// address, such as a BMC's network interface, proves nothing of the others.
+    /// True if a card identifies this machine. A USB card with a locally administered address does not: a BMC's network interface
+    /// has the same one on every machine of its kind.
     has_own_card: bool,
-    /// The addresses of such cards.
+    /// Addresses of the cards that identify no machine.
     of_every_machine: Vec<Mac>,
 }
 

@@ -55,7 +55,7 @@ pub fn is_key(key: &str) -> bool {
 #[derive(Debug, Clone, Default)]
 pub struct Secrets(Arc<OnceLock<Box<Found>>>);
 
-/// They follow from the text.
+/// Always equal: a cache that follows from the text, and no part of a place's identity.
 impl PartialEq for Secrets {
     fn eq(&self, _: &Self) -> bool {
         true

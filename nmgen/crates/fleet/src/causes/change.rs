@@ -113,10 +113,10 @@ fn remove(root: &mut Node<'_>, path: &Path) -> bool {
     }
 }
 
-/// A way to mend a finding: a change at each place of the document that is this place of the text, by an alias.
+/// One way to mend a finding. It has several changes only where an alias repeats the same place of the text.
 pub(super) struct Way {
     pub(super) changes: Vec<Change>,
-    /// The finding says so itself.
+    /// The finding's own remedy proposes it.
     pub(super) is_meant: bool,
 }
 

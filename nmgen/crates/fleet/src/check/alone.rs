@@ -1,6 +1,7 @@
 //! The needs of a single host: no other host's document shows a mistake that all of them share.
 
 use nmgen_core::check::is_of_each_host;
+use nmgen_core::interface;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -13,7 +14,7 @@ rules! {
     warning ADDRESS_BESIDE_DHCP = "address-beside-dhcp";
 }
 
-/// `alike`: what the hosts of its role differ in, which says more where it is about the same host.
+/// `alike`: findings of the comparison within the role. No second finding is added at the place of one of them.
 pub(super) fn check(member: &Member<'_>, alike: &Diagnostics, diagnostics: &mut Diagnostics) {
     // A captured state is no plan, and a policy is a part of one.
     if member.host.policy.is_some() || !matches!(member.host.network, HostNetwork::Written(_)) {
@@ -53,7 +54,7 @@ fn way_out(member: &Member<'_>) -> Option<Diagnostic> {
 /// those that routers announce. An address with a lifetime is DHCP's own, of a document that was read from a node.
 fn beside_dhcp(member: &Member<'_>, diagnostics: &mut Diagnostics) {
     let Some(document) = member.host.document() else { return };
-    for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
+    for interface in interface::all(&document.root) {
         let Some(family) = interface.get("ipv4") else { continue };
         let is_on = |key: &str| family.get(key).and_then(Node::boolean) == Some(true);
         let Some(dhcp) = family.get("dhcp").filter(|_| is_on("enabled") && is_on("dhcp")) else {

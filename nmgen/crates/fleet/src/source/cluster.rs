@@ -28,7 +28,7 @@ pub struct Cluster {
     pub plugin: Option<Plugin>,
     /// Addresses that move between hosts.
     pub virtual_addresses: Vec<ClusterAddress>,
-    /// They are those of a load balancer outside of the cluster, which may have one address for all, in any network.
+    /// An external load balancer has the virtual addresses: they may be equal, and in any network.
     pub has_outer_load_balancer: bool,
     /// Machines boot by a network of its own, with a card that no document needs to name.
     pub has_provisioning_network: bool,
