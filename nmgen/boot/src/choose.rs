@@ -9,9 +9,9 @@ pub(crate) mod need;
 use std::path::Path;
 use std::time::Instant;
 
+use nmgen_core::initramfs;
 use nmgen_core::node::{Card, Identity, Reason};
 use nmgen_core::source::Host;
-use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
 
 use self::chooser::{Choice, Chooser};
@@ -20,7 +20,7 @@ use self::need::{Need, is_initramfs};
 use crate::command_line::CommandLine;
 use crate::fault::Fault;
 use crate::kernel_log::{Level, Log};
-use crate::names::{Names, conversion, fields, listed};
+use crate::names::{Names, conversion, listed};
 use crate::root::Paths;
 use crate::wait::Events;
 use crate::wait::cards::{self, Cards};
@@ -137,7 +137,8 @@ pub(crate) fn look_up(
         Some(document) => Names::find(&document.root, cards, &choice.cards),
         None => Names::default(),
     };
-    if let Some(interface) = host.document().and_then(|it| open_vswitch(&it.root)) {
+    let open_vswitch = host.document().and_then(|it| initramfs::open_vswitch(&it.root));
+    if let Some(interface) = open_vswitch.and_then(|(_, node)| node.text_at("name")) {
         let (file, interface) = (directory.file(&choice.name), interface.to_owned());
         return Err(Fault::OpenVSwitch { file, interface });
     }
@@ -149,27 +150,14 @@ pub(crate) fn look_up(
 /// # Errors
 /// [`Fault::NoSupplicant`].
 pub(crate) fn expect_supplicant(paths: &Paths, found: &Found, file: &Path) -> Result<(), Fault> {
-    let needs_it = |node: &&Node<'_>| {
-        (node.get("802.1x").is_some() || node.text_at("type") == Some("macsec"))
-            && matches!(node.text_at("state"), None | Some("up"))
-    };
-    let root = found.host.document().map(|document| &document.root);
-    let interface = root.and_then(|root| fields::interfaces(root).find(needs_it)?.text_at("name"));
-    match interface {
+    let document = found.host.document();
+    let needs_it = document.and_then(|document| initramfs::needs_supplicant(&document.root));
+    match needs_it.and_then(|(_, node, _)| node.text_at("name")) {
         Some(interface) if !SUPPLICANT.iter().any(|path| paths.under(path).exists()) => {
             Err(Fault::NoSupplicant { file: file.to_owned(), interface: interface.to_owned() })
         }
         Some(_) | None => Ok(()),
     }
-}
-
-/// The first interface of Open vSwitch's, which the initramfs has no database and no plugin for.
-pub(crate) fn open_vswitch<'r>(root: &'r Node<'_>) -> Option<&'r str> {
-    let is_one = |node: &&Node<'_>| {
-        node.text_at("type").is_some_and(|kind| kind.starts_with("ovs-"))
-            && matches!(node.text_at("state"), None | Some("up" | "down"))
-    };
-    fields::interfaces(root).find(is_one)?.text_at("name")
 }
 
 /// Says which of the document's cards are missing.

@@ -8,6 +8,7 @@ pub(crate) mod virtual_functions;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use nmgen_core::interface;
 use nmgen_core::node::Card;
 use nmgen_core::source::Nic;
 use nmgen_core::stack::{self, Role};
@@ -15,7 +16,6 @@ use nmgen_document::format::cut;
 use nmgen_document::mac::Mac;
 use nmgen_document::{Entry, Node, Value};
 
-use self::fields::interfaces;
 use crate::fault::Twice;
 use crate::wait::cards::Cards;
 use crate::wait::pci;
@@ -154,7 +154,7 @@ impl Names {
     /// Renames VLANs and others that are named after a renamed base interface.
     fn follow(&mut self, root: &Node<'_>) {
         self.follow_all(|| {
-            interfaces(root).filter_map(|interface| {
+            interface::all(root).iter().filter_map(|interface| {
                 let name = interface.text_at("name")?;
                 let base = stack::below(interface).into_iter().find(|it| it.role == Role::Base)?;
                 Some((name, base.name))
@@ -195,7 +195,7 @@ impl Names {
             !matches!(node.text_at("type"), Some("ovs-bridge" | "ipsec"))
                 && node.text_at("state") != Some("absent")
         };
-        for node in interfaces(root).filter(in_kernel) {
+        for node in interface::all(root).iter().filter(in_kernel) {
             let Some(name) = node.text_at("name") else { continue };
             let mac = node.mac_at("mac-address");
             let here = self.renamed.get(name).map_or(name, String::as_str);
@@ -259,7 +259,7 @@ impl Names {
     /// ovs-bridge it applies to the ovs-interface of the same name.
     fn copy_macs(&self, root: &mut Node<'_>) {
         let mut copied: Vec<(String, String, String)> = Vec::new();
-        for interface in interfaces(root) {
+        for interface in interface::all(root) {
             let (Some(name), Some(from)) =
                 (interface.text_at("name"), interface.text_at("copy-mac-from"))
             else {
@@ -299,9 +299,8 @@ type Wanted = (String, Option<Mac>, Option<pci::Address>, bool);
 /// The cards of a document. Ports and base interfaces that the document doesn't describe count as cards.
 fn wanted(root: &Node<'_>) -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    let is_up = |node: &Node<'_>| matches!(node.text_at("state"), None | Some("up"));
     let mut described = Vec::new();
-    for interface in interfaces(root) {
+    for interface in interface::all(root) {
         let Some(name) = interface.text_at("name") else { continue };
         described.push(name);
         // nmstate finds an interface by these too.
@@ -312,10 +311,15 @@ fn wanted(root: &Node<'_>) -> Vec<Wanted> {
             let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
             let is_by_place = interface.text_at("identifier") == Some("pci-address");
             let place = interface.text_at("pci-address").filter(|_| is_by_place);
-            wanted.push((name.to_owned(), mac, place.and_then(pci::parse), is_up(interface)));
+            wanted.push((
+                name.to_owned(),
+                mac,
+                place.and_then(pci::parse),
+                interface::is_up(interface),
+            ));
         }
     }
-    for interface in interfaces(root).filter(|node| is_up(node)) {
+    for interface in interface::all(root).iter().filter(|node| interface::is_up(node)) {
         for reference in stack::below(interface) {
             let name = reference.name;
             if !described.contains(&name) && !wanted.iter().any(|(known, ..)| known == name) {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use nmgen_core::interface;
 use nmgen_core::source::{Host, HostNetwork, Nic, read_file};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostics;
@@ -11,7 +12,6 @@ use nmgen_document::mac::Mac;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
 
 use crate::fault::Fault;
-use crate::names::fields::interfaces;
 use crate::names::virtual_functions;
 
 /// The host of a file, with the file's diagnostics.
@@ -65,11 +65,11 @@ pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
     let Some(document) = host.document() else { return Ok(Some(Vec::new())) };
     let functions = virtual_functions::cards(&document.root);
     let is_card = |node: &&Node<'_>| {
-        matches!(node.text_at("state"), None | Some("up"))
+        interface::is_up(node)
             && node.text_at("identifier") != Some("pci-address")
             && !node.text_at("name").is_some_and(|name| virtual_functions::is_one(&functions, name))
     };
-    let cards = interfaces(&document.root).filter(is_card);
+    let cards = interface::all(&document.root).iter().filter(is_card);
     Ok(Some(
         cards.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
     ))

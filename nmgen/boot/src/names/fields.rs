@@ -53,11 +53,6 @@ const OF_AN_INTERFACE: &[&[&str]] = &[
     &["ethernet", "sr-iov", "vfs", "[]", "iface-name"],
 ];
 
-/// The document's interfaces.
-pub(crate) fn interfaces<'a, 't>(root: &'a Node<'t>) -> impl Iterator<Item = &'a Node<'t>> {
-    root.get("interfaces").map(Node::items).unwrap_or_default().iter()
-}
-
 /// Renames interfaces in every field that names them; `renamed` returns `None` for an unchanged name.
 pub(crate) fn rename<'n>(root: &mut Node<'_>, renamed: &impl Fn(&str) -> Option<&'n str>) {
     let mut change = |node: &mut Node<'_>| {

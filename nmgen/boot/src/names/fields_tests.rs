@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nmgen_core::interface;
 use nmgen_document::text::Source;
 use nmgen_document::{Node, Value};
 
@@ -224,7 +225,7 @@ fn no_name_stays_behind() {
         let text = fs::read_to_string(&path).unwrap();
         let source = Source { name: path.display().to_string().into(), text: text.into() };
         let document = nmgen_document::parse(&source).unwrap();
-        let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+        let interfaces = interface::all(&document.root);
         for interface in interfaces {
             if matches!(interface.text_at("type"), Some("ovs-bridge" | "ipsec")) {
                 continue;

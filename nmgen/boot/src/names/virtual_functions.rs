@@ -1,10 +1,9 @@
 //! Virtual functions of SR-IOV: they exist once NetworkManager has set the number of their card, so nothing
 //! waits for them before it starts.
 
+use nmgen_core::interface;
 use nmgen_core::stack;
 use nmgen_document::Node;
-
-use crate::names::fields::interfaces;
 
 /// nmstate's word for the function of a card, whatever its name: `sriov:eno1:0`.
 const BY_CARD: &str = "sriov:";
@@ -21,9 +20,9 @@ pub(crate) fn renamed(
     cards: &[(&str, u64)],
     here: impl Fn(&str) -> Option<String>,
 ) -> Vec<(String, String)> {
-    let named = interfaces(root).filter_map(|interface| interface.text_at("name"));
+    let named = interface::all(root).iter().filter_map(|interface| interface.text_at("name"));
     // A port need not be described.
-    let ports = interfaces(root).flat_map(stack::below).map(|reference| reference.name);
+    let ports = interface::all(root).iter().flat_map(stack::below).map(|reference| reference.name);
     let renamed = named.chain(ports).filter_map(|name| {
         let (card, number) = card_of(cards, name)?;
         Some((name.to_owned(), format!("{}v{number}", stem(&here(card)?))))
@@ -40,7 +39,7 @@ pub(crate) fn cards<'r>(root: &'r Node<'_>) -> Vec<(&'r str, u64)> {
         let count = count.or_else(|| functions.get("vfs")?.items().iter().filter_map(number).max());
         Some((interface.text_at("name")?, count?))
     };
-    interfaces(root).filter_map(card).collect()
+    interface::all(root).iter().filter_map(card).collect()
 }
 
 /// The card of `<card>v<number>`, if the document asks for that many functions.

@@ -7,6 +7,8 @@
 pub mod check;
 pub mod convert;
 pub mod difference;
+pub mod initramfs;
+pub mod interface;
 pub mod node;
 pub mod output;
 pub mod profile;

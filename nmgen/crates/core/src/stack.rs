@@ -1,6 +1,7 @@
 //! References between interfaces: ports of controllers, base interfaces, peers. Serves the checks and
 //! `show`; it reads names only and judges nothing.
 
+use crate::interface;
 use nmgen_document::{Node, Path, Step};
 
 /// One interface's reference to another.
@@ -70,13 +71,7 @@ pub fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
 
 /// The names of a bridge's ports in its list, including the bonds that an OVS bridge creates.
 pub fn bridge_port_names<'a>(interface: &'a Node<'_>) -> Vec<&'a str> {
-    let list =
-        interface.get("bridge").and_then(|bridge| bridge.get("port").or(bridge.get("ports")));
-    list.map(Node::items)
-        .unwrap_or_default()
-        .iter()
-        .filter_map(|port| port.text_at("name"))
-        .collect()
+    interface::ports(interface).iter().filter_map(|port| port.text_at("name")).collect()
 }
 
 fn bridge_ports<'a>(interface: &'a Node<'_>, found: &mut Vec<Reference<'a>>) {

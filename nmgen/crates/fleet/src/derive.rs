@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use nmgen_core::difference::fields;
+use nmgen_core::interface;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use nmgen_document::format::counted;
@@ -28,7 +29,6 @@ use nmgen_document::{Document, Node};
 
 pub(crate) use self::counterpart::{counterpart, differences};
 use self::derived::derived;
-use self::interfaces::{is_up, kind};
 pub(crate) use self::normal::normal;
 pub use self::wanted::{BR_EX, BalanceSlb, Choice, Request};
 use crate::parallel::each;
@@ -128,10 +128,7 @@ fn is_same(one: &Host, other: &Host) -> bool {
 
 /// True for a document with br-ex.
 pub fn has_bridge(root: &Node<'_>) -> bool {
-    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
-    interfaces.iter().any(|node| {
-        node.text_at("name") == Some(BR_EX) && kind(node) == "ovs-bridge" && is_up(node)
-    })
+    interface::ovs_bridge(root, BR_EX).is_some()
 }
 
 /// Two documents of one host for the running node.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use nmgen_core::interface;
 use nmgen_core::show::label::{self, Routes};
 use nmgen_core::source::{Host, Stage};
 use nmgen_core::stack;
@@ -23,7 +24,7 @@ pub(super) fn json(hosts: &[Host]) -> String {
 fn one(host: &Host, document: &Document<'_>) -> Value {
     let root = &document.root;
     let routes = Routes::of(root);
-    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(root);
     let names: HashSet<&str> = interfaces.iter().filter_map(|it| it.text_at("name")).collect();
     let mut other = label::host(root);
     other.extend(label::other_routes(root, |name| names.contains(name)));

@@ -8,6 +8,7 @@ use nmgen_document::diagnostic::Place;
 use nmgen_document::mac::Mac;
 use nmgen_document::text::Span;
 
+use crate::interface;
 use crate::source::Host;
 
 /// The compared facts. They borrow from the host, places are made where something is told, and lists have no room to grow: a fleet
@@ -116,7 +117,7 @@ impl<'h> Gathered<'h> {
             return;
         }
         // Cards that are left down, such as a BMC's, have the same address on many machines.
-        let is_up = matches!(interface.text_at("state"), None | Some("up"));
+        let is_up = interface::is_up(interface);
         if let Some(node) = interface.get("mac-address").filter(|_| is_up)
             && let Some(mac) = node.text().and_then(Mac::parse)
         {

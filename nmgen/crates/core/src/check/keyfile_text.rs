@@ -1,6 +1,7 @@
 //! Text that changes its meaning in a keyfile. nmstate's offline conversion escapes nothing, so such
 //! text is refused. On a node values go over D-Bus unchanged.
 
+use crate::interface;
 use nmgen_document::diagnostic::rules;
 use nmgen_document::{Node, Path, Step, Value};
 
@@ -22,7 +23,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !subject.is_offline() {
         return;
     }
-    let interfaces = subject.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(&subject.root);
     for root in ROOTS {
         if let Some(node) = subject.root.get(root) {
             Walk { interfaces, way: vec![At::Key(root)], report }.node(node);

@@ -6,6 +6,7 @@ use nmgen_document::diagnostic::{Diagnostics, Rule, Severity};
 use nmgen_document::{Document, Node, Path};
 
 use super::purpose::Purpose;
+use crate::interface;
 use crate::stack::{self, Reference, Role};
 
 /// A document and its interfaces.
@@ -69,7 +70,7 @@ impl<'a> Subject<'a> {
     pub(super) fn new(document: &'a Document<'_>, purpose: Purpose) -> Self {
         let root = &document.root;
         let list = Path::default().key("interfaces");
-        let nodes = root.get("interfaces").map(Node::items).unwrap_or_default();
+        let nodes = interface::all(root);
         let interfaces = nodes.iter().enumerate().filter_map(|(index, node)| {
             Some(Interface {
                 path: list.index(index),

@@ -4,6 +4,7 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Path};
 
 use super::written::SystemFile;
+use crate::interface;
 use crate::state::{InterfaceSummary, State};
 
 rules! {
@@ -149,7 +150,7 @@ fn link_file(link_match: &str, alt_names: &[String]) -> String {
 
 /// The path of an interface's key in the document.
 fn field(document: &Document<'_>, interface: &InterfaceSummary, key: &str) -> Path {
-    let interfaces = document.root.get("interfaces").map(|node| node.items()).unwrap_or_default();
+    let interfaces = interface::all(&document.root);
     let index = interfaces.iter().position(|node| {
         node.text_at("name") == Some(&interface.name)
             && node.text_at("type").unwrap_or("unknown") == interface.kind

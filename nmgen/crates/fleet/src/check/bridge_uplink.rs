@@ -1,7 +1,7 @@
 //! The uplink of br-ex as OVN-Kubernetes looks for it: the one port of the bridge that is a link of the kernel
 //! (`GetNicName` in go-controller/pkg/util/nicstobridge.go of ovn-org/ovn-kubernetes).
 
-use nmgen_core::stack;
+use nmgen_core::interface;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
@@ -12,33 +12,28 @@ rules! {
 }
 
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
-    let is_bridge = |node: &&Node<'_>| {
-        let is_up = matches!(node.text_at("state"), None | Some("up"));
-        is_up && node.text_at("name") == Some(BR_EX) && node.text_at("type") == Some("ovs-bridge")
-    };
-    let Some(bridge) = interfaces.iter().find(is_bridge) else { return };
-    let Some(list) = bridge.get("bridge").and_then(|it| it.get("port").or(it.get("ports"))) else {
-        return;
-    };
-    let bond = list.items().iter().find(|port| port.get("link-aggregation").is_some());
-    let is_link = |name: &&str| {
-        let is_it = |node: &&Node<'_>| node.text_at("name") == Some(name);
-        let mut own = interfaces.iter().filter(is_it).peekable();
-        own.peek().is_some() && own.all(|node| node.text_at("type") != Some("ovs-interface"))
+    let Some(bridge) = interface::ovs_bridge(&document.root, BR_EX) else { return };
+    let ports = interface::ports(bridge);
+    let is_link = |port: &&Node<'_>| {
+        let is_it = |node: &&Node<'_>| node.text_at("name") == port.text_at("name");
+        let mut own = interface::all(&document.root).iter().filter(is_it).peekable();
+        own.peek().is_some() && own.all(|node| interface::kind(node) != "ovs-interface")
     };
     let has_key = bridge.at(&["ovs-db", "external_ids", "bridge-uplink"]).is_some();
-    let links: Vec<&str> = stack::bridge_port_names(bridge).into_iter().filter(is_link).collect();
-    let (what, span) = match bond {
-        Some(bond) => {
-            let name = bond.text_at("name").unwrap_or_default();
-            (format!("a bond of Open vSwitch ({name})"), bond.span)
-        }
-        None if links.len() > 1 && !has_key => {
-            (format!("several links ({})", links.join(", ")), list.span)
-        }
-        None => return,
-    };
+    let links: Vec<&Node<'_>> = ports.iter().filter(is_link).collect();
+    let (what, span) =
+        match (ports.iter().find(|port| interface::ovs_bond(port).is_some()), &links[..]) {
+            (Some(bond), _) => {
+                let name = bond.text_at("name").unwrap_or_default();
+                (format!("a bond of Open vSwitch ({name})"), bond.span)
+            }
+            (None, [_, second, ..]) if !has_key => {
+                let names: Vec<&str> =
+                    links.iter().filter_map(|link| link.text_at("name")).collect();
+                (format!("several links ({})", names.join(", ")), second.span)
+            }
+            (None, _) => return,
+        };
     let message = format!(
         "{BR_EX} has {what} for its uplink: OVN-Kubernetes takes one card, or one bond of the kernel, and does not start without"
     );

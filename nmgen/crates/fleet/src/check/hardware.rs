@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use nmgen_core::interface;
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_core::stack;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
@@ -85,7 +86,7 @@ impl<'h> Known<'h> {
 }
 
 fn interfaces<'d, 't>(document: &'d Document<'t>) -> &'d [Node<'t>] {
-    document.root.get("interfaces").map(Node::items).unwrap_or_default()
+    interface::all(&document.root)
 }
 
 /// A host's document beside its hardware.
@@ -120,7 +121,8 @@ impl<'h> Subject<'h> {
         })
     }
 
-    /// Whether nothing but the address finds the card: another one in the document would give the card that address.
+    /// Whether the MAC address alone identifies the card (`identifier: mac-address`, or an entry of the source's map). Any other
+    /// `mac-address` of a document is one to set.
     fn is_found_by_mac(&self, name: &str) -> bool {
         let identifier = self.interfaces.get(name).and_then(|it| it.text_at("identifier"));
         let is_mapped = self.host.nics.iter().any(|nic| nic.name.as_deref() == Some(name));

@@ -1,5 +1,6 @@
 //! The source's map of network cards against the document: the installers find a card by the map, and give it the map's name.
 
+use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
 use nmgen_core::stack;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -14,7 +15,7 @@ rules! {
 
 pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostics) {
     let Some(document) = host.document() else { return };
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(&document.root);
     let map: Vec<(&Nic, &str)> =
         host.nics.iter().filter_map(|nic| Some((nic, nic.name.as_deref()?))).collect();
     let cards: Vec<&Node<'_>> = interfaces.iter().filter(|node| is_card(node)).collect();
@@ -93,8 +94,7 @@ fn boot_card(
 }
 
 pub(super) fn is_card(node: &Node<'_>) -> bool {
-    matches!(node.text_at("type"), None | Some("ethernet" | "infiniband"))
-        && matches!(node.text_at("state"), None | Some("up"))
+    matches!(node.text_at("type"), None | Some("ethernet" | "infiniband")) && interface::is_up(node)
 }
 
 /// True if an interface of any kind has the name or stands on it.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use nmgen_core::check::bond_mode;
+use nmgen_core::interface;
 use nmgen_document::Node;
 use nmgen_document::text::Span;
 
@@ -89,8 +90,7 @@ pub(crate) fn network<'h>(root: &'h Node<'_>) -> Network<'h> {
     let mut bonds = BTreeMap::new();
     let list = |path: &[&str]| root.at(path).map(Node::items).unwrap_or_default();
     for interface in list(&["interfaces"]) {
-        let is_up = matches!(interface.text_at("state"), None | Some("up"));
-        if !is_up || interface.text_at("type") == Some("loopback") {
+        if !interface::is_up(interface) || interface::kind(interface) == "loopback" {
             continue;
         }
         for (key, family) in [("ipv4", &mut ipv4), ("ipv6", &mut ipv6)] {

@@ -1,5 +1,6 @@
 //! Names of cards that the next major version of RHEL gives otherwise.
 
+use nmgen_core::interface;
 use nmgen_core::source::{Host, HostNetwork, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -31,7 +32,7 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
                 || host.nics.iter().any(|nic| nic.name.as_deref() == name)
         }
     };
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(&document.root);
     let unknown = interfaces.iter().filter(|node| is_card(node)).find(|card| !is_known(card));
     let Some((card, name, node)) =
         unknown.and_then(|card| Some((card, card.text_at("name")?, card.get("name")?)))

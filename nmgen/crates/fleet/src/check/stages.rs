@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 
+use nmgen_core::interface;
 use nmgen_core::source::{Host, Stage};
 use nmgen_core::stack;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
@@ -173,7 +174,7 @@ fn in_vlan(vlan: Option<u64>) -> String {
 }
 
 fn connections<'d>(root: &'d Node<'d>) -> Vec<Connection<'d>> {
-    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(root);
     let mut found = Vec::new();
     for interface in interfaces {
         for (section, family) in [("ipv4", Family::Ipv4), ("ipv6", Family::Ipv6)] {

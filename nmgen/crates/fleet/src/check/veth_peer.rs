@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use nmgen_core::interface;
+use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::text::Span;
-use nmgen_document::{Document, Node};
 
 rules! {
     pub(super) error VETH_PEER = "veth-peer";
@@ -13,8 +14,8 @@ rules! {
 pub(super) fn check(document: &Document<'_>, diagnostics: &mut Diagnostics) {
     // The other end of each, and the place that tells it.
     let mut ends: HashMap<&str, (&str, Span)> = HashMap::new();
-    for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
-        let is_up = matches!(interface.text_at("state"), None | Some("up"));
+    for interface in interface::all(&document.root) {
+        let is_up = interface::is_up(interface);
         let Some(node) = interface.at(&["veth", "peer"]).filter(|_| is_up) else { continue };
         let (Some(name), Some(peer)) = (interface.text_at("name"), node.text()) else { continue };
         let mut add = |message: String, help: &str| {

@@ -1,7 +1,7 @@
 //! A VLAN interface whose name ends in another id than its own.
 
+use nmgen_core::interface;
 use nmgen_core::source::Host;
-use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
 rules! {
@@ -10,7 +10,7 @@ rules! {
 
 pub(super) fn check(host: &Host, diagnostics: &mut Diagnostics) {
     let Some(document) = host.document() else { return };
-    for interface in document.root.get("interfaces").map(Node::items).unwrap_or_default() {
+    for interface in interface::all(&document.root) {
         let Some(name) = interface.text_at("name") else { continue };
         let Some(vlan) = interface.get("vlan") else { continue };
         let Some(node) = vlan.get("id") else { continue };

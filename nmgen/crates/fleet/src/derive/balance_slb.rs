@@ -2,13 +2,14 @@
 //! patch ports connect with br-ex.
 
 use nmgen_core::check::bond_mode;
+use nmgen_core::interface::{is_up, kind};
 use nmgen_core::stack::{self, Role};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::text::Span;
 use nmgen_document::{Document, Entry, Node, Step, Value};
 
 use super::bridge::{self, Replacements, mac_source, name_span};
-use super::interfaces::{Index, Interfaces, has_addresses, is_up, kind};
+use super::interfaces::{Index, Interfaces, has_addresses};
 use super::new::{entry, list, mapping, name_node, named, word};
 use super::references::TUNNELS;
 use super::uplink::interface_place;

@@ -1,10 +1,11 @@
 //! The bridge: the uplink as its port, and the interface with the uplink's addresses.
 
+use nmgen_core::interface::kind;
 use nmgen_core::stack::{self, Role};
 use nmgen_document::text::Span;
 use nmgen_document::{Entry, Node, Path, Value};
 
-use super::interfaces::{Index, Interfaces, is_automatic, kind};
+use super::interfaces::{Index, Interfaces, is_automatic};
 use super::new::{disabled, entry, list, mapping, name_node, named, word};
 use super::wanted::Wanted;
 

@@ -1,12 +1,12 @@
 //! The derived document beside a written one of the same host.
 
 use nmgen_core::difference::fields;
+use nmgen_core::interface::{self, is_up, kind};
 use nmgen_core::source::Host;
 use nmgen_core::stack;
 use nmgen_document::{Document, Entry, Node, Path, Value};
 
 use super::derived::derived;
-use super::interfaces::{is_up, kind};
 use super::normal::normal;
 use super::patched::Patched;
 use super::wanted::{BR_EX, BR_EX1, Choice, METRICS, Request};
@@ -55,7 +55,7 @@ pub(crate) fn differences(
 /// Removes the bridges' route metrics and sources of MAC addresses that the written document does not have. Open vSwitch gives a
 /// bridge the MAC address of its uplink anyway. Nor need the written document name what goes, or allow patch ports.
 fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
-    let written_interfaces = written.get("interfaces").map(Node::items).unwrap_or_default();
+    let written_interfaces = interface::all(written);
     let interfaces = derived.find_mut(&Path::default().key("interfaces"));
     if let Some(Node { value: Value::Sequence(own), .. }) = interfaces {
         let is_written =
@@ -71,7 +71,7 @@ fn without_additions(derived: &mut Node<'static>, written: &Node<'static>) {
         }
     }
     let of = |root: &Node<'_>, name: &str| {
-        let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+        let interfaces = interface::all(root);
         interfaces.iter().position(|it| it.text_at("name") == Some(name) && kind(it) == OVS)
     };
     for (name, metric) in METRICS {
@@ -122,11 +122,7 @@ fn is_same(one: &Node<'_>, other: &Node<'_>) -> bool {
 
 /// The bridge's only port beside its own interface.
 fn uplink<'n>(root: &'n Node<'_>, bridge: &str) -> Option<&'n str> {
-    let interfaces = root.get("interfaces").map(Node::items)?;
-    let is_it = |node: &&Node<'_>| {
-        node.text_at("name") == Some(bridge) && kind(node) == "ovs-bridge" && is_up(node)
-    };
-    let ports = stack::bridge_port_names(interfaces.iter().find(is_it)?);
+    let ports = stack::bridge_port_names(interface::ovs_bridge(root, bridge)?);
     match ports.into_iter().filter(|port| *port != bridge).collect::<Vec<_>>()[..] {
         [only] => Some(only),
         _ => None,

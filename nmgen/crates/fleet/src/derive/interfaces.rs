@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use nmgen_core::interface::{self, is_up, kind};
 use nmgen_core::stack::{self, Role};
 use nmgen_document::Node;
 
@@ -15,7 +16,7 @@ pub(super) struct Interfaces<'a> {
 
 impl<'a> Interfaces<'a> {
     pub(super) fn of(root: &'a Node<'static>) -> Self {
-        Self { all: root.get("interfaces").map(Node::items).unwrap_or_default() }
+        Self { all: interface::all(root) }
     }
 
     /// Interfaces of the kernel that are up, with their names.
@@ -59,15 +60,6 @@ impl<'a> Interfaces<'a> {
         let base = below.iter().find(|reference| reference.role == Role::Base)?;
         self.find(base.name)
     }
-}
-
-pub(super) fn is_up(node: &Node<'_>) -> bool {
-    node.text_at("state").is_none_or(|state| state == "up")
-}
-
-/// NMState's name of the type; `unknown` if missing.
-pub(super) fn kind<'n>(node: &'n Node<'_>) -> &'n str {
-    node.text_at("type").unwrap_or("unknown")
 }
 
 /// True for a boolean that is set.

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use nmgen_core::interface::kind;
 use nmgen_document::mac::Mac;
 use nmgen_document::{Entry, Node, Value};
-
-use super::interfaces::kind;
 
 /// Keys with another name, in any interface.
 const ALIASES: &[(&str, &str)] = &[("ports", "port"), ("bond", "link-aggregation")];

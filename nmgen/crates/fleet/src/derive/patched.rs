@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use nmgen_core::interface::{self, is_up, kind};
 use nmgen_core::stack;
 use nmgen_document::Node;
 
 use super::balance_slb::MODE;
-use super::interfaces::{is_up, kind};
 use super::wanted::BalanceSlb;
 
 const OVS: &str = "ovs-interface";
@@ -21,7 +21,7 @@ pub(super) struct Patched<'w> {
 impl<'w> Patched<'w> {
     /// A bond of Open vSwitch in mode balance-slb behind this patch port, alone in its bridge.
     pub(super) fn of(root: &'w Node<'_>, patch: &str) -> Option<Self> {
-        let interfaces = || root.get("interfaces").map(Node::items).unwrap_or_default().iter();
+        let interfaces = || interface::all(root).iter();
         let interface =
             interfaces().find(|it| it.text_at("name") == Some(patch) && kind(it) == OVS)?;
         let peer = interface.at(&["patch", "peer"])?.text()?;
@@ -31,12 +31,10 @@ impl<'w> Patched<'w> {
                 && stack::bridge_port_names(node).contains(&peer)
         };
         let bridge = interfaces().find(has_peer)?;
-        let ports = ["port", "ports"].into_iter().find_map(|key| bridge.at(&["bridge", key]))?;
         let (peers, others): (Vec<_>, Vec<_>) =
-            ports.items().iter().partition(|it| it.text_at("name") == Some(peer));
+            interface::ports(bridge).iter().partition(|it| it.text_at("name") == Some(peer));
         let ([own], [bond]) = (&peers[..], &others[..]) else { return None };
-        let section = bond.get("link-aggregation").or_else(|| bond.get("bond"))?;
-        (section.text_at("mode") == Some(MODE)).then_some(())?;
+        (interface::ovs_bond(bond)?.text_at("mode") == Some(MODE)).then_some(())?;
         let below = stack::below(bridge).into_iter().map(|it| it.name);
         let names = BalanceSlb {
             bridge: bridge.text_at("name")?.to_owned(),
@@ -51,9 +49,9 @@ impl<'w> Patched<'w> {
         })
     }
 
-    /// The interface of the early document that these cards, and the tag, were.
+    /// The uplink in the early document: the bond of the same cards, or the VLAN with this tag on it.
     pub(super) fn uplink<'e>(&self, early: &'e Node<'_>) -> Option<&'e str> {
-        let interfaces = || early.get("interfaces").map(Node::items).unwrap_or_default().iter();
+        let interfaces = || interface::all(early).iter();
         let has_cards = |node: &&Node<'_>| {
             let below: BTreeSet<&str> = stack::below(node).into_iter().map(|it| it.name).collect();
             kind(node) == "bond" && below == self.cards

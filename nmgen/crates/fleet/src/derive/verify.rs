@@ -1,10 +1,11 @@
 //! Documents from which no bridge can be derived.
 
+use nmgen_core::interface::kind;
 use nmgen_core::stack::{self, Role};
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 
-use super::interfaces::{Index, Interfaces, has_addresses, kind};
+use super::interfaces::{Index, Interfaces, has_addresses};
 use super::uplink::interface_place;
 use super::wanted::{BR_EX, Wanted};
 

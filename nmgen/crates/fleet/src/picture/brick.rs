@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use nmgen_core::interface;
 use nmgen_core::show::label::{self, Routes};
 use nmgen_core::stack::{self, Role};
 use nmgen_document::format::printable;
@@ -83,7 +84,7 @@ pub(super) fn fit(text: &str) -> String {
 impl Stack {
     pub(super) fn of(title: &str, document: &Document<'_>) -> Self {
         let root = &document.root;
-        let nodes = root.get("interfaces").map(Node::items).unwrap_or_default();
+        let nodes = interface::all(root);
         let routes = Routes::of(root);
         let mut bricks: Vec<Brick> = nodes.iter().map(|node| brick(node, &routes)).collect();
         connect(nodes, &mut bricks);

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use nmgen_core::interface;
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Place;
 use nmgen_document::mac::Mac;
@@ -84,7 +85,7 @@ pub(super) fn agent(manifest: &Manifest<'_>, root: &Node<'_>, found: &mut Found)
 
 /// A node's state, as kubernetes-nmstate has it in a NodeNetworkState.
 pub(super) fn state(host: Option<&str>, root: &Node<'_>, place: Place, found: &mut Found) {
-    let interfaces = root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(root);
     let is_card = |it: &&Node<'_>| it.text_at("type") == Some("ethernet");
     let card = |interface: &Node<'_>| {
         let mut said = Said::default();

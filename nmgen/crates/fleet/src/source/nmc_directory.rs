@@ -4,6 +4,7 @@
 //! A node finds its file by the MAC addresses of the Ethernet interfaces, each of which must have one
 //! (suse-edge/nm-configurator, `src/generate_conf.rs`): in such a directory they name the NICs.
 
+use nmgen_core::interface;
 use nmgen_core::node::CLUSTER;
 use nmgen_core::source::Nic;
 use nmgen_core::source::{Host, Stage};
@@ -68,7 +69,7 @@ fn is_of_nmc(host: &Host, stem: &str) -> bool {
 
 fn nics(host: &Host) -> Vec<Nic> {
     let Some(document) = host.document() else { return Vec::new() };
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let interfaces = interface::all(&document.root);
     let cards = interfaces.iter().filter(|node| node.text_at("type") == Some("ethernet"));
     let nic = |node: &Node<'_>| {
         let address = node.get("mac-address")?;

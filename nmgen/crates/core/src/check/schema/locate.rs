@@ -257,6 +257,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
+    use crate::interface;
     use nmgen_document::text::Source;
 
     fn parsed(text: &str) -> Node<'static> {
@@ -287,7 +288,7 @@ mod tests {
     #[test]
     fn in_an_item_a_part_is_told_if_it_is_the_only_one() {
         fn has(root: &Node<'_>, key: &str) -> bool {
-            let items = root.get("interfaces").map(Node::items).unwrap_or_default();
+            let items = interface::all(root);
             items.iter().any(|item| item.get(key).is_some())
         }
         let text = "interfaces: [{a: 1, b: 1}, {a: 1, b: 1, c: 1}]";

@@ -1,7 +1,8 @@
 //! Documents that `nmgen boot` refuses.
 
+use nmgen_core::initramfs;
+use nmgen_document::Path;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
-use nmgen_document::{Node, Path};
 
 use crate::convert::Converted;
 
@@ -13,14 +14,9 @@ rules! {
 /// Reports the first interface of Open vSwitch's: an initramfs has no database and no plugin for it.
 pub(super) fn losses(converted: &Converted) -> Option<Diagnostic> {
     let document = converted.host.document()?;
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
-    let is_one = |node: &Node<'_>| {
-        node.text_at("type").is_some_and(|kind| kind.starts_with("ovs-"))
-            && matches!(node.text_at("state"), None | Some("up" | "down"))
-    };
-    let index = interfaces.iter().position(is_one)?;
+    let (index, interface) = initramfs::open_vswitch(&document.root)?;
     let path = Path::default().key("interfaces").index(index).key("type");
-    let name = interfaces[index].text_at("name").unwrap_or_default();
+    let name = interface.text_at("name").unwrap_or_default();
     let message = format!("{name} is Open vSwitch's, which no initramfs has");
     let diagnostic = Diagnostic::new(NOT_IN_INITRAMFS, message, document.place_at(&path));
     Some(diagnostic.help("give the initramfs a document without it, and the node this one"))
@@ -29,16 +25,9 @@ pub(super) fn losses(converted: &Converted) -> Option<Diagnostic> {
 /// Reports the first interface that needs wpa_supplicant, which an initramfs has on request only.
 fn needs(converted: &Converted) -> Option<Diagnostic> {
     let document = converted.host.document()?;
-    let interfaces = document.root.get("interfaces").map(Node::items).unwrap_or_default();
-    let key = |node: &Node<'_>| match (node.get("802.1x"), node.text_at("type")) {
-        (Some(_), _) => Some("802.1x"),
-        (None, Some("macsec")) => Some("type"),
-        (None, _) => None,
-    };
-    let mut all = interfaces.iter().enumerate();
-    let (index, key) = all.find_map(|(index, node)| Some((index, key(node)?)))?;
+    let (index, interface, key) = initramfs::needs_supplicant(&document.root)?;
     let path = Path::default().key("interfaces").index(index).key(key);
-    let name = interfaces[index].text_at("name").unwrap_or_default();
+    let name = interface.text_at("name").unwrap_or_default();
     let message =
         format!("{name} needs wpa_supplicant, without which `nmgen boot` refuses the document");
     let diagnostic = Diagnostic::new(NEEDS_SUPPLICANT, message, document.place_at(&path));

@@ -1,5 +1,6 @@
 //! Values that kernel arguments cannot express.
 
+use nmgen_core::interface;
 use nmgen_core::output::NOT_IN_TARGET;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node, Path, Step, Value};
@@ -79,7 +80,7 @@ pub(super) fn losses(converted: &Converted, allowed: bool) -> Diagnostics {
 fn bonds_without_ports(converted: &Converted, document: &Document<'_>) -> Diagnostics {
     let profiles = &converted.configuration.profiles;
     let get = |index: usize, key| profiles[index].keyfile.get("connection", key);
-    let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let nodes = interface::all(&document.root);
     let mut found = Diagnostics::default();
     for bond in (0..profiles.len()).filter(|index| get(*index, "type") == Some("bond")) {
         let names = [get(bond, "interface-name"), get(bond, "uuid")];
@@ -277,7 +278,7 @@ fn is_true(value: &str) -> bool {
 
 /// For `dhcp`, NetworkManager's generator configures DHCPv4 and accepts IPv6 from routers.
 fn dynamic_only(converted: &Converted, document: &Document<'_>) -> Diagnostics {
-    let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let nodes = interface::all(&document.root);
     let mut found = Diagnostics::default();
     for profile in &converted.configuration.profiles {
         let method = |family| profile.keyfile.get(family, "method");

@@ -5,6 +5,7 @@ mod program;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nmgen_core::interface;
 use nmgen_core::write::File;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 use nmgen_document::error::Error;
@@ -75,7 +76,7 @@ fn add_documents(hosts: &[Converted], archive: &mut Archive) {
     let mut files: BTreeMap<String, Entry> = BTreeMap::new();
     for converted in hosts {
         let Some(document) = converted.host.with_mac_addresses() else { continue };
-        let nodes = document.root.get("interfaces").map(|node| node.items()).unwrap_or_default();
+        let nodes = interface::all(&document.root);
         let known: BTreeSet<Mac> =
             nodes.iter().filter_map(|node| node.mac_at("mac-address")).collect();
         let nics = &converted.host.nics;

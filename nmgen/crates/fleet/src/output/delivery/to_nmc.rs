@@ -1,6 +1,7 @@
 //! The directory that SUSE's nm-configurator makes: a directory of profiles a host, and `host_config.yaml`, by whose MAC addresses
 //! `nmc apply` knows the host that it runs on; for a document of all nodes, `_all` alone.
 
+use nmgen_core::interface;
 use nmgen_core::output::{self, NOT_IN_TARGET};
 use nmgen_core::profile::Profile;
 use nmgen_core::write::File;
@@ -66,7 +67,7 @@ fn interfaces(host: &Converted, diagnostics: &mut Diagnostics) -> Vec<Value> {
         );
     }
     let Some(document) = host.host.document() else { return Vec::new() };
-    let nodes = document.root.get("interfaces").map(Node::items).unwrap_or_default();
+    let nodes = interface::all(&document.root);
     let mut left: Vec<&Profile> = host.configuration.profiles.iter().collect();
     left.retain(|profile| profile.keyfile.get("connection", "type") != Some("loopback"));
     let mut found = Vec::new();
