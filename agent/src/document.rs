@@ -6,6 +6,7 @@ mod choose;
 mod committed;
 pub(crate) mod digest;
 pub(crate) mod identity;
+pub(crate) mod machine_config;
 mod read;
 mod select;
 pub(crate) mod service_files;

@@ -64,6 +64,11 @@ pub(crate) enum Error {
          or `dayone apply --retry` is called; last: {last}"
     )]
     GivenUp { digest: Digest, count: u32, last: String },
+    #[error(
+        "{count} attempts in a row ended with the agent: it was killed, or ended itself (`journalctl -u dayone-bridge` and \
+         `coredumpctl` have the cause)"
+    )]
+    CutOff { count: u32 },
     #[error("this node has a document that is not decided yet: `dayone apply` comes first")]
     DocumentFirst,
     #[error(
@@ -163,7 +168,8 @@ impl Error {
             Self::Plan(_) => Exit::Machine,
             Self::Document(error) => match error {
                 DocumentError::TooLarge { .. } | DocumentError::Encoding { .. } => Exit::Input,
-                DocumentError::HostName(_)
+                DocumentError::Cards(_)
+                | DocumentError::HostName(_)
                 | DocumentError::List { .. }
                 | DocumentError::Read { .. } => Exit::Machine,
             },
@@ -187,7 +193,10 @@ impl Error {
                 TrialError::Stays { .. } => Exit::RollBackFailed,
             },
             Self::Recover { .. } | Self::TrialStays(_) => Exit::RollBackFailed,
-            Self::GivenUp { .. } | Self::NotInForce { .. } | Self::Wire { .. } => Exit::RolledBack,
+            Self::GivenUp { .. }
+            | Self::CutOff { .. }
+            | Self::NotInForce { .. }
+            | Self::Wire { .. } => Exit::RolledBack,
         }
     }
 }

@@ -76,7 +76,16 @@ pub(super) fn at_work(paths: &Paths) -> Option<Holder> {
 /// The held lock; released on drop, and by the kernel when the process ends in any way.
 #[derive(Debug)]
 pub(super) struct Lock {
-    _file: Flock<File>,
+    file: Flock<File>,
+}
+
+impl Lock {
+    /// Takes the holder's name out of the file: its work is over, though the process goes on.
+    pub(super) fn unsign(&self) {
+        if let Err(error) = self.file.set_len(0) {
+            tracing::warn!("the lock file keeps the name of this run: {error}");
+        }
+    }
 }
 
 /// Waits for the lock for at most `bound`; `say` reports the current holder.
@@ -116,7 +125,7 @@ pub(super) async fn take(
         Err((_, errno)) => return Err(refused(errno)),
     };
     sign(&locked, &path, command)?;
-    Ok(Lock { _file: locked })
+    Ok(Lock { file: locked })
 }
 
 fn blocking(mut file: File) -> Result<Flock<File>, Errno> {

@@ -192,6 +192,11 @@ impl Paths {
         self.under("/run/dayone/undecided")
     }
 
+    /// The rendered MachineConfig that machine-config-daemon has put in place.
+    pub(crate) fn machine_config(&self) -> PathBuf {
+        self.under("/etc/machine-config-daemon/currentconfig")
+    }
+
     /// Mark: this node has a document.
     pub(crate) fn chosen(&self) -> PathBuf {
         self.under("/run/dayone/chosen")
@@ -210,6 +215,11 @@ impl Paths {
     /// Mark: the boot waits for the automatic bridge.
     pub(crate) fn bridge_undecided(&self) -> PathBuf {
         self.under("/run/dayone/bridge-undecided")
+    }
+
+    /// The number of attempts at the automatic bridge in this boot that ended with the agent.
+    pub(crate) fn bridge_cut_off(&self) -> PathBuf {
+        self.under("/run/dayone/bridge-cut-off")
     }
 
     /// Mark: br-ex belongs to the agent in this boot.

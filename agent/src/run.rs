@@ -7,6 +7,7 @@ pub(crate) mod decide;
 mod fall_back;
 pub(crate) mod in_force;
 pub(crate) mod last_good;
+pub(crate) mod late;
 mod machine;
 pub(crate) mod marks;
 pub(crate) mod mtu_migration;
@@ -50,7 +51,7 @@ pub(crate) struct Run<'a> {
     /// Turns true on SIGTERM and SIGINT.
     stop: watch::Receiver<bool>,
     /// Held until the run is dropped.
-    _lock: Lock,
+    lock: Lock,
 }
 
 /// How far an attempt goes.
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
         let lock = stoppable(stop, taken).await.inspect_err(refused)?;
         let (status, progress) = status_and_progress(paths);
         let stop = stop.clone();
-        let run = Self { paths, settings, status, progress, stop, _lock: lock };
+        let run = Self { paths, settings, status, progress, stop, lock };
         faults.iter().for_each(|fault| run.warn(fault));
         machine::set_others_aside(&run).await;
         Ok(run)
@@ -257,6 +258,10 @@ impl<'a> Run<'a> {
 impl Drop for Run<'_> {
     fn drop(&mut self) {
         marks::ended(self.paths);
+        // The process may stay for a family that comes late, and is at work no more.
+        if matches!(self.status.get().outcome, Outcome::Succeeded(_)) {
+            self.lock.unsign();
+        }
     }
 }
 

@@ -174,12 +174,13 @@ pub(crate) struct Timeouts {
     pub(crate) take_over: Seconds,
     /// Handing the document to NetworkManager. Default 120.
     pub(crate) apply: Seconds,
-    /// Waiting until the current state matches the document. Default 60.
+    /// Waiting until the current state matches the document. Default 90: behind a switch port that forwards nothing for 30 s,
+    /// NetworkManager's DHCP client gets its lease with the request that it sends after some 65 s.
     pub(crate) verify: Seconds,
     /// All probes together. Default 45: a switch port with classic spanning tree forwards nothing
     /// for 30 s.
     pub(crate) probe: Seconds,
-    /// Each step of a roll back. Default 60.
+    /// Each step of a roll back. Default 90, as for `verify`.
     pub(crate) roll_back: Seconds,
 }
 
@@ -191,9 +192,9 @@ impl Default for Timeouts {
             checkpoint: Seconds(20.0),
             take_over: Seconds(30.0),
             apply: Seconds(120.0),
-            verify: Seconds(60.0),
+            verify: Seconds(90.0),
             probe: Seconds(45.0),
-            roll_back: Seconds(60.0),
+            roll_back: Seconds(90.0),
         }
     }
 }

@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use self::refusal::Refusal;
 pub(crate) use self::{copied_macs::Macs, saved::Saved};
-use crate::model::{Dynamic, LinkRef, Wants};
+use crate::model::{Dynamic, LinkRef, OvsSetting, Wants};
 
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
@@ -331,8 +331,8 @@ impl State {
 
     /// This desired state, which also removes everything only `previous` declares: nmstate merges,
     /// so a route or bridge no longer mentioned would stay for good.
-    pub(crate) fn replacing(&self, previous: &Self) -> Self {
-        Self(replacing::replacing(&self.0, &previous.0))
+    pub(crate) fn replacing(&self, previous: &Self, settings: &[OvsSetting]) -> Self {
+        Self(replacing::replacing(&self.0, &previous.0, settings))
     }
 }
 
@@ -356,13 +356,18 @@ fn subject(iface: &Interface) -> String {
     if keys.is_empty() { name } else { format!("{name}: {}", keys.join(", ")) }
 }
 
+/// The interface below a VLAN and the like.
 #[allow(clippy::wildcard_enum_match_arm, reason = "non-exhaustive upstream")]
 fn parent(iface: &Interface) -> Option<&str> {
     let base = match iface {
-        Interface::Vlan(vlan) => vlan.vlan.as_ref()?.base_iface.as_deref(),
-        Interface::Vxlan(vxlan) => vxlan.vxlan.as_ref().map(|v| v.base_iface.as_str()),
-        Interface::MacVlan(mac) => mac.mac_vlan.as_ref().map(|v| v.base_iface.as_str()),
-        Interface::MacVtap(mac) => mac.mac_vtap.as_ref().map(|v| v.base_iface.as_str()),
+        Interface::Vlan(it) => it.vlan.as_ref()?.base_iface.as_deref(),
+        Interface::Vxlan(it) => it.vxlan.as_ref().map(|it| it.base_iface.as_str()),
+        Interface::MacVlan(it) => it.mac_vlan.as_ref().map(|it| it.base_iface.as_str()),
+        Interface::MacVtap(it) => it.mac_vtap.as_ref().map(|it| it.base_iface.as_str()),
+        Interface::MacSec(it) => it.macsec.as_ref().map(|it| it.base_iface.as_str()),
+        Interface::IpVlan(it) => it.ipvlan.as_ref()?.base_iface.as_deref(),
+        Interface::InfiniBand(it) => it.ib.as_ref()?.base_iface.as_deref(),
+        Interface::IpTunnel(it) => it.ip_tunnel.as_ref()?.base_iface.as_deref(),
         _ => None,
     };
     base.filter(|b| !b.is_empty())

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use serde_json::{Value, json};
 use tests::{
     dayone::{
         ADDRESS, ADDRESS6, APISERVER, APPLIED, CLUSTER, DAY_ONE, Document, HOST_FILE, MAC, SOON,
@@ -172,6 +173,18 @@ fn dhcp_of_both_families_with_a_metric() -> Result<(), Error> {
         // The next boot waits for both, though the old network had one of them alone.
         let record = inside.read(RECORD)?.unwrap_or_default();
         assert!(record.contains("\"ipv4\"") && record.contains("\"ipv6\""), "{record}");
+        // A record that has one of them, as of a commit before the router answered, gets the other one.
+        let mut first_alone: Value = serde_json::from_str(&record).expect("a record");
+        let uplinks = &mut first_alone["committed"]["uplinks"];
+        for list in ["families", "preferred"] {
+            let all = uplinks[list].as_array_mut().expect("a list");
+            all.retain(|it| !it.to_string().contains("ipv6"));
+        }
+        assert_eq!(uplinks["families"], json!(["ipv4"]));
+        inside.write(RECORD, &first_alone.to_string())?;
+        inside.sh("systemctl restart dayone.service")?;
+        inside.wait_sh(&format!("grep -q '\"ipv6\"' {RECORD}"), SOON)?;
+        assert!(inside.sh("dayone status")?.contains("IN FORCE"));
         Ok(())
     })
 }

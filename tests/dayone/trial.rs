@@ -64,12 +64,13 @@ fn is_back(case: &Case<'_>, before: &str, after: &str) -> Result<(), Error> {
 }
 
 /// On a node whose document is in force: another address on br-ex.
+const RACK: &str = "ovs-vsctl --if-exists get Open_vSwitch . external_ids:rack";
 const FLOW_LIMIT: &str = "ovs-vsctl --if-exists get Open_vSwitch . other_config:flow-limit";
 
 #[tests::case]
 fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let own = Document::new().text();
+    let own = Document::new().text() + "ovs-db:\n  external_ids:\n    rack: north\n";
     let tried = Document::new().with("192.0.2.10", "192.0.2.77").text()
         + "ovs-db:\n  other_config:\n    flow-limit: '100000'\n";
     let node = worker().keyfile("eno1", DAY_ONE).file(HOST_FILE, &own, 0o644);
@@ -118,6 +119,8 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         assert_eq!(inside.read("/var/lib/dayone/last-good.yml")?.as_deref(), Some(&*own));
 
         assert_eq!(inside.sh(FLOW_LIMIT)?, "\"100000\"");
+        // One that the document in force alone has is gone meanwhile.
+        assert_eq!(inside.sh(RACK)?, "");
 
         // NetworkManager has no checkpoint any more, and the virtual address has moved.
         inside.sh("ip address delete 192.0.2.200/32 dev br-ex")?;
@@ -127,6 +130,7 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         inside.sh("ip address delete 169.254.0.2/17 dev br-ex")?;
         is_back(case, &before, "dayone apply")?;
         assert_eq!(inside.sh(FLOW_LIMIT)?, "");
+        assert_eq!(inside.sh(RACK)?, "north");
         dayone(&inside, &["status"], 0)?;
         let over = dayone(&inside, &["confirm"], 3)?;
         assert!(over.stderr.contains("a later run of dayone ended it"), "{over}");

@@ -23,7 +23,7 @@ struct Metadata {
 /// By the configuration that the machine-config-operator has put in place; `None` elsewhere. Nothing else of that file, which
 /// has secrets, is kept.
 pub(crate) fn role(paths: &Paths) -> Option<String> {
-    named(&paths.under("/etc/machine-config-daemon/currentconfig"))
+    named(&paths.machine_config())
 }
 
 fn named(path: &Path) -> Option<String> {

@@ -9,9 +9,9 @@ use crate::{
     error::Error,
     paths::Paths,
     run::{
-        Extent,
+        Ended, Extent,
         decide::attempt,
-        refused,
+        late, refused,
         retry::{self, Stop},
         signals::Signals,
     },
@@ -24,7 +24,13 @@ use crate::{
 pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Result<(), Error> {
     let extent = if retry { Extent::Forgiving } else { Extent::Whole };
     if keep_trying {
-        let once = async |stop: &Stop, extent| attempt(paths, stop, extent, true).await;
+        let once = async |stop: &Stop, extent| {
+            let ended = attempt(paths, stop, extent, true).await;
+            if matches!(ended, Ended::Good) {
+                late::record_families(paths, stop).await;
+            }
+            ended
+        };
         return retry::repeat(paths, extent, &retry::DOCUMENT, once).await;
     }
     let stop = Signals::listen()?.stop;

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::output::print_of;
 use crate::{
     cli::Form,
-    document::{self, Document, check, service_files},
+    document::{self, Document, check, machine_config, service_files},
     durable::record::Record,
     error::Error,
     paths::Paths,
@@ -126,6 +126,7 @@ fn given(paths: &Paths, file: &Path, warnings: &mut Vec<String>) -> Result<Repor
     if let Err(error) = check::copied_macs(paths, document, &parsed) {
         warnings.push(format!("on this machine: {error}"));
     }
+    warnings.extend(machine_config::edited_files(paths, &parsed));
     let path = document.path.display();
     let (verdict, reason) = match Record::load(paths).in_force(paths, &document.digest)? {
         true => (Verdict::InForce, format!("{path} is valid; its content is in force")),
@@ -150,6 +151,7 @@ async fn checked(paths: &Paths, warnings: &mut Vec<String>) -> Result<Report, Er
     let parsed = check::check(document)?;
     check::copied_macs(paths, document, &parsed)?;
     files.due(&[])?;
+    warnings.extend(machine_config::edited_files(paths, &parsed));
     let (path, digest) = (document.path.display(), &document.digest);
     let is_in_force = record.in_force(paths, digest)? && record.has_service_files(&files.digests());
     let (verdict, reason) = match is_in_force {

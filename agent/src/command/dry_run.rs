@@ -9,7 +9,7 @@ use super::{
     services,
 };
 use crate::{
-    document::{self, check, service_files},
+    document::{self, check, machine_config, service_files},
     durable::record::Record,
     error::Error,
     network::sight::Sight,
@@ -45,6 +45,9 @@ pub(crate) async fn dry_run(paths: &Paths, file: Option<&Path>) -> Result<(), Er
         return print_of(paths, "# in force already\n");
     }
     let parsed = check::check(&document)?;
+    for warning in machine_config::edited_files(paths, &parsed) {
+        tracing::warn!("{warning}");
+    }
     services::required(paths, services::needs_ovs(&document)).await?;
     let network = Sight::connect(paths, &settings.wait).await?;
     if !in_force && Adopted::find(paths, &record, &document)?.is_some() {

@@ -63,9 +63,9 @@ pub(crate) async fn choose(
 ) -> Result<Chosen, DocumentError> {
     let listing = list(paths)?;
     let mut hostname = identity::current(paths)?;
-    let (mut selection, mut identity) = select_for(paths, &hostname, &listing).await;
+    let (mut selection, mut identity) = select_for(paths, &hostname, &listing).await?;
     let mut waited = String::new();
-    let mut kept = kept(paths, in_force, &listing, (&selection, &identity), true).await;
+    let mut kept = kept(paths, in_force, &listing, (&selection, &identity), true).await?;
     if kept.is_none()
         && hostname.is_placeholder()
         // Nobody gives a tree that was prepared or collected a name.
@@ -84,10 +84,10 @@ pub(crate) async fn choose(
                 (hostname, format!("; no hostname within {after:.1} s"))
             }
         };
-        (selection, identity) = select_for(paths, &hostname, &listing).await;
+        (selection, identity) = select_for(paths, &hostname, &listing).await?;
     }
     if kept.is_none() {
-        kept = self::kept(paths, in_force, &listing, (&selection, &identity), false).await;
+        kept = self::kept(paths, in_force, &listing, (&selection, &identity), false).await?;
     }
     let (document, reason) = match (&kept, &selection.choice) {
         (Some(name), _) => (
@@ -135,16 +135,16 @@ async fn select_for(
     paths: &Paths,
     hostname: &HostName,
     listing: &Listing,
-) -> (Selection, Identity) {
+) -> Result<(Selection, Identity), DocumentError> {
     let is_empty = |name: &str| is_empty(paths, name);
     let mut identity = Identity { host_name: hostname.clone(), ..Identity::default() };
     let by_name = node::select(RUNNING, &identity, listing, is_empty);
     if is_decided(&by_name) || !has_host_files(paths, listing) {
-        return (by_name, identity);
+        return Ok((by_name, identity));
     }
-    identity.cards = identity::cards(paths).await;
+    identity.cards = identity::cards(paths).await?;
     identity.dmi = identity::dmi(paths);
-    (node::select(RUNNING, &identity, listing, is_empty), identity)
+    Ok((node::select(RUNNING, &identity, listing, is_empty), identity))
 }
 
 /// The host file in force, where today's identity does not look for it. Unchanged bytes go before every other file; changed ones,
@@ -155,22 +155,22 @@ async fn kept(
     listing: &Listing,
     (selection, identity): (&Selection, &Identity),
     unchanged_only: bool,
-) -> Option<String> {
-    let in_force = in_force?;
-    let name = in_force.listed(paths, listing)?;
+) -> Result<Option<String>, DocumentError> {
+    let Some(in_force) = in_force else { return Ok(None) };
+    let Some(name) = in_force.listed(paths, listing) else { return Ok(None) };
     let chosen = selection.choice.as_ref().map(|choice| &*choice.name);
     if chosen == Some(&name) || is_empty(paths, &name) {
-        return None;
+        return Ok(None);
     }
     let mut identity = identity.clone();
     if is_decided(selection) {
-        identity.cards = identity::cards(paths).await;
+        identity.cards = identity::cards(paths).await?;
         identity.dmi = identity::dmi(paths);
     }
     let is_kept = !is_of(&name, &identity)
         && (in_force.is_unchanged(&file(paths, &name))
             || (!unchanged_only && !is_decided(selection)));
-    is_kept.then_some(name)
+    Ok(is_kept.then_some(name))
 }
 
 /// The warning about a host file that stays.

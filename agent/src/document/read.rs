@@ -10,13 +10,15 @@ use nmgen::source::bounded;
 use thiserror::Error;
 
 use super::{digest::Digest, identity::HostNameError};
-use crate::paths::Paths;
+use crate::{client::netlink::NetlinkError, paths::Paths};
 
 /// Why no document could be chosen.
 #[derive(Debug, Error)]
 pub(crate) enum DocumentError {
     #[error(transparent)]
     HostName(#[from] HostNameError),
+    #[error("the network cards, whose addresses documents may be named after, cannot be read")]
+    Cards(#[from] NetlinkError),
     #[error("cannot list {path}")]
     List { path: PathBuf, source: io::Error },
     #[error("cannot read {path}")]

@@ -119,7 +119,7 @@ fn save_one(path: &Path, store: &Path, kind: Kind, scope: &Scope) -> Result<Was,
         file::sync_dir(store)?;
         return Ok(Was::File(saved));
     }
-    // A directory may be kept elsewhere. A link to a file was made by an administrator; NetworkManager never replaces one.
+    // A directory may be kept elsewhere. The path of a single file that is a link was made so by an administrator.
     if !(meta.is_dir() || (meta.is_symlink() && path.is_dir())) {
         return Ok(Was::Absent);
     }
@@ -149,7 +149,9 @@ pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileEr
     let mut files = Vec::new();
     for entry in fs::read_dir(dir).map_err(read)? {
         let entry = entry.map_err(read)?;
-        if entry.file_type().map_err(read)?.is_file() {
+        // NetworkManager follows a link to a profile, and puts a file in its place when it writes the profile.
+        let is_link = entry.file_type().map_err(read)?.is_symlink();
+        if entry.file_type().map_err(read)?.is_file() || (is_link && entry.path().is_file()) {
             files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
         }
     }
@@ -251,7 +253,7 @@ fn put_back(
     let source = store.join(&saved.name);
     let bytes = file::read(&source)?
         .ok_or_else(|| FileError::Read { path: source, source: io::ErrorKind::NotFound.into() })?;
-    let meta = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+    let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file);
     let is_same = meta.as_ref().is_some_and(|m| m.permissions().mode() & 0o7777 == saved.mode)
         && file::read(path)?.as_deref() == Some(&bytes);
     if is_same {
@@ -262,7 +264,8 @@ fn put_back(
     }
     // A renamed file would get the SELinux type of the directory; the host name has its own type.
     // After a power cut in the middle this is repeated, as the journal is still open.
-    if kind == Kind::HostName && meta.is_some() {
+    let is_file = fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+    if kind == Kind::HostName && is_file {
         file::overwrite(path, &bytes, saved.mode)?;
     } else {
         let staged = Staged::new(path, &bytes, saved.mode)?;

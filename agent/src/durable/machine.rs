@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::file::{self, FileError};
 use crate::{
+    client::netlink::NetlinkError,
     document::{digest::Digest, identity},
     paths::Paths,
 };
@@ -61,12 +62,21 @@ impl Machine {
         self.cards.iter().any(|card| here.cards.contains(card))
     }
 
-    /// Records this machine as that of the state, durably. Cards that are not known at the moment stay.
+    /// Records this machine as that of the state, durably. What is not known at the moment stays.
     pub(crate) fn record(self, paths: &Paths) -> Result<(), FileError> {
         let recorded = Self::recorded(paths);
         let mut here = self;
-        if here.cards.is_empty() {
-            here.cards = recorded.as_ref().map(|it| it.cards.clone()).unwrap_or_default();
+        if let Some(recorded) = recorded.clone() {
+            let keep = |field: &mut String, known: String| {
+                if field.is_empty() {
+                    *field = known;
+                }
+            };
+            keep(&mut here.machine_id, recorded.machine_id);
+            keep(&mut here.system_uuid, recorded.system_uuid);
+            if here.cards.is_empty() {
+                here.cards = recorded.cards;
+            }
         }
         if recorded.as_ref() == Some(&here) {
             return Ok(());
@@ -78,15 +88,18 @@ impl Machine {
 
 /// Addresses of the cards of this machine, in their order. A USB card is left out: that of a BMC has the same address in a whole
 /// fleet, and another one may be plugged elsewhere.
-pub(crate) async fn cards(paths: &Paths) -> Vec<String> {
+///
+/// # Errors
+/// The kernel's list of links cannot be read.
+pub(crate) async fn cards(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
     let is_usb = |name: &str| {
         let bus = std::fs::read_link(paths.sys_net().join(name).join("device/subsystem"));
         bus.is_ok_and(|bus| bus.ends_with("usb"))
     };
-    let cards = identity::cards(paths).await.into_iter().filter(|card| !is_usb(&card.name));
+    let cards = identity::cards(paths).await?.into_iter().filter(|card| !is_usb(&card.name));
     let mut cards: Vec<String> = cards.map(|card| card.mac.to_string()).collect();
     cards.sort_unstable();
-    cards
+    Ok(cards)
 }
 
 /// The owner of a state.
@@ -280,7 +293,7 @@ mod tests {
             std::fs::write(paths.sys_net().join(name).join("address"), address)?;
             std::os::unix::fs::symlink(format!("../../../bus/{bus}"), device.join("subsystem"))?;
         }
-        assert_eq!(cards(&paths).await, ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
+        assert_eq!(cards(&paths).await?, ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
         Ok(())
     }
 

@@ -21,7 +21,7 @@ const LIMIT: u64 = 64 << 10;
 pub(crate) struct Pins(Vec<(PathBuf, String)>);
 
 impl Pins {
-    /// Reads them; a file that cannot be read is none of nmstate's.
+    /// Reads them; a link, or a large file, is none of nmstate's.
     pub(crate) fn of(paths: &Paths) -> Self {
         let entries = fs::read_dir(paths.under(DIRECTORY)).into_iter().flatten().flatten();
         let is_shared = |path: &PathBuf| {
@@ -29,7 +29,12 @@ impl Pins {
             name.starts_with("98-nmstate-") && name.ends_with(".link")
         };
         let files = entries.map(|entry| entry.path()).filter(is_shared);
-        let read = files.filter_map(|path| Some((read(&path).ok()?, path)));
+        let read = files.filter_map(|path| {
+            let text = read(&path).inspect_err(|error| {
+                tracing::warn!("a card may lose its name: cannot read {}: {error}", path.display());
+            });
+            Some((text.ok()?, path))
+        });
         Self(read.filter(|(text, _)| is_pin(text)).map(|(text, path)| (path, text)).collect())
     }
 

@@ -132,8 +132,11 @@ impl Record {
     /// The document in force in this deployment. `None` too if `applied` cannot be read.
     pub(crate) fn document_in_force(&self, paths: &Paths) -> Option<InForce> {
         let Committed { source, digest, .. } = self.committed.as_ref()?;
-        let is_in_force = self.in_force(paths, digest).unwrap_or_default();
-        is_in_force.then(|| InForce { source: source.clone(), digest: digest.clone() })
+        let in_force = self.in_force(paths, digest);
+        let in_force = in_force.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error)));
+        in_force
+            .unwrap_or_default()
+            .then(|| InForce { source: source.clone(), digest: digest.clone() })
     }
 
     /// The digests that are applied in this deployment: those of the record, where the document in force is this deployment's.
@@ -186,7 +189,8 @@ impl Record {
         let failures = self.failures.as_ref().filter(|f| f.digest == *digest)?;
         let is_enough = most != 0 && failures.count >= most;
         let is_tried = failures.boot_id.as_ref().is_none_or(|id| *id == boot_id(paths));
-        let is_in_force = self.in_force(paths, digest).unwrap_or_default();
+        // Unless `applied` can be read, the document may be in force.
+        let is_in_force = self.in_force(paths, digest).unwrap_or(true);
         let is_over = is_tried && !is_in_force;
         (is_enough && (is_over || failures.are_cut_off(most))).then_some(failures)
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::link::Link;
 
 /// An address family.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Family {
     Ipv4,

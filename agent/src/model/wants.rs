@@ -18,8 +18,8 @@ pub(crate) struct Dynamic {
     pub(crate) v4: bool,
     /// DHCPv6 or router advertisements.
     pub(crate) v6: bool,
-    /// Whether the network may give it a default route.
-    pub(crate) takes_gateway: bool,
+    /// Families in which the network may give it a default route.
+    pub(crate) takes_gateway: Vec<Family>,
     /// Whether the node does without an address here: set by [`Wants::judge_dynamic`].
     pub(crate) is_optional: bool,
 }
@@ -93,10 +93,12 @@ impl Wants {
     }
 
     fn leading(&self, is_one: impl Fn(&Dynamic) -> bool) -> Vec<(Family, LinkRef)> {
-        let leads = self.dynamic.iter().filter(|it| it.takes_gateway && is_one(it));
-        let leads = leads.flat_map(|it| [(it.v4, Family::Ipv4, it), (it.v6, Family::Ipv6, it)]);
-        let leads = leads.filter(|(is_dynamic, ..)| *is_dynamic);
-        leads.map(|(_, family, it)| (family, LinkRef::Name(it.link.clone()))).collect()
+        let leading = self.dynamic.iter().filter(|it| is_one(it));
+        let lead = |it: &Dynamic| {
+            let link = LinkRef::Name(it.link.clone());
+            it.takes_gateway.clone().into_iter().map(move |family| (family, link.clone()))
+        };
+        leading.flat_map(lead).collect()
     }
 
     /// The static addresses, each with the links that it can be asked for on.
@@ -127,7 +129,7 @@ impl Wants {
         !carried
             && !named
             && !self.ovs_interfaces.contains(&dynamic.link)
-            && (!dynamic.takes_gateway || leads_elsewhere)
+            && (dynamic.takes_gateway.is_empty() || leads_elsewhere)
     }
 
     /// The cards, bonds and VLANs that carry an interface's packets, whatever else is in the bridges between.
@@ -196,7 +198,7 @@ mod tests {
                 dynamic: vec![Dynamic {
                     link: "br-ex".to_owned(),
                     v6: true,
-                    takes_gateway: true,
+                    takes_gateway: vec![Family::Ipv6],
                     ..Dynamic::default()
                 }],
                 below: vec![("br-ex".to_owned(), "eno1".to_owned())],
@@ -232,6 +234,7 @@ mod tests {
             ("eno2", false, (leased(), Vec::new()), false),
             ("br-ex", true, (other(), Vec::new()), false),
         ] {
+            let takes_gateway = takes_gateway.then_some(Family::Ipv4).into_iter().collect();
             let dynamic =
                 Dynamic { link: link.to_owned(), v4: true, takes_gateway, ..Dynamic::default() };
             let ovs_interfaces = vec!["br-ex".to_owned()];

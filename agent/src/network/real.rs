@@ -412,7 +412,7 @@ impl Network for RealNetwork<'_> {
         bound: Duration,
     ) -> Result<(), NetworkError> {
         let proof = Proof { before, foreign: &self.foreign(), is_refused: !refused.is_empty() };
-        restore::restored(&self.clients, &proof, bound).await?;
+        hung::released(&self.clients, restore::restored(&self.clients, &proof, bound)).await?;
         restore::complete_bridges(&self.clients, before).await?;
         self.put_back_routes(|_| true).await;
         Ok(())

@@ -151,6 +151,47 @@ impl Uplinks {
         Ok(Self { families, links, addressable, preferred, cards, profiles })
     }
 
+    /// These uplinks with the families of the document's that the network gives and no record has, as soon as all of them are there
+    /// or after `bound`; `None`: it gives none.
+    pub(crate) async fn with_late_families(
+        &self,
+        netlink: &Netlink,
+        wants: &Wants,
+        bound: Duration,
+    ) -> Result<Option<Self>, NetworkError> {
+        let unknown = |it: &Family| !self.families.contains(it);
+        let late: Vec<Family> =
+            wants.may_lead().into_iter().map(|(family, _)| family).filter(unknown).collect();
+        if late.is_empty() {
+            return Ok(None);
+        }
+        let deadline = Instant::now() + bound;
+        let mut events = Events::subscribe()?;
+        loop {
+            let kernel = Kernel::look(netlink, false).await?;
+            let with = self.with_families(&kernel, &late);
+            if late.iter().all(|family| with.families.contains(family)) {
+                return Ok(Some(with));
+            }
+            match timeout_at(deadline, events.changed()).await {
+                Ok(changed) => changed?,
+                Err(_late) => return Ok((with != *self).then_some(with)),
+            }
+        }
+    }
+
+    /// These uplinks with those of the families that are usable, each with the links that have its preferred route.
+    fn with_families(&self, kernel: &Kernel, families: &[Family]) -> Self {
+        let mut with = self.clone();
+        let usable = |it: &&Family| kernel.is_usable(**it, self.addressable());
+        with.families.extend(families.iter().filter(usable));
+        with.families.sort_unstable();
+        with.families.dedup();
+        let is_one = |(family, _): &(Family, LinkRef)| families.contains(family);
+        with.preferred.extend(kernel.preferred(self.addressable()).into_iter().filter(is_one));
+        with
+    }
+
     /// The families that are usable at the moment, on whatever link: a change of day two may have moved the route.
     pub(crate) async fn usable_families(
         &self,
@@ -294,7 +335,8 @@ impl Uplinks {
             loop {
                 tokio::select! {
                     biased;
-                    changed = events.changed() => {
+                    // Events without end do not lengthen the wait.
+                    changed = events.changed(), if start.elapsed() < bound => {
                         changed?;
                         break;
                     }
@@ -409,6 +451,21 @@ mod tests {
         let router = [("br-ex", Ipv6)];
         assert_eq!(kernel(&router, &router).families(&wants, &links), [Ipv4, Ipv6]);
         assert!(kernel(&[], &[]).families(&Wants::default(), &links).is_empty());
+    }
+
+    #[test]
+    fn a_family_that_comes_late_is_added_with_its_link() {
+        use Family::{Ipv4, Ipv6};
+        let links = ["br-ex", "eno1"].map(|name| LinkRef::Name(name.to_owned()));
+        let preferred = vec![(Ipv4, links[0].clone())];
+        let recorded = Uplinks { preferred, ..uplinks(&[Ipv4], &links) };
+        let first = [("br-ex", Ipv4)];
+        assert_eq!(recorded.with_families(&kernel(&first, &first), &[Ipv6]), recorded);
+        let both = [("br-ex", Ipv4), ("br-ex", Ipv6)];
+        let with = recorded.with_families(&kernel(&both, &both), &[Ipv6]);
+        assert_eq!(with.families, [Ipv4, Ipv6]);
+        assert_eq!(with.preferred, [(Ipv4, links[0].clone()), (Ipv6, links[0].clone())]);
+        assert_eq!(with.lacking(&kernel(&first, &first)).len(), 1);
     }
 
     #[test]

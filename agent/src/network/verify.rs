@@ -104,7 +104,7 @@ struct Patience {
 impl Patience {
     /// nmstate looks five times, once a second; a node with a longer bound is slower.
     fn of(bound: Duration) -> Self {
-        Self { quiet: (bound / 6).max(Duration::from_secs(5)), since: None }
+        Self { quiet: (bound / 9).max(Duration::from_secs(5)), since: None }
     }
 
     /// Whether `lacking` has been the same for long enough. Then it counts anew.
@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn a_difference_that_stays_is_final_long_before_the_bound() {
         let (start, second) = (Instant::now(), Duration::from_secs(1));
-        let mut patience = Patience::of(60 * second);
+        let mut patience = Patience::of(90 * second);
         assert!(!patience.is_over("mtu", start));
         assert!(!patience.is_over("mtu", start + 9 * second));
         assert!(patience.is_over("mtu", start + 10 * second));

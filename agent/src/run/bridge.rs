@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use nmgen::chain;
 use tokio::sync::watch;
 
 use super::{
@@ -29,6 +30,39 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
+    if !decides {
+        return Box::pin(attempt_of(&run, decides)).await;
+    }
+    let cut_off = marks::bridge_begins(paths);
+    let most = run.settings.max_attempts;
+    let ended = match most != 0 && cut_off >= most {
+        true => leave_to_others(&run, cut_off).await,
+        false => Box::pin(attempt_of(&run, decides)).await,
+    };
+    marks::bridge_ends(paths);
+    ended
+}
+
+/// Leaves br-ex to configure-ovs.sh: the agent has ended in each attempt, and would for ever.
+async fn leave_to_others(run: &Run<'_>, cut_off: u32) -> Ended {
+    run.status.update(|s| s.bridge = Some(Bridge::default()));
+    // The recovery may be where the agent ended.
+    if cut_off == run.settings.max_attempts
+        && let Err(error) = recover::online(run).await
+    {
+        run.warn(&format!("the last attempt is not undone: {}", chain(&error)));
+    }
+    let error = Error::CutOff { count: cut_off };
+    run.failed(&error);
+    marks::without_bridge(run.paths);
+    let text = "br-ex was NOT made; the boot goes on: other tools make it";
+    run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
+    Ended::GoesOn(error)
+}
+
+/// Tries once.
+async fn attempt_of(run: &Run<'_>, decides: bool) -> Ended {
+    let paths = run.paths;
     // Where br-ex is a document's, a start after a crash is skipped, and nobody would take the mark away.
     if decides && !paths.bridge_of_document().exists() {
         marks::bridge_undecided(paths);
@@ -59,7 +93,7 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         s.hostname = hostname;
         s.bridge = Some(Bridge::default());
     });
-    let error = match Box::pin(make(&run, replaces_document)).await {
+    let error = match Box::pin(make(run, replaces_document)).await {
         Ok(success) => {
             marks::bridge_made(paths);
             run.succeeded(success);

@@ -61,6 +61,14 @@ pub(super) async fn skip_if_in_force(
     Ok(Some(Success::Unchanged))
 }
 
+/// The record of the document in force, with its network.
+pub(super) fn recorded_in_force(paths: &Paths) -> Option<(Record, Digest, Uplinks)> {
+    let record = Record::load(paths);
+    let digest = record.document_in_force(paths)?.digest;
+    let uplinks = recorded(paths, &record)?;
+    Some((record, digest, uplinks))
+}
+
 /// Forgets failed attempts to apply the document again: its network works.
 pub(super) fn forget_failures(run: &Run<'_>) {
     let mut record = Record::load(run.paths);
@@ -75,7 +83,8 @@ pub(super) async fn record_replaced_cards(run: &Run<'_>) {
         Ok(None) => {}
         Ok(Some(gone)) => {
             run.warn(&format!(
-                "the recorded network card is gone ({gone}); another one is recorded"
+                "the recorded network card is gone ({gone}); another one is recorded. An interface with copy-mac-from keeps the MAC \
+                 address of that card until another document is applied: the card must not be used on this network meanwhile"
             ));
             run.status.write();
         }

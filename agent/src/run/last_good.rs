@@ -1,6 +1,6 @@
 //! The last good document, as committed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Run, recover};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
         service_files::{self, ServiceFiles},
     },
     durable::{
-        self,
+        self, FileError,
         record::{Committed, Record},
     },
     error::Error,
@@ -27,7 +27,7 @@ pub(crate) fn last_good(
     record: &Record,
 ) -> Result<Option<(Document, Parsed)>, Error> {
     let path = match is_copied(paths, record) {
-        false if is_in_force(paths, record) => paths.applied(),
+        false if record.document_in_force(paths).is_some() => paths.applied(),
         _ => paths.last_good(),
     };
     if !path.exists() {
@@ -101,12 +101,6 @@ fn is_copied(paths: &Paths, record: &Record) -> bool {
     let Some(committed) = &record.committed else { return true };
     let copy = durable::read(&paths.last_good()).ok().flatten();
     copy.is_some_and(|bytes| Digest::of(&bytes) == committed.digest)
-}
-
-/// Whether the committed document is in force.
-fn is_in_force(paths: &Paths, record: &Record) -> bool {
-    let committed = record.committed.as_ref();
-    committed.is_some_and(|it| record.in_force(paths, &it.digest).unwrap_or_default())
 }
 
 /// Whether the state that the document was resolved to can be read. It is never empty.
@@ -212,17 +206,40 @@ pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
 }
 
 /// Whether all recorded profiles are among the saved ones: nmstate edits the day-one profiles of cards and bonds in place, so that
-/// the deployment before the document has profiles with the same uuids. Older records have none; they count as this deployment's.
+/// the deployment before the document has profiles with the same uuids. Older records have none; they count as this deployment's, as
+/// do profiles that cannot be read.
 fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
     let recorded = committed.uplinks.as_ref().map(|it| it.profiles.as_slice()).unwrap_or_default();
-    let entries = std::fs::read_dir(paths.profiles()).into_iter().flatten().flatten();
-    let texts = entries.filter_map(|entry| durable::read(&entry.path()).ok().flatten());
-    let texts: Vec<String> =
-        texts.map(|text| String::from_utf8_lossy(&text).into_owned()).collect();
+    let texts = match profiles(&paths.profiles()) {
+        Ok(texts) => texts,
+        Err(error) => {
+            tracing::warn!("{}", nmgen::chain(&error));
+            return true;
+        }
+    };
     let lines = || texts.iter().flat_map(|text| text.lines());
     let saved: Vec<&str> =
         lines().filter_map(|line| line.trim().strip_prefix("uuid=")).map(str::trim).collect();
     recorded.iter().all(|profile| saved.contains(&profile.uuid.as_str()))
+}
+
+/// The text of each saved profile.
+fn profiles(directory: &Path) -> Result<Vec<String>, FileError> {
+    let failed = |source| FileError::Read { path: directory.to_path_buf(), source };
+    let entries = match std::fs::read_dir(directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(error)),
+    };
+    let mut texts = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() {
+            let text = durable::read(&path)?.unwrap_or_default();
+            texts.push(String::from_utf8_lossy(&text).into_owned());
+        }
+    }
+    Ok(texts)
 }
 
 #[cfg(test)]

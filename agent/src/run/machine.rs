@@ -10,6 +10,7 @@ use crate::{
     client::netlink::Netlink,
     durable::machine::{self, Machine, Of},
     model::{LinkRef, Mac, Uplinks},
+    network::NetworkError,
     paths::Paths,
 };
 
@@ -24,9 +25,16 @@ pub(super) async fn set_others_aside(run: &Run<'_>) {
         Of::Another => {}
         Of::ThatOfItsCards => {
             let recorded = Machine::recorded(paths).unwrap_or_default();
-            let here = Machine::here(paths, machine::cards(paths).await);
-            if recorded.has_card_of(&here) || returns(run, &recorded).await {
-                return;
+            match is_here(run, &recorded).await {
+                Ok(true) => return,
+                Ok(false) => {}
+                Err(error) => {
+                    run.warn(&format!(
+                        "the state may be another machine's, and stays: {}",
+                        chain(&error)
+                    ));
+                    return;
+                }
             }
         }
     }
@@ -40,24 +48,34 @@ pub(super) async fn set_others_aside(run: &Run<'_>) {
     }
 }
 
-/// Whether one of the recorded cards comes.
-async fn returns(run: &Run<'_>, recorded: &Machine) -> bool {
+/// Whether one of the recorded cards is here, or comes.
+async fn is_here(run: &Run<'_>, recorded: &Machine) -> Result<bool, NetworkError> {
+    let here = Machine::here(run.paths, machine::cards(run.paths).await?);
+    if recorded.has_card_of(&here) {
+        return Ok(true);
+    }
     let cards: Vec<LinkRef> =
         recorded.cards.iter().filter_map(|card| Mac::parse(card)).map(LinkRef::Mac).collect();
     if cards.is_empty() || !run.paths.is_system() {
-        return false;
+        return Ok(false);
     }
-    let Ok(netlink) = Netlink::connect() else { return false };
+    let netlink = Netlink::connect()?;
     let say = |text: &str, bound| run.progress.say(text, bound);
-    Uplinks { cards, ..Uplinks::default() }
-        .wait(&netlink, (Instant::now(), CARDS), &say)
-        .await
-        .is_ok()
+    let recorded = Uplinks { cards, ..Uplinks::default() };
+    match recorded.wait(&netlink, (Instant::now(), CARDS), &say).await {
+        Ok(()) => Ok(true),
+        Err(NetworkError::NotReady { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Records this machine as that of the state, before there is one and when its parts change.
 pub(super) async fn remember(paths: &Paths) {
-    let here = Machine::here(paths, machine::cards(paths).await);
+    let cards = machine::cards(paths).await.unwrap_or_else(|error| {
+        tracing::warn!("the cards are not recorded: {}", chain(&error));
+        Vec::new()
+    });
+    let here = Machine::here(paths, cards);
     if let Err(error) = here.record(paths) {
         tracing::warn!("the machine cannot be recorded: {}", chain(&error));
     }

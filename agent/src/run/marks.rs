@@ -8,6 +8,7 @@
 //! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
+//! | `bridge-cut-off` | an attempt at the bridge begins | it ends, in any way but with the agent | the next attempt, which counts |
 //! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
 //! | `ovn-remote-forgotten` | OVN's remote is cleared | end of boot | the next run, which leaves the remote alone |
 //!
@@ -60,6 +61,26 @@ pub(crate) fn chosen(paths: &Paths) {
 pub(crate) fn bridge_undecided(paths: &Paths) {
     set(&paths.owns_bridge());
     set(&paths.bridge_undecided());
+}
+
+/// An attempt at the automatic bridge begins: the number of attempts in a row that ended with the agent before it.
+pub(super) fn bridge_begins(paths: &Paths) -> u32 {
+    let mark = paths.bridge_cut_off();
+    let text = durable::read(&mark).unwrap_or_else(|error| {
+        warn(Err(error));
+        None
+    });
+    let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
+    let before: u32 = text.trim().parse().unwrap_or_default();
+    let made = mark.parent().map_or(Ok(()), create_runtime_dir);
+    let text = before.saturating_add(1).to_string();
+    warn(made.and_then(|()| durable::write(&mark, text.as_bytes(), 0o644)));
+    before
+}
+
+/// The attempt has ended, and the agent goes on.
+pub(super) fn bridge_ends(paths: &Paths) {
+    clear(&paths.bridge_cut_off());
 }
 
 /// Whether a unit waits for a mark to go.
@@ -228,6 +249,15 @@ mod tests {
         undecided_at_boot(&paths);
         assert!(!is_undecided(&paths));
         Ok(())
+    }
+
+    #[test]
+    fn attempts_that_end_with_the_agent_are_counted() {
+        let root = tempfile::tempdir().expect("a directory");
+        let paths = Paths::new(root.path());
+        assert_eq!([0; 3].map(|_| bridge_begins(&paths)), [0, 1, 2]);
+        bridge_ends(&paths);
+        assert_eq!(bridge_begins(&paths), 0);
     }
 
     #[test]

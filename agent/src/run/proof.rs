@@ -191,7 +191,7 @@ async fn repair(
         }
     };
     let repaired = match network.activate(&expected.profiles, &say).await {
-        Ok(()) => wait(run, expected, netlink, bound).await,
+        Ok(()) => released(run, expected, wait(run, expected, netlink, bound)).await,
         Err(NetworkError::NoProfile) => Err(lack),
         Err(error) => {
             tracing::warn!("{}", chain(&error));

@@ -1,14 +1,22 @@
 //! Replacement of one document by the next; nmstate itself merges states.
 
+use std::collections::HashMap;
+
 use nmstate::{
     DnsClientState, DnsState, Interface, InterfaceState, NetworkState, RouteEntry, RouteRuleState,
     RouteState,
 };
 
 use super::{names, parent};
+use crate::model::{OvsMap, OvsSetting};
 
-/// `desired`, which also removes everything only `previous` declares.
-pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> NetworkState {
+/// `desired`, which also removes everything only `previous` declares. `settings` are those of Open vSwitch at present: one with
+/// another value than the document's is somebody else's by now.
+pub(super) fn replacing(
+    desired: &NetworkState,
+    previous: &NetworkState,
+    settings: &[OvsSetting],
+) -> NetworkState {
     // The document before may call a card by another of its names.
     let mut previous = previous.clone();
     names::resolve(&mut previous, |wanted| names::in_resolved(desired, wanted));
@@ -73,5 +81,36 @@ pub(super) fn replacing(desired: &NetworkState, previous: &NetworkState) -> Netw
         dns.config = Some(DnsClientState::new());
         desired.dns = Some(dns);
     }
+    for (map, key) in former_settings(&previous, settings) {
+        let ovsdb = desired.ovsdb.get_or_insert_default();
+        let keys = match map {
+            OvsMap::ExternalIds => &mut ovsdb.external_ids,
+            OvsMap::OtherConfig => &mut ovsdb.other_config,
+        };
+        // An empty map removes all of it.
+        match keys {
+            Some(keys) if keys.is_empty() => {}
+            Some(keys) => _ = keys.entry(key).or_insert(None),
+            None => *keys = Some(HashMap::from([(key, None)])),
+        }
+    }
     desired
+}
+
+/// The settings of Open vSwitch that have the value of the document before.
+fn former_settings(
+    previous: &NetworkState,
+    settings: &[OvsSetting],
+) -> impl Iterator<Item = (OvsMap, String)> {
+    let maps = previous.ovsdb.iter().flat_map(|ovsdb| {
+        [(OvsMap::ExternalIds, &ovsdb.external_ids), (OvsMap::OtherConfig, &ovsdb.other_config)]
+    });
+    let former = maps.flat_map(|(map, keys)| {
+        keys.iter().flatten().map(move |(key, value)| (map, key.clone(), value.clone()))
+    });
+    former.filter_map(|(map, key, value)| {
+        let is_it = |it: &&OvsSetting| it.map == map && it.key == key;
+        let now = settings.iter().find(is_it)?.value.as_ref()?;
+        (value.as_ref() == Some(now)).then_some((map, key))
+    })
 }

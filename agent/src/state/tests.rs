@@ -202,7 +202,7 @@ fn a_default_route_with_filled_in_defaults_is_no_drift() -> Result {
 
 #[test]
 fn replacing_takes_away_what_is_no_longer_mentioned() -> Result {
-    let yaml = state(DUMMY)?.replacing(&state(BR_EX)?).to_yaml()?;
+    let yaml = state(DUMMY)?.replacing(&state(BR_EX)?, &[]).to_yaml()?;
     assert_eq!(yaml.matches("state: absent").count(), 3, "{yaml}");
     assert!(yaml.contains("dns-resolver"), "{yaml}");
     Ok(())
@@ -211,7 +211,7 @@ fn replacing_takes_away_what_is_no_longer_mentioned() -> Result {
 #[test]
 fn replacing_takes_away_a_changed_gateway() -> Result {
     let new = BR_EX.replace("next-hop-address: 192.0.2.1", "next-hop-address: 192.0.2.2");
-    let yaml = state(&new)?.replacing(&state(BR_EX)?).to_yaml()?;
+    let yaml = state(&new)?.replacing(&state(BR_EX)?, &[]).to_yaml()?;
     assert!(yaml.contains("next-hop-address: 192.0.2.1"), "{yaml}");
     assert!(yaml.contains("next-hop-address: 192.0.2.2"), "{yaml}");
     assert_eq!(yaml.matches("state: absent").count(), 1, "{yaml}");
@@ -220,7 +220,7 @@ fn replacing_takes_away_a_changed_gateway() -> Result {
 
 #[test]
 fn replacing_by_the_same_changes_nothing() -> Result {
-    assert!(!state(BR_EX)?.replacing(&state(BR_EX)?).to_yaml()?.contains("absent"));
+    assert!(!state(BR_EX)?.replacing(&state(BR_EX)?, &[]).to_yaml()?.contains("absent"));
     Ok(())
 }
 

@@ -27,7 +27,9 @@ pub(super) fn of(state: &NetworkState) -> Wants {
     // A bridge of Open vSwitch and its interface have one name.
     wants.addressable.dedup();
     for dynamic in &mut wants.dynamic {
-        dynamic.takes_gateway &= !is_empty_bridge(state, &dynamic.link);
+        if is_empty_bridge(state, &dynamic.link) {
+            dynamic.takes_gateway.clear();
+        }
     }
     for route in state.routes.config.iter().flatten().filter(|r| is_main_default(r)) {
         of_default_route(state, route, &mut wants);
@@ -84,9 +86,18 @@ fn ovs_settings(state: &NetworkState) -> Vec<OvsKey> {
 const MAIN: [u32; 2] = [0, 254];
 
 /// Whether this is a default route of the node itself; other tables are for VRFs and rules.
+/// Whether an automatic default route is accepted, and leads out of the node: policy routing has it in a table of its own.
+fn leads(auto_gateway: Option<bool>, auto_routes: Option<bool>, table: Option<u32>) -> bool {
+    auto_gateway != Some(false) && auto_routes != Some(false) && is_main(table)
+}
+
+fn is_main(table: Option<u32>) -> bool {
+    table.is_none_or(|table| MAIN.contains(&table))
+}
+
 fn is_main_default(route: &RouteEntry) -> bool {
     matches!(route.destination.as_deref(), Some("0.0.0.0/0" | "::/0"))
-        && route.table_id.is_none_or(|table| MAIN.contains(&table))
+        && is_main(route.table_id)
         && route.vrf_name.is_none()
         && route.state != Some(RouteState::Absent)
 }
@@ -230,13 +241,16 @@ fn of_interface(iface: &Interface, state: &NetworkState, declared: &[&str], want
     }
     let v4_dynamic = v4.is_some_and(|ip| ip.dhcp == Some(true));
     if v4_dynamic || v6_auto {
-        let v4_gateway = v4_dynamic && v4.is_some_and(|ip| ip.auto_gateway != Some(false));
-        let v6_gateway = v6_auto && v6.is_some_and(|ip| ip.auto_gateway != Some(false));
+        let v4_gateway =
+            v4.filter(|ip| v4_dynamic && leads(ip.auto_gateway, ip.auto_routes, ip.auto_table_id));
+        let v6_gateway =
+            v6.filter(|ip| v6_auto && leads(ip.auto_gateway, ip.auto_routes, ip.auto_table_id));
+        let takes_gateway = [v4_gateway.map(|_| Family::Ipv4), v6_gateway.map(|_| Family::Ipv6)];
         wants.dynamic.push(Dynamic {
             link: name,
             v4: v4_dynamic,
             v6: v6_auto,
-            takes_gateway: v4_gateway || v6_gateway,
+            takes_gateway: takes_gateway.into_iter().flatten().collect(),
             is_optional: false,
         });
     }

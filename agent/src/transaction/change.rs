@@ -72,7 +72,7 @@ impl<N: Network> Transaction<'_, N> {
             let applied = self.service_file(file, before, held.take());
             self.phase(Phase::Apply, t.apply.get(), applied).await?;
         }
-        let full = change.previous.map(|p| desired.replacing(p));
+        let full = change.previous.map(|p| desired.replacing(p, &before.ovs_settings));
         let full = full.as_ref().unwrap_or(desired);
         self.phase(Phase::Apply, t.apply.get(), self.network.apply(full, before, held.as_ref()))
             .await?;

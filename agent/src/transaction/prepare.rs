@@ -14,7 +14,7 @@ use crate::{
         commit::{self, Commit},
         journal::{self, Journal, Kind},
     },
-    model::{Before, Wants, WayBack},
+    model::{Before, Family, Wants, WayBack},
     network::{Network, NetworkError, takeover::Leftovers},
     probe::{self, Probe},
     state::{Parsed, State},
@@ -39,7 +39,7 @@ impl<N: Network> Transaction<'_, N> {
         trial: Option<&TrialFile>,
         probed: &mut Probed,
     ) -> Phased<Prepared> {
-        let DocumentChange { document, parsed, service_files, previous: _ } = change;
+        let DocumentChange { document, parsed, service_files, previous } = change;
         let first = parsed.first_wants();
         self.ready(&first).await?;
         let current = match parsed.needs_current() {
@@ -58,11 +58,19 @@ impl<N: Network> Transaction<'_, N> {
             .await?;
         // After the resolution, since the document's names of links may differ from the kernel's.
         let mut wants = desired.wants();
+        // Those of the document before may go, and a roll back returns them.
+        let former = previous.iter().flat_map(|previous| previous.wants().ovs_settings);
+        for setting in former.filter(|setting| setting.key.is_some()) {
+            if !wants.ovs_settings.contains(&setting) {
+                wants.ovs_settings.push(setting);
+            }
+        }
         if parsed.needs_current() {
             self.ready(&wants).await?;
         }
-        let mut plan =
-            probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
+        let given: Vec<Family> = wants.may_lead().into_iter().map(|(family, _)| family).collect();
+        let gateways = (&wants.gateways[..], &given[..]);
+        let mut plan = probe::plan(&self.settings.probe, gateways, &wants.name_servers, self.paths);
         plan.retain(|it| !wants.without_gateway.iter().any(|family| it.is_gateway_of(*family)));
         let way_back = WayBack {
             // The checkpoint outlasts the wait for the confirmation.
@@ -113,7 +121,7 @@ impl<N: Network> Transaction<'_, N> {
         self.ready(&wants).await?;
         // A gateway of the old network decides only if it answered before: the bridge must not ask
         // more of a network than the network was.
-        let plan = probe::plan(&self.settings.probe, &[], &[], self.paths);
+        let plan = probe::plan(&self.settings.probe, (&[], &[]), &[], self.paths);
         let leftovers = async |before: &Before| Ok(Leftovers::of(&profiles.remove, before));
         let checkpoint_seconds = self.settings.timeout.checkpoint_seconds();
         let way_back = WayBack { checkpoint_seconds, reapply: false };

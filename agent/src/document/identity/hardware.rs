@@ -13,16 +13,13 @@ use crate::{
 
 /// Physical NICs in the order of their names, each with its permanent address if the kernel knows
 /// one, else the address in use. A foreign root has its own `/sys`.
-pub(crate) async fn cards(paths: &Paths) -> Vec<Card> {
-    let mut cards = match found(paths).await {
-        Ok(cards) => cards,
-        Err(error) => {
-            tracing::warn!(error = %error, "MAC addresses cannot be read; going on without");
-            Vec::new()
-        }
-    };
+///
+/// # Errors
+/// The kernel's list of links cannot be read: a node with unknown cards is none without cards, whose files would count for nothing.
+pub(crate) async fn cards(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {
+    let mut cards = found(paths).await?;
     cards.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    cards
+    Ok(cards)
 }
 
 async fn found(paths: &Paths) -> Result<Vec<Card>, NetlinkError> {

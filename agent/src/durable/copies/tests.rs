@@ -55,6 +55,25 @@ fn edited_deleted_and_new_profiles_are_undone() -> Tested {
     Ok(())
 }
 
+/// NetworkManager follows a link to a profile, and puts a file in its place when it writes the profile.
+#[test]
+fn a_profile_that_is_a_link_comes_back_with_its_content() -> Tested {
+    let (root, paths, copies) = node()?;
+    let profile = paths.under("/etc/NetworkManager/system-connections/eno1.nmconnection");
+    let target = root.path().join("eno1.nmconnection");
+    fs::write(&target, "interface-name=eno1\n")?;
+    std::os::unix::fs::symlink(&target, &profile)?;
+    save(&paths, &copies, &scope(false))?;
+    assert!(restore(&paths, &copies, true)?.is_empty());
+    assert!(profile.is_symlink());
+
+    fs::remove_file(&profile)?;
+    fs::write(&profile, "interface-name=eno1\nslave-type=ovs-port\n")?;
+    assert_eq!(restore(&paths, &copies, true)?, std::slice::from_ref(&profile));
+    assert_eq!(fs::read_to_string(&profile)?, "interface-name=eno1\n");
+    Ok(())
+}
+
 #[test]
 fn files_of_others_stay() -> Tested {
     let (_root, paths, copies) = node()?;

@@ -1,10 +1,13 @@
 //! The parts of the document before that a document takes away.
 
+use serde_json::json;
+
 use super::{BR_EX, DUMMY, Result, state};
+use crate::model::{OvsMap, OvsSetting};
 
 /// `new` in place of `old`.
 fn replaced(new: &str, old: &str) -> Result<serde_json::Value> {
-    Ok(serde_json::to_value(state(new)?.replacing(&state(old)?).0)?)
+    Ok(serde_json::to_value(state(new)?.replacing(&state(old)?, &[]).0)?)
 }
 
 /// Names of the entries below these keys that are to go, each by its value of `key`.
@@ -92,5 +95,44 @@ fn name_servers_go_where_only_the_document_before_has_some() -> Result {
     let other = format!("{DUMMY}dns-resolver: {{config: {{server: [192.0.2.9]}}}}\n");
     let kept = has_dns(&other, BR_EX)?.unwrap_or_default();
     assert_eq!(kept["server"], serde_json::json!(["192.0.2.9"]));
+    Ok(())
+}
+
+#[test]
+fn settings_of_open_vswitch_go_unless_somebody_has_changed_them() -> Result {
+    let old = "\
+ovs-db:
+  external_ids: {site: north, rack: '7', gone: x}
+  other_config: {n-handler-threads: '2', dpdk-init: 'true'}
+";
+    let setting = |map, key: &str, value: Option<&str>| OvsSetting {
+        map,
+        key: key.to_owned(),
+        value: value.map(str::to_owned),
+    };
+    let now = [
+        setting(OvsMap::ExternalIds, "site", Some("north")),
+        setting(OvsMap::ExternalIds, "rack", Some("8")),
+        setting(OvsMap::ExternalIds, "gone", None),
+        setting(OvsMap::OtherConfig, "n-handler-threads", Some("2")),
+        setting(OvsMap::OtherConfig, "dpdk-init", Some("true")),
+    ];
+    for (new, expected) in [
+        (
+            "interfaces: []",
+            json!({"external_ids": {"site": null}, "other_config": {"dpdk-init": null, "n-handler-threads": null}}),
+        ),
+        (
+            "ovs-db: {other_config: {dpdk-init: 'true'}}",
+            json!({"external_ids": {"site": null}, "other_config": {"dpdk-init": "true", "n-handler-threads": null}}),
+        ),
+        (
+            "ovs-db: {external_ids: {}}",
+            json!({"external_ids": {}, "other_config": {"dpdk-init": null, "n-handler-threads": null}}),
+        ),
+    ] {
+        let replaced = serde_json::to_value(state(new)?.replacing(&state(old)?, &now).0)?;
+        assert_eq!(replaced["ovs-db"], expected, "{new}");
+    }
     Ok(())
 }

@@ -144,12 +144,15 @@ fn the_network_may_give_a_default_route_unless_the_document_refuses_it() -> Resu
         )
     };
     let no = ", auto-gateway: false";
+    let (ipv4, ipv6) = (Family::Ipv4, Family::Ipv6);
     for (ip, takes_gateway) in [
-        (dual("", ""), true),
-        (dual(no, ""), true),
-        (dual("", no), true),
-        (dual(no, no), false),
-        (format!("ipv4: {{enabled: true, dhcp: true{no}}}"), false),
+        (dual("", ""), &[ipv4, ipv6][..]),
+        (dual(no, ""), &[ipv6]),
+        (dual("", no), &[ipv4]),
+        (dual(no, no), &[]),
+        (format!("ipv4: {{enabled: true, dhcp: true{no}}}"), &[]),
+        (dual(", auto-routes: false", ", auto-route-table-id: 100"), &[]),
+        (dual(", auto-route-table-id: 254", ", auto-route-table-id: 0"), &[ipv4, ipv6]),
     ] {
         let text = format!("interfaces: [{{name: eno1, type: ethernet, state: up, {ip}}}]");
         assert_eq!(wants(&text)?.dynamic[0].takes_gateway, takes_gateway, "{ip}");
@@ -174,7 +177,7 @@ fn nobody_answers_on_a_bridge_without_ports() -> Result {
         ),
     ] {
         let found = wants(&format!("interfaces: [{interfaces}]"))?;
-        assert_eq!(found.dynamic[0].takes_gateway, takes_gateway, "{interfaces}");
+        assert_eq!(!found.dynamic[0].takes_gateway.is_empty(), takes_gateway, "{interfaces}");
     }
     Ok(())
 }

@@ -1,0 +1,54 @@
+//! A family of addresses that the network gives after the boot has gone on: the next boot waits for it too. A router may send its
+//! advertisement long after the lease of IPv4, as behind a port of a switch that is learning; kubelet has one family then, in each
+//! boot, as long as no record has the other.
+
+use std::time::Duration;
+
+use nmgen::chain;
+
+use super::{
+    in_force::recorded_in_force, last_good::last_good_if_readable, signals::stoppable, waits,
+};
+use crate::{
+    client::netlink::Netlink, error::Error, lock, network::NetworkError, paths::Paths,
+    settings::Usable,
+};
+use tokio::sync::watch;
+
+/// A port of a switch with spanning tree forwards after 30 s; another 30 s until a router has answered.
+const LATE: Duration = Duration::from_secs(60);
+
+/// Records such families, at most for a minute and without the lock: other runs go first.
+pub(crate) async fn record_families(paths: &Paths, stop: &watch::Receiver<bool>) {
+    match record(paths, stop).await {
+        Ok(None) => {}
+        Ok(Some(families)) => {
+            tracing::info!("{families} came late, and is recorded: the next boot waits for it")
+        }
+        Err(Error::Stopped) => {}
+        Err(error) => tracing::warn!("families that come late are not recorded: {}", chain(&error)),
+    }
+}
+
+async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<String>, Error> {
+    let Some((record, _, uplinks)) = recorded_in_force(paths) else { return Ok(None) };
+    let Some(state) = last_good_if_readable(paths, &record) else { return Ok(None) };
+    let netlink = Netlink::connect().map_err(NetworkError::from)?;
+    let wants = state.wants();
+    let late = stoppable(stop, uplinks.with_late_families(&netlink, &wants, LATE)).await?;
+    let Some(late) = late else { return Ok(None) };
+    let turn = Usable::load(paths).settings.wait.turn.get();
+    let lock = stoppable(stop, lock::take(paths, "apply", turn, waits)).await?;
+    // Another run may have changed the record meanwhile.
+    let (before, now) = (record, recorded_in_force(paths));
+    let Some((mut record, _, _)) = now.filter(|(now, _, it)| *now == before && *it == uplinks)
+    else {
+        return Ok(None);
+    };
+    let files = record.applied_service_files(&[]);
+    let new = late.families.iter().filter(|it| !uplinks.families.contains(it));
+    let families: Vec<String> = new.map(ToString::to_string).collect();
+    record.complete(paths, late, &files)?;
+    lock.unsign();
+    Ok(Some(families.join(" and ")))
+}
