@@ -54,6 +54,15 @@ pub(crate) struct Run<'a> {
     lock: Lock,
 }
 
+/// Caller of an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Caller {
+    /// A service, for which the boot waits: its attempt decides whether that goes on.
+    Service,
+    /// Somebody at a terminal. dayone.service goes on trying after a failure.
+    Person,
+}
+
 /// How far an attempt goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {

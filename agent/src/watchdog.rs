@@ -3,7 +3,7 @@
 
 use std::{
     future::Future,
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread,
     time::Duration,
 };
@@ -31,7 +31,16 @@ pub(crate) async fn guarded<T>(work: impl Future<Output = T>) -> T {
     if let Err(error) = thread::Builder::new().name("watchdog".into()).spawn(watch) {
         tracing::warn!(error = %error, "no thread to end the process when it stands still");
     }
-    let mut interval = tokio::time::interval(slice / 2);
+    beside_signs_of_life(work, &alive, slice / 2).await
+}
+
+/// Runs `work`, and gives a sign of life at each interval.
+async fn beside_signs_of_life<T>(
+    work: impl Future<Output = T>,
+    alive: &Sender<()>,
+    interval: Duration,
+) -> T {
+    let mut interval = tokio::time::interval(interval);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut work = std::pin::pin!(work);
     loop {
@@ -98,7 +107,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_long_wait_is_no_standstill() {
-        guarded(tokio::time::sleep(3 * LIMIT)).await;
+    async fn a_long_wait_gives_signs_of_life() {
+        let (alive, signs) = mpsc::channel();
+        let slice = LIMIT / SLICES;
+        beside_signs_of_life(tokio::time::sleep(3 * LIMIT), &alive, slice).await;
+        assert!(signs.try_iter().count() >= 30);
     }
 }

@@ -9,7 +9,7 @@ use crate::{
     error::Error,
     paths::Paths,
     run::{
-        Ended, Extent,
+        Caller, Ended, Extent,
         decide::attempt,
         late, refused,
         retry::{self, Stop},
@@ -25,7 +25,7 @@ pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Resu
     let extent = if retry { Extent::Forgiving } else { Extent::Whole };
     if keep_trying {
         let once = async |stop: &Stop, extent| {
-            let ended = attempt(paths, stop, extent, true).await;
+            let ended = attempt(paths, stop, extent, Caller::Service).await;
             if matches!(ended, Ended::Good) {
                 late::record_families(paths, stop).await;
             }
@@ -38,7 +38,7 @@ pub(crate) async fn apply(paths: &Paths, retry: bool, keep_trying: bool) -> Resu
     if needs_ovs == Some(true) {
         services::open_vswitch(paths).await?;
     }
-    attempt(paths, &stop, extent, false).await.result()?;
+    attempt(paths, &stop, extent, Caller::Person).await.result()?;
     match needs_ovs {
         Some(_) => works(paths).await.inspect_err(refused),
         None => Ok(()),

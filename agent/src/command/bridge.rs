@@ -4,7 +4,7 @@ use crate::{
     error::Error,
     paths::Paths,
     run::{
-        Extent,
+        Caller, Extent,
         bridge::attempt,
         retry::{self, Stop},
         signals::Signals,
@@ -14,8 +14,8 @@ use crate::{
 /// Tries once, or until br-ex is there.
 pub(crate) async fn bridge(paths: &Paths, keep_trying: bool) -> Result<(), Error> {
     if keep_trying {
-        let once = async |stop: &Stop, _| attempt(paths, stop, true).await;
+        let once = async |stop: &Stop, _| attempt(paths, stop, Caller::Service).await;
         return retry::repeat(paths, Extent::Whole, &retry::BRIDGE, once).await;
     }
-    attempt(paths, &Signals::listen()?.stop, false).await.result()
+    attempt(paths, &Signals::listen()?.stop, Caller::Person).await.result()
 }

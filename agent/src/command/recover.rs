@@ -8,7 +8,7 @@ use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     durable::{
         journal::{self, Journal},
-        machine::{self, Of},
+        machine::{self, Owner},
     },
     error::Error,
     lock,
@@ -35,18 +35,16 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;
     // dayone.service sets it aside, and looks at the cards, which are not known yet, where these decide.
-    match machine::of_state(paths) {
-        Of::This => {}
-        Of::Another => {
-            tracing::warn!("/var/lib/dayone is another installation's: nothing of it is recovered");
-            return Ok(());
+    let others = match machine::of_state(paths) {
+        Owner::ThisInstallation => None,
+        Owner::Another => Some("is another installation's: nothing of it is recovered"),
+        Owner::DecidedByCards => {
+            Some("may be another machine's: nothing is recovered before its cards are known")
         }
-        Of::ThatOfItsCards => {
-            tracing::warn!(
-                "/var/lib/dayone may be another machine's: nothing is recovered before its cards are known"
-            );
-            return Ok(());
-        }
+    };
+    if let Some(why) = others {
+        tracing::warn!("/var/lib/dayone {why}");
+        return Ok(());
     }
     // One that was set aside may be below the open one.
     loop {

@@ -44,16 +44,16 @@ impl Machine {
     }
 
     /// Owner of this recorded state, seen from the machine `here`. An identifier that either side lacks is not compared.
-    pub(crate) fn on(&self, here: &Self) -> Of {
+    pub(crate) fn on(&self, here: &Self) -> Owner {
         let differ =
             |a: &str, b: &str| !a.is_empty() && !b.is_empty() && !a.eq_ignore_ascii_case(b);
         if differ(&self.machine_id, &here.machine_id) {
-            return Of::Another;
+            return Owner::Another;
         }
         // The machine-id may come with the image of a seed, as that of an image-based upgrade does (lifecycle-agent).
         match differ(&self.system_uuid, &here.system_uuid) && !self.cards.is_empty() {
-            true => Of::ThatOfItsCards,
-            false => Of::This,
+            true => Owner::DecidedByCards,
+            false => Owner::ThisInstallation,
         }
     }
 
@@ -104,19 +104,19 @@ pub(crate) async fn cards(paths: &Paths) -> Result<Vec<String>, NetlinkError> {
 
 /// The owner of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Of {
+pub(crate) enum Owner {
     /// This installation's.
-    This,
+    ThisInstallation,
     /// Another installation's, or another machine's.
     Another,
     /// The mainboard differs: this machine's if one of the recorded cards is here.
-    ThatOfItsCards,
+    DecidedByCards,
 }
 
 /// The owner of the state, before the cards are known.
-pub(crate) fn of_state(paths: &Paths) -> Of {
+pub(crate) fn of_state(paths: &Paths) -> Owner {
     let recorded = Machine::recorded(paths);
-    recorded.map_or(Of::This, |it| it.on(&Machine::here(paths, Vec::new())))
+    recorded.map_or(Owner::ThisInstallation, |it| it.on(&Machine::here(paths, Vec::new())))
 }
 
 /// Whether systemd has mounted an ID of this boot over the file, as long as it cannot write there (machine-id(5)): the next boot
@@ -188,14 +188,18 @@ mod tests {
             ("no SMBIOS any more", machine("a1", "", &["52:54:00:00:00:03"]), false),
         ] {
             let told = match own.on(&here) {
-                Of::This => false,
-                Of::Another => true,
-                Of::ThatOfItsCards => !own.has_card_of(&here),
+                Owner::ThisInstallation => false,
+                Owner::Another => true,
+                Owner::DecidedByCards => !own.has_card_of(&here),
             };
             assert_eq!(told, is_other, "{why}");
         }
         let unknown = machine("a1", "4C4C4544-0000", &[]);
-        assert_eq!(unknown.on(&machine("a1", "4c4c4544-1111", &[])), Of::This, "no evidence");
+        assert_eq!(
+            unknown.on(&machine("a1", "4c4c4544-1111", &[])),
+            Owner::ThisInstallation,
+            "no evidence"
+        );
     }
 
     #[test]
@@ -246,11 +250,15 @@ mod tests {
         let paths = Paths::new(root.path());
         for _ in 0..2 {
             state_of_another(&paths)?;
-            assert_eq!(of_state(&paths), Of::This, "a machine without a machine-id tells nothing");
+            assert_eq!(
+                of_state(&paths),
+                Owner::ThisInstallation,
+                "a machine without a machine-id tells nothing"
+            );
             std::fs::create_dir_all(paths.dmi(""))?;
             std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
             std::fs::write(paths.machine_id(), "b2\n")?;
-            assert_eq!(of_state(&paths), Of::Another);
+            assert_eq!(of_state(&paths), Owner::Another);
             let aside = set_aside(&paths)?;
             assert_eq!(Record::load(&paths), Record::default());
             assert!(!paths.applied().exists() && !paths.transaction().exists());
@@ -258,7 +266,7 @@ mod tests {
             for file in ["applied", "record.json", "last-good.yml", "transaction", "machine.json"] {
                 assert!(aside.join(file).exists(), "{file}");
             }
-            assert_eq!(of_state(&paths), Of::This);
+            assert_eq!(of_state(&paths), Owner::ThisInstallation);
             std::fs::remove_file(paths.machine_id())?;
         }
         Ok(())

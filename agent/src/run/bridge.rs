@@ -6,7 +6,7 @@ use nmgen::chain;
 use tokio::sync::watch;
 
 use super::{
-    Ended, Run, fault_of, last_good::removed, marks, no_bridge, peers, recover, refused,
+    Caller, Ended, Run, fault_of, last_good::removed, marks, no_bridge, peers, recover, refused,
     signals::stoppable,
 };
 use crate::{
@@ -20,8 +20,8 @@ use crate::{
     transaction::{BridgeChange, Change},
 };
 
-/// Tries once, under the lock; `decides` says whether the boot waits for it.
-pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides: bool) -> Ended {
+/// Tries once, under the lock. The boot waits for a service's attempt.
+pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, caller: Caller) -> Ended {
     if !peers::is_ovn_kubernetes(paths) {
         no_bridge("the cluster's network is not OVN-Kubernetes: br-ex is not needed");
         return Ended::Good;
@@ -30,14 +30,14 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, decides
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
-    if !decides {
-        return Box::pin(attempt_of(&run, decides)).await;
+    if caller == Caller::Person {
+        return Box::pin(attempt_of(&run, caller)).await;
     }
     let cut_off = marks::bridge_begins(paths);
     let most = run.settings.max_attempts;
     let ended = match most != 0 && cut_off >= most {
         true => leave_to_others(&run, cut_off).await,
-        false => Box::pin(attempt_of(&run, decides)).await,
+        false => Box::pin(attempt_of(&run, caller)).await,
     };
     marks::bridge_ends(paths);
     ended
@@ -61,8 +61,8 @@ async fn leave_to_others(run: &Run<'_>, cut_off: u32) -> Ended {
 }
 
 /// Tries once.
-async fn attempt_of(run: &Run<'_>, decides: bool) -> Ended {
-    let paths = run.paths;
+async fn attempt_of(run: &Run<'_>, caller: Caller) -> Ended {
+    let (paths, decides) = (run.paths, caller == Caller::Service);
     // Where br-ex is a document's, a start after a crash is skipped, and nobody would take the mark away.
     if decides && !paths.bridge_of_document().exists() {
         marks::bridge_undecided(paths);

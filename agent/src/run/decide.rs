@@ -6,7 +6,7 @@ use nmgen::chain;
 use tokio::sync::watch;
 
 use super::{
-    Ended, Extent, Run,
+    Caller, Ended, Extent, Run,
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
@@ -37,23 +37,26 @@ use crate::{
     transaction::{Change, DocumentChange, Failure, PhaseError},
 };
 
-/// Tries once; `decides` says whether a failure may let the boot go on.
+/// Tries once. Only a service's failure may let the boot go on.
 ///
 /// The steps are boxed: a single future is too deep for the compiler.
 pub(crate) async fn attempt(
     paths: &Paths,
     stop: &watch::Receiver<bool>,
     extent: Extent,
-    decides: bool,
+    caller: Caller,
 ) -> Ended {
     let run = match Run::begin(paths, "apply", stop).await {
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
-    let earlier = if decides { None } else { StatusFile::load(paths).ok().flatten() };
-    if decides {
-        marks::undecided(paths);
-    }
+    let earlier = match caller {
+        Caller::Service => {
+            marks::undecided(paths);
+            None
+        }
+        Caller::Person => StatusFile::load(paths).ok().flatten(),
+    };
     let error = match Box::pin(decide(&run, extent)).await {
         Ok(success) => return ended_well(&run, success).await,
         Err(error) => error,
@@ -86,7 +89,7 @@ pub(crate) async fn attempt(
         s.last_good_in_force = matches!(standing, Some(Standing::Carries(_)));
     });
     run.failed(&error);
-    if !decides {
+    if caller == Caller::Person {
         return Ended::Failed(error);
     }
     let document = run.status.get().document.unwrap_or_else(|| "the document".into());

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::Run;
 use crate::{
     client::netlink::Netlink,
-    durable::machine::{self, Machine, Of},
+    durable::machine::{self, Machine, Owner},
     model::{LinkRef, Mac, Uplinks},
     network::NetworkError,
     paths::Paths,
@@ -21,9 +21,9 @@ const CARDS: Duration = Duration::from_secs(10);
 pub(super) async fn set_others_aside(run: &Run<'_>) {
     let paths = run.paths;
     match machine::of_state(paths) {
-        Of::This => return,
-        Of::Another => {}
-        Of::ThatOfItsCards => {
+        Owner::ThisInstallation => return,
+        Owner::Another => {}
+        Owner::DecidedByCards => {
             let recorded = Machine::recorded(paths).unwrap_or_default();
             match is_here(run, &recorded).await {
                 Ok(true) => return,
