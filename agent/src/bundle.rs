@@ -1,6 +1,7 @@
 //! A node in one file: `dayone collect` writes it, and commands answer from it elsewhere as on the node (`--from`).
 
 mod files;
+mod forms;
 mod journals;
 mod redact;
 mod role;
@@ -73,7 +74,7 @@ pub(crate) struct Bundle {
     pub(crate) facts: Facts,
     pub(crate) journals: Journals,
     pub(crate) files: Vec<File>,
-    /// Places that are left out, as they are beyond a bound.
+    /// Places that are left out, as they are beyond a bound or no files of the agent's.
     pub(crate) left_out: Vec<String>,
 }
 

@@ -99,15 +99,24 @@ pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
     links.iter().filter(|link| link.physical).map(card).collect()
 }
 
-/// Whole trees, of which every file is collected.
-fn trees(paths: &Paths) -> Vec<PathBuf> {
+/// Whole trees, and which names in each are files that are collected; others' files may be anything, such as keys.
+fn trees(paths: &Paths) -> Vec<(PathBuf, fn(&str) -> bool)> {
+    let all = |_: &str| true;
     let manager = ["/etc", "/run", "/usr/lib"].into_iter().flat_map(|root| {
         ["system-connections", "conf.d"].map(|it| format!("{root}/NetworkManager/{it}"))
     });
-    let mut trees = vec![paths.service_files(), paths.state_dir(), paths.runtime_dir()];
-    trees.extend([paths.under("/etc/dayone"), paths.uplinks()]);
-    trees.extend(manager.map(|it| paths.under(&it)));
+    let mut trees: Vec<(PathBuf, fn(&str) -> bool)> =
+        vec![(paths.service_files(), is_document), (paths.state_dir(), all)];
+    trees.push((paths.runtime_dir(), all));
+    trees.push((paths.under("/etc/dayone"), |name| name.ends_with(".toml") || is_document(name)));
+    trees.push((paths.uplinks(), |name| matches!(name, "default_bridge" | "extra_bridge")));
+    trees.extend(manager.map(|it| (paths.under(&it), all as fn(&str) -> bool)));
     trees
+}
+
+/// A document, its copy in force, or what `nmstatectl service` leaves beside a file that it has applied.
+fn is_document(name: &str) -> bool {
+    name == "applied" || [".yml", ".yaml", ".applied"].iter().any(|end| name.ends_with(end))
 }
 
 /// Single files.
@@ -138,8 +147,8 @@ pub(crate) fn files(paths: &Paths, redactor: &mut Redactor) -> (Vec<File>, Vec<S
     for single in singles(paths) {
         taken.take(&single);
     }
-    for tree in trees(paths) {
-        taken.tree(&tree, 4);
+    for (tree, is_wanted) in trees(paths) {
+        taken.tree(&tree, 4, is_wanted);
     }
     taken.units();
     taken.devices();
@@ -176,7 +185,7 @@ impl Taken<'_> {
         }
         match String::from_utf8(bytes) {
             Ok(text) => {
-                let text = self.redactor.file(&text);
+                let text = self.redactor.file(path, &text);
                 self.size += text.len();
                 self.push(path, Kind::File { mode, digest, text });
             }
@@ -216,21 +225,20 @@ impl Taken<'_> {
         }
     }
 
-    /// A directory with everything in it; links to directories are not followed.
-    fn tree(&mut self, directory: &Path, depth: usize) {
+    /// A directory with every file in it whose name is wanted, and the names of the others; links to directories are not followed.
+    fn tree(&mut self, directory: &Path, depth: usize, is_wanted: fn(&str) -> bool) {
         if fs::symlink_metadata(directory).is_ok_and(|it| it.is_dir()) {
             self.push(directory, Kind::Directory);
         }
         for path in self.entries(directory) {
             let is_directory = fs::symlink_metadata(&path).is_ok_and(|it| it.is_dir());
+            let is_file = fs::metadata(&path).is_ok_and(|it| it.is_file());
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
             match (is_directory, depth) {
-                (true, 0) => {
-                    let shown = self.shown(&path);
-                    self.left_out.push(shown);
-                }
-                (true, depth) => self.tree(&path, depth - 1),
-                (false, _) if fs::metadata(&path).is_ok_and(|it| it.is_file()) => self.take(&path),
-                (false, _) => {}
+                (true, 1..) => self.tree(&path, depth - 1, is_wanted),
+                (false, _) if is_file && is_wanted(&name) => self.take(&path),
+                (false, _) if !is_file => {}
+                (true, 0) | (false, _) => self.left_out.push(self.shown(&path)),
             }
         }
     }
@@ -246,7 +254,7 @@ impl Taken<'_> {
                     let inner = self.entries(&entry);
                     inner.iter().filter(|it| is_ours(it)).for_each(|it| self.unit(it));
                 } else if is_ours(&entry) && name.ends_with(".d") {
-                    self.tree(&entry, 0);
+                    self.tree(&entry, 0, |_| true);
                 } else if is_ours(&entry) {
                     self.unit(&entry);
                 }
@@ -301,6 +309,12 @@ mod tests {
             "/etc/NetworkManager/system-connections/a.nmconnection",
             "[connection]\nid=a\n[x]\npsk=s3cretmarker\n",
         )?;
+        let key = "-----BEGIN PRIVATE KEY-----\ns3cretmarker\n-----END PRIVATE KEY-----\n";
+        put("/etc/nmstate/8021x.key", key)?;
+        put("/etc/nmstate/pasted.yml", key)?;
+        put("/etc/dayone/key.pem", key)?;
+        put("/etc/ovnk/tls.key", "s3cretmarker")?;
+        put("/etc/ovnk/extra_bridge", "br-ex1")?;
         put("/etc/systemd/system/multi-user.target.wants/other.service", "")?;
         let wants = paths.under("/etc/systemd/system/multi-user.target.wants/dayone.service");
         symlink("/usr/lib/systemd/system/dayone.service", wants)?;
@@ -318,7 +332,10 @@ mod tests {
         assert!(
             matches!(of(link), Some(Kind::Link { target }) if target.ends_with("dayone.service"))
         );
-        assert!(left_out.is_empty(), "{left_out:?}");
+        assert_eq!(
+            left_out,
+            ["/etc/nmstate/8021x.key", "/etc/dayone/key.pem", "/etc/ovnk/tls.key"]
+        );
         Ok(())
     }
 }

@@ -1,8 +1,12 @@
 //! Secrets, hidden in everything that is collected. Which words are keys of secrets is decided in one place for all of the
 //! project (`nmgen::secret`); here are the forms of NetworkManager's profiles and of Open vSwitch's rows.
 
+use std::path::Path;
+
 use nmgen::secret::{self, HIDDEN, Secrets};
 use serde_json::Value;
+
+use super::forms;
 
 /// Keys of profiles whose values are secrets and no document's (NetworkManager's `NM_SETTING_PARAM_SECRET`).
 const PROFILE_KEYS: [&str; 7] =
@@ -10,6 +14,9 @@ const PROFILE_KEYS: [&str; 7] =
 
 /// Keys of a private key, or of its path.
 const PRIVATE_KEYS: [&str; 2] = ["private-key", "phase2-private-key"];
+
+/// The section whose private key is never a path.
+const WIREGUARD: &str = "wireguard";
 
 /// The section that has nothing else.
 const SECRETS: &str = "vpn-secrets";
@@ -22,23 +29,35 @@ pub(crate) struct Redactor {
 
 impl Redactor {
     /// The text of a file.
-    pub(crate) fn file(&mut self, text: &str) -> String {
-        let text = &without_credentials(text);
-        if is_profile(text) {
+    pub(crate) fn file(&mut self, path: &Path, text: &str) -> String {
+        let text = &forms::without(text);
+        if is_keyfile(path, text) {
             return self.profile(text);
         }
         let secrets = Secrets::of(text);
-        let hidden = secrets.hidden_in(text);
-        if hidden.lines().eq(text.lines()) {
+        let hidden: Vec<String> =
+            secrets.hidden_in(text).lines().map(|line| self.comment(line)).collect();
+        if hidden.iter().map(String::as_str).eq(text.lines()) {
             return text.to_owned();
         }
         self.known.push(secrets);
-        hidden
+        hidden.join("\n") + if text.ends_with('\n') { "\n" } else { "" }
+    }
+
+    /// A line of a document without the secrets in its comment, which no parser tells of.
+    fn comment(&mut self, line: &str) -> String {
+        let Some((before, comment)) = line.split_once('#') else { return line.to_owned() };
+        let secrets = Secrets::of(comment);
+        let hidden = secrets.hidden_in(comment);
+        if hidden != comment {
+            self.known.push(secrets);
+        }
+        format!("{before}#{hidden}")
     }
 
     /// A text that may quote files, such as a journal.
     pub(crate) fn text(&self, text: &str) -> String {
-        let text = &without_credentials(text);
+        let text = &forms::without(text);
         let own = Secrets::of(text).hidden_in(text);
         self.known.iter().fold(own, |text, secrets| secrets.hidden(text))
     }
@@ -50,6 +69,8 @@ impl Redactor {
                 for (key, value) in map {
                     if is_key(key) && !is_place(key, value) || key == SECRETS {
                         hide(value);
+                    } else if let Some(shown) = bytes(value).and_then(|it| shown(&it)) {
+                        *value = serde_json::json!({"type": "s", "data": shown});
                     } else {
                         self.value(value);
                     }
@@ -61,7 +82,7 @@ impl Redactor {
                 items => items.iter_mut().for_each(|it| self.value(it)),
             },
             Value::String(text) => {
-                let shown = without_credentials(text);
+                let shown = forms::without(text);
                 let shown = self.known.iter().fold(shown, |it, own| own.hidden(it));
                 *text =
                     if text.contains('\n') { Secrets::of(&shown).hidden_in(&shown) } else { shown };
@@ -78,9 +99,11 @@ impl Redactor {
                 name.clone_into(&mut section);
             }
             let found = line.split_once('=').filter(|(key, value)| {
-                let key = key.trim();
-                let is_secret = is_key(key) && !is_path(key, value.trim()) || section == SECRETS;
-                is_secret && !key.starts_with('#') && !key.ends_with("-flags")
+                // A line that somebody took out still has the value.
+                let key = key.trim_start_matches(['#', ';', ' ', '\t']).trim_end();
+                let is_path = section != WIREGUARD && is_path(key, value.trim());
+                let is_secret = is_key(key) && !is_path || section == SECRETS;
+                is_secret && !key.ends_with("-flags")
             });
             match found {
                 Some((key, value)) => {
@@ -98,56 +121,56 @@ impl Redactor {
     }
 }
 
-fn is_profile(text: &str) -> bool {
-    text.lines().any(|line| line.trim() == "[connection]")
+/// Whether this is keyfile(5) or NetworkManager.conf(5): by its directory or name, else by what it begins with, as the agent's
+/// copies of profiles do.
+fn is_keyfile(path: &Path, text: &str) -> bool {
+    let is_of_manager = path.components().any(|it| it.as_os_str() == "NetworkManager");
+    let is_section = |line: &str| line.starts_with('[') && line.ends_with(']');
+    let is_said = |line: &&str| !line.is_empty() && !line.starts_with(['#', ';']);
+    is_of_manager
+        || path.extension().is_some_and(|it| it == "nmconnection")
+        || text.lines().map(str::trim).find(is_said).is_some_and(is_section)
 }
 
 fn is_key(key: &str) -> bool {
     secret::is_key(key) || PRIVATE_KEYS.contains(&key) || PROFILE_KEYS.contains(&key)
 }
 
-/// Hides passwords of addresses: `https://user:password@host`, and dracut.cmdline(7)'s `netroot=iscsi:user:password@host`.
-fn without_credentials(text: &str) -> String {
-    let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\');
-    let of_urls = hidden_behind(text, "://", |c| is_end(c) || c == '/');
-    hidden_behind(&of_urls, "iscsi:", is_end)
-}
-
-/// The text with [`HIDDEN`] between the first colon and the last `@` behind each mark, up to an end.
-fn hidden_behind(text: &str, mark: &str, is_end: impl Fn(char) -> bool) -> String {
-    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(mark) {
-        let (before, behind) = rest.split_at(at + mark.len());
-        let (address, next) = behind.split_at(behind.find(&is_end).unwrap_or(behind.len()));
-        shown.push_str(before);
-        let parts = address.rsplit_once('@');
-        match parts.and_then(|(who, host)| Some((who.split_once(':')?.0, host))) {
-            Some((user, host)) => shown.extend([user, ":", HIDDEN, "@", host]),
-            None => shown.push_str(address),
-        }
-        rest = next;
-    }
-    shown + rest
-}
-
-/// Whether this is the path of a private key, and not the key.
+/// Whether this is the path of a private key, and not the key. One key of WireGuard in 64 begins with `/`.
 fn is_path(key: &str, value: &str) -> bool {
-    PRIVATE_KEYS.contains(&key) && (value.starts_with('/') || value.starts_with("file://"))
+    PRIVATE_KEYS.contains(&key)
+        && (value.starts_with('/') || value.starts_with("file://"))
+        && !is_key_of_wireguard(value)
+}
+
+/// 32 bytes in base64.
+fn is_key_of_wireguard(value: &str) -> bool {
+    let is_of_it = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/');
+    value.strip_suffix('=').is_some_and(|it| it.len() == 43 && it.chars().all(is_of_it))
 }
 
 fn is_place(key: &str, value: &Value) -> bool {
     match value {
         Value::String(text) => is_path(key, text),
         // NMState's own field, or a property's bytes as NetworkManager has them.
-        Value::Object(_) => value["data"].as_array().is_some_and(|bytes| {
-            let start: Vec<u8> =
-                bytes.iter().take(7).filter_map(|it| u8::try_from(it.as_u64()?).ok()).collect();
-            is_path(key, &String::from_utf8_lossy(&start))
-        }),
+        Value::Object(_) => bytes(value).is_some_and(|it| is_path(key, it.trim_end_matches('\0'))),
         // Flags, as a count of retries is one.
         Value::Null | Value::Bool(_) => true,
         Value::Number(_) | Value::Array(_) => false,
     }
+}
+
+/// The bytes of a property as NetworkManager has them, as text.
+fn bytes(value: &Value) -> Option<String> {
+    let bytes = value.get("data")?.as_array().filter(|_| value.get("type").is_some())?;
+    let bytes: Option<Vec<u8>> = bytes.iter().map(|it| u8::try_from(it.as_u64()?).ok()).collect();
+    bytes.map(|it| String::from_utf8_lossy(&it).into_owned())
+}
+
+/// The text without secrets, where it has some.
+fn shown(text: &str) -> Option<String> {
+    let shown = forms::without(text);
+    (shown != text).then(|| shown.trim_end_matches('\0').to_owned())
 }
 
 /// A value of a profile keeps its form: a type, and the data.
@@ -170,7 +193,7 @@ mod tests {
         let profile = "[connection]\nid=eno1\n\n[802-1x]\nprivate-key=/etc/k.pem\nprivate-key-password=MARK\n\
                        password-flags=0\n\n[wireguard]\nprivate-key=MARK\n\n[vpn-secrets]\nany=MARK\n\n[wifi-security]\n\
                        wep-key0=MARK\n[802-1x]\nphase2-private-key=data:;base64,MARK\n[proxy]\npac-url=http://u:MARK@h/\n";
-        let shown = redactor.file(&profile.replace("MARK", MARK));
+        let shown = redactor.file(Path::new("a"), &profile.replace("MARK", MARK));
         assert!(!shown.contains(MARK), "{shown}");
         for stays in ["id=eno1", "private-key=/etc/k.pem", "password-flags=0", "[wireguard]"] {
             assert!(shown.contains(stays), "{stays} in {shown}");
@@ -181,14 +204,14 @@ mod tests {
         );
         let document =
             "interfaces:\n- name: eno1\n  802.1x: {identity: a, private-key-password: MARK2}\n";
-        let shown = redactor.file(&document.replace("MARK2", "an0therm4rker"));
+        let shown = redactor.file(Path::new("a.yml"), &document.replace("MARK2", "an0therm4rker"));
         assert_eq!(shown, document.replace("MARK2", HIDDEN));
         let line = "netroot=iscsi:u:MARK:v:MA/RK@192.0.2.1::3260::iqn.a proxy=http://u:MARK@p:1 ip=a:b@c root=http://h/a:b@c";
         let hidden = "netroot=iscsi:u:<hidden>@192.0.2.1::3260::iqn.a proxy=http://u:<hidden>@p:1 ip=a:b@c root=http://h/a:b@c";
-        assert_eq!(redactor.file(&line.replace("MARK", MARK)), hidden);
+        assert_eq!(redactor.file(Path::new("cmdline"), &line.replace("MARK", MARK)), hidden);
         assert_eq!(redactor.text(line), hidden);
         let untouched = "interfaces:\r\n- name: eno1\r\n";
-        assert_eq!(redactor.file(untouched), untouched);
+        assert_eq!(redactor.file(Path::new("a.yml"), untouched), untouched);
         let mut value = serde_json::json!({
             "settings": {"802-1x": {
                 "password": {"type": "s", "data": MARK}, "private-key": {"type": "ay", "data": [1, 2]},
@@ -205,6 +228,46 @@ mod tests {
             "macsec": {"mka-cak": HIDDEN, "mka-ckn": "x"},
             "row": {"options": ["map", [["psk", HIDDEN], ["remote_ip", "192.0.2.1"]]]},
             "text": "why: <hidden>",
+        });
+        assert_eq!(value, expected);
+    }
+
+    /// Forms in which a secret stood in the clear, each with a place where it may stand.
+    #[test]
+    fn secrets_in_odd_forms_are_hidden() {
+        let profile = "/etc/NetworkManager/system-connections/a.nmconnection";
+        let key = format!("/Hm0c{}=", "A".repeat(38));
+        for (path, text) in [
+            (profile, "[connection]\nid=a\n[802-1x]\n#password=MARK\n; psk = MARK\n".to_owned()),
+            (profile, "[802-1x]\nprivate-key=data:;base64,MARK\n".to_owned()),
+            (
+                "/var/lib/dayone/transaction/files/0/a",
+                "# x\n[802-1x]\nprivate-key=data:;base64,MARK\n".to_owned(),
+            ),
+            (profile, "[802-1x]\nclient-cert=pkcs11:object=a?pin-value=MARK\n".to_owned()),
+            (profile, "[wireguard]\nprivate-key=/MARK\n".to_owned()),
+            (
+                "/etc/nmstate/a.yml",
+                "interfaces: []\n# - {name: a, 802.1x: {password: MARK}}\n".to_owned(),
+            ),
+            ("/etc/nmstate/a.yml", "interfaces: []  # psk: MARK\n".to_owned()),
+            ("/proc/cmdline", "a ignition.config.url=https://h/?token=MARK b\n".to_owned()),
+            (profile, format!("[x]\nprivate-key={key}\n")),
+        ] {
+            let shown = Redactor::default().file(Path::new(path), &text.replace("MARK", MARK));
+            let is_hidden =
+                shown.contains(HIDDEN) && !shown.contains(MARK) && !shown.contains(&key);
+            assert!(is_hidden, "{path}: {shown}");
+        }
+        let cert = |text: &str| serde_json::json!({"type": "ay", "data": text.as_bytes()});
+        let mut value = serde_json::json!({
+            "client-cert": cert(&format!("pkcs11:a?pin-value={MARK}\0")), "ca-cert": cert("file:///etc/ca\0"),
+            "private-key": cert("file:///etc/key\0"), "wireguard": {"private-key": key},
+        });
+        Redactor::default().value(&mut value);
+        let expected = serde_json::json!({
+            "client-cert": {"type": "s", "data": "pkcs11:a?pin-value=<hidden>"}, "ca-cert": cert("file:///etc/ca\0"),
+            "private-key": cert("file:///etc/key\0"), "wireguard": {"private-key": HIDDEN},
         });
         assert_eq!(value, expected);
     }
