@@ -1,6 +1,7 @@
 //! A node in one file: `dayone collect` writes it, and commands answer from it elsewhere as on the node (`--from`).
 
 mod files;
+mod form;
 mod forms;
 mod journals;
 mod redact;
@@ -17,6 +18,7 @@ use nmgen::source::bounded;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use self::form::Form;
 pub(crate) use self::{
     files::{Card, File, cards, files},
     journals::Journals,
@@ -31,6 +33,9 @@ pub(crate) const SCHEMA: u32 = 1;
 
 /// The largest file that is read, and what it may unpack to. Collected ones have at most half of it.
 const LIMIT: usize = 64 << 20;
+
+/// The most values of a file that is read: five thousand devices have a fifth of it.
+const VALUES: usize = 2_000_000;
 
 /// Why a file is not a collected node.
 #[derive(Debug, Error)]
@@ -47,6 +52,8 @@ pub(crate) enum BundleError {
     Outside { path: PathBuf, found: String },
     #[error("{path} has more than {limit} files and directories, or deeper ones than a node")]
     TooMany { path: PathBuf, limit: usize },
+    #[error("{path} has more than {limit} values")]
+    TooManyValues { path: PathBuf, limit: usize },
     #[error("{path} cannot be unpacked")]
     Unpack { path: PathBuf, source: io::Error },
     #[error("it cannot be written as JSON")]
@@ -68,7 +75,8 @@ pub(crate) struct Bundle {
     /// The pool of machines, by the configuration that the machine-config-operator has put in place.
     pub(crate) role: Option<String>,
     pub(crate) versions: Versions,
-    /// `dayone status --json`.
+    /// `dayone status --json`, for readers of the file: from afar it is made anew.
+    #[serde(skip_deserializing, default = "unread")]
     pub(crate) status: Told<serde_json::Value>,
     pub(crate) cards: Vec<Card>,
     pub(crate) facts: Facts,
@@ -107,13 +115,18 @@ pub(crate) fn read(path: &Path) -> Result<Bundle, BundleError> {
         false => bytes,
     };
     let decode = |source| BundleError::Decode { path: own(), source };
-    let value: serde_json::Value = serde_json::from_slice(&text).map_err(decode)?;
-    match value["schema"].as_u64() {
-        Some(schema) if schema > u64::from(SCHEMA) => {
-            Err(BundleError::Newer { path: own(), schema })
-        }
-        Some(_) | None => serde_json::from_value(value).map_err(decode),
+    let Form { schema, values } = serde_json::from_slice(&text).map_err(decode)?;
+    if schema > u64::from(SCHEMA) {
+        return Err(BundleError::Newer { path: own(), schema });
     }
+    if values > VALUES {
+        return Err(BundleError::TooManyValues { path: own(), limit: VALUES });
+    }
+    serde_json::from_slice(&text).map_err(decode)
+}
+
+fn unread() -> Told<serde_json::Value> {
+    Told::Error("it was not read".to_owned())
 }
 
 /// The bytes of a value, compressed for a name that ends in `.gz`.
@@ -141,5 +154,28 @@ pub(crate) fn short(path: &Path) -> Told<String> {
     match start(path, 4096) {
         Ok(text) => Told::Value(text),
         Err(error) => Told::Error(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strangers_file_is_refused_by_its_version_and_its_size()
+    -> Result<(), Box<dyn std::error::Error>> {
+        let place = tempfile::tempdir()?;
+        let told = |text: &str| {
+            let path = place.path().join("node.json.gz");
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+            encoder.write_all(text.as_bytes())?;
+            std::fs::write(&path, encoder.finish()?)?;
+            Ok::<_, io::Error>(read(&path).err().map(|it| it.to_string()).unwrap_or_default())
+        };
+        assert!(told("{\"schema\": 2, \"new\": []}")?.contains("form 2"));
+        assert!(told("{\"schema\": 1}")?.contains("not a file of"));
+        let many = format!("{{\"schema\": 1, \"x\": [{}0]}}", "0,".repeat(VALUES));
+        assert!(told(&many)?.contains("more than 2000000 values"), "{}", told(&many)?);
+        Ok(())
     }
 }

@@ -162,7 +162,8 @@ impl Error {
                 | BundleError::Decode { .. }
                 | BundleError::Newer { .. }
                 | BundleError::Outside { .. }
-                | BundleError::TooMany { .. } => Exit::Input,
+                | BundleError::TooMany { .. }
+                | BundleError::TooManyValues { .. } => Exit::Input,
             },
             Self::Plan(error) if error.is_in_files() => Exit::Input,
             Self::Plan(_) => Exit::Machine,
