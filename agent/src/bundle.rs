@@ -6,6 +6,7 @@ mod forms;
 mod journals;
 mod redact;
 mod role;
+mod tokens;
 mod unpack;
 
 use std::{
@@ -24,6 +25,7 @@ pub(crate) use self::{
     journals::Journals,
     redact::Redactor,
     role::role,
+    tokens::replace,
     unpack::unpack,
 };
 use crate::model::facts::{Facts, Told};
@@ -56,6 +58,8 @@ pub(crate) enum BundleError {
     TooManyValues { path: PathBuf, limit: usize },
     #[error("{path} cannot be unpacked")]
     Unpack { path: PathBuf, source: io::Error },
+    #[error("the system gives no random bytes")]
+    Random { source: io::Error },
     #[error("it cannot be written as JSON")]
     Encode { source: serde_json::Error },
     #[error("it cannot be compressed")]

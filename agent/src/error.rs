@@ -156,6 +156,7 @@ impl Error {
             Self::Bundle(error) => match error {
                 BundleError::Read { .. }
                 | BundleError::Unpack { .. }
+                | BundleError::Random { .. }
                 | BundleError::Encode { .. }
                 | BundleError::Compress { .. } => Exit::Machine,
                 BundleError::TooLarge { .. }

@@ -48,7 +48,7 @@ impl File {
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Kind {
     Directory,
-    /// The text without secrets; the digest is that of the node's own bytes.
+    /// The text without secrets; the digest is that of the node's own bytes, or a token in its place.
     File {
         mode: u32,
         digest: Digest,

@@ -80,7 +80,8 @@ async fn collected(paths: &Paths, bound: Duration) -> Result<Value, Error> {
     for part in ["status", "facts", "versions"] {
         redactor.value(&mut value[part]);
     }
-    value["files"] = serde_json::to_value(files).map_err(undone)?;
+    value["files"] = serde_json::to_value(&files).map_err(undone)?;
+    bundle::replace(&files, &mut value).map_err(|source| bundle::BundleError::Random { source })?;
     Ok(value)
 }
 

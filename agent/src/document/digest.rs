@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, sync::OnceLock};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// 64 lower-case hexadecimal digits.
+/// 64 lower-case hexadecimal digits; of a collected node's text with secrets a token.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Digest(String);

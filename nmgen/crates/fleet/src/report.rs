@@ -8,6 +8,7 @@ mod read;
 use std::collections::{BTreeMap, HashMap};
 
 use nmgen_document::format::counted;
+use nmgen_document::text::secret::TOKEN;
 
 pub use self::node::Node;
 pub use self::read::{Nodes, Unread, read};
@@ -117,7 +118,8 @@ fn groups(nodes: &[Node]) -> Vec<Group> {
 fn documents(nodes: &[Node]) -> Vec<Document> {
     let key = |it: &Node| {
         let document = it.shown_document()?;
-        let digest = it.digest.clone().filter(|_| it.is_shared());
+        // A token compares within its node's file alone.
+        let digest = it.digest.clone().filter(|of| it.is_shared() && !of.starts_with(TOKEN));
         Some((it.role.clone(), document, digest))
     };
     let one = |((role, document, digest), nodes)| Document { role, document, digest, nodes };
@@ -203,5 +205,17 @@ mod tests {
             .collect();
         assert_eq!(documents, [("HOST.yml", 3), ("cluster.yml", 2), ("cluster.yml", 1)]);
         assert!(Report::of(&nodes[..2]).is_good());
+    }
+
+    /// Each node has a token of its own for one document.
+    #[test]
+    fn nobody_is_late_by_a_token() {
+        let tokens = ["hidden-a", "hidden-b"].map(|it| node("w-0", "IN FORCE", "cluster", it));
+        let plain = ["a", "a"].map(|it| node("w-1", "IN FORCE", "cluster", it));
+        let report = Report::of(&[tokens, plain].concat());
+        assert_eq!(report.late, []);
+        let digests = report.documents.iter().map(|it| (it.digest.is_some(), it.nodes.len()));
+        let digests: Vec<_> = digests.collect();
+        assert!(digests.contains(&(false, 2)) && digests.contains(&(true, 2)), "{digests:?}");
     }
 }

@@ -14,6 +14,9 @@ use crate::format::printable;
 /// The words in a secret's place.
 pub const HIDDEN: &str = "<hidden>";
 
+/// The first letters of a token in place of the digest of a text with secrets.
+pub const TOKEN: &str = "hidden-";
+
 /// The fields below an interface that nmstate hides in output; a test compares them with the crate's own.
 pub const FIELDS: &[[&str; 2]] = &[
     ["802.1x", "password"],
