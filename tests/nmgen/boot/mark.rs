@@ -1,12 +1,14 @@
 //! The mark in the running system: for which host, document and machine it was made.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use tests::machine::{Machine, RUNNING};
 
 const MARK: &str = "sysroot/etc/nmgen/persisted";
+const LABELS: &str = "run/tmpfiles.d/nmgen.conf";
 const UUID: &str = "sys/class/dmi/id/product_uuid";
 const DOCUMENT: &str = "\
 interfaces:
@@ -56,10 +58,20 @@ fn it_names_host_document_and_machine() {
     assert_eq!(later(&machine), "nmgen: the running system got its profiles at an earlier boot\n");
 }
 
+/// A digest of a profile and all of it but a short password tell the password to whoever tries.
+#[tests::case]
+fn digests_are_for_root_alone() {
+    let machine = marked();
+    for name in [MARK, "sysroot/etc/nmgen/persisted.sha256"] {
+        let mode = fs::metadata(machine.path(name)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "{name}: {mode:o}");
+    }
+    assert!(machine.read(LABELS).contains("\nz /etc/nmgen/persisted* 0600\n"));
+}
+
 /// The boot that wrote the files may have ended before it restored their labels.
 #[tests::case]
 fn labels_are_restored_at_each_boot_with_the_mark() {
-    const LABELS: &str = "run/tmpfiles.d/nmgen.conf";
     let machine = marked();
     let first = machine.read(LABELS);
     fs::remove_file(machine.path(LABELS)).unwrap();

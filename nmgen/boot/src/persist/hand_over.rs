@@ -26,13 +26,15 @@ const HOST_NAME: &str = "/etc/hostname";
 const CRYPTTAB: &str = "/etc/crypttab";
 
 /// SELinux: the initramfs loads no policy, so files written there have no labels. systemd-tmpfiles of
-/// the running system restores them before NetworkManager starts; see tmpfiles.d(5).
+/// the running system restores them before NetworkManager starts; see tmpfiles.d(5). Earlier versions left digests of profiles and
+/// of the document readable for all.
 const LABELS_FILE: &str = "/run/tmpfiles.d/nmgen.conf";
 const LABELS: &str = "\
 # Written by nmgen boot: labels for what it gave this system.
 Z /etc/NetworkManager/system-connections
 Z /etc/systemd/network
 Z /etc/nmgen
+z /etc/nmgen/persisted* 0600
 z /etc/hostname
 ";
 
@@ -204,8 +206,8 @@ fn give_mark(system: &System, profiles: &[Other], mark: &Mark) -> Result<(), Fau
             digests.add(&file);
         }
     }
-    readable(&system.root.place(DIGESTS)?, digests.text().into_bytes())?;
-    readable(&system.root.place(PERSISTED)?, mark.text().into_bytes())
+    private(&system.root.place(DIGESTS)?, digests.text().into_bytes())?;
+    private(&system.root.place(PERSISTED)?, mark.text().into_bytes())
 }
 
 /// Keeps coreos-teardown-initramfs from handing the document's host name over.
@@ -258,6 +260,12 @@ fn parents(path: &Path) -> Result<(), Fault> {
 fn readable(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
     parents(path)?;
     write::write_readable(path, text).map_err(Fault::Machine)
+}
+
+/// Writes a file with mode 0600: from a digest and the rest of a profile a short password is found by trying.
+fn private(path: &Path, text: Vec<u8>) -> Result<(), Fault> {
+    parents(path)?;
+    write::write_file(path, text).map_err(Fault::Machine)
 }
 
 /// The staged .link files for the running system: name and content.
