@@ -22,6 +22,7 @@ mod fuzz;
 mod hardware;
 mod ignition;
 mod install;
+mod installer;
 mod kargs;
 mod mistakes;
 mod networkmanager;
