@@ -27,13 +27,7 @@ impl Digest {
 
     /// The digest of just these bytes.
     pub(crate) fn of_these(bytes: &[u8]) -> Self {
-        use fmt::Write as _;
-        let mut hex = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            // Writing to a String cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-        }
-        Self(hex)
+        Self(nmgen::hex(&Sha256::digest(bytes)))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nmgen_document::diagnostic::{Diagnostic, Rule, Severity};
-use nmgen_document::format::printable_json;
+use nmgen_document::format::{hex, printable_json};
 use nmgen_fleet::Suppressed;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -73,7 +73,7 @@ fn fingerprint<'d>(
     let text = [one.rule.name, &one.place.file, host, line, &known.to_string()].join("\0");
     *known += 1;
     let digest = Sha256::digest(text.as_bytes());
-    digest[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    hex(&digest[..16])
 }
 
 fn level(severity: Severity) -> &'static str {

@@ -38,7 +38,7 @@ pub(super) async fn picture(paths: &Paths) -> Result<String, NetlinkError> {
         let routes = netlink.default_routes().await?;
         seen.update(format!("{links:?}{addresses:?}{routes:?}"));
     }
-    Ok(seen.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(nmgen::hex(&seen.finalize()))
 }
 
 /// The files of the agent; and of the services, a control group each, which is another one after a restart.

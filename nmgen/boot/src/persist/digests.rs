@@ -2,10 +2,10 @@
 //!
 //! The file has sha256sum(1)'s format. It is not the mark, so that it outlives the mark's removal.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use nmgen_core::write::File;
+use nmgen_document::format::hex;
 use sha2::{Digest as _, Sha256};
 
 use crate::files;
@@ -54,12 +54,7 @@ impl Digests {
 
 /// SHA-256, in hexadecimal digits.
 pub(crate) fn of(content: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in Sha256::digest(content) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex(&Sha256::digest(content))
 }
 
 #[cfg(test)]

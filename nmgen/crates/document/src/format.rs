@@ -23,6 +23,16 @@ pub fn counted(count: usize, word: &str) -> String {
     format!("{count} {word}{plural}")
 }
 
+/// Bytes, such as a digest's, in lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
 /// True for a character that controls what shows it: the control characters of C0 and C1, the separators of lines and paragraphs,
 /// which end a line in some viewers, and the controls of direction (Unicode, Bidi_Control), which show a text as another one.
 pub fn is_control(character: char) -> bool {
