@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    lab::{Inside, Output, Result},
+    lab::{Inside, Result},
     program, schema,
 };
 
