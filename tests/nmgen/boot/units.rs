@@ -257,6 +257,25 @@ fn security(unit: &Path) -> (Vec<String>, f64) {
     (open, level.split(' ').next().unwrap().parse().unwrap())
 }
 
+/// A core has the secrets of documents, and support's tools copy it.
+#[tests::case]
+fn no_unit_that_runs_a_program_of_ours_leaves_a_core() {
+    let delivery = program::root().join("nmgen/crates/fleet/src/output/delivery/agent");
+    let system = program::root().join("systemd/usr/lib/systemd/system");
+    let mut units = 0;
+    for directory in [&*system, program::nmgen_module(), &*delivery] {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let unit = entry.unwrap().path();
+            if unit.extension().is_some_and(|extension| extension == "service") {
+                let text = std::fs::read_to_string(&unit).unwrap();
+                assert!(text.lines().any(|line| line == "LimitCORE=0"), "{}", unit.display());
+                units += 1;
+            }
+        }
+    }
+    assert_eq!(units, 12);
+}
+
 #[tests::case]
 fn every_unit_has_no_more_permissions_than_it_has_reasons_for() {
     skip::unless_installed("systemd-analyze", "systemd");
