@@ -99,14 +99,16 @@ pub(crate) fn cards(paths: &Paths, links: &[Link]) -> Vec<Card> {
     links.iter().filter(|link| link.physical).map(card).collect()
 }
 
+/// A tree, and whether a file of this name in it is collected.
+type Tree = (PathBuf, fn(&str) -> bool);
+
 /// Whole trees, and which names in each are files that are collected; others' files may be anything, such as keys.
-fn trees(paths: &Paths) -> Vec<(PathBuf, fn(&str) -> bool)> {
+fn trees(paths: &Paths) -> Vec<Tree> {
     let all = |_: &str| true;
     let manager = ["/etc", "/run", "/usr/lib"].into_iter().flat_map(|root| {
         ["system-connections", "conf.d"].map(|it| format!("{root}/NetworkManager/{it}"))
     });
-    let mut trees: Vec<(PathBuf, fn(&str) -> bool)> =
-        vec![(paths.service_files(), is_document), (paths.state_dir(), all)];
+    let mut trees: Vec<Tree> = vec![(paths.service_files(), is_document), (paths.state_dir(), all)];
     trees.push((paths.runtime_dir(), all));
     trees.push((paths.under("/etc/dayone"), |name| name.ends_with(".toml") || is_document(name)));
     trees.push((paths.uplinks(), |name| matches!(name, "default_bridge" | "extra_bridge")));
