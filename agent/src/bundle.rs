@@ -2,10 +2,10 @@
 
 mod files;
 mod form;
-mod forms;
 mod journals;
 mod redact;
 mod role;
+mod secret_forms;
 mod tokens;
 mod unpack;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use nmgen::secret::{self, HIDDEN, Secrets};
 use serde_json::Value;
 
-use super::forms;
+use super::secret_forms;
 
 /// Keys of profiles whose values are secrets and no document's (NetworkManager's `NM_SETTING_PARAM_SECRET`).
 const PROFILE_KEYS: [&str; 7] =
@@ -30,7 +30,7 @@ pub(crate) struct Redactor {
 impl Redactor {
     /// The text of a file.
     pub(crate) fn file(&mut self, path: &Path, text: &str) -> String {
-        let text = &forms::without(text);
+        let text = &secret_forms::without(text);
         if is_keyfile(path, text) {
             return self.profile(text);
         }
@@ -57,7 +57,7 @@ impl Redactor {
 
     /// A text that may quote files, such as a journal.
     pub(crate) fn text(&self, text: &str) -> String {
-        let text = &forms::without(text);
+        let text = &secret_forms::without(text);
         let own = Secrets::of(text).hidden_in(text);
         self.known.iter().fold(own, |text, secrets| secrets.hidden(text))
     }
@@ -82,7 +82,7 @@ impl Redactor {
                 items => items.iter_mut().for_each(|it| self.value(it)),
             },
             Value::String(text) => {
-                let shown = forms::without(text);
+                let shown = secret_forms::without(text);
                 let shown = self.known.iter().fold(shown, |it, own| own.hidden(it));
                 *text =
                     if text.contains('\n') { Secrets::of(&shown).hidden_in(&shown) } else { shown };
@@ -169,7 +169,7 @@ fn bytes(value: &Value) -> Option<String> {
 
 /// The text without secrets, where it has some.
 fn shown(text: &str) -> Option<String> {
-    let shown = forms::without(text);
+    let shown = secret_forms::without(text);
     (shown != text).then(|| shown.trim_end_matches('\0').to_owned())
 }
 
