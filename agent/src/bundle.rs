@@ -6,11 +6,12 @@ mod journals;
 mod redact;
 mod role;
 mod secret_forms;
+mod short;
 mod tokens;
 mod unpack;
 
 use std::{
-    io::{self, Read as _, Write as _},
+    io::{self, Write as _},
     path::{Path, PathBuf},
 };
 
@@ -25,6 +26,7 @@ pub(crate) use self::{
     journals::Journals,
     redact::Redactor,
     role::role,
+    short::short,
     tokens::replace,
     unpack::unpack,
 };
@@ -144,21 +146,6 @@ pub(crate) fn encode(value: &serde_json::Value, path: &Path) -> Result<Vec<u8>, 
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
     written.map_err(|source| BundleError::Compress { source })
-}
-
-/// The first bytes of a reader's answer: a file of the kernel's has no size.
-fn start(path: &Path, limit: u64) -> io::Result<String> {
-    let mut text = String::new();
-    bounded::open(path)?.take(limit).read_to_string(&mut text)?;
-    Ok(text.trim_end().to_owned())
-}
-
-/// A short file of the kernel's or the system's.
-pub(crate) fn short(path: &Path) -> Told<String> {
-    match start(path, 4096) {
-        Ok(text) => Told::Value(text),
-        Err(error) => Told::Error(error.to_string()),
-    }
 }
 
 #[cfg(test)]

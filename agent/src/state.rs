@@ -1,4 +1,4 @@
-//! Parsing, applying and retrieving through the nmstate crate; only `state` uses the crate.
+//! Parsing, applying and retrieving through the nmstate crate, which no other room uses, but for the form of a PCI address.
 
 mod compare;
 mod copied_macs;

@@ -81,7 +81,7 @@ impl Node {
         bash.output().unwrap().status.success()
     }
 
-    /// What the unit runs at the boot that follows.
+    /// Runs the commands of the unit, as the boot that follows does.
     fn removed(&self) {
         let text = fs::read_to_string(self.path(REMOVAL)).unwrap();
         for line in text.lines().filter_map(|line| line.strip_prefix("ExecStart=")) {

@@ -9,7 +9,7 @@ use std::{
 use nmgen::source::bounded;
 use serde::{Deserialize, Serialize};
 
-use super::{redact::Redactor, start};
+use super::{redact::Redactor, short::start};
 use crate::{
     document::digest::Digest,
     model::{Link, Mac},

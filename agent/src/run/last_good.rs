@@ -206,8 +206,8 @@ pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
 }
 
 /// Whether all recorded profiles are among the saved ones: nmstate edits the day-one profiles of cards and bonds in place, so that
-/// the deployment before the document has profiles with the same uuids. Older records have none; they count as this deployment's, as
-/// do profiles that cannot be read.
+/// the deployment before the document has profiles with the same uuids. Older records have none. They count as this deployment's,
+/// and so do profiles that cannot be read.
 fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
     let recorded = committed.uplinks.as_ref().map(|it| it.profiles.as_slice()).unwrap_or_default();
     let texts = match profiles(&paths.profiles()) {

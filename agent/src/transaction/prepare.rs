@@ -58,7 +58,7 @@ impl<N: Network> Transaction<'_, N> {
             .await?;
         // After the resolution, since the document's names of links may differ from the kernel's.
         let mut wants = desired.wants();
-        // Those of the document before may go, and a roll back returns them.
+        // Settings of the document before may go, and a roll back returns them.
         let former = previous.iter().flat_map(|previous| previous.wants().ovs_settings);
         for setting in former.filter(|setting| setting.key.is_some()) {
             if !wants.ovs_settings.contains(&setting) {
