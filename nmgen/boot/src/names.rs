@@ -299,14 +299,8 @@ type Wanted = (String, Option<Mac>, Option<pci::Address>, bool);
 /// The cards of a document. Ports and base interfaces that the document doesn't describe count as cards.
 fn wanted(root: &Node<'_>) -> Vec<Wanted> {
     let mut wanted = Vec::new();
-    let mut described = Vec::new();
     for interface in interface::all(root) {
         let Some(name) = interface.text_at("name") else { continue };
-        described.push(name);
-        // nmstate finds an interface by these too.
-        described.extend(interface.text_at("profile-name"));
-        let others = interface.get("alt-names").map(Node::items).unwrap_or_default().iter();
-        described.extend(others.filter_map(|other| other.text_at("name")));
         if is_card(interface) {
             let mac = interface.mac_at("mac-address").filter(|mac| !mac.is_zero());
             let is_by_place = interface.text_at("identifier") == Some("pci-address");
@@ -319,14 +313,8 @@ fn wanted(root: &Node<'_>) -> Vec<Wanted> {
             ));
         }
     }
-    for interface in interface::all(root).iter().filter(|node| interface::is_up(node)) {
-        for reference in stack::below(interface) {
-            let name = reference.name;
-            if !described.contains(&name) && !wanted.iter().any(|(known, ..)| known == name) {
-                wanted.push((name.to_owned(), None, None, true));
-            }
-        }
-    }
+    let undeclared = stack::undeclared(root).into_iter().filter_map(Node::text);
+    wanted.extend(undeclared.map(|name| (name.to_owned(), None, None, true)));
     wanted
 }
 

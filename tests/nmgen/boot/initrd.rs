@@ -246,3 +246,21 @@ platform:
     assert_eq!(names, ["TRAILER!!!", "etc", "etc/nmgen", link, host]);
     assert_eq!(entries[link], "worker-0.yml");
 }
+
+/// The archive has the cards that only the source's map gives an address, and `nmgen boot` finds them under other names.
+#[tests::case]
+fn cards_of_the_map_that_a_document_only_refers_to_are_in_the_archive() {
+    skip::unless_installed("cpio", "cpio");
+    let place = tempfile::tempdir().unwrap();
+    let (archive, source) = (place.path().join("archive"), place.path().join("worker-0.yaml"));
+    let text = "apiVersion: agent-install.openshift.io/v1beta1\nkind: NMStateConfig\nmetadata: {name: worker-0}\nspec:\n  \
+                interfaces:\n  - {name: eth0, macAddress: '52:54:00:00:00:01'}\n  config:\n    interfaces:\n    - name: \
+                eth0.5\n      type: vlan\n      vlan: {base-iface: eth0, id: 5}\n      ipv4: {enabled: true, dhcp: true}\n";
+    fs::write(&source, text).unwrap();
+    generate(&["--to", "initrd"], &source, &archive);
+    let machine = Machine::with_card();
+    unpack(&archive, &machine);
+    let said = machine.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.early(), ["ens3", "ens3.5"], "{said:?}");
+}

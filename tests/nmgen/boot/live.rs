@@ -100,6 +100,31 @@ fn nmstate_beside_a_map_of_cards_does_too() {
     assert_eq!(machine.files(LIVE), expected);
 }
 
+/// assisted-service replaces the map's names in lists of ports and in base interfaces, whatever the document declares.
+#[tests::case]
+fn a_card_that_only_the_map_and_a_reference_name_is_found() {
+    let bond = "interfaces: [{name: bond0, type: bond, ipv4: {enabled: true, dhcp: true}, \
+                link-aggregation: {mode: active-backup, port: [eno1, eno2]}}]\n";
+    let machine = with_tree(second());
+    machine.write(&format!("{TREE}/host1/ymlFile1.yml"), bond);
+    let said = machine.boot_live();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert_eq!(machine.profiles(LIVE), ["bond0", "ens3", "ens4"], "{said:?}");
+    for card in ["ens3", "ens4"] {
+        let of = |key| value(&machine, card, "connection", key);
+        assert_eq!(
+            (of("interface-name").as_deref(), of("master").as_deref()),
+            (Some(card), Some("bond0"))
+        );
+    }
+    let vlan = "interfaces: [{name: eno2.5, type: vlan, ipv4: {enabled: true, dhcp: true}, \
+                vlan: {base-iface: eno2, id: 5}}]\n";
+    machine.write(&format!("{TREE}/host1/ymlFile1.yml"), vlan);
+    let said = machine.boot_live();
+    assert_eq!(machine.profiles(LIVE), ["ens4", "ens4.5"], "{said:?}");
+    assert_eq!(value(&machine, "ens4.5", "vlan", "parent").as_deref(), Some("ens4"));
+}
+
 #[tests::case]
 fn a_second_run_replaces_what_the_first_one_wrote_and_nothing_else() {
     let machine = with_tree(second()).file(&format!("{LIVE}/own.nmconnection"), OWN);

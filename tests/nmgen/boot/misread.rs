@@ -28,6 +28,28 @@ fn an_nmstateconfig_is_unwrapped() {
 }
 
 #[tests::case]
+fn an_nmstateconfigs_map_finds_cards_that_its_document_only_refers_to() {
+    let document = |interfaces: &str| {
+        format!(
+            "kind: NMStateConfig\nspec:\n  interfaces:\n  - {{name: eth0, macAddress: '{MAC}'}}\n  config:\n    \
+             interfaces: [{interfaces}]\n"
+        )
+    };
+    let bond = "{name: bond0, type: bond, ipv4: {enabled: true, dhcp: true}, \
+                link-aggregation: {mode: active-backup, port: [eth0]}}";
+    let machine = Machine::with_card().host("worker-0", &document(bond));
+    let said = told(&machine, 0);
+    assert_eq!(machine.early(), ["bond0", "ens3"], "{said}");
+    let staged = machine.read(&format!("{STAGED}/ens3.nmconnection"));
+    assert!(staged.contains("master=bond0") && staged.contains(MAC), "{staged}");
+    // The map tells whose document it is, also where the document names none of its cards.
+    let dummy = "{name: dummy0, type: dummy, ipv4: {enabled: true, address: [{ip: 192.0.2.1, prefix-length: 24}]}}";
+    let machine = Machine::with_card().host("worker-0", &document(dummy));
+    let said = told(&machine, 0);
+    assert!(said.contains("this machine is worker-0") && said.contains(MAC), "{said}");
+}
+
+#[tests::case]
 fn files_that_mention_the_machine_are_named_where_none_matches() {
     let machine = Machine::with_card()
         .host("w0", &format!("{}# once {MAC}\n", with_mac("a", "52:54:00:00:00:77")))

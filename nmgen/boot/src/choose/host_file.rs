@@ -70,9 +70,10 @@ pub(crate) fn addresses(path: &Path) -> Result<Option<Vec<Mac>>, Fault> {
             && !node.text_at("name").is_some_and(|name| virtual_functions::is_one(&functions, name))
     };
     let cards = interface::all(&document.root).iter().filter(is_card);
-    Ok(Some(
-        cards.filter_map(|node| node.mac_at("mac-address").filter(|mac| !mac.is_zero())).collect(),
-    ))
+    let own = cards.filter_map(|node| node.mac_at("mac-address"));
+    // The map's are the host's cards too, where its document names none of them.
+    let mapped = host.nics.iter().map(|nic| nic.mac_address);
+    Ok(Some(own.chain(mapped).filter(|mac| !mac.is_zero()).collect()))
 }
 
 /// The file's bytes, up to the largest size of a document.

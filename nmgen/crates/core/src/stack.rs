@@ -1,6 +1,8 @@
 //! References between interfaces: ports of controllers, base interfaces, peers. Serves the checks and
 //! `show`; it reads names only and judges nothing.
 
+use std::collections::HashSet;
+
 use crate::interface;
 use nmgen_document::{Node, Path, Step};
 
@@ -67,6 +69,26 @@ pub fn below<'a>(interface: &'a Node<'_>) -> Vec<Reference<'a>> {
         named(interface, &[section, "base-iface"], Role::Base, &mut found);
     }
     found
+}
+
+/// The names of interfaces that the document only refers to, where they stand: an interface that is to be up has them
+/// as a port or as its base, and none has them as a name of its own. Each is told once.
+pub fn undeclared<'n, 't>(root: &'n Node<'t>) -> Vec<&'n Node<'t>> {
+    let interfaces = interface::all(root);
+    let mut known: HashSet<&str> = interfaces.iter().flat_map(names).collect();
+    let up = interfaces.iter().filter(|interface| interface::is_up(interface));
+    let referred = up.flat_map(|interface| {
+        let references = below(interface).into_iter();
+        references.filter_map(|it| interface.find(&it.path(&Path::default())))
+    });
+    referred.filter(|node| node.text().is_some_and(|name| known.insert(name))).collect()
+}
+
+/// The names by which nmstate finds an interface.
+fn names<'n>(interface: &'n Node<'_>) -> impl Iterator<Item = &'n str> {
+    let others = interface.get("alt-names").map(Node::items).unwrap_or_default().iter();
+    let own = ["name", "profile-name"].into_iter().filter_map(|key| interface.text_at(key));
+    own.chain(others.filter_map(|other| other.text_at("name")))
 }
 
 /// The names of a bridge's ports in its list, including the bonds that an OVS bridge creates.
