@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
+pub mod absent;
 mod deserialize;
 pub mod diagnostic;
 mod dialect;
@@ -37,5 +38,5 @@ pub use crate::mac::Mac;
 
 /// Faults of a document as YAML.
 pub fn rules() -> Vec<Rule> {
-    [size::RULES, parse::RULES, space::RULES, template::RULES].concat()
+    [absent::RULES, size::RULES, parse::RULES, space::RULES, template::RULES].concat()
 }
