@@ -113,7 +113,7 @@ pub(crate) fn seek(
                 };
                 // Doesn't wait for the cards of a document with errors.
                 if wanted != said {
-                    conversion::check(&found.host)?;
+                    conversion::check(&found.host, &found.names)?;
                 }
                 wanted
             }

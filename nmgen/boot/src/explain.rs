@@ -106,7 +106,7 @@ fn documents(paths: &Paths, line: &CommandLine, cards: &Cards, text: &mut String
                 if is_initramfs(paths) && Need::of(paths, line) == Some(Need::Network) {
                     expect_supplicant(paths, &found, &file)?;
                 }
-                conversion::check(&found.host)?;
+                conversion::check(&found.host, &found.names)?;
                 Ok(found)
             });
             match found {

@@ -73,7 +73,12 @@ impl Names {
                         names.by_place.push(card.name.clone());
                         names.is_card(name, card);
                     }
-                    None if is_up => names.missing.push(Missing { name, mac: None }),
+                    None if is_up => {
+                        if name.len() > MAX_LENGTH {
+                            names.rename_missing(&name, &name);
+                        }
+                        names.missing.push(Missing { name, mac: None });
+                    }
                     None => {}
                 }
                 continue;
@@ -141,14 +146,20 @@ impl Names {
         }
     }
 
-    /// If another card has this name, rename the missing one.
+    /// If another card has this name, or it is too long for the kernel, rename the missing one: its profile has no name, and
+    /// what refers to the card does.
     fn is_missing(&mut self, name: String, mac: Mac, cards: &Cards) {
-        if cards.has(&name) {
-            let digits = digest(&mac.to_string());
-            let other = format!("{}-{digits:04x}", cut(&name, MAX_LENGTH - DIGITS - 1));
-            self.renamed.insert(name.clone(), other);
+        if cards.has(&name) || name.len() > MAX_LENGTH {
+            self.rename_missing(&name, &mac.to_string());
         }
         self.missing.push(Missing { name, mac: Some(mac) });
+    }
+
+    /// Gives a missing card a name with digits of what identifies it.
+    fn rename_missing(&mut self, name: &str, identifier: &str) {
+        let digits = digest(identifier);
+        let other = format!("{}-{digits:04x}", cut(name, MAX_LENGTH - DIGITS - 1));
+        self.renamed.insert(name.to_owned(), other);
     }
 
     /// Renames VLANs and others that are named after a renamed base interface.

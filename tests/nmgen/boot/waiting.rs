@@ -89,6 +89,48 @@ fn a_card_that_comes_late_is_waited_for() {
     assert_eq!(machine.early(), ["bond0", "ens3", "ens4"]);
 }
 
+/// A name above the kernel's 15 bytes, of a card that its address or its place identifies, is the document's alone.
+#[tests::case]
+fn a_card_with_a_long_name_may_come_late_or_never() {
+    let text = "\
+interfaces:
+- {name: primary-interface-0, type: ethernet, mac-address: 52:54:00:00:00:01}
+- {name: primary-interface-1, type: ethernet, mac-address: 52:54:00:00:00:02}
+- name: bond0
+  type: bond
+  link-aggregation: {mode: active-backup, port: [primary-interface-0, primary-interface-1]}
+- {name: primary-interface-1.100, type: vlan, vlan: {base-iface: primary-interface-1, id: 100}}
+- {name: storage-interface-0, type: ethernet, identifier: pci-address, pci-address: '0000:18:00.0'}
+";
+    let document = |from: &str| {
+        text.split_inclusive('\n').filter(|line| !line.contains(from)).collect::<String>()
+    };
+    let with_udevd = machine(LONG).host("worker-0", &document("storage"));
+    let (said, took) =
+        boot_while(&with_udevd, || arrive(&with_udevd, "ens4", 3, "52:54:00:00:00:02"));
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(took < SOON, "{took:?}");
+    assert_eq!(with_udevd.early(), ["bond0", "ens3", "ens4", "ens4.100"]);
+    let without = machine("nmgen.timeout=1\n").host("worker-0", text);
+    let said = without.boot();
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let profiles = without.early();
+    assert_eq!(profiles.len(), 5, "{profiles:?}");
+    for (profile, expected) in
+        [("primary-in", "mac-address=52:54:00:00:00:02"), ("storage-in", "path=pci-0000:18:00.0")]
+    {
+        let name = profiles.iter().find(|name| name.starts_with(profile) && !name.contains('.'));
+        let text = without.read(&format!("{EARLY}/{}.nmconnection", name.unwrap()));
+        assert!(text.contains(expected) && !text.contains("interface-name"), "{text}");
+    }
+    // One that nothing else identifies is an error, and at once.
+    let machine =
+        machine(LONG).host("worker-0", &text.replace(", mac-address: 52:54:00:00:00:02", ""));
+    let start = Instant::now();
+    assert_eq!(machine.boot().code, Some(2));
+    assert!(start.elapsed() < SOON);
+}
+
 /// udevd writes its entry of a device before the rename and again after it; the event with the new name ends the wait.
 #[tests::case]
 fn a_card_that_is_being_renamed_is_waited_for() {

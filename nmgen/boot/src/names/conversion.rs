@@ -14,12 +14,21 @@ use crate::names::Names;
 /// The rest is counted, so that warnings don't flood the console.
 const MAX_WARNINGS: usize = 20;
 
-/// Fails early on errors that no name of a card can change.
+/// Fails on the document's errors before its cards are waited for. The document has the machine's names by then, as far as
+/// they are known: its own may be longer than the kernel's.
 ///
 /// # Errors
 /// [`Fault::Document`].
-pub(crate) fn check(host: &Host) -> Result<(), Fault> {
-    let (_, diagnostics) = convert::convert_alone(host, Diagnostics::default());
+pub(crate) fn check(host: &Host, names: &Names) -> Result<(), Fault> {
+    let mut host = host.clone();
+    if let Some(document) = host.document_mut() {
+        // A later card may end it.
+        if names.twice(&document.root).is_some() {
+            return Ok(());
+        }
+        names.apply(&mut document.root);
+    }
+    let (_, diagnostics) = convert::convert_alone(&host, Diagnostics::default());
     match diagnostics.has_errors() {
         true => Err(Fault::Document(diagnostics)),
         false => Ok(()),
