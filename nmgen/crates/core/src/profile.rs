@@ -81,4 +81,48 @@ mod tests {
         assert_eq!(told("ipv6", "2001:db8::1")?, ["route-rule-lost"]);
         Ok(())
     }
+
+    #[test]
+    fn rules_are_counted_as_nmstate_tells_them_apart() -> Result<(), Refusal> {
+        let told = |ipv4_of_eth1: &str, rules: &str| -> Result<Vec<&str>, Refusal> {
+            let ipv4 = |last| {
+                format!(
+                    "ipv4: {{enabled: true, address: [{{ip: 192.0.2.{last}, prefix-length: 24}}]}}"
+                )
+            };
+            let text = format!(
+                "interfaces:\n- {{name: eth0, type: ethernet, {}}}\n- {{name: eth1, type: ethernet{ipv4_of_eth1}}}\n\
+                 route-rules: {{config: [{rules}]}}\n",
+                ipv4(1)
+            );
+            let source = Source { name: "".into(), text: text.into() };
+            let document = nmgen_document::parse(&source);
+            let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
+            let mut found = Diagnostics::default();
+            convert(&document, State::parse(&document.root)?, &mut found)?;
+            Ok(found.iter().map(|fault| fault.rule.name).collect())
+        };
+        let enabled = ", ipv4: {enabled: true, dhcp: true}";
+        let by = |more: &str| {
+            format!("{{ip-from: 192.0.2.0/24, priority: 100, route-table: 254{more}}}")
+        };
+        let two = |one: &str, other: &str| format!("{}, {}", by(one), by(other));
+        // Rules that differ by their interface are two.
+        let both = two(", iif: eth0", ", iif: eth1");
+        assert_eq!(told(enabled, &both)?, [""; 0]);
+        assert_eq!(told("", &both)?, ["route-rule-lost"]);
+        // A rule without one may be in a profile that has the other: nmstate keeps one of the two there.
+        assert_eq!(told(enabled, &two("", ", iif: eth0"))?, ["route-rule-lost"]);
+        // Other spellings of a rule are that rule.
+        for same in [
+            "{ip-from: 192.0.2.1, priority: 9}, {ip-from: 192.0.2.1/32, priority: 9}",
+            "{ip-from: 192.0.2.1, priority: 9}, {ip-from: 192.0.2.1, priority: 9, route-table: 254}",
+            "{ip-from: 192.0.2.0/24, priority: 9, iif: eth0}, {ip-from: 192.0.2.7/24, priority: 9, iif: eth0}",
+            "{ip-from: 192.0.2.1, ip-to: '', priority: 9}, {ip-from: 192.0.2.1, priority: 9, family: ipv4}",
+            "{ip-from: 192.0.2.1}, {ip-from: 192.0.2.1}",
+        ] {
+            assert_eq!(told(enabled, same)?, [""; 0], "{same}");
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,10 @@
 //! The only file that names the nmstate crate, which decides the meaning of NMState.
 
 use nmgen_document::{Error, Node};
-use nmstate::{Interface, InterfaceIdentifier, InterfaceState, NetworkState};
+use nmstate::{
+    EthernetInterface, Interface, InterfaceIdentifier, InterfaceIpv4, InterfaceIpv6,
+    InterfaceState, NetworkState,
+};
 use serde::Deserialize;
 use serde::de::Error as _;
 
@@ -76,10 +79,26 @@ impl State {
         self.0.hostname.as_ref()?.config.as_deref().filter(|name| !name.is_empty())
     }
 
-    /// The number of route rules to add, counting equal ones once.
-    pub fn route_rule_count(&self) -> usize {
-        let rules = self.0.rules.config.iter().flatten().filter(|rule| rule.state.is_none());
-        rules.collect::<std::collections::HashSet<_>>().len()
+    /// A state with nothing but these route rules, each of which has an interface that can hold it: nmstate itself tells by it
+    /// which rules are equal. `None` without rules.
+    pub fn route_rules_alone(&self) -> Option<Self> {
+        let mut rules = self.0.rules.clone();
+        let mut interfaces: Vec<String> = Vec::new();
+        for rule in rules.config.iter_mut().flatten().filter(|rule| rule.state.is_none()) {
+            // Apart for each `iif`, by which nmstate tells no rules of one interface apart.
+            let iif = rule.iif.clone().unwrap_or_default();
+            let index = interfaces.iter().position(|it| *it == iif).unwrap_or_else(|| {
+                interfaces.push(iif);
+                interfaces.len() - 1
+            });
+            rule.iif = Some(format!("card{index}"));
+        }
+        let mut state = NetworkState::new();
+        state.rules = rules;
+        for index in 0..interfaces.len() {
+            state.append_interface_data(Interface::Ethernet(Box::new(with_addresses(index))));
+        }
+        (!interfaces.is_empty()).then_some(Self(state))
     }
 
     /// The interfaces, with the fields that later stages use.
@@ -122,6 +141,18 @@ pub fn shown(root: &Node<'_>, is_policy: bool) -> Result<String, Error> {
         state.and_then(|it| serde_yaml::to_string(&it.unwrap_or_default()))
     };
     text.map_err(|source| Error::RenderYaml { source })
+}
+
+/// A card that can hold rules of both families.
+fn with_addresses(index: usize) -> EthernetInterface {
+    let mut interface = EthernetInterface::new();
+    interface.base.name = format!("card{index}");
+    interface.base.state = InterfaceState::Up;
+    let (mut ipv4, mut ipv6) = (InterfaceIpv4::new(), InterfaceIpv6::new());
+    (ipv4.enabled, ipv6.enabled) = (true, true);
+    interface.base.ipv4 = Some(ipv4);
+    interface.base.ipv6 = Some(ipv6);
+    interface
 }
 
 fn summary(interface: &Interface) -> InterfaceSummary {

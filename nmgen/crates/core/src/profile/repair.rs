@@ -25,15 +25,17 @@ pub(super) fn all(profiles: &mut [Profile]) {
 /// nmstate silently drops a rule if the randomly chosen interface has no address section of the
 /// rule's family, so the conversion is repeated.
 pub(super) fn generate(state: &State) -> Result<(Vec<Generated>, usize), Refusal> {
-    let wanted = state.route_rule_count();
-    let mut missing = 0;
-    let mut generated = Vec::new();
-    for _ in 0..MAX_ATTEMPTS {
-        generated = state.generate()?;
-        missing = wanted.saturating_sub(generated.iter().map(rule_count).sum());
+    let mut generated = state.generate()?;
+    let Some(alone) = state.route_rules_alone() else { return Ok((generated, 0)) };
+    let count = |profiles: &[Generated]| profiles.iter().map(rule_count).sum::<usize>();
+    let wanted = count(&alone.generate()?);
+    let mut missing = wanted.saturating_sub(count(&generated));
+    for _ in 1..MAX_ATTEMPTS {
         if missing == 0 {
             break;
         }
+        generated = state.generate()?;
+        missing = wanted.saturating_sub(count(&generated));
     }
     Ok((generated, missing))
 }
