@@ -77,6 +77,28 @@ fn a_document_that_asks_for_nothing_is_an_empty_list() {
     }
 }
 
+/// A block scalar ends in a line break, which nmstate's profile leaves out.
+#[tests::case]
+fn a_description_may_be_a_block_scalar() {
+    let document = |description: &str| {
+        format!(
+            "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  description: {description}\n- {{name: v, type: dummy}}\n"
+        )
+    };
+    let expected = nmstatectl(&["gc", "-"], &document("uplink of rack 4"));
+    assert!(expected.status.success());
+    for block in
+        ["|\n    uplink of rack 4", ">\n    uplink of\n    rack 4", "|+\n    uplink of rack 4\n\n"]
+    {
+        let output = nmstatectl(&["gc", "-"], &document(block));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &expected.stdout), "{told}");
+        assert!(told.contains("warning[final-line-break]"), "{told}");
+    }
+    let two_lines = nmstatectl(&["gc", "-"], &document("|\n    uplink\n    id=evil"));
+    assert_eq!(two_lines.status.code(), Some(2));
+}
+
 /// image-customization-controller takes an exit code of 0 for the network of the image.
 #[tests::case]
 fn a_text_without_a_document_is_no_success() {

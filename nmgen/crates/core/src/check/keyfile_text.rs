@@ -10,6 +10,7 @@ use super::subject::{Report, Subject};
 
 rules! {
     error CONTROL_CHARACTER = "control-character";
+    warning FINAL_LINE_BREAK = "final-line-break";
     error FREE_FORM_KEY = "free-form-key";
     error LIST_SEPARATOR = "list-separator";
     error RULE_INTERFACE = "route-rule-interface";
@@ -158,16 +159,29 @@ impl<'n> Walk<'n, '_, '_> {
         }
     }
 
+    /// True for the text of people, for which YAML's block scalars are.
+    fn is_description(&self) -> bool {
+        matches!(self.way.as_slice(), [At::Key("interfaces"), At::Index(_), At::Key("description")])
+    }
+
     fn add(&mut self, text: &str) {
         let (path, name) = (self.path(), self.name());
+        // nmstate writes an empty line behind it, which ends no value.
+        if self.is_description() && !has_control(text.trim_end_matches('\n')) {
+            let message = format!("{name} ends in a line break, which its profile leaves out");
+            let help = "write it in one line, or with \"|-\" or \">-\"";
+            return self.report.add(FINAL_LINE_BREAK, &path, message, help);
+        }
         let (message, help) = if text.trim_end_matches('\n').contains(['\n', '\r']) {
             (
-                format!("{name} has a line break, which would begin another line of the keyfile"),
+                format!(
+                    "{name} has a line break, which nmstate does not escape: another line of the keyfile would begin"
+                ),
                 "write it in one line",
             )
         } else if text.ends_with('\n') {
             (
-                format!("{name} ends in a line break, which a keyfile cannot hold"),
+                format!("{name} ends in a line break, which nmstate does not escape"),
                 "write it in one line, or with \"|-\" or \">-\"",
             )
         } else {
