@@ -99,6 +99,24 @@ fn a_description_may_be_a_block_scalar() {
     assert_eq!(two_lines.status.code(), Some(2));
 }
 
+/// A template without a value.
+#[tests::case]
+fn an_empty_mac_address_is_none() {
+    let document =
+        |more: &str| format!("interfaces: [{{name: eth0, type: ethernet, state: up{more}}}]\n");
+    let expected = nmstatectl(&["gc", "-"], &document(""));
+    let output = nmstatectl(&["gc", "-"], &document(", mac-address: ''"));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("warning[mac-empty]"), "{told}");
+    let without =
+        |output: &Output| String::from_utf8_lossy(&output.stdout).replace("\n    [ethernet]\n", "");
+    assert_eq!(without(&output).trim_end(), without(&expected).trim_end());
+    let identifies =
+        nmstatectl(&["gc", "-"], &document(", mac-address: '', identifier: mac-address"));
+    assert_eq!(identifies.status.code(), Some(2));
+}
+
 /// image-customization-controller takes an exit code of 0 for the network of the image.
 #[tests::case]
 fn a_text_without_a_document_is_no_success() {

@@ -11,6 +11,7 @@ use crate::source::{MAC_SYNTAX, SIX_BYTES};
 
 rules! {
     error MAC_NOT_UNICAST = "mac-not-unicast";
+    warning MAC_EMPTY = "mac-empty";
     warning MAC_TWICE = "mac-twice";
 }
 
@@ -25,6 +26,19 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
         virtual_functions(interface, report);
         let Some(node) = interface.node.get("mac-address") else { continue };
         let path = || interface.path.key("mac-address");
+        // On a node nmstate compares it with the card's; and a card that is found by its address has to have one.
+        let is_found_by_it = interface.node.text_at("identifier") == Some("mac-address");
+        if node.text() == Some("") && subject.is_offline() && !is_found_by_it {
+            let message =
+                format!("the MAC address of {} is empty, and counts as none", interface.name);
+            report.add(
+                MAC_EMPTY,
+                &path(),
+                message,
+                "leave the key out: a template without a value has it so",
+            );
+            continue;
+        }
         let (is_kind, help): (Kind, _) = match interface.kind {
             "infiniband" => (Mac::is_infiniband, TWENTY_BYTES),
             "unknown" => (|_| true, SIX_BYTES),

@@ -20,7 +20,8 @@ impl Host {
             let Some(name) = &nic.name else { continue };
             let address = nic.mac_address.to_string();
             if let Some((index, node)) = document.interface(name) {
-                if node.get("mac-address").is_some() {
+                // An empty one counts as none.
+                if node.get("mac-address").is_some_and(|it| it.text() != Some("")) {
                     continue;
                 }
                 if let Some(Node { value: Value::Mapping(entries), span }) =
@@ -107,6 +108,10 @@ mod tests {
             (
                 "{name: eth0}, {name: eth1, state: down}",
                 &["bond0", "eth0 52:54:00:00:01:01", "eth1 52:54:00:00:01:02"][..],
+            ),
+            (
+                "{name: eth0, mac-address: ''}, {name: eth1, mac-address: '52:54:00:00:01:09'}",
+                &["bond0", "eth0 52:54:00:00:01:01", "eth1 52:54:00:00:01:09"],
             ),
             (
                 "{name: a, profile-name: eth0}, {name: b, alt-names: [{name: eth1}]}",

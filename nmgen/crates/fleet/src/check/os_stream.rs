@@ -28,7 +28,7 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
         (Stage::Node, _) => false,
         (Stage::Early | Stage::Any, _) => {
             let name = card.text_at("name");
-            card.get("mac-address").is_some()
+            card.mac_at("mac-address").is_some()
                 || host.nics.iter().any(|nic| nic.name.as_deref() == name)
         }
     };
