@@ -149,6 +149,14 @@ fn a_policy_without_captures_is_its_desired_state() {
         let output = nmstatectl(&["gc", "-"], &policy);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         assert_eq!(output.stdout, expected.stdout);
+        for nothing in ["capture: {}", "capture:"] {
+            let output = nmstatectl(&["gc", "-"], &format!("{nothing}\n{policy}"));
+            assert_eq!(
+                (output.status.code(), &output.stdout),
+                (Some(0), &expected.stdout),
+                "{key}"
+            );
+        }
         let captures = format!("capture: {{card: interfaces.name == \"eth0\"}}\n{policy}");
         assert_eq!(nmstatectl(&["gc", "-"], &captures).status.code(), Some(2), "{key}");
     }

@@ -9,7 +9,7 @@ use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use nmgen_document::spelling;
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
-use nmgen_document::{Document, Node};
+use nmgen_document::{Document, Node, Value};
 
 use super::clusters::Claim;
 use super::extent::Extent;
@@ -242,10 +242,15 @@ fn state(
     Ok(Host { network: HostNetwork::Written(document.into_owned()), ..host })
 }
 
-/// The desired state of a NetworkPolicy that has nothing else. What it captures only a node knows: such a policy stays,
+/// The desired state of a NetworkPolicy that captures nothing. The values of a capture only a node knows: such a policy stays,
 /// and is told.
 fn desired(document: Document<'_>) -> Document<'_> {
-    match document.root.entries() {
+    let is_empty = |node: &Node<'_>| {
+        node.is_null() || matches!(&node.value, Value::Mapping(entries) if entries.is_empty())
+    };
+    let entries = document.root.entries().iter();
+    let filled = entries.filter(|entry| entry.key != "capture" || !is_empty(&entry.node));
+    match filled.collect::<Vec<_>>()[..] {
         [entry] if ["desired", "desiredState"].contains(&&*entry.key) => {
             document.part(entry.node.clone())
         }
