@@ -120,7 +120,8 @@ fn an_empty_mac_address_is_none() {
 /// image-customization-controller takes an exit code of 0 for the network of the image.
 #[tests::case]
 fn a_text_without_a_document_is_no_success() {
-    for text in ["", "\n", "  \n\t", "# worker-0\n", "\u{feff}"] {
+    for text in ["", "\n", "  \n\t", "# worker-0\n", "\u{feff}", "null\n", "--- ~\n", "---\nnull\n"]
+    {
         for arguments in [&["gc", "/dev/stdin"][..], &["gc", "-"], &["validate"]] {
             let output = nmstatectl(arguments, text);
             let told = String::from_utf8(output.stderr).unwrap();

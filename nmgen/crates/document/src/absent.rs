@@ -7,10 +7,21 @@ rules! {
     error DOCUMENT_MISSING = "document-missing";
 }
 
-/// The fault of a text of white space and comments alone. `---` begins a document, though an empty one.
+/// What programs write for a value that is not there. nmstatectl refuses it.
+const NULLS: &[&str] = &["null", "Null", "NULL", "~"];
+
+/// The fault of a text of white space and comments alone, or of a written null. `---` begins a document, though an empty one.
 pub fn fault(source: &Source) -> Option<Diagnostic> {
-    let is_nothing = |line: &str| line.is_empty() || line.starts_with('#');
-    lines::split(&source.text).all(|line| is_nothing(line.trim())).then(|| {
+    let is_text = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let mut found = lines::split(&source.text).map(str::trim).filter(is_text);
+    let is_absent = match (found.next(), found.next()) {
+        (None, _) => true,
+        (Some(line), None) | (Some("---"), Some(line)) => {
+            NULLS.contains(&line.strip_prefix("---").unwrap_or(line).trim())
+        }
+        (Some(_), Some(_)) => false,
+    };
+    (is_absent && found.next().is_none()).then(|| {
         let place = Place::file(source.name.clone());
         Diagnostic::new(DOCUMENT_MISSING, "the document is empty", place)
             .help("is the variable set, and the file filled in? `interfaces: []` configures nothing on purpose")
