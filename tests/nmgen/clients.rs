@@ -94,6 +94,40 @@ fn openshift_install_shows_one_line_of_an_error() {
     assert_eq!(shown, "cannot read /nonexistent: No such file or directory (os error 2)");
 }
 
+/// The assisted installer shortens names of VLANs on the node, and gives cards that it finds by their addresses the kernel's.
+#[tests::case]
+fn openshift_install_gets_profiles_with_names_that_the_node_shortens() {
+    let vlan = "{name: enp94s0f0np0.2507, type: vlan, vlan: {base-iface: enp94s0f0np0, id: 2507}}";
+    let card = "{name: primary-interface-0, type: ethernet, mac-address: '52:54:00:00:01:01'}";
+    let known = format!("interfaces: [{{name: enp94s0f0np0, type: ethernet}}, {vlan}, {card}]\n");
+    let others = [
+        known.replace(", mac-address: '52:54:00:00:01:01'", ""),
+        known.replace("name: enp94s0f0np0.2507", "name: storage-network.2507"),
+    ];
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("host-config");
+    let called = |arguments: &[&str], text: &str| {
+        fs::write(&file, text).unwrap();
+        let (_directory, link) = program::nmgen_as("nmstatectl").unwrap();
+        Command::new(link).args(arguments).arg(&file).output().unwrap()
+    };
+    for arguments in [["gc"], ["validate"]] {
+        let output = called(&arguments, &known);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            (output.status.code(), told.matches("warning[interface-name-length]").count()),
+            (Some(0), 2),
+            "{told}"
+        );
+        for text in &others {
+            assert_eq!(called(&arguments, text).status.code(), Some(2), "{text}");
+        }
+    }
+    fs::write(&file, &known).unwrap();
+    let written = Command::new(program::nmgen()).arg("generate").arg(&file).output().unwrap();
+    assert_eq!(written.status.code(), Some(2));
+}
+
 /// Each profile goes through an INI library, which adds two keys to `[connection]`; the list must not be empty.
 #[tests::case]
 fn assisted_service_can_add_its_keys_to_every_profile() {

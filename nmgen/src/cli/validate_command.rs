@@ -44,7 +44,7 @@ pub(super) fn run(arguments: &ValidateArguments, streams: &mut Streams<'_>) -> R
         streams.note(OF_A_POLICY);
         hosts.diagnostics.clone()
     } else {
-        nmgen_fleet::diagnose(&hosts)
+        nmgen_fleet::validate(&hosts)
     };
     streams.diagnostics(&diagnostics);
     let done = verdict(&diagnostics, false);

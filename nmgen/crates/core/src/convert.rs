@@ -27,7 +27,9 @@ pub fn convert(host: &Host, purpose: Purpose) -> Checked<'_> {
     };
     let state = check::document(document, purpose, &mut diagnostics);
     let configuration = match (state, purpose) {
-        (Some(state), Purpose::Offline) => converted(document, state, &mut diagnostics),
+        (Some(state), Purpose::Offline | Purpose::HandedOn) => {
+            converted(document, state, &mut diagnostics)
+        }
         (None, _) | (Some(_), Purpose::Apply) => Configuration::default(),
     };
     diagnostics.of_host(host.name.as_deref());

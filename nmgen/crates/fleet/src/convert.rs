@@ -53,6 +53,11 @@ pub fn diagnose(hosts: &Hosts) -> Diagnostics {
     run(hosts, |host| purpose(host, Purpose::Offline), drop).0.told
 }
 
+/// The diagnostics of documents for a program that called `nmstatectl validate`.
+pub fn validate(hosts: &Hosts) -> Diagnostics {
+    run(hosts, |host| purpose(host, Purpose::HandedOn), drop).0.told
+}
+
 /// The diagnostics of documents that are used for `wanted` where their source does not tell it, those that the sources' comments
 /// allow, and those about the comments.
 pub fn findings(hosts: &Hosts, wanted: Purpose) -> Findings {

@@ -20,5 +20,5 @@ mod rules;
 pub mod source;
 
 pub use crate::allow::{Allowance, Findings, Suppressed};
-pub use crate::convert::{Converted, Outcome, check, convert, diagnose, findings};
+pub use crate::convert::{Converted, Outcome, check, convert, diagnose, findings, validate};
 pub use crate::rules::rules;

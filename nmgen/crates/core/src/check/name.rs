@@ -1,8 +1,9 @@
 //! Names: of interfaces, profiles and hosts.
 
-use nmgen_document::diagnostic::rules;
+use nmgen_document::diagnostic::{Rule, Severity, rules};
 use nmgen_document::format::is_control;
 
+use super::purpose::Purpose;
 use super::subject::{Interface, Report, Subject};
 
 rules! {
@@ -25,13 +26,27 @@ const RESERVED_PREFIXES: &[&str] = &["ovn-k8s-", "k8s-", "patch-br-", "vxlan_sys
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     for interface in &subject.interfaces {
-        interface_name(interface, report);
+        interface_name(subject, interface, report);
         profile_name(interface, report);
     }
     hostname(subject, report);
 }
 
-fn interface_name(interface: &Interface<'_>, report: &mut Report<'_>) {
+/// True for a name that the assisted installer replaces on a node: a card's, which it finds by its address, and a VLAN's of base
+/// and id, which it shortens.
+fn is_renamed(interface: &Interface<'_>) -> bool {
+    let node = interface.node;
+    if interface.kind == "vlan" {
+        let base = node.at(&["vlan", "base-iface"]).and_then(|it| it.text());
+        let id = node.at(&["vlan", "id"]).and_then(|it| it.text());
+        return base.zip(id).is_some_and(|(base, id)| {
+            interface.name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.')) == Some(id)
+        });
+    }
+    interface.is_hardware() && node.mac_at("mac-address").is_some()
+}
+
+fn interface_name(subject: &Subject<'_>, interface: &Interface<'_>, report: &mut Report<'_>) {
     let name = interface.name;
     let path = interface.path.key("name");
     // ipsec connections and OVS bridges are no kernel interfaces.
@@ -39,12 +54,14 @@ fn interface_name(interface: &Interface<'_>, report: &mut Report<'_>) {
     if in_kernel && name.len() > MAX_NAME_LENGTH {
         let message =
             format!("\"{name}\" has {} bytes; an interface name has at most 15", name.len());
-        report.add(
-            INTERFACE_NAME_LENGTH,
-            &path,
-            message,
-            "the kernel cuts or refuses longer names",
-        );
+        if subject.purpose == Purpose::HandedOn && is_renamed(interface) {
+            let rule = Rule { severity: Severity::Warning, ..INTERFACE_NAME_LENGTH };
+            let help = "whoever brings the profile to a node has to shorten it there, as the assisted installer does";
+            report.add(rule, &path, message, help);
+        } else {
+            let help = "the kernel cuts or refuses longer names";
+            report.add(INTERFACE_NAME_LENGTH, &path, message, help);
+        }
     }
     if let Some(problem) = name_problem(name) {
         report.add(

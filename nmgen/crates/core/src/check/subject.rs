@@ -95,7 +95,7 @@ impl<'a> Subject<'a> {
     }
 
     pub(super) fn is_offline(&self) -> bool {
-        self.purpose == Purpose::Offline
+        self.purpose != Purpose::Apply
     }
 
     /// The interface of the kernel with this name, profile name or alternative name.

@@ -51,7 +51,8 @@ impl Form {
     /// The purpose that the documents are checked for.
     fn purpose(self) -> Purpose {
         match self {
-            Self::Keyfiles | Self::Gc => Purpose::Offline,
+            Self::Keyfiles => Purpose::Offline,
+            Self::Gc => Purpose::HandedOn,
             Self::Hosts => Purpose::Apply,
             Self::Delivery(delivery) => delivery.purpose(),
         }
