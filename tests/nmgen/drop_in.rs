@@ -99,6 +99,28 @@ fn a_description_may_be_a_block_scalar() {
     assert_eq!(two_lines.status.code(), Some(2));
 }
 
+/// nmstatectl puts ordinary ones in their place before it parses.
+#[tests::case]
+fn non_breaking_spaces_are_spaces() {
+    let document = "interfaces:\n- name: eth0\n  type: ethernet\n  state: up\n  description: a b\n";
+    let expected = nmstatectl(&["gc", "-"], document);
+    assert!(expected.status.success());
+    for text in [
+        document.replace("  type", "\u{a0} type"),
+        document.replace("ethernet", "ethernet\u{a0}"),
+        document.replace("type: ", "type:\u{a0}"),
+        document.replace(' ', "\u{a0}"),
+    ] {
+        let output = nmstatectl(&["gc", "-"], &text);
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), &output.stdout), (Some(0), &expected.stdout), "{told}");
+        assert!(told.contains("warning[non-breaking-space-replaced]"), "{told}");
+        assert!(nmstatectl(&["validate"], &text).status.success());
+    }
+    let place = nmstatectl(&["gc", "-"], &document.replace("ethernet", "ethernet\u{a0}"));
+    assert!(String::from_utf8_lossy(&place.stderr).contains("--> <stdin>:3:17"), "{place:?}");
+}
+
 /// A template without a value.
 #[tests::case]
 fn an_empty_mac_address_is_none() {

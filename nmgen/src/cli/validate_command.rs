@@ -8,7 +8,7 @@ use nmgen_core::state;
 use nmgen_document::Document;
 use nmgen_document::error::Error;
 use nmgen_document::format::printable_lines;
-use nmgen_fleet::source;
+use nmgen_fleet::source::{self, Extent};
 
 use super::done::{Done, verdict};
 use super::streams::Streams;
@@ -38,7 +38,7 @@ pub(super) fn run(arguments: &ValidateArguments, streams: &mut Streams<'_>) -> R
         streams.refuse(NO_CURRENT);
         return Ok(Done::InputWrong);
     }
-    let hosts = source::load(std::slice::from_ref(&arguments.source))?;
+    let hosts = source::load_for(std::slice::from_ref(&arguments.source), Extent::Validated)?;
     let documents: Vec<&Document<'_>> = hosts.hosts.iter().filter_map(|it| it.document()).collect();
     let diagnostics = if documents.iter().any(|it| check::is_policy(it)) {
         streams.note(OF_A_POLICY);

@@ -28,6 +28,7 @@ mod network_config;
 mod nmc_directory;
 mod nmstate_config;
 mod node_network_state;
+mod ordinary_space;
 mod policy;
 mod secret;
 mod tree;
@@ -61,6 +62,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         found::RULES,
         kind::RULES,
         manifest::RULES,
+        ordinary_space::RULES,
         secret::RULES,
         tree::RULES,
     ]
@@ -96,6 +98,10 @@ pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Erro
         } else if let Some(source) =
             read_file::file(path, kind::limit, &mut found.loaded.diagnostics)?
         {
+            let source = match extent.is_nmstatectls() {
+                true => ordinary_space::replaced(source, &mut found.loaded.diagnostics),
+                false => source,
+            };
             kind::load_named(&source, &mut found);
         }
     }

@@ -12,4 +12,13 @@ pub enum Extent {
     Checked,
     /// To be converted as `nmstatectl gc` does: a NetworkPolicy without captures is its desired state.
     Converted,
+    /// To be validated as `nmstatectl validate` does: a NetworkPolicy is one.
+    Validated,
+}
+
+impl Extent {
+    /// True for a text that nmstatectl's command line would read.
+    pub(super) const fn is_nmstatectls(self) -> bool {
+        matches!(self, Self::Converted | Self::Validated)
+    }
 }

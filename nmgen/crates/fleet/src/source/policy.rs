@@ -24,7 +24,9 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     // On the node they have values; nothing is wrong before something is to be made of them here.
     let document = match found.extent {
         Extent::Checked => resolved.ok(),
-        Extent::Written | Extent::Shown | Extent::Converted => manifest.accept(resolved),
+        Extent::Written | Extent::Shown | Extent::Converted | Extent::Validated => {
+            manifest.accept(resolved)
+        }
     };
     let selector = manifest.get(spec, "nodeSelector");
     let name = selector.and_then(|selector| selector.text_at(HOSTNAME));

@@ -28,7 +28,9 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     }
     let names = directory::files(path)?;
     load_files(path, path, &names, found)?;
-    if matches!(found.extent, Extent::Written | Extent::Converted) && found.count() > hosts {
+    if matches!(found.extent, Extent::Written | Extent::Converted | Extent::Validated)
+        && found.count() > hosts
+    {
         return skipped(path, &mut found.loaded.diagnostics);
     }
     let mut assisted: Vec<String> = Vec::new();
