@@ -64,6 +64,8 @@ pub struct Host {
     pub stage: Stage,
     /// In the source's order.
     pub nics: Vec<Nic>,
+    /// The source is for assisted-service, which takes no document without a map of its cards.
+    pub needs_map: bool,
     /// The place of its declaration.
     pub place: Place,
     /// Its network, if the source has one.
@@ -84,6 +86,7 @@ impl Host {
             role: None,
             stage: Stage::Any,
             nics: Vec::new(),
+            needs_map: false,
             place,
             network: HostNetwork::Missing,
             is_machine: false,

@@ -2,7 +2,7 @@
 
 use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
-use nmgen_core::stack;
+use nmgen_core::stack::{self, Role};
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
 use nmgen_document::{Document, Node};
 
@@ -10,6 +10,8 @@ use crate::source::Cluster;
 
 rules! {
     warning NIC_MAP_DIFFERS = "nic-map-differs";
+    warning NIC_MAP_INCOMPLETE = "nic-map-incomplete";
+    warning NIC_MAP_TWICE = "nic-map-twice";
     warning BOOT_MAC_UNKNOWN = "boot-mac-unknown";
 }
 
@@ -22,13 +24,17 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
     if !cluster.has_provisioning_network {
         boot_card(host, interfaces, &cards, diagnostics);
     }
+    if host.needs_map {
+        incomplete(document, &map, diagnostics);
+    }
+    twice(&map, diagnostics);
     if map.is_empty() {
         return;
     }
     // A card that neither the map nor its own address identifies.
     let unknown = cards.iter().find(|card| {
         let name = card.text_at("name").unwrap_or_default();
-        card.get("mac-address").is_none() && !map.iter().any(|(_, known)| *known == name)
+        card.mac_at("mac-address").is_none() && !map.iter().any(|(_, known)| *known == name)
     });
     for (nic, name) in &map {
         let own = cards.iter().find(|card| card.text_at("name") == Some(name));
@@ -70,6 +76,66 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
     }
 }
 
+/// Tells of cards that assisted-service asks an entry for: those that get a profile by a name that no card has of itself.
+fn incomplete(document: &Document<'_>, map: &[(&Nic, &str)], diagnostics: &mut Diagnostics) {
+    let interfaces = interface::all(&document.root);
+    let is_port = |name: &str| {
+        let references = interfaces.iter().flat_map(stack::below);
+        references.into_iter().any(|it| it.name == name && it.role == Role::Port)
+    };
+    let declared = interfaces.iter().filter(|node| {
+        node.text_at("type") == Some("ethernet")
+            && interface::is_up(node)
+            && node.get("veth").is_none()
+            && node.text_at("identifier") != Some("mac-address")
+    });
+    let undeclared = stack::undeclared(&document.root).into_iter();
+    let ports = undeclared.filter(|node| node.text().is_some_and(is_port));
+    for node in declared.filter_map(|node| node.get("name")).chain(ports) {
+        let Some(name) = node.text() else { continue };
+        if is_predictable(name) || map.iter().any(|(_, known)| *known == name) {
+            continue;
+        }
+        let message = format!("{name} has no entry in the map of cards");
+        diagnostics.push(
+            Diagnostic::new(NIC_MAP_INCOMPLETE, message, document.place(node.span))
+                .help("assisted-service refuses the host: give the map its MAC address"),
+        );
+    }
+}
+
+/// True for a name that assisted-service takes for the kernel's or udev's own: `^en[PsvxXbucaipod]`.
+fn is_predictable(name: &str) -> bool {
+    name.strip_prefix("en").is_some_and(|rest| rest.starts_with(|c| "PsvxXbucaipod".contains(c)))
+}
+
+/// Tells of names and addresses that several entries have.
+fn twice(map: &[(&Nic, &str)], diagnostics: &mut Diagnostics) {
+    for (index, (nic, name)) in map.iter().enumerate() {
+        let mut before = map.iter().take(index);
+        let message = match before
+            .find(|(other, known)| known == name || other.mac_address == nic.mac_address)
+        {
+            Some((other, known)) if known == name => {
+                format!("the map of cards has {name} already ({})", other.place.shown())
+            }
+            Some((other, known)) => {
+                format!(
+                    "the map of cards has {} already, as {known} ({})",
+                    nic.mac_address,
+                    other.place.shown()
+                )
+            }
+            None => continue,
+        };
+        let diagnostic = Diagnostic::new(NIC_MAP_TWICE, message, nic.place.clone());
+        diagnostics.push(
+            diagnostic
+                .help("each card has one name and one address: the installers refuse the map"),
+        );
+    }
+}
+
 /// The card that the machine boots by, among those whose addresses are known: all of the map's, or all of the document's.
 fn boot_card(
     host: &Host,
@@ -79,7 +145,7 @@ fn boot_card(
 ) {
     let Some(boot) = host.nics.iter().find(|nic| nic.name.is_none()) else { return };
     let has_map = host.nics.iter().any(|nic| nic.name.is_some());
-    let has_addresses = || cards.iter().all(|card| card.get("mac-address").is_some());
+    let has_addresses = || cards.iter().all(|card| card.mac_at("mac-address").is_some());
     let is_complete = has_map || (!cards.is_empty() && has_addresses());
     let is_mapped =
         || host.nics.iter().any(|nic| nic.name.is_some() && nic.mac_address == boot.mac_address);

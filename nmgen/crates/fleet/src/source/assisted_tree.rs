@@ -46,7 +46,12 @@ fn load_host(tree: &str, path: &str, found: &mut Found) -> Result<(), Error> {
     let source = directory::read(tree, &mapping, one_document, diagnostics)?;
     let nics = source.map(|source| nics(&source, diagnostics)).unwrap_or_default();
     let name = path.rsplit('/').next().unwrap_or(path).to_owned();
-    let host = Host { stage: Stage::Early, nics, ..Host::new(Some(name), Place::file(path)) };
+    let host = Host {
+        stage: Stage::Early,
+        needs_map: true,
+        nics,
+        ..Host::new(Some(name), Place::file(path))
+    };
     let documents = directory::files(path)?.into_iter().filter(|name| {
         !name.starts_with('.') && (name.ends_with(".yml") || name.ends_with(".yaml"))
     });

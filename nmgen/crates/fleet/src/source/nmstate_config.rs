@@ -19,6 +19,7 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
     let place = name.as_ref().map_or_else(|| manifest.place(spec), |(_, place)| place.clone());
     let host = Host {
         stage: Stage::Early,
+        needs_map: true,
         nics: manifest.nics(spec, "interfaces"),
         ..Host::new(name.map(|(name, _)| name.name), place)
     };
