@@ -24,7 +24,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
     if !subject.is_offline() {
         return;
     }
-    let interfaces = interface::all(&subject.root);
+    let interfaces = interface::all(subject.root);
     for root in ROOTS {
         if let Some(node) = subject.root.get(root) {
             Walk { interfaces, way: vec![At::Key(root)], report }.node(node);
