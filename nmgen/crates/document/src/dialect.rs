@@ -1,4 +1,5 @@
-//! Whether nmstate's own tools can read the text: their parser, `serde_yaml`, accepts less than ours.
+//! Whether nmstate's own tools, at the version of this workspace, can read the text: their parser, `serde_yaml`, accepts less than
+//! ours. Releases after 2.2.62 have another one, `rmsd_yaml`.
 //!
 //! Nodes read the document with those tools. Both parsers agree on lines of plain and quoted words
 //! (by a property test), which make up nearly all documents; the second parser runs only on other
