@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 pub mod absent;
+mod budget;
 mod deserialize;
 pub mod diagnostic;
 mod dialect;

@@ -10,6 +10,7 @@ use super::parsed::Document;
 use super::space::SYNTAX;
 use super::tree::{Entry, Node, Value};
 use super::{dialect, space, tab, template};
+use crate::budget::Budget;
 use crate::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 use crate::size::too_many_interfaces;
 use crate::text::lines::Lines;
@@ -17,10 +18,6 @@ use crate::text::{Position, Source, Span};
 
 /// NMState nests at most nine levels.
 const MAX_DEPTH: usize = 32;
-/// A thousand interfaces have about 20,000 values.
-const MAX_NODES: usize = 250_000;
-/// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
-const BYTES_PER_NODE: usize = 6;
 
 /// The tags that repeat the value's own type; `!!str` is handled apart.
 const CORE_TAGS: &[&str] = &["bool", "float", "int", "map", "null", "seq", "str"];
@@ -92,14 +89,12 @@ pub(super) fn part<'t>(
     above: u32,
     levels_above: usize,
 ) -> Option<(Node<'t>, usize)> {
-    let mut reader = Reader { above, ..Reader::new(text, text, lines.clone()) };
+    // The parts count for the file where all of them are used.
+    let budget = Budget::of(text);
+    let reader = Reader::new(text, text, lines.clone());
+    let mut reader = Reader { above, budget: budget.clone(), ..reader };
     let root = reader.document(levels_above).ok()?;
-    reader.faults.is_empty().then_some((root, reader.nodes))
-}
-
-/// The most values of a text.
-pub(super) fn most_values(text: &str) -> usize {
-    MAX_NODES.max(text.len() / BYTES_PER_NODE)
+    reader.faults.is_empty().then_some((root, budget.spent()))
 }
 
 /// The fault of a text that is no document yet, or that nmstate's tools cannot read.
@@ -110,7 +105,9 @@ pub fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     }
     let text = &lines.source().text;
     let is_same = |text: &str| {
-        parse_tree(text, lines.clone()).is_ok_and(|it| it.root.means_the_same(&document.root))
+        // Another reading of the text is none of the file's values.
+        let lines = Lines::new(lines.source());
+        parse_tree(text, lines).is_ok_and(|it| it.root.means_the_same(&document.root))
     };
     let refusal = dialect::refusal(text).or_else(|| dialect::blank_end(text, is_same));
     let Refusal { message, help, at } = refusal?;
@@ -123,11 +120,11 @@ pub fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
 
 type Fatal = Box<Diagnostic>;
 
-/// An anchored value and its size: each alias counts as many values and levels.
+/// An anchored value and its size: each alias counts as that many values and levels.
 #[derive(Clone)]
 struct Anchored<'t> {
     node: Node<'t>,
-    nodes: usize,
+    values: usize,
     levels: usize,
 }
 
@@ -144,8 +141,7 @@ struct Reader<'t, 's> {
     /// Items and entries of unfinished lists and mappings, innermost last: each list is allocated once, in its size.
     items: Vec<Node<'t>>,
     entries: Vec<Entry<'t>>,
-    nodes: usize,
-    max_nodes: usize,
+    budget: Budget,
     faults: Diagnostics,
 }
 
@@ -155,14 +151,13 @@ impl<'t, 's> Reader<'t, 's> {
         Self {
             text,
             open_end: text.rsplit(['\n', '\r']).next().unwrap_or_default().trim_start_matches(' '),
+            budget: lines.budget().clone(),
             lines,
             above: 0,
             parser: Parser::new_from_str(spaced),
             anchors: HashMap::new(),
             items: Vec::new(),
             entries: Vec::new(),
-            nodes: 0,
-            max_nodes: most_values(text),
             faults: Diagnostics::default(),
         }
     }
@@ -211,7 +206,6 @@ impl<'t, 's> Reader<'t, 's> {
             return Err(self.nesting(span));
         }
         self.count(1, span)?;
-        let before = self.nodes;
         let (anchor, node) = match event {
             Event::Scalar(text, style, anchor, tag) => {
                 let plain =
@@ -239,10 +233,10 @@ impl<'t, 's> Reader<'t, 's> {
             | Event::MappingEnd => (0, null(span)),
         };
         if anchor != 0 {
-            let (nodes, levels) = (self.nodes - before + 1, levels(&node));
+            let (values, levels) = (repeated(&node), levels(&node));
             // The copy counts too: anchors within anchors would multiply the text.
-            self.count(nodes, span)?;
-            self.anchors.insert(anchor, Anchored { node: node.clone(), nodes, levels });
+            self.count(values, span)?;
+            self.anchors.insert(anchor, Anchored { node: node.clone(), values, levels });
         }
         Ok(node)
     }
@@ -296,7 +290,7 @@ impl<'t, 's> Reader<'t, 's> {
     }
 
     fn alias(&mut self, anchor: usize, span: Span, depth: usize) -> Result<Node<'t>, Fatal> {
-        let Some(Anchored { node, nodes, levels }) = self.anchors.get(&anchor).cloned() else {
+        let Some(anchored) = self.anchors.get(&anchor) else {
             // Only an alias within its own anchor has no value yet.
             return Err(self.fatal(
                 ALIAS_EXPANSION,
@@ -304,20 +298,22 @@ impl<'t, 's> Reader<'t, 's> {
                 span,
             ));
         };
-        if depth + levels > MAX_DEPTH {
+        if depth + anchored.levels > MAX_DEPTH {
             return Err(self.nesting(span));
         }
-        self.count(nodes, span)?;
-        Ok(Node { span, value: node.value })
+        // Before the copy, which may be large.
+        self.count(anchored.values, span)?;
+        Ok(Node { span, value: anchored.node.value.clone() })
     }
 
-    fn count(&mut self, more: usize, span: Span) -> Result<(), Fatal> {
-        self.nodes += more;
-        let most = self.max_nodes;
-        if self.nodes <= most {
+    fn count(&self, more: usize, span: Span) -> Result<(), Fatal> {
+        if self.budget.spend(more) {
             return Ok(());
         }
-        let message = format!("the document has more than {most} values, its aliases expanded");
+        let most = self.budget.most();
+        let message = format!(
+            "there are more than {most} values up to here, aliases expanded and repeated text counted"
+        );
         Err(self
             .fatal(ALIAS_EXPANSION, message, span)
             .map_help("write the values out, or describe one node in one document"))
@@ -366,6 +362,18 @@ fn levels(node: &Node<'_>) -> usize {
         Value::Mapping(entries) => entries.iter().map(|entry| levels(&entry.node)).max(),
     };
     1 + below.unwrap_or(0)
+}
+
+/// The number of values that a repeated value counts as.
+fn repeated(node: &Node<'_>) -> usize {
+    match &node.value {
+        Value::Scalar { text, .. } => Budget::of_repeated(text),
+        Value::Sequence(items) => 1 + items.iter().map(repeated).sum::<usize>(),
+        Value::Mapping(entries) => {
+            let entry = |entry: &Entry<'_>| Budget::of_repeated(&entry.key) + repeated(&entry.node);
+            1 + entries.iter().map(entry).sum::<usize>()
+        }
+    }
 }
 
 trait MapHelp {

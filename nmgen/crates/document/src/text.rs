@@ -1,4 +1,4 @@
-//! Text and positions. Imports no other module.
+//! Text and positions. Imports no other module but the bounds of a file and the format of what is shown.
 
 pub mod lines;
 pub mod place;

@@ -56,7 +56,7 @@ fn in_parts<'t>(text: &'t str, lines: &Lines, most: usize) -> Option<Node<'t>> {
         };
         items.extend(more_items);
     }
-    (values <= parse::most_values(text)).then_some(root)
+    (values <= lines.budget().most() && lines.budget().spend(values)).then_some(root)
 }
 
 /// The indentation and the dash of the first item of a list.

@@ -11,7 +11,7 @@ use crate::text::lines::{self, Lines};
 use crate::text::place::Place;
 
 /// The documents of a file. Each is parsed on its own, so that a faulty one doesn't hide the others;
-/// documents of comments only are skipped.
+/// documents of comments only are skipped. They end with the one that exceeds the values of a file.
 pub fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnostics>> {
     let file = Lines::new(source);
     let sections = sections(&file, &source.text);
@@ -22,11 +22,15 @@ pub fn parse_stream(source: &Source) -> Vec<Result<Document<'_>, Diagnostics>> {
         let place = Place::file(source.name.clone());
         return vec![Err(too_many(place).into())];
     }
-    sections
-        .into_iter()
-        .filter(|(_, text)| !is_blank(text))
-        .map(|(first, text)| parse_tree(text, Lines::part(&file, text, first, 0)))
-        .collect()
+    let mut documents = Vec::new();
+    for (first, text) in sections.into_iter().filter(|(_, text)| !is_blank(text)) {
+        documents.push(parse_tree(text, Lines::part(&file, text, first, 0)));
+        // One fault tells it for the documents below.
+        if file.budget().is_exceeded() {
+            break;
+        }
+    }
+    documents
 }
 
 /// The sections between lines of `---`, each with the number of lines before it.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::place::{Excerpt, Place};
 use super::secret::{self, Secrets};
 use super::{Position, Source, Span};
+use crate::budget::Budget;
 
 /// Longer lines are cut: a fleet's manifests may be one line of JSON.
 const MAX_LINE: usize = 400;
@@ -23,6 +24,7 @@ pub struct Lines {
     is_ascii: bool,
     origin: Origin,
     secrets: Secrets,
+    budget: Budget,
 }
 
 /// The relation of a text to its file.
@@ -39,25 +41,38 @@ enum Origin {
 impl Lines {
     /// For a text that is the whole file.
     pub fn new(source: &Source) -> Self {
-        Self::of(source.clone(), Origin::File)
+        Self::of(source.clone(), Origin::File, Budget::of(&source.text))
     }
 
     /// For a text within `file`: its first line is `lines` below the file's first, and each line is
     /// indented by `columns` characters.
     pub fn part(file: &Self, text: &str, lines: u32, columns: u32) -> Self {
         let source = Source { name: file.source.name.clone(), text: text.into() };
-        Self::of(source, Origin::Part { file: Arc::new(file.clone()), lines, columns })
+        let origin = Origin::Part { file: Arc::new(file.clone()), lines, columns };
+        Self::of(source, origin, file.budget.clone())
     }
 
-    /// For a text decoded from the value at `place`.
-    pub fn decoded(place: Place, text: &str) -> Self {
+    /// For a text decoded from the value at `place` in `file`.
+    pub fn decoded(file: &Self, place: Place, text: &str) -> Self {
         let source = Source { name: place.file.clone(), text: text.into() };
-        Self::of(source, Origin::Decoded(Box::new(place)))
+        Self::of(source, Origin::Decoded(Box::new(place)), file.budget.clone())
     }
 
-    fn of(source: Source, origin: Origin) -> Self {
+    fn of(source: Source, origin: Origin, budget: Budget) -> Self {
         let (starts, is_ascii) = (starts(&source.text), source.text.is_ascii());
-        Self { source, starts, is_ascii, origin, secrets: Secrets::default() }
+        Self { source, starts, is_ascii, origin, secrets: Secrets::default(), budget }
+    }
+
+    /// What the file may still expand to.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// Counts the text as one that is embedded in its file.
+    #[must_use]
+    pub fn embedded(self) -> Self {
+        self.budget.embed(&self.source.text);
+        self
     }
 
     /// The text; its name is the file's.

@@ -31,9 +31,9 @@ pub(super) fn text(
     }
     let lines = match shift(outer, node, text) {
         Some((lines, columns)) => Lines::part(outer.lines(), text, lines, columns),
-        None => Lines::decoded(outer.place(node.span), text),
+        None => Lines::decoded(outer.lines(), outer.place(node.span), text),
     };
-    parse_text(text, lines).map(Document::into_owned)
+    parse_text(text, lines.embedded()).map(Document::into_owned)
 }
 
 /// The document in a base64 value.
@@ -47,7 +47,7 @@ pub(super) fn base64(
 ) -> Content<Document<'static>> {
     let bytes = encoding::base64(text)
         .map_err(|fault| Diagnostics::from(diagnostic(outer, node, text, &fault)));
-    decoded(outer.place(node.span), bytes?)
+    decoded(outer, outer.place(node.span), bytes?)
 }
 
 /// The document in a `data:` URL, as in Ignition. Decompressed bytes are added to `unpacked`.
@@ -86,10 +86,10 @@ pub(super) fn data_url(
             ));
         }
     };
-    decoded(outer.place(node.span), bytes)
+    decoded(outer, outer.place(node.span), bytes)
 }
 
-fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
+fn decoded(outer: &Document<'_>, place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
     if bytes.len() > MAX_DOCUMENT_BYTES {
         return Err(Diagnostics::from(document_size(place)));
     }
@@ -98,7 +98,8 @@ fn decoded(place: Place, bytes: Vec<u8>) -> Content<Document<'static>> {
         let place = Place { decoded: read_file::excerpt(bytes, at), ..place.clone() };
         Diagnostics::from(read_file::encoding(bytes[at], place))
     })?;
-    parse_text(&text, Lines::decoded(place, &text)).map(Document::into_owned)
+    parse_text(&text, Lines::decoded(outer.lines(), place, &text).embedded())
+        .map(Document::into_owned)
 }
 
 /// A fault in a value's text, placed at its character if the file shows it.
@@ -191,6 +192,20 @@ mod tests {
             let encoded = STANDARD.encode(&comment);
             assert_eq!(found(|outer, node| base64(outer, node, &encoded)), expected);
         }
+    }
+
+    #[test]
+    fn embedded_documents_have_the_values_of_their_file_together() {
+        let bomb = format!("a: &a [{}]\nb: [{}]\n", "1, ".repeat(98), "*a, ".repeat(1_000));
+        let encoded = STANDARD.encode(&bomb);
+        let told = found(|outer, node| {
+            text(outer, node, &bomb)?;
+            base64(outer, node, &encoded)?;
+            base64(outer, node, &encoded)
+        });
+        assert_eq!(told, ["alias-expansion"]);
+        let told = found(|outer, node| base64(outer, node, &encoded));
+        assert!(told.is_empty(), "{told:?}");
     }
 
     #[test]
