@@ -81,6 +81,91 @@ fn a_tree_is_read_to_its_end_but_for_what_git_leaves_out() {
     assert_eq!(tree.run(&["check", "sites/out"]).status.code(), Some(2));
 }
 
+/// Runs git in a tree.
+fn git(tree: &Tree, arguments: &[&str]) {
+    let git = Command::new("git").args(arguments).current_dir(tree.path()).status().unwrap();
+    assert!(git.success(), "{arguments:?}");
+}
+
+const WRONG: &str = "interfaces: [{name: eno1, foo: 1}]\n";
+
+#[tests::case]
+fn a_committed_file_is_read_whatever_an_ignore_file_says() {
+    let a = document(11);
+    for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2")] {
+        let tree = Tree::of(&[
+            ("sites/a/node1.yml", &a),
+            ("sites/sub/deep/node2.yml", WRONG),
+            ("sites/sub/node3.yml", "interfaces: []\n"),
+            ("sites/out/node4.yml", WRONG),
+            ("sites/.gitignore", "sub/\nout/\n"),
+        ]);
+        git(&tree, &["init", "-q", &format!("--object-format={format}")]);
+        git(&tree, &["config", "index.version", version]);
+        let is_refused = |source: &str| {
+            let told = tree.run(&["check", source]);
+            assert!(!text(&told.stderr).contains("node4"), "{told:?}");
+            text(&told.stderr).contains("sites/sub/deep/node2.yml:1")
+        };
+        assert!(!is_refused("."));
+        git(&tree, &["add", "."]);
+        assert!(!is_refused("."));
+        git(&tree, &["add", "--force", "sites/sub/deep/node2.yml"]);
+        assert!(is_refused("."), "{format} {version}");
+        assert!(is_refused("sites"), "{format} {version}");
+        // A file that is gone is no fault.
+        fs::remove_file(tree.path().join("sites/sub/deep/node2.yml")).unwrap();
+        assert!(!is_refused("."));
+        git(&tree, &["update-index", "--split-index"]);
+        assert_eq!(tree.check(), (Some(0), vec!["ignored-unread".to_owned()]));
+    }
+}
+
+#[tests::case]
+fn the_ignore_files_of_a_repository_count_from_its_first_directory_down() {
+    let a = document(11);
+    let tree = Tree::of(&[
+        ("own/sites/a/node1.yml", &a),
+        ("own/sites/b/node2.yml", WRONG),
+        ("own/sites/c/keep.yml", &document(12)),
+        ("own/sites/c/node3.yml", WRONG),
+        ("own/sites/c/.gitignore", "\u{feff}*.yml\n[\n!keep.yml\n"),
+        ("own/.gitignore", "/sites/b/\n"),
+        // Above the repository, and beside it.
+        (".gitignore", "sites/\n"),
+        ("other/.gitignore", "a/\n"),
+        ("other/sites/a/node5.yml", &document(15)),
+    ]);
+    fs::create_dir(tree.path().join("own/.git")).unwrap();
+    for (source, sites) in [("own", "sites/"), ("own/sites", "")] {
+        let told = tree.run(&["check", source]);
+        let expected = format!("{sites}a: 1 host, no errors\n{sites}c: 1 host, no errors\n");
+        assert_eq!(text(&told.stderr), expected, "{source}");
+    }
+    assert!(text(&tree.run(&["check", "other"]).stderr).contains("1 host in other, no errors"));
+}
+
+#[tests::case]
+fn an_ignore_file_that_is_none_is_not_opened() {
+    let a = document(11);
+    for (make, why) in [
+        ("ln -s /dev/zero .gitignore", "it is a link"),
+        ("mkfifo .gitignore", "it is no regular file"),
+        ("mkdir .gitignore", "it is no regular file"),
+        ("head -c 65537 /dev/zero > .gitignore", "it is larger than 64 KiB"),
+    ] {
+        let tree = Tree::of(&[("sites/a/node1.yml", &a), (".git/HEAD", "")]);
+        let made = Command::new("sh").args(["-c", make]).current_dir(tree.path()).status().unwrap();
+        assert!(made.success(), "{make}");
+        for source in [".", "sites"] {
+            let told = tree.run(&["check", source]);
+            assert_eq!(told.status.code(), Some(0), "{told:?}");
+            let said = text(&told.stderr);
+            assert!(said.contains("warning[ignore-file-unread]") && said.contains(why), "{said}");
+        }
+    }
+}
+
 #[tests::case]
 fn generate_takes_no_old_files_from_below_a_directory_with_hosts() {
     let (a, b) = (document(11), document(12));

@@ -16,6 +16,7 @@ mod embedded;
 mod encoding;
 mod extent;
 mod found;
+mod git;
 mod hardware;
 mod hosts;
 mod hosts_directory;
@@ -56,10 +57,12 @@ pub(crate) fn rules() -> Vec<Rule> {
         hosts_directory::RULES,
         capture::RULES,
         clusters::RULES,
+        descend::RULES,
         directory::RULES,
         embedded::RULES,
         encoding::RULES,
         found::RULES,
+        git::RULES,
         kind::RULES,
         manifest::RULES,
         ordinary_space::RULES,

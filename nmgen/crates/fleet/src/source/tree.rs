@@ -34,7 +34,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
         return skipped(path, &mut found.loaded.diagnostics);
     }
     let mut assisted: Vec<String> = Vec::new();
-    for (below, names) in descend::below(path)? {
+    for (below, names) in descend::below(path, &mut found.loaded.diagnostics)? {
         let is_done = |tree: &String| Path::new(&below).starts_with(tree);
         if assisted.iter().any(is_done) {
             continue;

@@ -1,0 +1,102 @@
+//! A clone of git: what its ignore files leave out, and what its index has nevertheless. No git is run, and no setting of the
+//! machine counts: each clone has them alike.
+
+mod ignore_file;
+mod index;
+
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ignore::Match;
+use ignore::gitignore::Gitignore;
+use nmgen_core::source::bounded;
+use nmgen_document::diagnostic::{Diagnostics, Place};
+
+pub(super) use self::ignore_file::RULES;
+
+/// The directory of a clone, or a file with the place of one elsewhere.
+const GIT: &str = ".git";
+/// Linux's index, of ninety thousand files, has a tenth of it.
+const LARGEST_INDEX: usize = 64 << 20;
+/// A path has at most so many bytes.
+const LONGEST_PATH: usize = 4096;
+
+/// A directory with an ignore file, or a repository's first.
+pub(super) struct Level {
+    /// The directory of the repository.
+    pub(super) repository: Rc<Path>,
+    file: Option<(Gitignore, Place)>,
+    above: Option<Rc<Self>>,
+}
+
+impl Level {
+    /// The ignore file that leaves a path out: the lowest one that has a word about it.
+    pub(super) fn ignoring(&self, path: &Path, is_directory: bool) -> Option<&Place> {
+        let found =
+            self.file.as_ref().map(|(file, place)| (file.matched(path, is_directory), place));
+        match found {
+            Some((Match::Ignore(_), place)) => Some(place),
+            Some((Match::Whitelist(_), _)) => None,
+            Some((Match::None, _)) | None => {
+                self.above.as_ref().and_then(|above| above.ignoring(path, is_directory))
+            }
+        }
+    }
+}
+
+/// The levels above a directory, from the repository's first one down; `None` outside of a repository.
+pub(super) fn above(directory: &Path, diagnostics: &mut Diagnostics) -> Option<Rc<Level>> {
+    let above = directory.ancestors().skip(1);
+    let first = above.clone().position(is_repository)?;
+    let down: Vec<&Path> = above.take(first + 1).collect();
+    let one =
+        |above: Option<Rc<Level>>, path: &&Path| level(path, path, above.as_ref(), diagnostics);
+    down.iter().rev().fold(None, one)
+}
+
+/// The level of a directory in a repository: that of its own ignore file, else the one above.
+pub(super) fn level(
+    shown: &Path,
+    real: &Path,
+    above: Option<&Rc<Level>>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Rc<Level>> {
+    let (repository, above): (Rc<Path>, _) = match (is_repository(real), above) {
+        (true, _) => (real.into(), None),
+        (false, Some(above)) => (above.repository.clone(), Some(above)),
+        (false, None) => return None,
+    };
+    let place = Place::file(shown.join(ignore_file::NAME).display().to_string());
+    let file = diagnostics.accept(ignore_file::read(real, &place)).flatten();
+    match (file, above) {
+        (None, Some(above)) => Some(above.clone()),
+        (file, above) => Some(Rc::new(Level {
+            repository,
+            file: file.map(|file| (file, place)),
+            above: above.cloned(),
+        })),
+    }
+}
+
+fn is_repository(directory: &Path) -> bool {
+    directory.join(GIT).symlink_metadata().is_ok()
+}
+
+/// The YAML files in a repository's index, below its directory; `None` if the index cannot be read.
+pub(super) fn indexed(repository: &Path) -> Option<Vec<PathBuf>> {
+    let git = repository.join(GIT);
+    // A worktree's or a submodule's is elsewhere.
+    let directory = match git.is_file() {
+        true => {
+            let text = String::from_utf8(bounded::read(&git, LONGEST_PATH).ok()?).ok()?;
+            repository.join(text.strip_prefix("gitdir:")?.trim())
+        }
+        false => git,
+    };
+    match bounded::read(&directory.join("index"), LARGEST_INDEX) {
+        Ok(bytes) => index::yaml_files(&bytes),
+        // Nothing was ever added.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(Vec::new()),
+        Err(_) => None,
+    }
+}
