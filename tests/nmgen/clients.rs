@@ -73,6 +73,33 @@ fn image_customization_controller_gets_files_or_a_message_that_fits_a_condition(
 
 /// openshift-install's copy of assisted-service's generator: a temporary file with the manifest's `config` as JSON; of standard
 /// error it shows what stands behind the last `Error:`.
+/// Values and names of any length, alone and many at once.
+#[tests::case]
+fn a_message_fits_a_condition_whatever_the_document_has() {
+    let image = Image::new();
+    let long = "a".repeat(40_000);
+    let address = format!(
+        "interfaces: [{{name: eno1, type: ethernet, state: up, ipv4: {{enabled: true, address: [{{ip: {long}, prefix-length: 24}}]}}}}]\n"
+    );
+    let ports: Vec<String> = (0..1_000).map(|port| format!("a-long-name-{port}")).collect();
+    let bond = format!(
+        "interfaces: [{{name: bond0, type: bond, state: up, link-aggregation: {{mode: active-backup, port: [{}]}}}}]\n",
+        ports.join(", ")
+    );
+    let name = |index: usize| format!("{{name: {index}{}, type: ethernet}}", "é /".repeat(400));
+    let names: Vec<String> = (0..30).map(name).collect();
+    let names = format!("interfaces: [{}]\n", names.join(", "));
+    let keys: Vec<String> = (0..30).map(|key| format!("{key}{long}: 1")).collect();
+    let keys = format!("interfaces: []\n{}\n", keys.join("\n"));
+    for document in [address, bond, names, keys] {
+        let output = image.run("nmstatectl", &["gc", "/dev/stdin"], &document);
+        let (said, length) = (text(&output.stderr), output.stderr.len());
+        assert!(length < 30 << 10, "{length}: {}", &said[..200]);
+        assert!(output.status.success() || said.lines().last().unwrap().starts_with("Error: "));
+        assert!(said.lines().all(|line| line.len() < 3_000), "{said}");
+    }
+}
+
 #[tests::case]
 fn openshift_install_shows_one_line_of_an_error() {
     let image = Image::new();

@@ -5,14 +5,18 @@ use std::io::{self, IsTerminal, Stderr, Stdout, Write};
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::{Diagnostic, Style, render_report};
 use nmgen_document::error::Error;
-use nmgen_document::format::{chain, printable};
+use nmgen_document::format::{chain, printable, shortened};
 use nmgen_fleet::source::Hosts;
 
 use super::general::{Color, GeneralArguments};
 use super::short;
 
-/// A condition of Kubernetes, in which image-customization-controller shows everything, has room for 32 KiB.
+/// A condition of Kubernetes, in which image-customization-controller shows everything, has room for 32 KiB. Notes and the last
+/// line come besides.
 const MOST_FOR_NMSTATECTL: usize = 20;
+const MOST_BYTES_FOR_NMSTATECTL: usize = 24 << 10;
+/// The reason of a failure, which may quote a name.
+const LONGEST_REASON: usize = 2_000;
 
 /// Where a command writes.
 pub struct Streams<'s> {
@@ -103,8 +107,8 @@ impl<'s> Streams<'s> {
         if !self.is_nmstatectl {
             return self.message(&render_report(&told, self.messages_style));
         }
-        let (first, rest) = told.split_at(told.len().min(MOST_FOR_NMSTATECTL));
-        self.message(&render_report(first, self.messages_style));
+        let (report, rest) = first_of(&told, self.messages_style);
+        self.message(&report);
         if !rest.is_empty() {
             self.message(&format!("{} more: `nmgen check` shows all\n", rest.len()));
         }
@@ -128,7 +132,7 @@ impl<'s> Streams<'s> {
     /// Writes the reason of a failure to standard error.
     pub(super) fn refuse(&mut self, reason: &str) {
         let who = if self.is_nmstatectl { "Error" } else { "nmgen" };
-        self.line(&format!("{who}: {reason}"));
+        self.line(&format!("{who}: {}", shortened(reason, LONGEST_REASON)));
     }
 
     /// Writes a line about a success to standard error.
@@ -147,6 +151,14 @@ impl<'s> Streams<'s> {
     pub(super) fn message(&mut self, text: &str) {
         let _ = self.messages.write_all(text.as_bytes());
     }
+}
+
+/// As many findings as there is room for, and the rest.
+fn first_of(told: &[Diagnostic], style: Style) -> (String, &[Diagnostic]) {
+    let counts = (1..=told.len().min(MOST_FOR_NMSTATECTL)).rev();
+    let mut reports = counts.map(|count| (render_report(&told[..count], style), &told[count..]));
+    let found = reports.find(|(report, _)| report.len() <= MOST_BYTES_FOR_NMSTATECTL);
+    found.unwrap_or((String::new(), told))
 }
 
 fn read_line(host: &Host) -> String {

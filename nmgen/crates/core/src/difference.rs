@@ -50,6 +50,8 @@ struct Field {
     path: String,
     /// Its values, and those below, are not shown.
     is_secret: bool,
+    /// The values of unknown keys in it are not shown either.
+    is_section: bool,
 }
 
 impl Field {
@@ -59,15 +61,23 @@ impl Field {
             "" => shown,
             path => format!("{path}.{shown}"),
         };
-        Self { path, is_secret: self.is_secret || secret::is_key(key) }
+        let is_unknown = self.is_section && !secret::is_harmless(key);
+        Self {
+            path,
+            is_secret: self.is_secret || is_unknown || secret::is_key(key),
+            is_section: secret::is_section(key),
+        }
     }
 
     fn item(&self, name: &str) -> Self {
-        Self { path: format!("{}[{name}]", self.path), is_secret: self.is_secret }
+        let path = format!("{}[{name}]", self.path);
+        Self { path, is_secret: self.is_secret, is_section: false }
     }
 
     fn differs(&self, before: Option<&Node<'_>>, after: Option<&Node<'_>>) -> Difference {
-        let shown = |node: &Node<'_>| node.clone().into_owned().without_secrets(self.is_secret);
+        let shown = |node: &Node<'_>| {
+            node.clone().into_owned().without_secrets(self.is_secret, self.is_section)
+        };
         let field = self.path.clone();
         Difference { field, before: before.map(shown), after: after.map(shown) }
     }
@@ -77,7 +87,8 @@ impl Field {
 /// content. Order is ignored. Secrets differ without their values.
 pub fn fields(before: &Node<'_>, after: &Node<'_>) -> Vec<Difference> {
     let mut found = Vec::new();
-    node(&Field { path: String::new(), is_secret: false }, before, after, &mut found);
+    let root = Field { path: String::new(), is_secret: false, is_section: false };
+    node(&root, before, after, &mut found);
     found
 }
 

@@ -131,7 +131,7 @@ impl State {
 
 /// A state as nmstate writes it, a policy as it was read; without secrets.
 pub fn shown(root: &Node<'_>, is_policy: bool) -> Result<String, Error> {
-    let hidden = root.clone().without_secrets(false);
+    let hidden = root.clone().without_secrets(false, false);
     let unread = |error: serde::de::value::Error| serde_yaml::Error::custom(error);
     let text = if is_policy {
         let policy = serde_yaml::Value::deserialize(&hidden).map_err(unread);
@@ -177,7 +177,7 @@ fn summary(interface: &Interface) -> InterfaceSummary {
 
 #[cfg(test)]
 mod tests {
-    use nmgen_document::text::secret::{FIELDS, is_key};
+    use nmgen_document::text::secret::{FIELDS, is_harmless, is_key, is_section};
     use serde_yaml::Value;
 
     use super::*;
@@ -220,6 +220,18 @@ mod tests {
         }
     }
 
+    /// The sections of the interfaces that have secrets, and their keys.
+    fn state_sections(state: &Value) -> Vec<(String, Vec<String>)> {
+        let names = FIELDS.iter().map(|[section, _]| *section);
+        let interfaces = state["interfaces"].as_sequence().into_iter().flatten();
+        let sections = interfaces.flat_map(|it| names.clone().map(|name| (name, &it[name])));
+        let keys = |section: &Value| -> Vec<String> {
+            let keys = section.as_mapping().into_iter().flat_map(|it| it.keys());
+            keys.filter_map(|it| it.as_str().map(str::to_owned)).collect()
+        };
+        sections.map(|(name, section)| (name.to_owned(), keys(section))).collect()
+    }
+
     #[test]
     fn the_fields_of_secrets_are_those_that_the_crate_hides() {
         let state: NetworkState =
@@ -231,6 +243,12 @@ mod tests {
         differences(&json(&state), &json(&hidden), &[], &mut found);
         found.sort();
         assert_eq!(found, FIELDS);
+        for (section, fields) in state_sections(&json(&state)) {
+            assert!(is_section(&section), "{section}");
+            for field in fields {
+                assert!(is_harmless(&field) || is_key(&field), "{section}.{field}");
+            }
+        }
         for key in [
             "identity",
             "private-key",

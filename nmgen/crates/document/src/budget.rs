@@ -10,7 +10,7 @@ const BYTES_PER_VALUE: usize = 6;
 /// A repeated text counts as one value more for this many bytes: most words are shorter.
 const BYTES_REPEATED: usize = 16;
 
-/// What a file may still expand to; its documents and the texts embedded in it have it together.
+/// The values so far of a file; its documents and the texts embedded in it have them together.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(Arc<Account>);
 
@@ -102,6 +102,6 @@ mod tests {
         let list = "*a, ".repeat(1_000);
         let section = format!("a: &a [{}]\nb: [{list}]\n", "1, ".repeat(98));
         let comment = format!("# {}\n", "x".repeat(3 << 20));
-        assert_eq!(is_read(&(vec![&*section; 4].join("---\n") + &comment)), [true; 4]);
+        assert_eq!(is_read(&([&*section; 4].join("---\n") + &comment)), [true; 4]);
     }
 }

@@ -1,5 +1,6 @@
 //! Small formatting helpers, and text of others as it is shown. Knows no other module.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// An error with its causes, in one line, as it is shown.
@@ -71,4 +72,14 @@ pub fn printable_json(json: &str) -> String {
 pub fn cut(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
     &text[..end.unwrap_or(0)]
+}
+
+/// A text of at most about so many bytes: of a longer one the beginning and the end.
+pub fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
+    let start = cut(text, most / 3 * 2);
+    let end = (text.len() - most / 3..=text.len()).find(|at| text.is_char_boundary(*at));
+    Cow::Owned(format!("{start}…{}", &text[end.unwrap_or(text.len())..]))
 }

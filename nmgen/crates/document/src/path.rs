@@ -50,7 +50,14 @@ impl Path {
 
     /// True for the value of a secret, or a value below.
     pub fn is_secret(&self) -> bool {
-        self.0.iter().any(|step| matches!(step, Step::Key(key) if secret::is_key(key)))
+        let is_key = |step: &Step| matches!(step, Step::Key(key) if secret::is_key(key));
+        let is_unknown = |pair: &[Step]| match pair {
+            [Step::Key(section), Step::Key(key)] => {
+                secret::is_section(section) && !secret::is_harmless(key)
+            }
+            _ => false,
+        };
+        self.0.iter().any(is_key) || self.0.windows(2).any(is_unknown)
     }
 
     /// The value at this path, for a message.

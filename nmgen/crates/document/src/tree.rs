@@ -66,19 +66,22 @@ impl<'t> Node<'t> {
         Node { span: self.span, value }
     }
 
-    /// The value with [`secret::HIDDEN`] in place of every secret, or of every scalar.
-    pub fn without_secrets(self, is_secret: bool) -> Self {
+    /// The value with [`secret::HIDDEN`] in place of every secret, or of every scalar; in a section that has secrets, unknown keys
+    /// have some.
+    pub fn without_secrets(self, is_secret: bool, is_section: bool) -> Self {
         let value = match self.value {
             Value::Scalar { .. } if is_secret => {
                 Value::Scalar { text: Cow::Borrowed(secret::HIDDEN), plain: false }
             }
             scalar @ Value::Scalar { .. } => scalar,
-            Value::Sequence(items) => {
-                Value::Sequence(items.into_iter().map(|it| it.without_secrets(is_secret)).collect())
-            }
+            Value::Sequence(items) => Value::Sequence(
+                items.into_iter().map(|it| it.without_secrets(is_secret, false)).collect(),
+            ),
             Value::Mapping(entries) => {
                 let hidden = |Entry { key, key_span, node }: Entry<'t>| {
-                    let node = node.without_secrets(is_secret || secret::is_key(&key));
+                    let is_unknown = is_section && !secret::is_harmless(&key);
+                    let is_secret = is_secret || is_unknown || secret::is_key(&key);
+                    let node = node.without_secrets(is_secret, secret::is_section(&key));
                     Entry { key: secret::shown_key(&key).into(), key_span, node }
                 };
                 Value::Mapping(entries.into_iter().map(hidden).collect())

@@ -1,11 +1,18 @@
 //! A finding.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::rule::{Rule, Severity};
-use crate::format::printable;
+use crate::format::{printable, shortened};
 use crate::text::Position;
 use crate::text::place::{Excerpt, Place};
+
+/// The bytes of a message, or of a remedy: a condition of Kubernetes has room for 32 KiB, and for several findings.
+const LONGEST: usize = 1_000;
+/// A longer word is a value that nobody reads to its end; the names of a file in a message have their room.
+const LONGEST_WORD: usize = 240;
+const MOST_LOOKED_AT: usize = 64 << 10;
 
 /// A fault of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,16 +30,16 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// A finding without a remedy, as it is shown; secrets of the place's text are hidden.
+    /// A finding without a remedy, as it is shown: secrets of the place's text are hidden, and long words cut.
     pub fn new(rule: Rule, message: impl Into<String>, place: Place) -> Self {
-        let message = printable(&place.secrets.hidden(message.into()));
+        let message = shown(&place, &message.into());
         Self { rule, message, help: None, place, host: None }
     }
 
     /// Adds the remedy.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(printable(&self.place.secrets.hidden(help.into())));
+        self.help = Some(shown(&self.place, &help.into()));
         self
     }
 
@@ -58,4 +65,42 @@ impl Diagnostic {
     }
 }
 
+/// The text of a finding, without secrets and controls. A part is looked at that is long enough for any word of nmgen's own: the
+/// cost does not grow with a value that is quoted.
+fn shown(place: &Place, text: &str) -> String {
+    let text = printable(&place.secrets.hidden_start(text, MOST_LOOKED_AT));
+    let words: Vec<Cow<'_, str>> = text.split(' ').map(|it| shortened(it, LONGEST_WORD)).collect();
+    shortened(&words.join(" "), LONGEST).into_owned()
+}
+
 type SortKey = (Arc<str>, Option<Position>, Option<Position>, &'static str);
+
+#[cfg(test)]
+mod tests {
+    use super::{Diagnostic, LONGEST};
+    use crate::space::SYNTAX;
+    use crate::text::lines::Lines;
+    use crate::text::{Position, Source, Span};
+
+    #[test]
+    fn a_message_of_any_length_is_cut_and_has_no_part_of_a_secret() {
+        let secrets: Vec<String> = (0..200).map(|more| "s3cr&t".repeat(20 + more)).collect();
+        let line = |secret: &String| format!("- password: {secret}\n");
+        let text: String = secrets.iter().map(line).collect();
+        let source = Source { name: "test".into(), text: text.into() };
+        let start = Position { line: 1, column: 1 };
+        let place = Lines::new(&source).place(Span { start, end: start });
+        for before in 0..2 * LONGEST {
+            if before % 97 != 0 {
+                continue;
+            }
+            let message = format!("{} {} is none", "b".repeat(before), secrets[199]);
+            let found = Diagnostic::new(SYNTAX, message, place.clone()).message;
+            assert!(found.len() < LONGEST && found.ends_with(" is none"), "{found}");
+            assert!(!found.contains("s3"), "{found}");
+        }
+        let long = "a very long list of words, ".repeat(100_000);
+        let found = Diagnostic::new(SYNTAX, long, place).message;
+        assert!(found.len() <= LONGEST + 3 && found.starts_with("a very long"), "{found}");
+    }
+}

@@ -63,7 +63,7 @@ impl Lines {
         Self { source, starts, is_ascii, origin, secrets: Secrets::default(), budget }
     }
 
-    /// What the file may still expand to.
+    /// The values so far of its file, and their bound.
     pub(crate) fn budget(&self) -> &Budget {
         &self.budget
     }
@@ -153,7 +153,7 @@ impl Lines {
             range.start.saturating_sub(first) as usize..range.end.saturating_sub(first) as usize
         };
         let mut hidden: Vec<Range<usize>> = secret.chain(hidden).map(shown).collect();
-        for found in secret::in_words(line).0 {
+        for found in secret::in_words(line, false).values {
             // Where a value is known to end, its words do not count.
             if !hidden.iter().any(|known| known.start == found.start) {
                 hidden.push(found);

@@ -2,12 +2,23 @@
 //!
 //! A text need not be valid for that: its events are read up to the first fault, and lines behind it by their words.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+mod credentials;
+mod section;
+mod values;
+mod words;
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks};
 
+pub use self::credentials::without_credentials;
+pub use self::section::{is_harmless, is_section};
+use self::values::Values;
+use self::words::Words;
+pub(super) use self::words::in_words;
 use super::{Position, Span, lines};
 use crate::format::printable;
 
@@ -31,9 +42,6 @@ const WORDS: &[&str] = &["psk", "cak"];
 
 /// A shorter encoded value has no document in it.
 const ENCODED: usize = 64;
-
-/// A shorter secret may be any word of a message, and is hidden in quotes alone.
-const SHORTEST: usize = 6;
 
 /// True for a key whose value is a secret, misspelt or not.
 pub fn is_key(key: &str) -> bool {
@@ -71,9 +79,7 @@ impl Eq for Secrets {}
 struct Found {
     /// By line: the columns from 1, in characters.
     columns: HashMap<u32, Vec<Range<u32>>>,
-    values: HashSet<String>,
-    /// The lengths in bytes of the values, the longest first.
-    lengths: Vec<usize>,
+    values: Values,
 }
 
 impl Secrets {
@@ -86,7 +92,7 @@ impl Secrets {
     pub fn of_values<'t>(values: impl Iterator<Item = &'t str>) -> Self {
         let mut scan = Scan::default();
         values.for_each(|value| scan.value(value));
-        Self(Arc::new(OnceLock::from(Box::new(scan.found.measured()))))
+        Self(Arc::new(OnceLock::from(Box::new(scan.end()))))
     }
 
     /// The text that they are of, with [`HIDDEN`] in their places; lines end as the system has it.
@@ -110,53 +116,21 @@ impl Secrets {
         found.columns.get(&line).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// A message without the values of secrets.
+    /// A message without the values of secrets, and without the passwords of addresses.
     pub fn hidden(&self, message: String) -> String {
+        match self.hidden_start(&message, usize::MAX) {
+            Cow::Borrowed(_) => message,
+            Cow::Owned(hidden) => hidden,
+        }
+    }
+
+    /// [`Self::hidden`], of a long message about so many bytes.
+    pub(crate) fn hidden_start<'m>(&self, message: &'m str, most: usize) -> Cow<'m, str> {
         match self.0.get() {
-            Some(found) if !found.values.is_empty() => found.hidden(&message),
-            _ => message,
+            Some(found) => found.values.hidden(message, most),
+            None => Values::default().hidden(message, most),
         }
     }
-}
-
-impl Found {
-    fn measured(mut self) -> Self {
-        let lengths: BTreeSet<usize> = self.values.iter().map(String::len).collect();
-        self.lengths = lengths.into_iter().rev().collect();
-        self
-    }
-
-    fn hidden(&self, message: &str) -> String {
-        let (mut shown, mut at) = (String::new(), 0);
-        while at < message.len() {
-            let rest = &message[at..];
-            let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
-            let is_quoted =
-                |end: usize| shown.ends_with(is_quote) && rest[end..].starts_with(is_quote);
-            let secret = self.lengths.iter().find(|length| {
-                let found = rest.get(..**length).filter(|start| self.values.contains(*start));
-                found.is_some_and(|value| is_telling(value) || is_quoted(value.len()))
-            });
-            let next = rest.chars().next().map_or(1, char::len_utf8);
-            match secret {
-                Some(length) => {
-                    shown.push_str(HIDDEN);
-                    at += length;
-                }
-                None => {
-                    shown.push_str(&rest[..next]);
-                    at += next;
-                }
-            }
-        }
-        shown
-    }
-}
-
-/// True for a value that is no word of nmgen's own.
-fn is_telling(value: &str) -> bool {
-    let is_name = |name: &&str| name.contains(value);
-    value.len() >= SHORTEST && !FIELDS.as_flattened().iter().any(is_name)
 }
 
 /// A message about a text, such as a parser's error, as it is shown and without the text's secrets.
@@ -168,7 +142,7 @@ pub fn without_secrets(text: &str, message: String) -> String {
 
 /// A key, which may be glued to its value: `psk:1234`.
 pub fn shown_key(key: &str) -> String {
-    hide(key, in_words(key).0, 0..0).0
+    hide(key, in_words(key, false).values, 0..0).0
 }
 
 /// A line with [`HIDDEN`] in place of the columns, and the columns of `marked` in it; all columns from 0.
@@ -210,66 +184,6 @@ pub(super) fn hide(
     (shown, moved)
 }
 
-/// The columns from 0 of values behind keys of secrets, found by their words; `true` if the value goes on in further lines.
-pub(super) fn in_words(line: &str) -> (Vec<Range<usize>>, bool) {
-    let characters: Vec<char> = line.chars().collect();
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let (mut found, mut at, mut open) = (Vec::new(), 0, 0_usize);
-    while at < characters.len() {
-        match characters[at] {
-            '{' | '[' => open += 1,
-            '}' | ']' => open = open.saturating_sub(1),
-            _ => {}
-        }
-        if !is_word(characters[at]) {
-            at += 1;
-            continue;
-        }
-        let length = characters[at..].iter().take_while(|c| is_word(**c)).count();
-        let (start, end) = (at, at + length);
-        at = end;
-        let skip = |mut at: usize, of: &[char]| {
-            while characters.get(at).is_some_and(|c| of.contains(c)) {
-                at += 1;
-            }
-            at
-        };
-        let mark = skip(end, &['"', '\'', '\\', ' ', '\t']);
-        if !matches!(characters.get(mark), Some(':' | '=')) {
-            continue;
-        }
-        let word: String = characters[start..end].iter().collect();
-        if !is_key(&word) {
-            continue;
-        }
-        let value = skip(mark + 1, &[' ', '\t']);
-        let quote = skip(value, &['\\']);
-        let (end, goes_on) = match characters.get(quote) {
-            None => (value, true),
-            Some('|' | '>' | '&' | '*' | '!') if open == 0 => (characters.len(), true),
-            Some(mark @ ('"' | '\'')) => {
-                let close = characters[quote + 1..].iter().position(|c| c == mark);
-                let end = close.map_or(characters.len(), |close| quote + 2 + close);
-                (end, close.is_none())
-            }
-            Some(_) if open > 0 => {
-                let ends = |c: &char| matches!(c, ',' | '}' | ']' | '"' | '\'');
-                let length = characters[value..].iter().position(ends);
-                (length.map_or(characters.len(), |length| value + length), false)
-            }
-            Some(_) => (characters.len(), false),
-        };
-        if end > value {
-            found.push(value..end);
-        }
-        if goes_on {
-            return (found, true);
-        }
-        at = end.max(at);
-    }
-    (found, false)
-}
-
 /// A collection that is not finished.
 struct Around {
     is_mapping: bool,
@@ -282,12 +196,24 @@ struct Around {
     /// The values are encoded, perhaps.
     is_data: bool,
     is_next_data: bool,
+    /// The values of unknown keys are secret.
+    is_section: bool,
+    is_next_section: bool,
+}
+
+/// The use of a value, by its key.
+#[derive(Default)]
+struct Role {
+    is_secret: bool,
+    is_data: bool,
+    is_section: bool,
 }
 
 /// The search in a text.
 #[derive(Default)]
 struct Scan {
-    found: Found,
+    columns: HashMap<u32, Vec<Range<u32>>>,
+    values: BTreeSet<String>,
     around: Vec<Around>,
     anchors: HashMap<usize, (Span, String)>,
     /// Lines to search by their words.
@@ -296,10 +222,19 @@ struct Scan {
 
 impl Scan {
     fn found(text: &str) -> Found {
-        if !may_have(text) {
-            return Found::default();
-        }
         let mut scan = Self::default();
+        scan.credentials(text);
+        if may_have(text) {
+            scan.read(text);
+        }
+        scan.end()
+    }
+
+    fn end(self) -> Found {
+        Found { columns: self.columns, values: Values::of(self.values) }
+    }
+
+    fn read(&mut self, text: &str) {
         let mut parser = Parser::new_from_str(text);
         let mut last = 1;
         let mut is_read = false;
@@ -307,14 +242,29 @@ impl Scan {
             let Ok((event, marks)) = event else { break };
             last = marks.start.line() as u32;
             is_read = event == Event::StreamEnd;
-            scan.event(event, to_span(marks));
+            self.event(event, to_span(marks));
         }
         if !is_read {
             let count = lines::split(text).count() as u32;
-            scan.lines.extend(last.max(1)..=count);
+            self.lines.extend(last.max(1)..=count);
         }
-        scan.words(text);
-        scan.found.measured()
+        self.words(text);
+    }
+
+    /// The passwords of addresses.
+    fn credentials(&mut self, text: &str) {
+        // Most texts have none.
+        if memchr::memchr(b'@', text.as_bytes()).is_none() {
+            return;
+        }
+        for (number, line) in (1..).zip(lines::split(text)) {
+            for password in credentials::passwords(line) {
+                let column = |at: usize| line[..at].chars().count() as u32 + 1;
+                let columns = column(password.start)..column(password.end);
+                self.columns.entry(number).or_default().push(columns);
+                self.value(&line[password]);
+            }
+        }
     }
 
     fn event(&mut self, event: Event<'_>, span: Span) {
@@ -324,25 +274,26 @@ impl Scan {
                     self.anchors.insert(anchor, (span, text.to_string()));
                 }
                 let is_encoded = text.starts_with("data:") && text.len() >= ENCODED;
-                let (is_secret, is_data) = self.scalar(&text);
+                let Role { is_secret, is_data, .. } = self.scalar(&text);
                 let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                 if is_secret {
                     self.secret(span, &text, is_block);
                 } else if is_encoded || is_data && is_base64(&text) {
-                    self.columns(span, is_block);
+                    self.hide(span, is_block);
                 } else if text.len() > 4 && text.contains([':', '=']) {
                     self.lines.extend(span.start.line..=span.end.line);
                 }
             }
             Event::Alias(anchor) => {
-                let (is_secret, _) = self.scalar("");
-                if is_secret && let Some((span, text)) = self.anchors.get(&anchor).cloned() {
+                if self.scalar("").is_secret
+                    && let Some((span, text)) = self.anchors.get(&anchor).cloned()
+                {
                     self.secret(span, &text, false);
                 }
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 let is_mapping = matches!(event, Event::MappingStart(..));
-                let (is_secret, is_data) = self.scalar("");
+                let Role { is_secret, is_data, is_section } = self.scalar("");
                 self.around.push(Around {
                     is_mapping,
                     at_key: true,
@@ -350,6 +301,8 @@ impl Scan {
                     is_next_secret: false,
                     is_data: is_data && is_mapping,
                     is_next_data: false,
+                    is_section: is_section && is_mapping,
+                    is_next_section: false,
                 });
             }
             Event::SequenceEnd | Event::MappingEnd => {
@@ -363,31 +316,34 @@ impl Scan {
         }
     }
 
-    /// Whether this scalar is secret, and whether it is data; the text matters for a key.
-    fn scalar(&mut self, text: &str) -> (bool, bool) {
-        let Some(around) = self.around.last_mut() else { return (false, false) };
+    /// The value's role; the text matters for a key, which has none itself.
+    fn scalar(&mut self, text: &str) -> Role {
+        let Some(around) = self.around.last_mut() else { return Role::default() };
+        let Around { is_secret, is_data, .. } = *around;
         if !around.is_mapping {
-            return (around.is_secret, around.is_data);
+            return Role { is_secret, is_data, is_section: false };
         }
         around.at_key = !around.at_key;
         if around.at_key {
-            return (
-                around.is_secret || around.is_next_secret,
-                around.is_data || around.is_next_data,
-            );
+            return Role {
+                is_secret: is_secret || around.is_next_secret,
+                is_data: is_data || around.is_next_data,
+                is_section: around.is_next_section,
+            };
         }
-        around.is_next_secret = is_key(text);
+        around.is_next_secret = is_key(text) || around.is_section && !is_harmless(text);
         around.is_next_data = text == "data";
-        (false, false)
+        around.is_next_section = is_section(text);
+        Role::default()
     }
 
     fn secret(&mut self, span: Span, text: &str, is_block: bool) {
-        self.columns(span, is_block);
+        self.hide(span, is_block);
         self.value(text);
         text.lines().for_each(|line| self.value(line.trim()));
     }
 
-    fn columns(&mut self, span: Span, is_block: bool) {
+    fn hide(&mut self, span: Span, is_block: bool) {
         for line in span.start.line..=span.end.line {
             let start = if line == span.start.line { span.start.column } else { 1 };
             let end = match line == span.end.line {
@@ -395,7 +351,7 @@ impl Scan {
                 true if !is_block => span.end.column,
                 true | false => u32::MAX,
             };
-            self.found.columns.entry(line).or_default().push(start..end);
+            self.columns.entry(line).or_default().push(start..end);
         }
     }
 
@@ -416,13 +372,13 @@ impl Scan {
             float.map(|float| float.to_string()),
             float.map(|float| format!("{float:?}")),
         ];
-        self.found.values.extend(forms.into_iter().flatten().filter(|form| !form.is_empty()));
+        self.values.extend(forms.into_iter().flatten().filter(|form| !form.is_empty()));
     }
 
     /// Searches the lines that have a scalar with several words, or that no event is known of.
     fn words(&mut self, text: &str) {
         let lines = std::mem::take(&mut self.lines);
-        let mut indent = None;
+        let (mut indent, mut section) = (None, None);
         for (number, line) in (1..).zip(lines::split(text)) {
             let own = line.chars().take_while(|c| *c == ' ').count();
             let length = line.chars().count();
@@ -440,12 +396,18 @@ impl Scan {
                 }
             }
             indent = None;
+            // A section's lines are those with more indentation, from before the first fault on.
+            section = section.filter(|above| own > *above || own == length);
+            let is_below = section.is_some();
+            if section.is_none() && words::begins_section(line) {
+                section = Some(own);
+            }
             if !lines.contains(&number) {
                 continue;
             }
-            let (found, goes_on) = in_words(line);
-            for range in found {
-                let known = self.found.columns.get(&number).map(Vec::as_slice).unwrap_or_default();
+            let Words { values, goes_on } = in_words(line, is_below);
+            for range in values {
+                let known = self.columns.get(&number).map(Vec::as_slice).unwrap_or_default();
                 if known.iter().any(|it| it.start as usize == range.start + 1) {
                     continue;
                 }
@@ -454,7 +416,7 @@ impl Scan {
                 let quotes: &[char] = &['"', '\'', '\\', ' '];
                 self.value(value.trim_matches(quotes));
                 let range = range.start as u32 + 1..range.end as u32 + 1;
-                self.found.columns.entry(number).or_default().push(range);
+                self.columns.entry(number).or_default().push(range);
             }
             if goes_on {
                 indent = Some(own);
@@ -469,7 +431,8 @@ fn may_have(text: &str) -> bool {
     let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_' | '.')));
     words.any(|word| {
         let is_short = (2..=64).contains(&word.len());
-        is_short && (word == "data" || *known.entry(word).or_insert_with(|| is_key(word)))
+        let is_known = || word == "data" || is_section(word);
+        is_short && (is_known() || *known.entry(word).or_insert_with(|| is_key(word)))
     })
 }
 

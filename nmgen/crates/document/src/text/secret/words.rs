@@ -1,0 +1,155 @@
+//! Secrets in a line by its words: where no parser tells its values.
+
+use std::ops::Range;
+
+use super::is_key;
+use super::section::{is_harmless, is_section};
+
+/// The findings in a line's words.
+pub(in crate::text) struct Words {
+    /// The columns of the secrets, from 0.
+    pub(in crate::text) values: Vec<Range<usize>>,
+    /// The last value goes on in further lines.
+    pub(super) goes_on: bool,
+}
+
+/// True for a line whose first key is that of a section with secrets.
+pub(super) fn begins_section(line: &str) -> bool {
+    let start = line.trim_start_matches([' ', '-', '"', '\'']);
+    let key = start.split([':', '"', '\'', ' ']).next();
+    key.is_some_and(is_section)
+}
+
+/// The values behind keys of secrets; below a section with secrets, behind each key that is not known to have none.
+pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
+    let characters: Vec<char> = line.chars().collect();
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let (mut values, mut at, mut open) = (Vec::new(), 0, 0_usize);
+    // The number of open brackets around the key of a section.
+    let mut section: Option<usize> = None;
+    while at < characters.len() {
+        match characters[at] {
+            '{' | '[' => open += 1,
+            '}' | ']' => {
+                open = open.saturating_sub(1);
+                section = section.filter(|around| open > *around);
+            }
+            _ => {}
+        }
+        if !is_word(characters[at]) {
+            at += 1;
+            continue;
+        }
+        let length = characters[at..].iter().take_while(|c| is_word(**c)).count();
+        let (start, end) = (at, at + length);
+        at = end;
+        let skip = |mut at: usize, of: &[char]| {
+            while characters.get(at).is_some_and(|c| of.contains(c)) {
+                at += 1;
+            }
+            at
+        };
+        let mark = skip(end, &['"', '\'', '\\', ' ', '\t']);
+        if !matches!(characters.get(mark), Some(':' | '=')) {
+            continue;
+        }
+        let word: String = characters[start..end].iter().collect();
+        if is_section(&word) {
+            section = section.or(Some(open));
+            continue;
+        }
+        let is_unknown = (is_below || section.is_some()) && !is_harmless(&word);
+        if !is_unknown && !is_key(&word) {
+            continue;
+        }
+        let value = skip(mark + 1, &[' ', '\t']);
+        let quote = skip(value, &['\\']);
+        let (end, goes_on) = match characters.get(quote) {
+            None => (value, true),
+            Some('|' | '>' | '&' | '*' | '!') if open == 0 => (characters.len(), true),
+            Some('"' | '\'') => match closing(&characters, quote, quote - value) {
+                Some(end) => (end, false),
+                None => (characters.len(), true),
+            },
+            Some(_) if open > 0 => {
+                let ends = |c: &char| matches!(c, ',' | '}' | ']' | '"' | '\'');
+                let length = characters[value..].iter().position(ends);
+                (length.map_or(characters.len(), |length| value + length), false)
+            }
+            Some(_) => (characters.len(), false),
+        };
+        if end > value {
+            values.push(value..end);
+        }
+        if goes_on {
+            return Words { values, goes_on };
+        }
+        at = end.max(at);
+    }
+    Words { values, goes_on: false }
+}
+
+/// The column behind the quote that ends a quoted value: `''` within single quotes, and a quote behind a backslash within double
+/// ones, are content. The quotes of a text within a text have backslashes before them, as many as the first one.
+fn closing(characters: &[char], first: usize, escapes: usize) -> Option<usize> {
+    let quote = *characters.get(first)?;
+    let mut at = first + 1;
+    let mut before = 0;
+    while let Some(found) = characters.get(at) {
+        let is_doubled = || escapes == 0 && characters.get(at + 1) == Some(&'\'');
+        match found {
+            '\\' => before += 1,
+            '\'' if quote == '\'' && is_doubled() => at += 1,
+            '\'' if quote == '\'' => return Some(at + 1),
+            '"' if quote == '"' && before % (2 * (escapes + 1)) == escapes => return Some(at + 1),
+            _ => before = 0,
+        }
+        at += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    fn hidden(line: &str, is_below: bool) -> String {
+        super::super::hide(line, in_words(line, is_below).values, 0..0).0
+    }
+
+    #[test]
+    fn a_quoted_secret_ends_at_its_own_quote() {
+        for (line, expected) in [
+            (r#"{password: "abc\"REST"}"#, "{password: <hidden>}"),
+            (r#"{password: "abc\\", b: "c"}"#, r#"{password: <hidden>, b: "c"}"#),
+            ("{password: 'it''s REST', b: c}", "{password: <hidden>, b: c}"),
+            ("{password: '', b: c}", "{password: <hidden>, b: c}"),
+            (r"{password: 'a\', b: c}", "{password: <hidden>, b: c}"),
+            (r#"'{"password": "a\"b", "c": 1}'"#, r#"'{"password": <hidden>, "c": 1}'"#),
+            (
+                r#""{\"password\": \"a\\\"REST\", \"c\": 1}""#,
+                r#""{\"password\": <hidden>, \"c\": 1}""#,
+            ),
+            (r#"password: "abc\"REST"#, "password: <hidden>"),
+        ] {
+            assert_eq!(hidden(line, false), expected);
+        }
+    }
+
+    #[test]
+    fn unknown_keys_of_a_section_are_secrets() {
+        for (line, is_below, expected) in [
+            (
+                "[{mtu: 1, 802.1x: {identity: a, pass: b, key: c}, pass: d}]",
+                false,
+                "[{mtu: 1, 802.1x: {identity: a, pass: <hidden>, key: <hidden>}, pass: d}]",
+            ),
+            ("macsec: {key: a, encrypt: true}", false, "macsec: {key: <hidden>, encrypt: true}"),
+            ("  pwd: a # b", true, "  pwd: <hidden>"),
+            ("  pwd: a # b", false, "  pwd: a # b"),
+            ("  identiy: a", true, "  identiy: a"),
+        ] {
+            assert_eq!(hidden(line, is_below), expected);
+        }
+    }
+}
