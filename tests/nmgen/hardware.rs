@@ -99,3 +99,14 @@ fn the_status_of_a_host_is_a_fact_and_another_hosts_is_none() {
     assert_eq!(told(("bmh.yaml", &host("worker-0", 10))), ["6 card-missing"]);
     assert!(told(("bmh.yaml", &host("worker-1", 10))).is_empty());
 }
+
+#[tests::case]
+fn a_speed_beyond_any_number_is_passed_over() {
+    let speed = u64::MAX;
+    let nics = format!("[{{name: eno1, mac: '52:54:00:00:00:01', speedGbps: {speed}}}]");
+    let hardware = format!(
+        "apiVersion: metal3.io/v1alpha1\nkind: HardwareData\nmetadata: {{name: worker-0}}\nspec: {{hardware: {{nics: {nics}}}}}\n"
+    );
+    // The document has two cards more.
+    assert_eq!(told(("a.yml", &hardware)), ["3 card-missing", "6 card-missing"]);
+}

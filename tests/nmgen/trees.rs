@@ -271,7 +271,7 @@ fn in_a_clone(script: &str, variables: &[(&str, &str)]) -> (Output, tempfile::Te
         );
         let mut command = Command::new("bash");
         command
-            .args(["-euc", script])
+            .args(["-euo", "pipefail", "-c", script])
             .current_dir(directory)
             .env("PATH", path)
             .env("BEFORE", &before);
@@ -304,6 +304,14 @@ fn the_jobs_of_ci_services_check_a_change_and_show_it() {
     assert!(output.status.success(), "{output:?}");
     let summary = fs::read_to_string(place.path().join("summary")).unwrap();
     assert!(summary.contains("node1:") && summary.contains("192.0.2.12"), "{summary}");
+    // No text of a document ends the block, and a failure is one of the step.
+    let is_code = |line: &str| line.is_empty() || line.starts_with("    ");
+    assert!(summary.starts_with('\n') && summary.lines().all(is_code), "{summary}");
+    let pipes =
+        |step: &&serde_yaml::Value| step["run"].as_str().is_some_and(|it| it.contains(" | "));
+    for step in steps.iter().filter(pipes) {
+        assert_eq!(step["shell"].as_str(), Some("bash"), "{step:?}");
+    }
 
     let job = example("examples/ci/gitlab-ci.yml");
     let lines = job["nmgen"]["script"].as_sequence().unwrap();

@@ -59,7 +59,7 @@ pub(super) fn metal3(manifest: &Manifest<'_>, root: &Node<'_>, section: &str, fo
         Card {
             name: nic.text_at("name").unwrap_or_default().to_owned(),
             mac: nic.mac_at("mac"),
-            speed: nic.get("speedGbps").and_then(Node::number).map(|speed| speed * 1000),
+            speed: nic.get("speedGbps").and_then(Node::number).and_then(|it| it.checked_mul(1000)),
             vlans: vlans.iter().filter_map(|vlan| vlan.get("id")?.number()).collect(),
             frame: None,
         }
