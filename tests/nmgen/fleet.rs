@@ -367,3 +367,30 @@ fn addresses_that_every_host_has_and_absent_interfaces_are_no_contradiction() {
     let found = told(&[("hosts/a.yml", host), ("hosts/b.yml", host)]);
     assert!(!found.iter().any(|told| told.contains("-on-two-hosts")), "{found:?}");
 }
+
+/// A system may allow a process no further thread: none has room for the stack here.
+#[tests::case]
+fn a_fleet_is_read_where_no_thread_can_be_started() {
+    let place = tempfile::tempdir().unwrap();
+    let hosts: String = (0..4_000)
+        .map(|host| {
+            format!(
+                "- hostname: worker-{host}\n  interfaces:\n  - name: eno1\n    macAddress: 52:54:00:00:{:02x}:{:02x}\n",
+                host / 256,
+                host % 256
+            )
+        })
+        .collect();
+    let text =
+        format!("apiVersion: v1beta1\nkind: AgentConfig\nmetadata: {{name: a}}\nhosts:\n{hosts}");
+    assert!(text.len() > 256 << 10);
+    fs::write(place.path().join("agent-config.yaml"), text).unwrap();
+    let run = |stack: &str| {
+        let mut nmgen = std::process::Command::new(program::nmgen());
+        nmgen.args(["check", "agent-config.yaml"]).current_dir(place.path());
+        nmgen.env("RUST_MIN_STACK", stack).output().unwrap()
+    };
+    let none = (1_u64 << 60).to_string();
+    let (alone, usual) = (run(&none), run("2097152"));
+    assert_eq!(alone, usual, "{}", String::from_utf8_lossy(&alone.stderr));
+}

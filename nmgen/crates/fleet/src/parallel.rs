@@ -1,9 +1,11 @@
-//! Runs the same work for every host on all cores, with a progress line for long runs.
+//! Runs the same work for every host on all cores, with a progress line for long runs. Where the system allows no further thread,
+//! one does all of it.
 
 use std::io::{IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
 /// Starting threads takes longer than working on this few hosts.
@@ -20,14 +22,23 @@ pub(crate) fn each<'i, T: Sync, R: Send>(
         return items.iter().map(work).collect();
     }
     let progress = Mutex::new(Progress::new(items.len()));
-    let results = items.par_iter().map(|item| {
+    let one = |item| {
         let result = work(item);
         progress.lock().unwrap_or_else(PoisonError::into_inner).one_more();
         result
-    });
-    let results = results.collect();
+    };
+    let results = match has_threads() {
+        true => items.par_iter().map(one).collect(),
+        false => items.iter().map(one).collect(),
+    };
     progress.into_inner().unwrap_or_else(PoisonError::into_inner).end();
     results
+}
+
+/// Whether there are threads, which are started here for the whole process.
+fn has_threads() -> bool {
+    static IS_STARTED: OnceLock<bool> = OnceLock::new();
+    *IS_STARTED.get_or_init(|| ThreadPoolBuilder::new().build_global().is_ok())
 }
 
 /// One line on a terminal, rewritten once a second.

@@ -33,6 +33,7 @@ fn in_parts<'t>(text: &'t str, lines: &Lines, most: usize) -> Option<Node<'t>> {
     let item = first_item(text)?;
     let parts = cut(text, item, most);
     let [(first, _), rest @ ..] = &*parts else { return None };
+    // Where no thread may be started, the whole is parsed in this one.
     let (first, rest) = thread::scope(|scope| {
         let parse = |(text, above): (&'t str, u32), levels_above: usize| {
             // A file may begin with the marker.
@@ -41,7 +42,11 @@ fn in_parts<'t>(text: &'t str, lines: &Lines, most: usize) -> Option<Node<'t>> {
             is_simple.then(|| parse::part(text, lines, above, levels_above)).flatten()
         };
         // An item is two levels below the root, but one below its part's.
-        let rest: Vec<_> = rest.iter().map(|part| scope.spawn(move || parse(*part, 1))).collect();
+        let start = |part: &(&'t str, u32)| {
+            let part = *part;
+            thread::Builder::new().spawn_scoped(scope, move || parse(part, 1)).ok()
+        };
+        let rest: Vec<_> = rest.iter().map(start).collect::<Option<_>>()?;
         let first = parse((first, 0), 0);
         let rest: Option<Vec<_>> = rest.into_iter().map(|it| it.join().ok().flatten()).collect();
         Some((first?, rest?))
