@@ -71,10 +71,10 @@ impl Probe {
     }
 }
 
-/// The probes of a document and the settings. `given` are the families whose gateway the network may give besides the named ones.
+/// The probes of a document and the settings.
 pub(crate) fn plan(
     settings: &Probes,
-    (gateways, given): (&[Gateway], &[Family]),
+    gateways: &[Gateway],
     servers: &[NameServer],
     paths: &Paths,
 ) -> Vec<Probe> {
@@ -92,8 +92,6 @@ pub(crate) fn plan(
                 });
             } else if gateways.is_empty() {
                 plan.push(Probe { policy: settings.gateway, ..gateway(family) });
-            } else if given.contains(&family) {
-                plan.push(gateway(family));
             }
         }
     }
@@ -349,7 +347,7 @@ mod tests {
 
     #[test]
     fn a_named_gateway_is_required_and_the_one_in_use_is_asked_before() {
-        let plan = plan(&Probes::default(), (&[gateway()], &[]), &[], &Paths::new("/nowhere"));
+        let plan = plan(&Probes::default(), &[gateway()], &[], &Paths::new("/nowhere"));
         assert_eq!(plan.iter().filter(|p| p.policy == Policy::Required).count(), 1);
         assert!(baseline(&plan).iter().any(|p| p.kind == Kind::GatewayInUse(Family::Ipv4)));
         assert!(baseline(&plan).iter().all(|p| p.policy == Policy::IfItWorkedBefore));
@@ -357,7 +355,7 @@ mod tests {
 
     #[test]
     fn name_servers_are_awaited_after_the_change_alone() {
-        let plan = plan(&Probes::default(), (&[], &[]), &[], &Paths::new("/nowhere"));
+        let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
         let awaits = |probes: &[Probe]| -> Vec<bool> {
             let kinds = probes.iter().map(|probe| &probe.kind);
             kinds
@@ -392,7 +390,7 @@ mod tests {
             api_address: Some("192.0.2.1:6443".to_owned()),
             ..Probes::default()
         };
-        assert!(plan(&off, (&[gateway()], &[]), &[], &Paths::new("/nowhere")).is_empty());
+        assert!(plan(&off, &[gateway()], &[], &Paths::new("/nowhere")).is_empty());
     }
 
     #[test]
@@ -444,7 +442,7 @@ mod tests {
             (&leads[..], None, kind(&[])),
             (&[], Some("eno1"), kind(&[])),
         ] {
-            let plan = plan(&Probes::default(), (&[], &[]), &[], &Paths::new("/nowhere"));
+            let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
             assert_eq!(kinds(decisive(&plan, &before(link), leads)), expected);
         }
         assert_eq!(kinds(gateways_of(&before(Some("eno1")))), kind(&["eno1"]));
@@ -455,14 +453,14 @@ mod tests {
     fn several_gateways_of_a_family_are_one_probe() {
         let ips = ["192.0.2.1", "192.0.2.3", "2001:db8::1"];
         let gateways = ips.map(|ip| Gateway { link: None, ip: ip.parse().expect("an address") });
-        let plan = plan(&Probes::default(), (&gateways, &[]), &[], &Paths::new("/nowhere"));
+        let plan = plan(&Probes::default(), &gateways, &[], &Paths::new("/nowhere"));
         let names: Vec<&str> = plan.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["gateway 192.0.2.1 or 192.0.2.3", "gateway 2001:db8::1", "dns"]);
     }
 
     #[test]
     fn each_family_counts_by_itself() {
-        let plan = plan(&Probes::default(), (&[], &[]), &[], &Paths::new("/nowhere"));
+        let plan = plan(&Probes::default(), &[], &[], &Paths::new("/nowhere"));
         let before: Vec<ProbeResult> = baseline(&plan)
             .iter()
             .map(|probe| ProbeResult {

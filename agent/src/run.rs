@@ -114,7 +114,7 @@ impl<'a> Run<'a> {
         let stop = stop.clone();
         let run = Self { paths, settings, status, progress, stop, lock };
         faults.iter().for_each(|fault| run.warn(fault));
-        machine::set_others_aside(&run).await;
+        machine::set_others_aside(&run).await.map_err(Error::from).inspect_err(refused)?;
         Ok(run)
     }
 

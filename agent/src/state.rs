@@ -21,7 +21,7 @@ use thiserror::Error;
 
 use self::refusal::Refusal;
 pub(crate) use self::{copied_macs::Macs, saved::Saved};
-use crate::model::{Dynamic, LinkRef, OvsSetting, Wants};
+use crate::model::{Dynamic, LinkRef, OvsKey, OvsSetting, Wants};
 
 /// A failed operation of nmstate.
 #[derive(Debug, Error)]
@@ -327,6 +327,12 @@ impl State {
     ) -> Self {
         names::follow(&mut self.0, name_of);
         self
+    }
+
+    /// The settings of Open vSwitch that [`Self::replacing`] removes.
+    pub(crate) fn former_settings(&self, previous: &Self, settings: &[OvsSetting]) -> Vec<OvsKey> {
+        let former = replacing::former_settings(&self.0, &previous.0, settings).into_iter();
+        former.map(|(map, key)| OvsKey { map, key: Some(key) }).collect()
     }
 
     /// This desired state, which also removes everything only `previous` declares: nmstate merges,

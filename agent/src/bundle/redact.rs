@@ -110,10 +110,18 @@ impl Redactor {
                     values.push(value.trim().to_owned());
                     lines.push(format!("{key}={HIDDEN}"));
                 }
-                None => lines.push(line.to_owned()),
+                // A unit's `Environment=PASSWORD=…`.
+                None => {
+                    let secrets = Secrets::of(line);
+                    let hidden = secrets.hidden_in(line);
+                    if hidden != line {
+                        self.known.push(secrets);
+                    }
+                    lines.push(hidden);
+                }
             }
         }
-        if values.is_empty() {
+        if lines.iter().map(String::as_str).eq(text.lines()) {
             return text.to_owned();
         }
         self.known.push(Secrets::of_values(values.iter().map(String::as_str)));
@@ -251,6 +259,10 @@ mod tests {
                 "interfaces: []\n# - {name: a, 802.1x: {password: MARK}}\n".to_owned(),
             ),
             ("/etc/nmstate/a.yml", "interfaces: []  # psk: MARK\n".to_owned()),
+            (
+                "/etc/systemd/system/dayone.service.d/a.conf",
+                "[Service]\nEnvironment=DB_PASSWORD=MARK\n".to_owned(),
+            ),
             ("/proc/cmdline", "a ignition.config.url=https://h/?token=MARK b\n".to_owned()),
             (profile, format!("[x]\nprivate-key={key}\n")),
         ] {

@@ -62,18 +62,15 @@ impl Machine {
         self.cards.iter().any(|card| here.cards.contains(card))
     }
 
-    /// Records this machine as that of the state, durably. What is not known at the moment stays.
+    /// Records this machine as that of the state, durably. Mainboard and cards that are not known at the moment stay; another
+    /// installation's machine-id does not.
     pub(crate) fn record(self, paths: &Paths) -> Result<(), FileError> {
         let recorded = Self::recorded(paths);
         let mut here = self;
         if let Some(recorded) = recorded.clone() {
-            let keep = |field: &mut String, known: String| {
-                if field.is_empty() {
-                    *field = known;
-                }
-            };
-            keep(&mut here.machine_id, recorded.machine_id);
-            keep(&mut here.system_uuid, recorded.system_uuid);
+            if here.system_uuid.is_empty() {
+                here.system_uuid = recorded.system_uuid;
+            }
             if here.cards.is_empty() {
                 here.cards = recorded.cards;
             }

@@ -16,6 +16,9 @@ use crate::{
 /// for the family.
 const OTHER_FAMILY: Duration = Duration::from_secs(5);
 
+/// Between two looks at a node that goes on with its boot.
+const BURST: Duration = Duration::from_secs(1);
+
 /// The kernel's links, and those with a usable address or a default route of a family.
 #[derive(Clone, Debug, Default)]
 struct Kernel {
@@ -177,18 +180,22 @@ impl Uplinks {
                 Ok(changed) => changed?,
                 Err(_late) => return Ok((with != *self).then_some(with)),
             }
+            // Pods start meanwhile, and each of their links is several events.
+            tokio::time::sleep_until(deadline.min(Instant::now() + BURST)).await;
         }
     }
 
-    /// These uplinks with those of the families that are usable, each with the links that have its preferred route.
+    /// These uplinks with those of the families that are usable on the links that carry the recorded ones: another card's router,
+    /// such as a storage network's, is none of the node's way out.
     fn with_families(&self, kernel: &Kernel, families: &[Family]) -> Self {
+        let carrying = self.proving();
         let mut with = self.clone();
-        let usable = |it: &&Family| kernel.is_usable(**it, self.addressable());
+        let usable = |it: &&Family| kernel.is_usable(**it, &carrying);
         with.families.extend(families.iter().filter(usable));
         with.families.sort_unstable();
         with.families.dedup();
         let is_one = |(family, _): &(Family, LinkRef)| families.contains(family);
-        with.preferred.extend(kernel.preferred(self.addressable()).into_iter().filter(is_one));
+        with.preferred.extend(kernel.preferred(&carrying).into_iter().filter(is_one));
         with
     }
 
@@ -466,6 +473,8 @@ mod tests {
         assert_eq!(with.families, [Ipv4, Ipv6]);
         assert_eq!(with.preferred, [(Ipv4, links[0].clone()), (Ipv6, links[0].clone())]);
         assert_eq!(with.lacking(&kernel(&first, &first)).len(), 1);
+        let storage = [("br-ex", Ipv4), ("eno1", Ipv6)];
+        assert_eq!(recorded.with_families(&kernel(&storage, &storage), &[Ipv6]), recorded);
     }
 
     #[test]

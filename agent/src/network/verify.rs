@@ -104,7 +104,8 @@ struct Patience {
 impl Patience {
     /// nmstate looks five times, once a second; a node with a longer bound is slower.
     fn of(bound: Duration) -> Self {
-        Self { quiet: (bound / 9).max(Duration::from_secs(5)), since: None }
+        let quiet = (bound / 9).max((bound / 6).min(Duration::from_secs(10)));
+        Self { quiet: quiet.max(Duration::from_secs(5)), since: None }
     }
 
     /// Whether `lacking` has been the same for long enough. Then it counts anew.

@@ -10,6 +10,7 @@ use super::{
     signals::stoppable,
 };
 use crate::{
+    client::dbus::start_unit,
     document,
     durable::record::Record,
     error::Error,
@@ -54,10 +55,22 @@ async fn leave_to_others(run: &Run<'_>, cut_off: u32) -> Ended {
     }
     let error = Error::CutOff { count: cut_off };
     run.failed(&error);
-    marks::without_bridge(run.paths);
-    let text = "br-ex was NOT made; the boot goes on: other tools make it";
+    give_up(run).await;
+    let text = "br-ex was NOT made; the boot goes on: configure-ovs makes it";
     run.goes_on(&error, message_id::BRIDGE_GOES_ON, text.to_owned());
     Ended::GoesOn(error)
+}
+
+/// Gives br-ex to configure-ovs.sh. Its unit may have had its turn: the first crash ends the start of dayone-bridge.service, and the
+/// mark kept that unit back. Started again, it waits for this service's readiness, and kubelet for it.
+async fn give_up(run: &Run<'_>) {
+    marks::leaves_bridge(run.paths);
+    if run.paths.is_system()
+        && let Err(error) = start_unit("ovs-configuration.service").await
+    {
+        run.warn(&format!("configure-ovs is not started: {}", chain(&error)));
+    }
+    marks::bridge_decided(run.paths);
 }
 
 /// Tries once.
@@ -111,7 +124,7 @@ async fn attempt_of(run: &Run<'_>, caller: Caller) -> Ended {
         marks::bridge_decided(paths);
         "br-ex of the removed document stays: the automatic one cannot take its place; the boot goes on"
     } else if decides && goes_on {
-        marks::without_bridge(paths);
+        give_up(run).await;
         "br-ex was NOT made; the boot goes on: on-failure is \"continue\""
     } else {
         return Ended::Failed(error);

@@ -97,7 +97,7 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let routes = netlink.default_routes().await.map_err(NetworkError::from)?;
     let gateways = wants.gateways.into_iter().map(|gateway| gateway.in_use(&routes));
     let gateways: Vec<Gateway> = gateways.collect();
-    let plan = probe::plan(settings, (&gateways, &[]), &wants.name_servers, run.paths);
+    let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
     let recorded = last_good::recorded(run.paths, record);
     let links = recorded.as_ref().map(Uplinks::addressable).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
@@ -196,7 +196,7 @@ mod tests {
     use crate::{paths::Paths, settings::Probes};
 
     fn names(gateways: &[Gateway], before: &[(&str, bool)], settings: &Probes) -> Vec<String> {
-        let plan = probe::plan(settings, (gateways, &[]), &[], &Paths::new("/nowhere"));
+        let plan = probe::plan(settings, gateways, &[], &Paths::new("/nowhere"));
         let result = |(name, ok): &(&str, bool)| ProbeResult {
             name: (*name).to_owned(),
             ok: *ok,

@@ -23,7 +23,7 @@ pub(crate) async fn record_families(paths: &Paths, stop: &watch::Receiver<bool>)
     match record(paths, stop).await {
         Ok(None) => {}
         Ok(Some(families)) => {
-            tracing::info!("{families} came late, and is recorded: the next boot waits for it")
+            tracing::info!("{families} came late, and is recorded: the next boot waits for it");
         }
         Err(Error::Stopped) => {}
         Err(error) => tracing::warn!("families that come late are not recorded: {}", chain(&error)),
@@ -36,7 +36,9 @@ async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<St
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let wants = state.wants();
     let late = stoppable(stop, uplinks.with_late_families(&netlink, &wants, LATE)).await?;
-    let Some(late) = late else { return Ok(None) };
+    if late.is_none() {
+        return Ok(None);
+    }
     let turn = Usable::load(paths).settings.wait.turn.get();
     let lock = stoppable(stop, lock::take(paths, "apply", turn, waits)).await?;
     // Another run may have changed the record meanwhile.
@@ -45,6 +47,9 @@ async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<St
     else {
         return Ok(None);
     };
+    // A trial may have given the family, and have ended meanwhile.
+    let late = uplinks.with_late_families(&netlink, &wants, Duration::ZERO).await?;
+    let Some(late) = late else { return Ok(None) };
     let files = record.applied_service_files(&[]);
     let new = late.families.iter().filter(|it| !uplinks.families.contains(it));
     let families: Vec<String> = new.map(ToString::to_string).collect();

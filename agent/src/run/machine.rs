@@ -18,23 +18,18 @@ use crate::{
 const CARDS: Duration = Duration::from_secs(10);
 
 /// Sets the state of another machine or installation aside. Nothing of it holds the boot: it stays where it cannot be moved.
-pub(super) async fn set_others_aside(run: &Run<'_>) {
+///
+/// # Errors
+/// The cards that decide whose state it is cannot be read.
+pub(super) async fn set_others_aside(run: &Run<'_>) -> Result<(), NetworkError> {
     let paths = run.paths;
     match machine::of_state(paths) {
-        Owner::ThisInstallation => return,
+        Owner::ThisInstallation => return Ok(()),
         Owner::Another => {}
         Owner::DecidedByCards => {
             let recorded = Machine::recorded(paths).unwrap_or_default();
-            match is_here(run, &recorded).await {
-                Ok(true) => return,
-                Ok(false) => {}
-                Err(error) => {
-                    run.warn(&format!(
-                        "the state may be another machine's, and stays: {}",
-                        chain(&error)
-                    ));
-                    return;
-                }
+            if is_here(run, &recorded).await? {
+                return Ok(());
             }
         }
     }
@@ -46,6 +41,7 @@ pub(super) async fn set_others_aside(run: &Run<'_>) {
         )),
         Err(error) => run.warn(&format!("the state of another machine or installation stays: {}", chain(&error))),
     }
+    Ok(())
 }
 
 /// Whether one of the recorded cards is here, or comes.

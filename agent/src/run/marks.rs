@@ -109,8 +109,13 @@ pub(crate) fn bridge_decided(paths: &Paths) {
 
 /// br-ex is left to configure-ovs.
 pub(crate) fn without_bridge(paths: &Paths) {
+    leaves_bridge(paths);
+    bridge_decided(paths);
+}
+
+/// br-ex is the agent's no more, and the boot waits still.
+pub(super) fn leaves_bridge(paths: &Paths) {
     clear(&paths.owns_bridge());
-    clear(&paths.bridge_undecided());
 }
 
 /// After a success: the boot may go on.

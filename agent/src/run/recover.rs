@@ -101,8 +101,8 @@ pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
     }
 }
 
-/// Counts a crash as a failure, so that the document is not tried for ever. The automatic bridge is
-/// tried for ever: often nothing but its network changes. Nothing tries a trial again.
+/// Counts a crash as a failure, so that the document is not tried for ever. Attempts at the automatic bridge are counted where they
+/// begin (`marks::bridge_begins`). Nothing tries a trial again.
 pub(crate) fn note(paths: &Paths, journal: &Journal) {
     let noted = match journal.kind {
         Kind::Bridge => return,

@@ -1,7 +1,5 @@
 //! Replacement of one document by the next; nmstate itself merges states.
 
-use std::collections::HashMap;
-
 use nmstate::{
     DnsClientState, DnsState, Interface, InterfaceState, NetworkState, RouteEntry, RouteRuleState,
     RouteState,
@@ -81,36 +79,47 @@ pub(super) fn replacing(
         dns.config = Some(DnsClientState::new());
         desired.dns = Some(dns);
     }
-    for (map, key) in former_settings(&previous, settings) {
+    for (map, key) in former_settings(&desired, &previous, settings) {
         let ovsdb = desired.ovsdb.get_or_insert_default();
         let keys = match map {
             OvsMap::ExternalIds => &mut ovsdb.external_ids,
             OvsMap::OtherConfig => &mut ovsdb.other_config,
         };
-        // An empty map removes all of it.
-        match keys {
-            Some(keys) if keys.is_empty() => {}
-            Some(keys) => _ = keys.entry(key).or_insert(None),
-            None => *keys = Some(HashMap::from([(key, None)])),
-        }
+        keys.get_or_insert_default().insert(key, None);
     }
     desired
 }
 
-/// The settings of Open vSwitch that have the value of the document before.
-fn former_settings(
+/// The settings of Open vSwitch that the document before has, with their values still, and `desired` has not. An empty map of
+/// `desired` removes all of it, and an empty `ovs-db` both.
+pub(super) fn former_settings(
+    desired: &NetworkState,
     previous: &NetworkState,
     settings: &[OvsSetting],
-) -> impl Iterator<Item = (OvsMap, String)> {
+) -> Vec<(OvsMap, String)> {
+    let is_purge = desired
+        .ovsdb
+        .as_ref()
+        .is_some_and(|it| it.external_ids.is_none() && it.other_config.is_none());
+    if is_purge {
+        return Vec::new();
+    }
+    let is_kept = |map: OvsMap, key: &String| {
+        let own = desired.ovsdb.as_ref().and_then(|it| match map {
+            OvsMap::ExternalIds => it.external_ids.as_ref(),
+            OvsMap::OtherConfig => it.other_config.as_ref(),
+        });
+        own.is_some_and(|own| own.is_empty() || own.contains_key(key))
+    };
     let maps = previous.ovsdb.iter().flat_map(|ovsdb| {
         [(OvsMap::ExternalIds, &ovsdb.external_ids), (OvsMap::OtherConfig, &ovsdb.other_config)]
     });
-    let former = maps.flat_map(|(map, keys)| {
-        keys.iter().flatten().map(move |(key, value)| (map, key.clone(), value.clone()))
-    });
-    former.filter_map(|(map, key, value)| {
-        let is_it = |it: &&OvsSetting| it.map == map && it.key == key;
-        let now = settings.iter().find(is_it)?.value.as_ref()?;
-        (value.as_ref() == Some(now)).then_some((map, key))
-    })
+    let former = maps
+        .flat_map(|(map, keys)| keys.iter().flatten().map(move |(key, value)| (map, key, value)));
+    let goes = |(map, key, value): &(OvsMap, &String, &Option<String>)| {
+        let is_it = |it: &&OvsSetting| it.map == *map && it.key == **key;
+        let now = settings.iter().find(is_it).and_then(|it| it.value.as_ref());
+        now.is_some() && value.as_ref() == now && !is_kept(*map, key)
+    };
+    former.filter(goes).map(|(map, key, _)| (map, key.clone())).collect()
 }

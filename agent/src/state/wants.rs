@@ -85,7 +85,6 @@ fn ovs_settings(state: &NetworkState) -> Vec<OvsKey> {
 /// Numbers of the main table in nmstate and in the kernel.
 const MAIN: [u32; 2] = [0, 254];
 
-/// Whether this is a default route of the node itself; other tables are for VRFs and rules.
 /// Whether an automatic default route is accepted, and leads out of the node: policy routing has it in a table of its own.
 fn leads(auto_gateway: Option<bool>, auto_routes: Option<bool>, table: Option<u32>) -> bool {
     auto_gateway != Some(false) && auto_routes != Some(false) && is_main(table)
@@ -95,6 +94,7 @@ fn is_main(table: Option<u32>) -> bool {
     table.is_none_or(|table| MAIN.contains(&table))
 }
 
+/// Whether this is a default route of the node itself; other tables are for VRFs and rules.
 fn is_main_default(route: &RouteEntry) -> bool {
     matches!(route.destination.as_deref(), Some("0.0.0.0/0" | "::/0"))
         && is_main(route.table_id)

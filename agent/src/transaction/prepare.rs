@@ -14,7 +14,7 @@ use crate::{
         commit::{self, Commit},
         journal::{self, Journal, Kind},
     },
-    model::{Before, Family, Wants, WayBack},
+    model::{Before, OvsKey, OvsSetting, Wants, WayBack},
     network::{Network, NetworkError, takeover::Leftovers},
     probe::{self, Probe},
     state::{Parsed, State},
@@ -59,18 +59,14 @@ impl<N: Network> Transaction<'_, N> {
         // After the resolution, since the document's names of links may differ from the kernel's.
         let mut wants = desired.wants();
         // Settings of the document before may go, and a roll back returns them.
+        let own = wants.ovs_settings.clone();
         let former = previous.iter().flat_map(|previous| previous.wants().ovs_settings);
-        for setting in former.filter(|setting| setting.key.is_some()) {
-            if !wants.ovs_settings.contains(&setting) {
-                wants.ovs_settings.push(setting);
-            }
-        }
+        wants.ovs_settings.extend(former.filter(|it| it.key.is_some() && !own.contains(it)));
         if parsed.needs_current() {
             self.ready(&wants).await?;
         }
-        let given: Vec<Family> = wants.may_lead().into_iter().map(|(family, _)| family).collect();
-        let gateways = (&wants.gateways[..], &given[..]);
-        let mut plan = probe::plan(&self.settings.probe, gateways, &wants.name_servers, self.paths);
+        let mut plan =
+            probe::plan(&self.settings.probe, &wants.gateways, &wants.name_servers, self.paths);
         plan.retain(|it| !wants.without_gateway.iter().any(|family| it.is_gateway_of(*family)));
         let way_back = WayBack {
             // The checkpoint outlasts the wait for the confirmation.
@@ -80,8 +76,12 @@ impl<N: Network> Transaction<'_, N> {
             reapply: !service_files.due.is_empty() || trial.is_some(),
         };
         let leftovers = async |before: &Before| self.network.leftovers(&wants, before).await;
-        let (before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
+        let (mut before, leftovers) = self.look(&wants, &plan, way_back, leftovers, probed).await?;
         wants.judge_dynamic(&before);
+        // A roll back needs Open vSwitch for what this change touches alone.
+        let going = previous.map(|it| desired.former_settings(it, &before.ovs_settings));
+        let going = going.unwrap_or_default();
+        before.ovs_settings.retain(|it| is_of(&own, it) || is_of(&going, it));
         let commit = self
             .journal(async {
                 let (before, probes) = (before.clone(), probed.before.clone());
@@ -121,7 +121,7 @@ impl<N: Network> Transaction<'_, N> {
         self.ready(&wants).await?;
         // A gateway of the old network decides only if it answered before: the bridge must not ask
         // more of a network than the network was.
-        let plan = probe::plan(&self.settings.probe, (&[], &[]), &[], self.paths);
+        let plan = probe::plan(&self.settings.probe, &[], &[], self.paths);
         let leftovers = async |before: &Before| Ok(Leftovers::of(&profiles.remove, before));
         let checkpoint_seconds = self.settings.timeout.checkpoint_seconds();
         let way_back = WayBack { checkpoint_seconds, reapply: false };
@@ -201,4 +201,12 @@ impl<N: Network> Transaction<'_, N> {
     async fn journal<T>(&self, open: impl Future<Output = Result<T, PhaseError>>) -> Phased<T> {
         self.phase(Phase::Journal, self.settings.timeout.snapshot.get(), open).await
     }
+}
+
+/// Whether one of the keys is that of this setting.
+fn is_of(keys: &[OvsKey], setting: &OvsSetting) -> bool {
+    let is_its = |key: &OvsKey| {
+        key.map == setting.map && key.key.as_ref().is_none_or(|key| *key == setting.key)
+    };
+    keys.iter().any(is_its)
 }

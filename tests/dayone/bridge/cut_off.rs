@@ -56,9 +56,6 @@ fn killed_in_each_phase() -> Result<(), Error> {
             assert!(!kubelet_ran(&inside)?, "{phase}");
         }
         // An agent that ends in each attempt leaves br-ex to others.
-        let give_up = |most: u32| {
-            format!("sed -i 's/^max-attempts = .*/max-attempts = {most}/' /etc/dayone/dayone.toml")
-        };
         inside.sh(&give_up(3))?;
         for _ in 0..3 {
             hold(&inside, "apply-profiles")?;
@@ -91,6 +88,11 @@ fn killed_in_each_phase() -> Result<(), Error> {
         inside.sh("umount /var/lib/dayone")?;
         works(case)
     })
+}
+
+/// Sets the number of attempts that end with the agent.
+fn give_up(most: u32) -> String {
+    format!("sed -i 's/^max-attempts = .*/max-attempts = {most}/' /etc/dayone/dayone.toml")
 }
 
 /// Kills the agent that waits after `phase`, and has its next run undo the change.
@@ -127,6 +129,23 @@ fn killed_while_it_takes_over_the_profiles_of_configure_ovs() -> Result<(), Erro
         killed_and_undone(&inside, "take-over")?;
         assert_eq!(picture(&inside)?, before);
         assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        // An agent that ends in each attempt: configure-ovs, whose turn is over in this boot, is started and makes br-ex.
+        inside.sh(&give_up(3))?;
+        inside.sh("systemctl stop ovs-configuration.service; rm -f /run/ovs-config-executed")?;
+        for _ in 0..3 {
+            hold(&inside, "take-over")?;
+            inside.kill("dayone-bridge.service")?;
+            inside.wait_unit("dayone-bridge.service", "failed", SOON)?;
+        }
+        inside.sh("rm /run/lab-hold")?;
+        let last = start(&inside)?;
+        let it = bridge_outcome(&inside, Some(&last))?;
+        assert!(it.text().contains("3 attempts in a row ended with the agent"), "{}", it.text());
+        inside.wait_unit("ovs-configuration.service", "active", SOON)?;
+        assert!(case.peer().pings(ADDRESS, SOON)?);
+        assert!(inside.sh("nmcli -g NAME connection show")?.contains("ovs-if-br-ex"));
+        inside.sh(&give_up(0))?;
 
         let last = start(&inside)?;
         let it = bridge_outcome(&inside, Some(&last))?;

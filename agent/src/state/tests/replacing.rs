@@ -126,6 +126,7 @@ ovs-db:
             "ovs-db: {other_config: {dpdk-init: 'true'}}",
             json!({"external_ids": {"site": null}, "other_config": {"dpdk-init": "true", "n-handler-threads": null}}),
         ),
+        ("ovs-db: {}", json!({})),
         (
             "ovs-db: {external_ids: {}}",
             json!({"external_ids": {}, "other_config": {"dpdk-init": null, "n-handler-threads": null}}),

@@ -33,9 +33,9 @@ pub(super) fn read(directory: &Path, place: &Place) -> Result<Option<Gitignore>,
         Ok(found) if !found.is_file() => return Err(unread("it is no regular file")),
         Ok(_) => {}
     }
-    let bytes = bounded::read(&path, LARGEST).map_err(|error| match error.kind() {
-        ErrorKind::FileTooLarge => unread("it is larger than 64 KiB"),
-        _ => unread(&error.to_string()),
+    let bytes = bounded::read(&path, LARGEST).map_err(|error| {
+        let is_too_large = error.kind() == ErrorKind::FileTooLarge;
+        if is_too_large { unread("it is larger than 64 KiB") } else { unread(&error.to_string()) }
     })?;
     let mut builder = GitignoreBuilder::new(directory);
     for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
