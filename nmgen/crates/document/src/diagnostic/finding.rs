@@ -1,6 +1,5 @@
 //! A finding.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::rule::{Rule, Severity};
@@ -69,8 +68,11 @@ impl Diagnostic {
 /// cost does not grow with a value that is quoted.
 fn shown(place: &Place, text: &str) -> String {
     let text = printable(&place.secrets.hidden_start(text, MOST_LOOKED_AT));
-    let words: Vec<Cow<'_, str>> = text.split(' ').map(|it| shortened(it, LONGEST_WORD)).collect();
-    shortened(&words.join(" "), LONGEST).into_owned()
+    let mut words = String::with_capacity(text.len());
+    for word in text.split_inclusive(' ') {
+        words += &shortened(word, LONGEST_WORD);
+    }
+    shortened(&words, LONGEST).into_owned()
 }
 
 type SortKey = (Arc<str>, Option<Position>, Option<Position>, &'static str);

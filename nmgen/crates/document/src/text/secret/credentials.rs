@@ -2,12 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::memmem;
-
 use super::HIDDEN;
-
-/// The mark before a user, and the character that ends the address besides white space and quotes.
-const MARKS: [(&str, Option<char>); 2] = [("://", Some('/')), ("iscsi:", None)];
 
 /// The text with [`HIDDEN`] in place of each such password.
 pub fn without_credentials(text: &str) -> String {
@@ -26,16 +21,15 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
     if memchr::memchr(b'@', text.as_bytes()).is_none() {
         return Vec::new();
     }
-    let behind = |(mark, end): (&'static str, Option<char>)| {
-        let starts = memmem::find_iter(text.as_bytes(), mark).map(move |at| at + mark.len());
-        starts.filter_map(move |start| password(text, start, end))
+    let behind = |(at, _): (usize, &str)| match &text[at..] {
+        rest if rest.starts_with("://") => password(text, at + 3, Some('/')),
+        _ if text[..at].ends_with("iscsi") => password(text, at + 1, None),
+        _ => None,
     };
-    let mut found: Vec<Range<usize>> = MARKS.into_iter().flat_map(behind).collect();
-    found.sort_unstable_by_key(|it| (it.start, it.end));
-    found
+    text.match_indices(':').filter_map(behind).collect()
 }
 
-/// The part between the first colon and the last `@` of the address at this place.
+/// The part between the first colon and the last `@` of the address at this place, which ends at white space, a quote or `end`.
 fn password(text: &str, start: usize, end: Option<char>) -> Option<Range<usize>> {
     let rest = text.get(start..)?;
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\') || end == Some(c);

@@ -34,8 +34,8 @@ pub(super) fn read(directory: &Path, place: &Place) -> Result<Option<Gitignore>,
         Ok(_) => {}
     }
     let bytes = bounded::read(&path, LARGEST).map_err(|error| {
-        let is_too_large = error.kind() == ErrorKind::FileTooLarge;
-        if is_too_large { unread("it is larger than 64 KiB") } else { unread(&error.to_string()) }
+        let is_large = error.kind() == ErrorKind::FileTooLarge;
+        unread(&if is_large { "it is larger than 64 KiB".to_owned() } else { error.to_string() })
     })?;
     let mut builder = GitignoreBuilder::new(directory);
     for line in String::from_utf8_lossy(&bytes).trim_start_matches('\u{feff}').lines() {
