@@ -7,7 +7,7 @@ rules! {
     error DOCUMENT_MISSING = "document-missing";
 }
 
-/// What programs write for a value that is not there. nmstatectl refuses it.
+/// Values that programs write where there is none. nmstatectl refuses them.
 const NULLS: &[&str] = &["null", "Null", "NULL", "~"];
 
 /// The fault of a text of white space and comments alone, or of a written null. `---` begins a document, though an empty one.

@@ -5,7 +5,7 @@
 pub enum Purpose {
     /// Conversion to profiles without a node; fields that profiles cannot hold are reported.
     Offline,
-    /// The same for a program that called `nmstatectl gc`, and may give cards and VLANs their names on a node.
+    /// Conversion for a program that called `nmstatectl gc`, and may give cards and VLANs their names on a node.
     HandedOn,
     /// Application on the node itself.
     Apply,
