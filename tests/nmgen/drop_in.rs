@@ -70,7 +70,7 @@ fn every_fixture_as_json_is_answered_like_its_yaml() {
 
 #[tests::case]
 fn a_document_that_asks_for_nothing_is_an_empty_list() {
-    for text in ["interfaces: []\n", "---\n", "{}\n"] {
+    for text in ["interfaces: []\n", "---\n", "{}\n", "", "# worker-0\n"] {
         let output = nmstatectl(&["gc", "/dev/stdin"], text);
         assert!(output.status.success());
         assert_eq!(answer(&output), Answer::from([("NetworkManager".to_owned(), Vec::new())]));
@@ -137,28 +137,6 @@ fn an_empty_mac_address_is_none() {
     let identifies =
         nmstatectl(&["gc", "-"], &document(", mac-address: '', identifier: mac-address"));
     assert_eq!(identifies.status.code(), Some(2));
-}
-
-/// image-customization-controller takes an exit code of 0 for the network of the image.
-#[tests::case]
-fn a_text_without_a_document_is_no_success() {
-    for text in ["", "\n", "  \n\t", "# worker-0\n", "\u{feff}", "null\n", "--- ~\n", "---\nnull\n"]
-    {
-        for arguments in [&["gc", "/dev/stdin"][..], &["gc", "-"], &["validate"]] {
-            let output = nmstatectl(arguments, text);
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert_eq!(
-                (output.status.code(), &*output.stdout),
-                (Some(2), &b""[..]),
-                "{text:?}: {told}"
-            );
-            let last = told.lines().next_back().unwrap_or_default();
-            assert!(
-                last.starts_with("Error: ") && last.contains("the document is empty"),
-                "{told}"
-            );
-        }
-    }
 }
 
 /// nmstatectl takes a NetworkPolicy, if it captures nothing.

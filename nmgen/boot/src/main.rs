@@ -11,7 +11,6 @@ use nmgen_boot::{End, Step};
 use nmgen_core::profile::Configuration;
 use nmgen_core::source::{Host, read_file};
 use nmgen_core::{convert, output, write};
-use nmgen_document::absent;
 use nmgen_document::diagnostic::{Diagnostics, Style, render_report};
 use nmgen_document::error::Error;
 use nmgen_document::format::{chain, printable};
@@ -223,11 +222,7 @@ fn check(source: &str) -> Result<End, Error> {
 fn converted(path: &str) -> Result<(Configuration, Diagnostics), Error> {
     let mut diagnostics = Diagnostics::default();
     let source = read_file::document(path, &mut diagnostics)?;
-    let read = |source| match absent::fault(&source) {
-        Some(fault) => Err(fault.into()),
-        None => Host::of_file(None, &source),
-    };
-    let host = source.and_then(|source| diagnostics.accept(read(source)));
+    let host = source.and_then(|source| diagnostics.accept(Host::of_file(None, &source)));
     Ok(match host {
         Some(host) => convert::convert_alone(&host, diagnostics),
         None => (Configuration::default(), diagnostics),

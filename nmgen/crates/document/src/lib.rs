@@ -5,7 +5,6 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-pub mod absent;
 mod budget;
 mod deserialize;
 pub mod diagnostic;
@@ -39,5 +38,5 @@ pub use crate::mac::Mac;
 
 /// Faults of a document as YAML.
 pub fn rules() -> Vec<Rule> {
-    [absent::RULES, size::RULES, parse::RULES, space::RULES, template::RULES].concat()
+    [size::RULES, parse::RULES, space::RULES, template::RULES].concat()
 }

@@ -2,7 +2,6 @@
 
 use nmgen_core::node::is_empty;
 use nmgen_core::source::{Host, HostNetwork};
-use nmgen_document::absent;
 use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use nmgen_document::nested::{dialect_fault, parse_stream};
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
@@ -170,13 +169,6 @@ pub(super) fn is_about_network(text: &str) -> bool {
 
 /// A file that was named itself.
 pub(super) fn load_named(source: &Source, found: &mut Found) {
-    // A host without anything is shown, and compared with another state of it.
-    if found.extent != Extent::Shown
-        && let Some(fault) = absent::fault(source)
-    {
-        found.loaded.diagnostics.push(fault);
-        return;
-    }
     load(source, None, found);
 }
 
