@@ -61,8 +61,8 @@ async fn leave_to_others(run: &Run<'_>, cut_off: u32) -> Ended {
     Ended::GoesOn(error)
 }
 
-/// Gives br-ex to configure-ovs.sh. Its unit may have had its turn: the first crash ends the start of dayone-bridge.service, and the
-/// mark kept that unit back. Started again, it waits for this service's readiness, and kubelet for it.
+/// Gives br-ex to configure-ovs.sh. Its unit may have had its turn: the first crash ends the start of dayone-bridge.service, and
+/// the mark kept that unit back. Started again, it waits for this service's readiness, and kubelet for it.
 async fn give_up(run: &Run<'_>) {
     marks::leaves_bridge(run.paths);
     if run.paths.is_system()

@@ -165,7 +165,7 @@ fn run<K: Send>(
         let Checked { mut diagnostics, facts, configuration } = convert::convert(host, purpose);
         check::document::check(host, &mut diagnostics);
         let has_errors = diagnostics.has_errors();
-        let stands_alone = purpose == Purpose::Offline && !has_errors;
+        let stands_alone = purpose != Purpose::Apply && !has_errors;
         let diagnostics = of_part(host, causes::only(host, purpose, diagnostics));
         (diagnostics, has_errors, Compared::new(host, facts, stands_alone), keep(configuration))
     });

@@ -4,7 +4,6 @@
 use nmgen_document::diagnostic::rules;
 use nmgen_document::{Node, Path};
 
-use super::purpose::Purpose;
 use super::subject::{Interface, Report, Subject};
 
 rules! {
@@ -102,7 +101,7 @@ const WITHOUT_SECTION: &[&str] = &["hsr", "ip-tunnel", "ipvlan"];
 const UNKNOWN_DUIDS: &[&str] = &["uuid", "en"];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report<'_>) {
-    if subject.purpose != Purpose::Offline {
+    if !subject.is_offline() {
         return;
     }
     for (keys, reason) in OF_THE_DOCUMENT {
