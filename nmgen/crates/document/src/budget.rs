@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 const MOST: usize = 250_000;
 /// A text above the bound may have one value per this many bytes, as it describes a fleet: its keys and values are longer.
 const BYTES_PER_VALUE: usize = 6;
-/// A repeated text counts as one value more for this many bytes: most words are shorter.
+/// A repeated text counts as one value more for this many bytes behind the first ones, which most words have at most.
 const BYTES_REPEATED: usize = 16;
+const BYTES_FREE: usize = 64;
 
 /// The values so far of a file; its documents and the texts embedded in it have them together.
 #[derive(Debug, Clone)]
@@ -48,9 +49,9 @@ impl Budget {
         self.0.values.load(Ordering::Relaxed)
     }
 
-    /// The number of values that a repeated text counts as.
+    /// The number of values that a repeated key, or the text of a value, counts as besides the value.
     pub(crate) fn of_repeated(text: &str) -> usize {
-        1 + text.len() / BYTES_REPEATED
+        text.len().saturating_sub(BYTES_FREE) / BYTES_REPEATED
     }
 
     /// Counts further values; true if there may be so many.
@@ -81,11 +82,24 @@ mod tests {
             let aliases = "*a, ".repeat(times);
             is_read(&format!("a: &a '{}'\nb: [{aliases}]\n", "x".repeat(length)))
         };
-        assert_eq!(repeated(15, 100_000), [true]);
+        assert_eq!(repeated(64, 100_000), [true]);
         assert_eq!(repeated(100_000, 30), [true]);
         assert_eq!(repeated(100_000, 60), [false]);
         let key = format!("a: &a {{{}: 1}}\nb: [{}]\n", "x".repeat(1_000), "*a, ".repeat(20_000));
         assert_eq!(is_read(&key), [false]);
+    }
+
+    #[test]
+    fn a_fleet_may_repeat_one_network() {
+        let card = |number: u32| {
+            format!(
+                "- {{name: eno{number}, type: ethernet, state: up, mtu: 9000, description: port {number} of the switch in the rack on the left}}\n"
+            )
+        };
+        let cards: String = (0..8).map(card).collect();
+        let hosts: String =
+            (0..3_000).map(|host| format!("- {{hostname: n{host}, network: *n}}\n")).collect();
+        assert_eq!(is_read(&format!("network: &n\n{cards}hosts:\n{hosts}")), [true]);
     }
 
     #[test]

@@ -367,7 +367,7 @@ fn levels(node: &Node<'_>) -> usize {
 /// The number of values that a repeated value counts as.
 fn repeated(node: &Node<'_>) -> usize {
     match &node.value {
-        Value::Scalar { text, .. } => Budget::of_repeated(text),
+        Value::Scalar { text, .. } => 1 + Budget::of_repeated(text),
         Value::Sequence(items) => 1 + items.iter().map(repeated).sum::<usize>(),
         Value::Mapping(entries) => {
             let entry = |entry: &Entry<'_>| Budget::of_repeated(&entry.key) + repeated(&entry.node);

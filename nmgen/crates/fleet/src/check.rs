@@ -2,7 +2,6 @@
 //! roles, the source's map of network cards; and across clusters what the whole site has once.
 
 mod across;
-mod alike;
 mod alone;
 mod bridge_uplink;
 mod captured_name;
@@ -18,6 +17,7 @@ mod network;
 mod node_state;
 mod os_stream;
 mod replicas;
+mod role_facts;
 mod roles;
 mod route_number;
 pub(crate) mod running_node;
@@ -55,7 +55,7 @@ pub(crate) fn rules() -> Vec<Rule> {
         replicas::RULES,
         roles::RULES,
         stages::RULES,
-        alike::RULES,
+        role_facts::RULES,
         alone::RULES,
         cluster::RULES,
         machine_network::RULES,
@@ -133,7 +133,7 @@ impl Scope<'_> {
         self.compare(&mut found);
         let named: Vec<Member<'_>> = self.named(false).collect();
         let mut alike = Diagnostics::default();
-        alike::check(&named, &mut alike);
+        role_facts::check(&named, &mut alike);
         // An error may be the reason why something is missing.
         if !self.is_misread && !self.has_errors && !found.has_errors() {
             let early = named.iter().filter(|member| member.host.stage == Stage::Early);

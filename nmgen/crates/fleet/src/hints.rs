@@ -2,7 +2,7 @@
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place};
 
-use crate::alike;
+use crate::confusable;
 
 /// The findings, with these remedies in place of others.
 pub(crate) fn add(found: Diagnostics) -> Diagnostics {
@@ -12,7 +12,7 @@ pub(crate) fn add(found: Diagnostics) -> Diagnostics {
 fn one(finding: Diagnostic) -> Diagnostic {
     let Some(text) = marked(&finding.place) else { return finding };
     // A finding about the character itself is at nothing else.
-    if let Some((character, kind)) = alike::find(&text).filter(|_| text.chars().count() > 1) {
+    if let Some((character, kind)) = confusable::find(&text).filter(|_| text.chars().count() > 1) {
         let code = u32::from(character);
         return finding.help(format!("the text has U+{code:04X}, {kind}: write it again"));
     }

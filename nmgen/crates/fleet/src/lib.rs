@@ -3,11 +3,11 @@
 
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
-mod alike;
 mod allow;
 mod causes;
 pub mod changes;
 mod check;
+mod confusable;
 mod convert;
 pub mod derive;
 mod hints;

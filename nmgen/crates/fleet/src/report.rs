@@ -1,7 +1,7 @@
 //! Many nodes' accounts of themselves: outcomes, groups of like failures, nodes that are late, documents of each role. An account
 //! is a file of `dayone collect`, `dayone status --json` or `dayone health --format json`.
 
-mod alike;
+mod failure_words;
 mod node;
 mod read;
 
@@ -108,7 +108,7 @@ fn outcomes(nodes: &[Node]) -> Vec<Outcome> {
 }
 
 fn groups(nodes: &[Node]) -> Vec<Group> {
-    let words = |it: &Node| (!it.is_good()).then(|| alike::words(&it.why, &it.name));
+    let words = |it: &Node| (!it.is_good()).then(|| failure_words::words(&it.why, &it.name));
     let found = by(nodes, words).into_iter().filter(|(words, _)| !words.is_empty());
     let mut found: Vec<Group> = found.map(|(words, nodes)| Group { words, nodes }).collect();
     found.sort_by_key(|it| std::cmp::Reverse(it.nodes.len()));

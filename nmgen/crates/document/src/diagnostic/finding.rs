@@ -9,8 +9,10 @@ use crate::text::place::{Excerpt, Place};
 
 /// The bytes of a message, or of a remedy: a condition of Kubernetes has room for 32 KiB, and for several findings.
 const LONGEST: usize = 1_000;
-/// A longer word is a value that nobody reads to its end; the names of a file in a message have their room.
+/// A longer word is a value that nobody reads to its end.
 const LONGEST_WORD: usize = 240;
+/// The name of a file has all of a message's room: a place that is cut leads nowhere.
+const LONGEST_PATH: usize = LONGEST;
 const MOST_LOOKED_AT: usize = 64 << 10;
 
 /// A fault of an input.
@@ -70,7 +72,7 @@ fn shown(place: &Place, text: &str) -> String {
     let text = printable(&place.secrets.hidden_start(text, MOST_LOOKED_AT));
     let mut words = String::with_capacity(text.len());
     for word in text.split_inclusive(' ') {
-        words += &shortened(word, LONGEST_WORD);
+        words += &shortened(word, if word.contains('/') { LONGEST_PATH } else { LONGEST_WORD });
     }
     shortened(&words, LONGEST).into_owned()
 }

@@ -8,7 +8,7 @@ mod values;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -39,6 +39,9 @@ pub const FIELDS: &[[&str; 2]] = &[
 /// Parts of other keys whose values are secrets: those of misplaced fields, and of a cluster's manifests.
 const PARTS: &[&str] = &["password", "passphrase", "passwd", "pullsecret"];
 const WORDS: &[&str] = &["psk", "cak"];
+
+/// A longer value is no name and no address.
+const LONGEST_NAME: usize = 64;
 
 /// A shorter encoded value has no document in it.
 const ENCODED: usize = 64;
@@ -193,6 +196,8 @@ struct Around {
     is_secret: bool,
     /// The value of the last key is.
     is_next_secret: bool,
+    /// It may be one, since the section has no such key.
+    is_next_unknown: bool,
     /// The values are encoded, perhaps.
     is_data: bool,
     is_next_data: bool,
@@ -205,6 +210,7 @@ struct Around {
 #[derive(Default)]
 struct Role {
     is_secret: bool,
+    is_unknown: bool,
     is_data: bool,
     is_section: bool,
 }
@@ -214,6 +220,10 @@ struct Role {
 struct Scan {
     columns: HashMap<u32, Vec<Range<u32>>>,
     values: BTreeSet<String>,
+    /// Values of keys that a section does not have, and the short values that the text has elsewhere: one that is both, such as an
+    /// interface's name, is hidden at its own place alone.
+    unknown: Vec<String>,
+    elsewhere: HashSet<String>,
     around: Vec<Around>,
     anchors: HashMap<usize, (Span, String)>,
     /// Lines to search by their words.
@@ -230,7 +240,12 @@ impl Scan {
         scan.end()
     }
 
-    fn end(self) -> Found {
+    fn end(mut self) -> Found {
+        for value in std::mem::take(&mut self.unknown) {
+            if !self.elsewhere.contains(&value) {
+                self.value_with_lines(&value);
+            }
+        }
         Found { columns: self.columns, values: Values::of(self.values) }
     }
 
@@ -258,9 +273,14 @@ impl Scan {
             return;
         }
         for (number, line) in (1..).zip(lines::split(text)) {
+            let (mut at, mut column) = (0, 1);
             for password in credentials::passwords(line) {
-                let column = |at: usize| line[..at].chars().count() as u32 + 1;
-                let columns = column(password.start)..column(password.end);
+                let mut column_of = |place: usize| {
+                    column += line.get(at..place).unwrap_or_default().chars().count() as u32;
+                    at = place;
+                    column
+                };
+                let columns = column_of(password.start)..column_of(password.end);
                 self.columns.entry(number).or_default().push(columns);
                 self.value(&line[password]);
             }
@@ -274,9 +294,15 @@ impl Scan {
                     self.anchors.insert(anchor, (span, text.to_string()));
                 }
                 let is_encoded = text.starts_with("data:") && text.len() >= ENCODED;
-                let Role { is_secret, is_data, .. } = self.scalar(&text);
+                let Role { is_secret, is_unknown, is_data, .. } = self.scalar(&text);
                 let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-                if is_secret {
+                if !is_secret && (1..=LONGEST_NAME).contains(&text.len()) {
+                    self.elsewhere.insert(text.to_string());
+                }
+                if is_unknown {
+                    self.hide(span, is_block);
+                    self.unknown.push(text.into_owned());
+                } else if is_secret {
                     self.secret(span, &text, is_block);
                 } else if is_encoded || is_data && is_base64(&text) {
                     self.hide(span, is_block);
@@ -293,12 +319,13 @@ impl Scan {
             }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 let is_mapping = matches!(event, Event::MappingStart(..));
-                let Role { is_secret, is_data, is_section } = self.scalar("");
+                let Role { is_secret, is_data, is_section, .. } = self.scalar("");
                 self.around.push(Around {
                     is_mapping,
                     at_key: true,
                     is_secret,
                     is_next_secret: false,
+                    is_next_unknown: false,
                     is_data: is_data && is_mapping,
                     is_next_data: false,
                     is_section: is_section && is_mapping,
@@ -321,17 +348,20 @@ impl Scan {
         let Some(around) = self.around.last_mut() else { return Role::default() };
         let Around { is_secret, is_data, .. } = *around;
         if !around.is_mapping {
-            return Role { is_secret, is_data, is_section: false };
+            return Role { is_secret, is_data, ..Role::default() };
         }
         around.at_key = !around.at_key;
         if around.at_key {
             return Role {
                 is_secret: is_secret || around.is_next_secret,
+                is_unknown: !is_secret && around.is_next_unknown,
                 is_data: is_data || around.is_next_data,
                 is_section: around.is_next_section,
             };
         }
-        around.is_next_secret = is_key(text) || around.is_section && !is_harmless(text);
+        let is_key = is_key(text);
+        around.is_next_unknown = !is_key && around.is_section && !is_harmless(text);
+        around.is_next_secret = is_key || around.is_next_unknown;
         around.is_next_data = text == "data";
         around.is_next_section = is_section(text);
         Role::default()
@@ -339,6 +369,10 @@ impl Scan {
 
     fn secret(&mut self, span: Span, text: &str, is_block: bool) {
         self.hide(span, is_block);
+        self.value_with_lines(text);
+    }
+
+    fn value_with_lines(&mut self, text: &str) {
         self.value(text);
         text.lines().for_each(|line| self.value(line.trim()));
     }

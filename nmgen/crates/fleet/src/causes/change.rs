@@ -4,7 +4,7 @@ use nmgen_document::diagnostic::{Diagnostic, Place};
 use nmgen_document::text::Span;
 use nmgen_document::{Document, Entry, Node, Path, Step, Value};
 
-use crate::alike;
+use crate::confusable;
 
 /// Words that nmstate takes where it refuses the absence of a value: a number or a name, addresses.
 const ANY: &[&str] = &["1", "192.0.2.1", "2001:db8::1", "192.0.2.0/24"];
@@ -157,8 +157,8 @@ pub(super) fn ways(cause: &Diagnostic, root: &Node<'_>, places: &[(At, Place)]) 
     };
     let meant = [
         each(&|at| {
-            let text = text(at, root).filter(|text| alike::find(text).is_some())?;
-            Some(at.other(alike::plain(text)))
+            let text = text(at, root).filter(|text| confusable::find(text).is_some())?;
+            Some(at.other(confusable::plain(text)))
         }),
         each(&|at| Some(at.other(suggestion(cause)?.to_owned()))),
     ];

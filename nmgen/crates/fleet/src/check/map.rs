@@ -1,5 +1,8 @@
 //! The source's map of network cards against the document: the installers find a card by the map, and give it the map's name.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use nmgen_core::Mac;
 use nmgen_core::interface;
 use nmgen_core::source::{Host, Nic};
 use nmgen_core::stack::{self, Role};
@@ -24,19 +27,30 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
     if !cluster.has_provisioning_network {
         boot_card(host, interfaces, &cards, diagnostics);
     }
-    if host.needs_map {
-        incomplete(document, &map, diagnostics);
-    }
     twice(&map, diagnostics);
-    if map.is_empty() {
-        return;
+    let differing = differing(document, &map, &cards, diagnostics);
+    if host.needs_map {
+        incomplete(document, &map, &differing, diagnostics);
     }
+}
+
+/// Tells of entries that the document contradicts, and returns the names of the cards that they are about.
+fn differing<'d>(
+    document: &'d Document<'_>,
+    map: &[(&Nic, &str)],
+    cards: &[&'d Node<'_>],
+    diagnostics: &mut Diagnostics,
+) -> HashSet<&'d str> {
+    let interfaces = interface::all(&document.root);
+    let mut differing = HashSet::new();
+    let known: HashSet<&str> = map.iter().map(|(_, name)| *name).collect();
+    let mentioned = mentioned(interfaces);
     // A card that neither the map nor its own address identifies.
     let unknown = cards.iter().find(|card| {
         let name = card.text_at("name").unwrap_or_default();
-        card.mac_at("mac-address").is_none() && !map.iter().any(|(_, known)| *known == name)
+        card.mac_at("mac-address").is_none() && !known.contains(name)
     });
-    for (nic, name) in &map {
+    for (nic, name) in map {
         let own = cards.iter().find(|card| card.text_at("name") == Some(name));
         let by_address =
             cards.iter().find(|card| card.mac_at("mac-address") == Some(nic.mac_address));
@@ -45,25 +59,27 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
         let found = match (address, by_address) {
             // The card has another address, which may be another card's.
             (Some((mac, node)), _) if mac != nic.mac_address => {
-                let message = format!("{name} has {mac} here and {} in the map of cards", nic.mac_address);
+                let message =
+                    format!("{name} has {mac} here and {} in the map of cards", nic.mac_address);
                 Some((message, document.place(node.span)))
             }
-            (None, Some(other)) if !is_mentioned(interfaces, name) => {
+            (None, Some(other)) if !mentioned.contains(name) => {
                 let other_name = other.text_at("name").unwrap_or_default();
+                differing.insert(other_name);
                 let message = format!(
                     "{} is {other_name} here and {name} in the map of cards",
                     nic.mac_address
                 );
                 Some((message, place_of_name(document, other)))
             }
-            (None, None) if own.is_none() && !is_mentioned(interfaces, name) => {
-                unknown.map(|card| {
-                    let card_name = card.text_at("name").unwrap_or_default();
-                    let message =
-                        format!("the map of cards has {name}, which this document does not; it has {card_name}");
-                    (message, place_of_name(document, card))
-                })
-            }
+            (None, None) if own.is_none() && !mentioned.contains(name) => unknown.map(|card| {
+                let card_name = card.text_at("name").unwrap_or_default();
+                differing.insert(card_name);
+                let message = format!(
+                    "the map of cards has {name}, which this document does not; it has {card_name}"
+                );
+                (message, place_of_name(document, card))
+            }),
             _ => None,
         };
         if let Some((message, place)) = found {
@@ -74,15 +90,22 @@ pub(super) fn check(host: &Host, cluster: &Cluster, diagnostics: &mut Diagnostic
             );
         }
     }
+    differing
 }
 
-/// Tells of cards that assisted-service asks an entry for: those that get a profile by a name that no card has of itself.
-fn incomplete(document: &Document<'_>, map: &[(&Nic, &str)], diagnostics: &mut Diagnostics) {
+/// Tells of cards that assisted-service asks an entry for: those that get a profile by a name that no card has of itself. One that
+/// an entry has under another name is told already.
+fn incomplete(
+    document: &Document<'_>,
+    map: &[(&Nic, &str)],
+    differing: &HashSet<&str>,
+    diagnostics: &mut Diagnostics,
+) {
     let interfaces = interface::all(&document.root);
-    let is_port = |name: &str| {
-        let references = interfaces.iter().flat_map(stack::below);
-        references.into_iter().any(|it| it.name == name && it.role == Role::Port)
-    };
+    let known: HashSet<&str> = map.iter().map(|(_, name)| *name).collect();
+    let references = interfaces.iter().flat_map(stack::below);
+    let references = references.filter(|it| it.role == Role::Port);
+    let ports: HashSet<&str> = references.map(|it| it.name).collect();
     let declared = interfaces.iter().filter(|node| {
         node.text_at("type") == Some("ethernet")
             && interface::is_up(node)
@@ -90,10 +113,10 @@ fn incomplete(document: &Document<'_>, map: &[(&Nic, &str)], diagnostics: &mut D
             && node.text_at("identifier") != Some("mac-address")
     });
     let undeclared = stack::undeclared(&document.root).into_iter();
-    let ports = undeclared.filter(|node| node.text().is_some_and(is_port));
-    for node in declared.filter_map(|node| node.get("name")).chain(ports) {
+    let undeclared = undeclared.filter(|node| node.text().is_some_and(|it| ports.contains(it)));
+    for node in declared.filter_map(|node| node.get("name")).chain(undeclared) {
         let Some(name) = node.text() else { continue };
-        if is_predictable(name) || map.iter().any(|(_, known)| *known == name) {
+        if is_predictable(name) || known.contains(name) || differing.contains(name) {
             continue;
         }
         let message = format!("{name} has no entry in the map of cards");
@@ -111,22 +134,27 @@ fn is_predictable(name: &str) -> bool {
 
 /// Tells of names and addresses that several entries have.
 fn twice(map: &[(&Nic, &str)], diagnostics: &mut Diagnostics) {
-    for (index, (nic, name)) in map.iter().enumerate() {
-        let mut before = map.iter().take(index);
-        let message = match before
-            .find(|(other, known)| known == name || other.mac_address == nic.mac_address)
-        {
-            Some((other, known)) if known == name => {
+    let mut names: HashMap<&str, &Nic> = HashMap::new();
+    let mut addresses: BTreeMap<Mac, (&Nic, &str)> = BTreeMap::new();
+    for (nic, name) in map {
+        let by_name = names.get(name);
+        let by_address = addresses.get(&nic.mac_address);
+        let message = match (by_name, by_address) {
+            (Some(other), _) => {
                 format!("the map of cards has {name} already ({})", other.place.shown())
             }
-            Some((other, known)) => {
+            (None, Some((other, known))) => {
                 format!(
                     "the map of cards has {} already, as {known} ({})",
                     nic.mac_address,
                     other.place.shown()
                 )
             }
-            None => continue,
+            (None, None) => {
+                names.insert(name, nic);
+                addresses.insert(nic.mac_address, (nic, name));
+                continue;
+            }
         };
         let diagnostic = Diagnostic::new(NIC_MAP_TWICE, message, nic.place.clone());
         diagnostics.push(
@@ -163,12 +191,10 @@ pub(super) fn is_card(node: &Node<'_>) -> bool {
     matches!(node.text_at("type"), None | Some("ethernet" | "infiniband")) && interface::is_up(node)
 }
 
-/// True if an interface of any kind has the name or stands on it.
-fn is_mentioned(interfaces: &[Node<'_>], name: &str) -> bool {
-    interfaces.iter().any(|node| {
-        node.text_at("name") == Some(name)
-            || stack::below(node).iter().any(|reference| reference.name == name)
-    })
+/// The names of interfaces of any kind, and of those that they stand on.
+fn mentioned<'n>(interfaces: &'n [Node<'_>]) -> HashSet<&'n str> {
+    let own = interfaces.iter().filter_map(|node| node.text_at("name"));
+    own.chain(interfaces.iter().flat_map(stack::below).map(|it| it.name)).collect()
 }
 
 fn place_of_name(document: &Document<'_>, node: &Node<'_>) -> nmgen_document::diagnostic::Place {

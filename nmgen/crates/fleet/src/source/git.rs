@@ -46,6 +46,9 @@ impl Level {
 
 /// The levels above a directory, from the repository's first one down; `None` outside of a repository.
 pub(super) fn above(directory: &Path, diagnostics: &mut Diagnostics) -> Option<Rc<Level>> {
+    if is_repository(directory) {
+        return None;
+    }
     let above = directory.ancestors().skip(1);
     let first = above.clone().position(is_repository)?;
     let down: Vec<&Path> = above.take(first + 1).collect();

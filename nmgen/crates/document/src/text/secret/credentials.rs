@@ -21,27 +21,48 @@ pub(super) fn passwords(text: &str) -> Vec<Range<usize>> {
     if memchr::memchr(b'@', text.as_bytes()).is_none() {
         return Vec::new();
     }
-    let behind = |(at, _): (usize, &str)| match &text[at..] {
-        rest if rest.starts_with("://") => password(text, at + 3, Some('/')),
-        _ if text[..at].ends_with("iscsi") => password(text, at + 1, None),
-        _ => None,
+    // An address is read once: it may have the beginnings of many others.
+    let mut read = 0;
+    let behind = |(at, _): (usize, &str)| {
+        let (start, end) = match &text[at..] {
+            _ if at < read => return None,
+            rest if rest.starts_with("://") => (at + 3, Some('/')),
+            _ if text[..at].ends_with("iscsi") => (at + 1, None),
+            _ => return None,
+        };
+        let address = address(text.get(start..)?, end);
+        let found = password(address);
+        read =
+            start + found.as_ref().map_or(address.rfind('@').unwrap_or(address.len()), |it| it.end);
+        found.map(|it| start + it.start..start + it.end)
     };
     text.match_indices(':').filter_map(behind).collect()
 }
 
-/// The part between the first colon and the last `@` of the address at this place, which ends at white space, a quote or `end`.
-fn password(text: &str, start: usize, end: Option<char>) -> Option<Range<usize>> {
-    let rest = text.get(start..)?;
+/// The address that a text begins with: it ends at white space, a quote or `end`.
+fn address(text: &str, end: Option<char>) -> &str {
     let is_end = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '\\') || end == Some(c);
-    let address = rest.split(is_end).next()?;
+    text.split(is_end).next().unwrap_or_default()
+}
+
+/// The part between the first colon and the last `@` of an address.
+fn password(address: &str) -> Option<Range<usize>> {
     let (who, _) = address.rsplit_once('@')?;
     let (user, _) = who.split_once(':')?;
-    Some(start + user.len() + 1..start + who.len())
+    Some(user.len() + 1..who.len())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::without_credentials;
+    use super::{passwords, without_credentials};
+
+    #[test]
+    fn addresses_within_addresses_are_read_once() {
+        let text = "iscsi:".repeat(200_000);
+        assert!(passwords(&format!("{text}x")).is_empty());
+        assert_eq!(passwords(&format!("{text}x@y")).len(), 1);
+        assert!(passwords(&format!("@ {text}")).is_empty());
+    }
 
     #[test]
     fn the_password_of_an_address_is_hidden() {

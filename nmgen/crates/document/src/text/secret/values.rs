@@ -10,6 +10,9 @@ use crate::format::cut;
 /// A shorter secret may be any word of a message, and is hidden in quotes alone.
 const SHORTEST: usize = 6;
 
+/// A longer address is none.
+const LONGEST_ADDRESS: usize = 4 << 10;
+
 /// The values in order, each with the index of the longest other one that it begins with.
 #[derive(Debug, Default)]
 pub(super) struct Values(Vec<(String, Option<usize>)>);
@@ -44,7 +47,8 @@ impl Values {
     /// The first bytes of a message, about so many, without secrets: of one that goes on behind them nothing is shown.
     pub(super) fn hidden<'m>(&self, message: &'m str, most: usize) -> Cow<'m, str> {
         let is_quote = |c: char| matches!(c, '"' | '\'' | '`');
-        let passwords = passwords(message);
+        // The part that is shown, and an address that begins in it.
+        let passwords = passwords(cut(message, most.saturating_add(LONGEST_ADDRESS)));
         if self.0.is_empty() && passwords.is_empty() {
             return Cow::Borrowed(cut(message, most));
         }

@@ -58,27 +58,35 @@ pub(in crate::text) fn in_words(line: &str, is_below: bool) -> Words {
             section = section.or(Some(open));
             continue;
         }
-        let is_unknown = (is_below || section.is_some()) && !is_harmless(&word);
-        if !is_unknown && !is_key(&word) {
+        let is_field = is_below || section.is_some();
+        let is_secret = is_key(&word) || is_field && !is_harmless(&word);
+        // A harmless value is passed over: an address of IPv6 and a certificate's name have words that look like keys.
+        if !is_secret && !is_field {
             continue;
         }
         let value = skip(mark + 1, &[' ', '\t']);
         let quote = skip(value, &['\\']);
         let (end, goes_on) = match characters.get(quote) {
-            None => (value, true),
-            Some('|' | '>' | '&' | '*' | '!') if open == 0 => (characters.len(), true),
+            None => (value, is_secret),
+            Some('|' | '>' | '&' | '*' | '!') if open == 0 && is_secret => (characters.len(), true),
             Some('"' | '\'') => match closing(&characters, quote, quote - value) {
                 Some(end) => (end, false),
-                None => (characters.len(), true),
+                None => (characters.len(), is_secret),
             },
+            // A section's value, which has keys of its own.
+            Some('{' | '[') if !is_secret => continue,
             Some(_) if open > 0 => {
                 let ends = |c: &char| matches!(c, ',' | '}' | ']' | '"' | '\'');
                 let length = characters[value..].iter().position(ends);
                 (length.map_or(characters.len(), |length| value + length), false)
             }
-            Some(_) => (characters.len(), false),
+            Some(_) if is_secret => (characters.len(), false),
+            Some(_) => {
+                let comment = characters[value..].windows(2).position(|it| it == [' ', '#']);
+                (comment.map_or(characters.len(), |length| value + length), false)
+            }
         };
-        if end > value {
+        if is_secret && end > value {
             values.push(value..end);
         }
         if goes_on {
@@ -148,6 +156,15 @@ mod tests {
             ("  pwd: a # b", true, "  pwd: <hidden>"),
             ("  pwd: a # b", false, "  pwd: a # b"),
             ("  identiy: a", true, "  identiy: a"),
+            ("  left: 2001:db8:f::55", true, "  left: 2001:db8:f::55"),
+            ("  left: 2001:db8::1 # psk: b", true, "  left: 2001:db8::1 # psk: <hidden>"),
+            ("  leftid: \"CN=host,O=Org\"", true, "  leftid: \"CN=host,O=Org\""),
+            (
+                "{libreswan: {left: 2001:db8::1, leftid: 'CN=a,O=b', psk: c}}",
+                false,
+                "{libreswan: {left: 2001:db8::1, leftid: 'CN=a,O=b', psk: <hidden>}}",
+            ),
+            ("  private-key: file:///a:b", true, "  private-key: file:///a:b"),
         ] {
             assert_eq!(hidden(line, is_below), expected);
         }
