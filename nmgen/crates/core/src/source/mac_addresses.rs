@@ -1,8 +1,6 @@
 //! MAC addresses that a source gives beside the document, written into it: `nmgen boot` finds the cards
 //! by them.
 
-use std::collections::HashMap;
-
 use nmgen_document::text::Span;
 use nmgen_document::{Document, Entry, Node, Path, Value};
 
@@ -14,9 +12,7 @@ impl Host {
     /// document only refers to declared.
     pub fn with_mac_addresses(&self) -> Option<Document<'static>> {
         let document = self.document()?;
-        let undeclared = stack::undeclared(&document.root).into_iter();
-        let undeclared: HashMap<&str, &Node<'_>> =
-            undeclared.filter_map(|node| Some((node.text()?, node))).collect();
+        let undeclared = stack::undeclared(&document.root);
         let list = Path::default().key("interfaces");
         let mut root = document.root.clone();
         let mut is_changed = false;
@@ -38,7 +34,7 @@ impl Host {
                 continue;
             }
             // An Ethernet card, as nmstate takes it for: InfiniBand has a mode, which nobody has given here.
-            let reference = undeclared.get(name.as_str());
+            let reference = undeclared.iter().find(|node| node.text() == Some(name));
             if let Some(reference) = reference.filter(|_| !nic.mac_address.is_infiniband())
                 && let Some(Node { value: Value::Sequence(items), .. }) = root.find_mut(&list)
                 && !items.iter().any(|item| item.text_at("name") == Some(name))

@@ -8,7 +8,7 @@ mod values;
 mod words;
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
@@ -223,7 +223,7 @@ struct Scan {
     /// Values of keys that a section does not have, and the short values that the text has elsewhere: one that is both, such as an
     /// interface's name, is hidden at its own place alone.
     unknown: Vec<String>,
-    elsewhere: HashSet<String>,
+    elsewhere: BTreeSet<String>,
     around: Vec<Around>,
     anchors: HashMap<usize, (Span, String)>,
     /// Lines to search by their words.
