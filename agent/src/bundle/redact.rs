@@ -110,6 +110,10 @@ impl Redactor {
                     values.push(value.trim().to_owned());
                     lines.push(format!("{key}={HIDDEN}"));
                 }
+                // A flag of a secret, or the path of a key.
+                None if line.split_once('=').is_some_and(|(key, _)| is_key(key.trim())) => {
+                    lines.push(line.to_owned());
+                }
                 // A unit's `Environment=PASSWORD=…`.
                 None => {
                     let secrets = Secrets::of(line);

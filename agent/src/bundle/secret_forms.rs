@@ -1,6 +1,6 @@
 //! Secrets that any text may have, by their forms: addresses with passwords, queries with tokens, PINs of PKCS #11, PEM blocks.
 
-use nmgen::secret::HIDDEN;
+use nmgen::secret::{self, HIDDEN};
 
 /// Parts of the keys of a query whose values open something: `?token=…`, `&X-Amz-Signature=…`.
 const OF_QUERIES: [&str; 8] = ["token", "key", "sig", "secret", "pass", "pwd", "auth", "cred"];
@@ -17,9 +17,7 @@ const END: &str = "-----END ";
 
 /// The text with [`HIDDEN`] in the places of these secrets.
 pub(super) fn without(text: &str) -> String {
-    let shown = without_blocks(text);
-    let of_urls = hidden_behind(&shown, "://", |c| is_end(c) || c == '/');
-    let shown = hidden_behind(&of_urls, "iscsi:", is_end);
+    let shown = secret::without_credentials(&without_blocks(text));
     let shown = without_queries(&shown);
     let shown = PINS.iter().fold(shown, |it, mark| without_values(&it, mark));
     CREDENTIALS.iter().fold(shown, |it, mark| without_credentials(&it, mark))
@@ -41,24 +39,6 @@ fn without_blocks(text: &str) -> String {
         shown.extend([before, HIDDEN]);
         let behind = block.split_once(END).and_then(|(_, label)| label.split_once("-----"));
         rest = behind.map_or("", |(_, behind)| behind);
-    }
-    shown + rest
-}
-
-/// Hides what is between the first colon and the last `@` behind each mark, up to an end: `https://user:password@host`, and
-/// dracut.cmdline(7)'s `netroot=iscsi:user:password@host`.
-fn hidden_behind(text: &str, mark: &str, is_end: impl Fn(char) -> bool) -> String {
-    let (mut shown, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(at) = rest.find(mark) {
-        let (before, behind) = rest.split_at(at + mark.len());
-        let (address, next) = until(behind, &is_end);
-        shown.push_str(before);
-        let parts = address.rsplit_once('@');
-        match parts.and_then(|(who, host)| Some((who.split_once(':')?.0, host))) {
-            Some((user, host)) => shown.extend([user, ":", HIDDEN, "@", host]),
-            None => shown.push_str(address),
-        }
-        rest = next;
     }
     shown + rest
 }

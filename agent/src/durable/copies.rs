@@ -150,8 +150,8 @@ pub(super) fn regular_files(dir: &Path) -> Result<Vec<(String, PathBuf)>, FileEr
     for entry in fs::read_dir(dir).map_err(read)? {
         let entry = entry.map_err(read)?;
         // NetworkManager follows a link to a profile, and puts a file in its place when it writes the profile.
-        let is_link = entry.file_type().map_err(read)?.is_symlink();
-        if entry.file_type().map_err(read)?.is_file() || (is_link && entry.path().is_file()) {
+        let kind = entry.file_type().map_err(read)?;
+        if kind.is_file() || (kind.is_symlink() && entry.path().is_file()) {
             files.push((entry.file_name().to_string_lossy().into_owned(), entry.path()));
         }
     }

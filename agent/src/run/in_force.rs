@@ -62,11 +62,11 @@ pub(super) async fn skip_if_in_force(
 }
 
 /// The record of the document in force, with its network.
-pub(super) fn recorded_in_force(paths: &Paths) -> Option<(Record, Digest, Uplinks)> {
+pub(super) fn recorded_in_force(paths: &Paths) -> Option<(Record, Uplinks)> {
     let record = Record::load(paths);
-    let digest = record.document_in_force(paths)?.digest;
+    record.document_in_force(paths)?;
     let uplinks = recorded(paths, &record)?;
-    Some((record, digest, uplinks))
+    Some((record, uplinks))
 }
 
 /// Forgets failed attempts to apply the document again: its network works.

@@ -5,6 +5,7 @@
 use std::time::Duration;
 
 use nmgen::chain;
+use tokio::sync::watch;
 
 use super::{
     in_force::recorded_in_force, last_good::last_good_if_readable, signals::stoppable, waits,
@@ -13,7 +14,6 @@ use crate::{
     client::netlink::Netlink, error::Error, lock, network::NetworkError, paths::Paths,
     settings::Usable,
 };
-use tokio::sync::watch;
 
 /// A port of a switch with spanning tree forwards after 30 s; another 30 s until a router has answered.
 const LATE: Duration = Duration::from_secs(60);
@@ -31,7 +31,7 @@ pub(crate) async fn record_families(paths: &Paths, stop: &watch::Receiver<bool>)
 }
 
 async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<String>, Error> {
-    let Some((record, _, uplinks)) = recorded_in_force(paths) else { return Ok(None) };
+    let Some((record, uplinks)) = recorded_in_force(paths) else { return Ok(None) };
     let Some(state) = last_good_if_readable(paths, &record) else { return Ok(None) };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let wants = state.wants();
@@ -43,8 +43,7 @@ async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<St
     let lock = stoppable(stop, lock::take(paths, "apply", turn, waits)).await?;
     // Another run may have changed the record meanwhile.
     let (before, now) = (record, recorded_in_force(paths));
-    let Some((mut record, _, _)) = now.filter(|(now, _, it)| *now == before && *it == uplinks)
-    else {
+    let Some((mut record, _)) = now.filter(|(now, it)| *now == before && *it == uplinks) else {
         return Ok(None);
     };
     // A trial may have given the family, and have ended meanwhile.

@@ -72,9 +72,7 @@ pub(super) fn bridge_begins(paths: &Paths) -> u32 {
     });
     let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
     let before: u32 = text.trim().parse().unwrap_or_default();
-    let made = mark.parent().map_or(Ok(()), create_runtime_dir);
-    let text = before.saturating_add(1).to_string();
-    warn(made.and_then(|()| durable::write(&mark, text.as_bytes(), 0o644)));
+    set_to(&mark, &before.saturating_add(1).to_string());
     before
 }
 
@@ -177,8 +175,12 @@ pub(super) fn bridge_of_document(paths: &Paths, document: &Path) {
 }
 
 fn set(mark: &Path) {
+    set_to(mark, "");
+}
+
+fn set_to(mark: &Path, text: &str) {
     let made = mark.parent().map_or(Ok(()), create_runtime_dir);
-    warn(made.and_then(|()| durable::write(mark, b"", 0o644)));
+    warn(made.and_then(|()| durable::write(mark, text.as_bytes(), 0o644)));
 }
 
 fn clear(mark: &Path) {

@@ -62,6 +62,16 @@ mod tests {
     use super::*;
     use nmgen_document::text::Source;
 
+    /// The rules of the findings about a document's conversion.
+    fn found_in(text: String) -> Result<Vec<&'static str>, Refusal> {
+        let source = Source { name: "".into(), text: text.into() };
+        let document = nmgen_document::parse(&source);
+        let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
+        let mut found = Diagnostics::default();
+        convert(&document, State::parse(&document.root)?, &mut found)?;
+        Ok(found.iter().map(|fault| fault.rule.name).collect())
+    }
+
     #[test]
     fn a_rule_that_no_profile_holds_is_told() -> Result<(), Refusal> {
         let told = |family: &str, address: &str| -> Result<Vec<&str>, Refusal> {
@@ -70,12 +80,7 @@ mod tests {
                  address: [{{ip: '{address}', prefix-length: 24}}]}}}}]\n\
                  route-rules: {{config: [{{ip-from: 192.0.2.0/24, priority: 100}}]}}\n"
             );
-            let source = Source { name: "".into(), text: text.into() };
-            let document = nmgen_document::parse(&source);
-            let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
-            let mut found = Diagnostics::default();
-            convert(&document, State::parse(&document.root)?, &mut found)?;
-            Ok(found.iter().map(|fault| fault.rule.name).collect())
+            found_in(text)
         };
         assert_eq!(told("ipv4", "192.0.2.1")?, [""; 0]);
         assert_eq!(told("ipv6", "2001:db8::1")?, ["route-rule-lost"]);
@@ -95,12 +100,7 @@ mod tests {
                  route-rules: {{config: [{rules}]}}\n",
                 ipv4(1)
             );
-            let source = Source { name: "".into(), text: text.into() };
-            let document = nmgen_document::parse(&source);
-            let document = document.unwrap_or_else(|it| unreachable!("{it:?}"));
-            let mut found = Diagnostics::default();
-            convert(&document, State::parse(&document.root)?, &mut found)?;
-            Ok(found.iter().map(|fault| fault.rule.name).collect())
+            found_in(text)
         };
         let enabled = ", ipv4: {enabled: true, dhcp: true}";
         let by = |more: &str| {
