@@ -9,4 +9,4 @@ mod stream;
 
 pub use self::many::{too_many, unpacked_size};
 pub use self::stream::parse_stream;
-pub use super::parse::{dialect_fault, parse_text};
+pub use super::parse::{parse_text, usable};

@@ -52,7 +52,11 @@ pub fn parse(source: &Source) -> Result<Document<'_>, Diagnostics> {
 
 /// Parses an NMState document from the text of `lines`.
 pub fn parse_text(text: &str, lines: Lines) -> Result<Document<'_>, Diagnostics> {
-    let document = parse_tree(text, lines)?;
+    usable(parse_tree(text, lines)?)
+}
+
+/// A document that nmgen and nmstate's tools can use; else its fault.
+pub fn usable(document: Document<'_>) -> Result<Document<'_>, Diagnostics> {
     match too_many_interfaces(&document).or_else(|| dialect_fault(&document)) {
         Some(fault) => Err(fault.into()),
         None => Ok(document),
@@ -98,7 +102,7 @@ pub(super) fn part<'t>(
 }
 
 /// The fault of a text that is no document yet, or that nmstate's tools cannot read.
-pub fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
+fn dialect_fault(document: &Document<'_>) -> Option<Diagnostic> {
     let lines = &document.lines;
     if let Some(template) = template::in_values(&lines.source().text, &document.root, lines) {
         return Some(template);

@@ -35,6 +35,17 @@ pub(crate) fn each<'i, T: Sync, R: Send>(
     results
 }
 
+/// The results in the order of `items`, each of which goes with its work: its memory is its thread's again.
+pub(crate) fn each_given<T: Send, R: Send>(
+    items: Vec<T>,
+    work: impl Fn(T) -> R + Sync + Send,
+) -> Vec<R> {
+    match items.len() > FEW && has_threads() {
+        true => items.into_par_iter().map(work).collect(),
+        false => items.into_iter().map(work).collect(),
+    }
+}
+
 /// Whether there are threads, which are started here for the whole process.
 fn has_threads() -> bool {
     static IS_STARTED: OnceLock<bool> = OnceLock::new();

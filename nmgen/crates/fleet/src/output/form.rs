@@ -15,6 +15,7 @@ use super::options::Options;
 use super::rendered::Output;
 use super::{loss, once, one_host, per_cluster, to_hosts};
 use crate::convert::{self, Converted, Outcome};
+use crate::parallel::each_given;
 use crate::source::{Hosts, is_usable_name};
 
 /// A form of output.
@@ -189,7 +190,7 @@ fn keyfiles(hosts: Cow<'_, [Converted]>) -> Vec<File> {
     let files = |it: &Converted| output::files(&it.configuration, it.host.name.as_slice());
     match hosts {
         Cow::Borrowed(hosts) => hosts.iter().flat_map(files).collect(),
-        Cow::Owned(hosts) => hosts.into_iter().flat_map(|it| files(&it)).collect(),
+        Cow::Owned(hosts) => each_given(hosts, |it| files(&it)).into_iter().flatten().collect(),
     }
 }
 

@@ -37,8 +37,8 @@ pub(super) fn accepted_name<'n>(
     name
 }
 
-/// Adds the host of a file.
-pub(super) fn add(name: &str, source: &Source, found: &mut Found) {
+/// Adds the host of a file, by this name.
+pub(super) fn add(name: &str, source: &Source, host: Result<Host, Diagnostics>, found: &mut Found) {
     if is_empty(source.text.as_bytes()) {
         let (message, help) = EMPTY;
         let place = Place::file(source.name.clone());
@@ -47,7 +47,7 @@ pub(super) fn add(name: &str, source: &Source, found: &mut Found) {
         return;
     }
     found.allow(source);
-    found.add_read(Host::of_file(Some(name.to_owned()), source));
+    found.add_read(host.map(|host| Host { name: Some(name.to_owned()), ..host }));
 }
 
 /// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.

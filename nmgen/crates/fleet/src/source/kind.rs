@@ -3,7 +3,7 @@
 use nmgen_core::node::is_empty;
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place, rules};
-use nmgen_document::nested::{dialect_fault, parse_stream};
+use nmgen_document::nested::{parse_stream, usable};
 use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, document_size};
 use nmgen_document::spelling;
 use nmgen_document::template::TEMPLATE;
@@ -56,12 +56,12 @@ fn mentions(text: &[u8], key: &str) -> bool {
 }
 
 /// The sort of a directory's file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(super) enum Sort {
     /// Kinds of files that name their hosts.
     Fleet,
-    /// One host's document, or the attempt at one.
-    Host,
+    /// One host's document, or the attempt at one; the host has no name yet.
+    Host(Box<Result<Host, Diagnostics>>),
     /// Anything else that has this extension.
     Other(Unused),
 }
@@ -78,7 +78,7 @@ pub(super) enum Unused {
 pub(super) fn sort(source: &Source) -> Sort {
     let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
     let may_be_fleet = [API_VERSION, network_config::KEY].iter().any(is_mentioned);
-    let documents = parse_stream(source);
+    let mut documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     if may_be_fleet && roots().any(|root| kind(root, word(root)) != Kind::State) {
@@ -88,13 +88,13 @@ pub(super) fn sort(source: &Source) -> Sort {
     if is_broken && is_template() {
         return match (is_about_network(&source.text), may_be_fleet) {
             (true, true) => Sort::Fleet,
-            (true, false) => Sort::Host,
+            (true, false) => Sort::Host(Box::new(state(source, None, documents.pop(), false))),
             (false, _) => Sort::Other(Unused::Template),
         };
     }
     let is_state = roots().any(is_like_state) || is_empty(source.text.as_bytes());
     match is_state || is_broken && is_about_network(&source.text) {
-        true => Sort::Host,
+        true => Sort::Host(Box::new(state(source, None, documents.pop(), false))),
         false => Sort::Other(Unused::NoHost),
     }
 }
@@ -222,10 +222,7 @@ fn state(
     let document = match document {
         // A section of the file would hide the others.
         Some(Ok(document)) if document.source().text.len() == source.text.len() => {
-            match dialect_fault(&document) {
-                Some(fault) => return Err(Diagnostics::from(fault)),
-                None => document,
-            }
+            usable(document)?
         }
         _ => nmgen_document::parse(source)?,
     };

@@ -4,12 +4,14 @@ use std::path::Path;
 
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
+use nmgen_document::text::Source;
 
 use super::clusters::Claim;
 use super::extent::Extent;
 use super::found::Found;
 use super::kind::Sort;
 use super::{assisted_tree, descend, kind, nmc_directory};
+use crate::parallel;
 use crate::source::{directory, hosts_directory};
 
 rules! {
@@ -59,6 +61,20 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     Ok(())
 }
 
+/// The files of a directory that are read side by side; their texts are in memory together.
+const AT_ONCE: usize = 256;
+
+/// Reads a file below the directory `tree`; nothing if it is unusable, which the diagnostics report.
+fn look(tree: &str, file: &str) -> Result<(Option<(Source, Sort)>, Diagnostics), Error> {
+    let mut faults = Diagnostics::default();
+    let source = directory::read(tree, file, kind::limit, &mut faults)?;
+    let sorted = source.map(|source| {
+        let sort = kind::sort(&source);
+        (source, sort)
+    });
+    Ok((sorted, faults))
+}
+
 /// Loads the files of one directory of a tree.
 fn load_files(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
     match nmc_directory::is(names) {
@@ -70,18 +86,23 @@ fn load_files(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
 /// Loads documents named after hosts, and manifests of any name.
 fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
     let hosts = found.count();
-    for file_name in names.iter().filter(|name| directory::is_yaml(name)) {
-        let file = directory::join(path, file_name);
-        let source = directory::read(tree, &file, kind::limit, &mut found.loaded.diagnostics)?;
-        let Some(source) = source else { continue };
-        match kind::sort(&source) {
-            Sort::Fleet => kind::load(&source, None, found),
-            Sort::Other(kind) => found.add_unused(&source, kind),
-            Sort::Host => {
-                let name = hosts_directory::accepted_name(&file, file_name, &mut found.loaded);
-                if let Some(name) = name {
-                    found.origin.claim(Claim::Nothing);
-                    hosts_directory::add(name, &source, found);
+    let files: Vec<&String> = names.iter().filter(|name| directory::is_yaml(name)).collect();
+    for some in files.chunks(AT_ONCE) {
+        let looked = parallel::each(some, |name| look(tree, &directory::join(path, name)));
+        for (file_name, looked) in some.iter().zip(looked) {
+            let (looked, faults) = looked?;
+            found.loaded.diagnostics.extend(faults);
+            match looked {
+                None => {}
+                Some((source, Sort::Fleet)) => kind::load(&source, None, found),
+                Some((source, Sort::Other(kind))) => found.add_unused(&source, kind),
+                Some((source, Sort::Host(host))) => {
+                    let file = &source.name;
+                    let name = hosts_directory::accepted_name(file, file_name, &mut found.loaded);
+                    if let Some(name) = name {
+                        found.origin.claim(Claim::Nothing);
+                        hosts_directory::add(name, &source, *host, found);
+                    }
                 }
             }
         }
