@@ -3,6 +3,7 @@
 mod automatic;
 mod chain;
 mod derived;
+pub mod fallback;
 mod kinds;
 mod stages;
 

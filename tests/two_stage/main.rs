@@ -7,7 +7,6 @@ mod fallback;
 mod late;
 mod live;
 mod offline;
-mod own_profile;
 mod root_disk;
 mod stock;
 
