@@ -91,13 +91,16 @@ fn sizes(nmgen: &Path, work: &Path) {
             });
             print_sizes(&format!("{shape}, {}", arguments.join(" ")), &costs);
         }
-        print_sizes(&format!("{shape}, boot"), &SIZES.map(|size| boot(nmgen, &make(size))));
+        print_sizes(&format!("{shape}, boot"), &SIZES.map(|size| boot(nmgen, work, &make(size))));
     }
 }
 
-fn boot(nmgen: &Path, document: &str) -> Cost {
+const MAC: &str = "52:54:00:00:00:01";
+
+/// In memory, as an initramfs is.
+fn boot(nmgen: &Path, memory: &Path, document: &str) -> Cost {
     let run = || {
-        let machine = Machine::with_card().host("cluster", document);
+        let machine = Machine::below(memory).card("ens3", MAC).host("cluster", document);
         let mut command = Command::new(nmgen);
         measure::run(command.args(["boot", "--root"]).arg(machine.path("."))).unwrap()
     };

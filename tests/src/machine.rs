@@ -63,7 +63,17 @@ impl Machine {
     /// # Panics
     /// When its files cannot be written; the same goes for all below.
     pub fn new() -> Self {
-        let Ok(root) = tempfile::tempdir() else { unreachable!("no temporary directory") };
+        Self::below(&std::env::temp_dir())
+    }
+
+    /// [`Self::new`], with its files below this directory.
+    ///
+    /// # Panics
+    /// When its files cannot be written.
+    pub fn below(directory: &Path) -> Self {
+        let Ok(root) = tempfile::tempdir_in(directory) else {
+            unreachable!("no temporary directory")
+        };
         let machine = Self { root };
         machine.write("dev/kmsg", "");
         machine.write("etc/initrd-release", "");
