@@ -3,6 +3,7 @@
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rayon::ThreadPoolBuilder;
@@ -10,6 +11,8 @@ use rayon::prelude::*;
 
 /// Starting threads takes longer than working on this few hosts.
 const FEW: usize = 16;
+/// Each thread has memory of its own for each size of values; more threads gain little, since files are written by one.
+const MOST_THREADS: usize = 8;
 /// The progress line appears after this time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -49,7 +52,10 @@ pub(crate) fn each_given<T: Send, R: Send>(
 /// Whether there are threads, which are started here for the whole process.
 fn has_threads() -> bool {
     static IS_STARTED: OnceLock<bool> = OnceLock::new();
-    *IS_STARTED.get_or_init(|| ThreadPoolBuilder::new().build_global().is_ok())
+    *IS_STARTED.get_or_init(|| {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
+        ThreadPoolBuilder::new().num_threads(threads).build_global().is_ok()
+    })
 }
 
 /// One line on a terminal, rewritten once a second.
