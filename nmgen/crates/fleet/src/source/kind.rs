@@ -78,7 +78,7 @@ pub(super) enum Unused {
 pub(super) fn sort(source: &Source) -> Sort {
     let is_mentioned = |key: &&str| mentions(source.text.as_bytes(), key);
     let may_be_fleet = [API_VERSION, network_config::KEY].iter().any(is_mentioned);
-    let mut documents = parse_stream(source);
+    let documents = parse_stream(source);
     let is_broken = documents.iter().any(Result::is_err);
     let roots = || documents.iter().flatten().map(|document| &document.root);
     if may_be_fleet && roots().any(|root| kind(root, word(root)) != Kind::State) {
@@ -88,15 +88,19 @@ pub(super) fn sort(source: &Source) -> Sort {
     if is_broken && is_template() {
         return match (is_about_network(&source.text), may_be_fleet) {
             (true, true) => Sort::Fleet,
-            (true, false) => Sort::Host(Box::new(state(source, None, documents.pop(), false))),
+            (true, false) => host(source, documents),
             (false, _) => Sort::Other(Unused::Template),
         };
     }
     let is_state = roots().any(is_like_state) || is_empty(source.text.as_bytes());
     match is_state || is_broken && is_about_network(&source.text) {
-        true => Sort::Host(Box::new(state(source, None, documents.pop(), false))),
+        true => host(source, documents),
         false => Sort::Other(Unused::NoHost),
     }
+}
+
+fn host(source: &Source, mut documents: Vec<Result<Document<'_>, Diagnostics>>) -> Sort {
+    Sort::Host(Box::new(state(source, None, documents.pop(), false)))
 }
 
 fn is_template(faults: &Diagnostics) -> bool {

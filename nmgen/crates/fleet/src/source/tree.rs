@@ -61,8 +61,21 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     Ok(())
 }
 
-/// The files of a directory that are read side by side; their texts are in memory together.
-const AT_ONCE: usize = 256;
+/// The bytes of files that are read side by side: their texts and trees are in memory together. A larger file is read alone.
+const AT_ONCE: u64 = 1 << 20;
+
+/// The next of `files`, which are read side by side, and the rest.
+fn next<'f>(path: &str, files: &'f [&'f String]) -> (&'f [&'f String], &'f [&'f String]) {
+    let mut bytes = 0;
+    let is_surplus = |name: &&String| {
+        // One whose size nobody tells cannot be read either.
+        let size = std::fs::metadata(directory::join(path, name)).map_or(0, |it| it.len());
+        bytes += size;
+        bytes > AT_ONCE
+    };
+    let number = files.iter().position(is_surplus).unwrap_or(files.len());
+    files.split_at(number.max(1).min(files.len()))
+}
 
 /// Reads a file below the directory `tree`; nothing if it is unusable, which the diagnostics report.
 fn look(tree: &str, file: &str) -> Result<(Option<(Source, Sort)>, Diagnostics), Error> {
@@ -87,7 +100,10 @@ fn load_files(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
 fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
     let hosts = found.count();
     let files: Vec<&String> = names.iter().filter(|name| directory::is_yaml(name)).collect();
-    for some in files.chunks(AT_ONCE) {
+    let mut rest = &*files;
+    while !rest.is_empty() {
+        let some;
+        (some, rest) = next(path, rest);
         let looked = parallel::each(some, |name| look(tree, &directory::join(path, name)));
         for (file_name, looked) in some.iter().zip(looked) {
             let (looked, faults) = looked?;
@@ -147,4 +163,28 @@ fn skipped(path: &str, diagnostics: &mut Diagnostics) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AT_ONCE, next};
+
+    #[test]
+    fn a_large_file_is_read_alone() -> std::io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().display().to_string();
+        let names = ["a", "b", "c", "d"].map(|name| format!("{name}.yml"));
+        for (name, size) in names.iter().zip([10, AT_ONCE, 10, 10]) {
+            std::fs::File::create(directory.path().join(name))?.set_len(size)?;
+        }
+        let files: Vec<&String> = names.iter().collect();
+        let (mut rest, mut numbers) = (&*files, Vec::new());
+        while !rest.is_empty() {
+            let some;
+            (some, rest) = next(&path, rest);
+            numbers.push(some.len());
+        }
+        assert_eq!(numbers, [1, 1, 2]);
+        Ok(())
+    }
 }
