@@ -56,7 +56,7 @@ pub mod source {
     pub use nmgen_document::size::{MAX_DOCUMENT_BYTES, MAX_FLEET_BYTES, MAX_HOSTS};
     pub use nmgen_document::text::{Source, Text};
     pub use nmgen_fleet::source::{
-        Cluster, ClusterAddress, ClusterNetwork, Hosts, Network, Plugin, Replicas, load,
+        Cluster, ClusterAddress, ClusterNetwork, Hosts, Plugin, Replicas, load,
     };
 }
 

@@ -3,6 +3,8 @@
 
 use std::{io, path::PathBuf};
 
+use nmgen::node::short_host_name;
+
 use super::{
     check::CheckError,
     digest::Digest,
@@ -55,7 +57,7 @@ pub(crate) fn read(paths: &Paths, hostname: &str) -> Result<Found, DocumentError
 /// Whether this is the node's document, which nmstate-configuration copies here for
 /// nmstate.service.
 fn is_copy(paths: &Paths, name: &str, hostname: &str) -> bool {
-    let short = hostname.split('.').next().unwrap_or_default();
+    let short = short_host_name(hostname);
     let stem = name.trim_end_matches(".yml");
     stem == "cluster" || stem == short || paths.documents().join(name).exists()
 }

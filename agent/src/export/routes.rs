@@ -1,7 +1,6 @@
 //! Routes and rules of the document: those of the profiles.
 
-use std::net::IpAddr;
-
+use ipnet::IpNet;
 use serde_json::Value;
 
 use super::{configured::Configured, left_out::LeftOut};
@@ -40,11 +39,11 @@ fn of_profile(route: &Value, configured: &Configured<'_>) -> Option<bool> {
         "" => configured.all().collect(),
         interface => configured.named(interface).into_iter().collect(),
     };
-    let family = if destination.0.is_ipv4() { "ipv4" } else { "ipv6" };
+    let family = if destination.addr().is_ipv4() { "ipv4" } else { "ipv6" };
     profiles.into_iter().find_map(|profile| {
         let settings = &profile.settings;
         let has_metric = settings.number(family, "route-metric").is_some_and(|it| it >= 0);
-        let gateway = settings.text(family, "gateway").filter(|_| destination.1 == 0);
+        let gateway = settings.text(family, "gateway").filter(|_| destination.prefix_len() == 0);
         if gateway.is_some() && route["next-hop-address"].as_str() == gateway {
             return Some(has_metric);
         }
@@ -54,26 +53,14 @@ fn of_profile(route: &Value, configured: &Configured<'_>) -> Option<bool> {
     })
 }
 
-fn of_record(record: &Record) -> Option<(IpAddr, u8)> {
+fn of_record(record: &Record) -> Option<IpNet> {
     let prefix = record.get("prefix")?.number()?;
     network(&format!("{}/{prefix}", record.get("dest")?.text()?))
 }
 
 /// A network without the bits of a host.
-fn network(text: &str) -> Option<(IpAddr, u8)> {
-    let (ip, prefix) = text.split_once('/')?;
-    let (ip, prefix): (IpAddr, u8) = (ip.parse().ok()?, prefix.parse().ok()?);
-    let network = match ip {
-        IpAddr::V4(ip) => {
-            let mask = u32::MAX.checked_shl(32u32.checked_sub(prefix.into())?).unwrap_or(0);
-            IpAddr::V4((ip.to_bits() & mask).into())
-        }
-        IpAddr::V6(ip) => {
-            let mask = u128::MAX.checked_shl(128u32.checked_sub(prefix.into())?).unwrap_or(0);
-            IpAddr::V6((ip.to_bits() & mask).into())
-        }
-    };
-    Some((network, prefix))
+fn network(text: &str) -> Option<IpNet> {
+    text.parse().ok().map(|network: IpNet| network.trunc())
 }
 
 /// A route without what is the default: the main table, and a metric that NetworkManager chose.

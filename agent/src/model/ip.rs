@@ -2,6 +2,7 @@
 
 use std::{fmt, net::IpAddr};
 
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::link::Link;
@@ -42,6 +43,13 @@ pub(crate) struct OnLink {
     pub(crate) ip: IpAddr,
     /// Prefix length.
     pub(crate) prefix: u8,
+}
+
+impl OnLink {
+    /// Whether `other` is in the address's network.
+    pub(crate) fn reaches(&self, other: IpAddr) -> bool {
+        IpNet::new(self.ip, self.prefix).is_ok_and(|network| network.contains(&other))
+    }
 }
 
 impl fmt::Display for OnLink {

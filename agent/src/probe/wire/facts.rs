@@ -45,42 +45,10 @@ impl Facts {
 
     /// The link that leads to this address: that of its own network, else that of the default route.
     pub(super) fn link_to(&self, ip: IpAddr) -> Option<&Link> {
-        let near = self.addresses.iter().filter(|it| contains(it.on.ip, it.on.prefix, ip));
+        let near = self.addresses.iter().filter(|it| it.on.reaches(ip));
         let near = near.max_by_key(|it| it.on.prefix).map(|it| it.on.link.as_str());
         let of_family = self.defaults.iter().filter(|it| it.gateway.is_ipv4() == ip.is_ipv4());
         let far = of_family.min_by_key(|it| it.metric).map(|it| it.link.as_str());
         near.or(far).and_then(|name| self.link(name))
-    }
-}
-
-/// Whether `other` is in the network of this address.
-pub(super) fn contains(ip: IpAddr, prefix: u8, other: IpAddr) -> bool {
-    let bits = |ip: IpAddr| match ip {
-        IpAddr::V4(ip) => (u128::from(u32::from(ip)) << 96, 32),
-        IpAddr::V6(ip) => (u128::from(ip), 128),
-    };
-    let ((one, width), (two, other_width)) = (bits(ip), bits(other));
-    let differ = one ^ two;
-    width == other_width && differ.leading_zeros() >= u32::from(prefix)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_address_is_in_its_network_alone() {
-        let ip = |text: &str| -> IpAddr { text.parse().expect("an address") };
-        for (own, prefix, other, expected) in [
-            ("192.0.2.10", 24, "192.0.2.1", true),
-            ("192.0.2.10", 24, "192.0.3.1", false),
-            ("192.0.2.10", 32, "192.0.2.10", true),
-            ("192.0.2.10", 0, "203.0.113.1", true),
-            ("192.0.2.10", 0, "2001:db8::1", false),
-            ("2001:db8::10", 64, "2001:db8::1", true),
-            ("2001:db8::10", 64, "2001:db8:1::1", false),
-        ] {
-            assert_eq!(contains(ip(own), prefix, ip(other)), expected, "{own} {other}");
-        }
     }
 }

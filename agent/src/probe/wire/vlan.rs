@@ -1,12 +1,11 @@
 //! A gateway or a neighbour on each VLAN that has an address.
 
-use std::{
-    net::{IpAddr, Ipv4Addr},
-    time::Duration,
-};
+use std::{net::IpAddr, time::Duration};
+
+use ipnet::Ipv4Net;
 
 use super::{
-    facts::{Facts, contains},
+    facts::Facts,
     finding::{Finding, Verdict, Wire},
 };
 use crate::{client::netlink::Netlink, model::Vlan, probe::gateway::neighbour};
@@ -41,7 +40,7 @@ async fn ask<'f>(
     let here = |it: &&crate::model::Neighbouring| it.index == vlan.index;
     let own: Vec<_> =
         facts.addresses.iter().filter(|it| it.on.link == vlan.name && it.is_global()).collect();
-    let near = |ip: &&IpAddr| own.iter().any(|it| contains(it.on.ip, it.on.prefix, **ip));
+    let near = |ip: &&IpAddr| own.iter().any(|it| it.on.reaches(**ip));
     let mut named: Vec<IpAddr> = facts.next_hops.iter().filter(here).map(|it| it.ip).collect();
     named.extend(peers.iter().filter(near));
     let mut others: Vec<IpAddr> = facts.neighbours.iter().filter(here).map(|it| it.ip).collect();
@@ -71,8 +70,7 @@ async fn ask<'f>(
 /// The first host of a network, often its gateway, where nobody names one.
 fn first_of(ip: IpAddr, prefix: u8) -> Option<IpAddr> {
     let IpAddr::V4(ip) = ip else { return None };
-    let mask = u32::MAX.checked_shl(32 - u32::from(prefix)).unwrap_or_default();
-    let first = Ipv4Addr::from((u32::from(ip) & mask) | 1);
+    let first = Ipv4Net::new(ip, prefix).ok()?.hosts().next()?;
     (prefix < 31 && first != ip).then_some(IpAddr::V4(first))
 }
 

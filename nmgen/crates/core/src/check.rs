@@ -24,6 +24,7 @@ mod whole_interface;
 use nmgen_document::Document;
 use nmgen_document::diagnostic::{Diagnostics, Rule};
 
+pub use self::address::is_within;
 pub use self::bond::{has_option as bond_has_option, mode as bond_mode};
 pub use self::cluster::{CLUSTER_STATIC_ADDRESS, check as cluster};
 pub use self::facts::{Address, At, Facts, Mtu, facts, is_of_each_host};

@@ -16,5 +16,5 @@ pub use self::candidate::{Candidate, Reason, candidates, names};
 pub use self::decision::{Selection, Warning, has_host_files, only, select};
 pub use self::empty::is_empty;
 pub use self::known::{Card, Dmi, Identity, Listing};
-pub use self::placeholder::{HostName, names_a_machine};
+pub use self::placeholder::{HostName, names_a_machine, short_host_name};
 pub use self::precedence::{CLUSTER, INITRAMFS, RUNNING, Tier};

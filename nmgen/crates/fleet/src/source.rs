@@ -40,7 +40,7 @@ use nmgen_document::error::Error;
 
 pub(crate) use self::capture::alternative_names;
 pub(crate) use self::cluster::BridgeTopology;
-pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Network, Plugin};
+pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Plugin};
 pub use self::cluster_names::ClusterNames;
 use self::clusters::Origin;
 pub use self::extent::Extent;

@@ -1,8 +1,9 @@
 //! Addresses of interfaces.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
+use ipnet::{IpNet, Ipv4Net};
 use nmgen_document::diagnostic::rules;
 use nmgen_document::{Node, Path};
 
@@ -213,12 +214,11 @@ pub(super) fn not_a_host(ip: IpAddr, prefix: Option<u64>) -> Option<String> {
     }
     // RFC 3021: a /31 has two host addresses, and neither network nor broadcast address.
     let (IpAddr::V4(ip), Some(length @ 1..=30)) = (ip, prefix) else { return None };
-    let mask = u32::MAX << (32 - length);
-    let (network, host) = (ip.to_bits() & mask, ip.to_bits() & !mask);
-    let range = || format!("{}/{length}", Ipv4Addr::from_bits(network));
-    match host {
-        0 => Some(format!("the network {}", range())),
-        host if host == !mask => Some(format!("the broadcast address of {}", range())),
+    let network = Ipv4Net::new(ip, u8::try_from(length).ok()?).ok()?;
+    let (first, last) = (network.network(), network.broadcast());
+    match ip {
+        _ if ip == first => Some(format!("the network {first}/{length}")),
+        _ if ip == last => Some(format!("the broadcast address of {first}/{length}")),
         _ => None,
     }
 }
@@ -230,15 +230,8 @@ pub(super) fn is_link_local(ip: IpAddr) -> bool {
     }
 }
 
-/// True when the address is in the network of `network/length`.
-pub(super) fn is_within(ip: IpAddr, network: IpAddr, length: u64) -> bool {
-    match (ip, network) {
-        (IpAddr::V4(ip), IpAddr::V4(network)) => {
-            (ip.to_bits() ^ network.to_bits()).leading_zeros() as u64 >= length
-        }
-        (IpAddr::V6(ip), IpAddr::V6(network)) => {
-            (ip.to_bits() ^ network.to_bits()).leading_zeros() as u64 >= length
-        }
-        (IpAddr::V4(_), IpAddr::V6(_)) | (IpAddr::V6(_), IpAddr::V4(_)) => false,
-    }
+/// True when the address is in the network of `network/length`, which may have bits of a host; false if the length is too long.
+pub fn is_within(ip: IpAddr, network: IpAddr, length: u64) -> bool {
+    let network = u8::try_from(length).ok().and_then(|length| IpNet::new(network, length).ok());
+    network.is_some_and(|network| network.contains(&ip))
 }

@@ -21,15 +21,20 @@ impl HostName {
         &self.0
     }
 
-    /// Up to the first dot, as in `hostname -s`.
+    /// Without the domain.
     pub fn short(&self) -> &str {
-        self.0.split('.').next().unwrap_or_default()
+        short_host_name(&self.0)
     }
 
     /// True for an unnamed host, and for text with a slash, which names neither a file nor a host.
     pub fn is_placeholder(&self) -> bool {
         self.0.contains('/') || NO_NAMES.contains(&self.short())
     }
+}
+
+/// A host name up to its first dot, as in `hostname -s`.
+pub fn short_host_name(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
 }
 
 /// False for placeholders of vendors ("To be filled by O.E.M."), and for text that cannot be a file

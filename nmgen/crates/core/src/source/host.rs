@@ -8,7 +8,7 @@ use nmgen_document::diagnostic::{Diagnostics, Place};
 use nmgen_document::text::Source;
 
 use super::nic::Nic;
-use crate::node::CLUSTER;
+use crate::node::{CLUSTER, short_host_name};
 
 /// The stage that a document is for, if its source gives it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,7 +135,7 @@ impl Host {
 
     /// The name up to the first dot, by which a node looks for its document.
     pub fn short_name(&self) -> Option<&str> {
-        self.name.as_deref()?.split('.').next()
+        self.name.as_deref().map(short_host_name)
     }
 
     /// True for the document of all nodes without a host file.

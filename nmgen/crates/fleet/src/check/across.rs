@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::net::IpAddr;
 
 use nmgen_core::check::{Address, At};
+use nmgen_core::node::short_host_name;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, Rule, rules};
 
 use super::member::Member;
@@ -31,8 +32,7 @@ pub(super) fn controllers<'h>(
 ) -> Told<'h> {
     let mut told = HashSet::new();
     let id = |it: &'h ManagementController| -> Id<'h> {
-        let short = |name: &'h String| name.split('.').next().unwrap_or(name);
-        (it.cluster.as_deref(), it.host.as_ref().map(short))
+        (it.cluster.as_deref(), it.host.as_deref().map(short_host_name))
     };
     let mut first: HashMap<&str, &ManagementController> = HashMap::new();
     for controller in controllers {
@@ -95,7 +95,7 @@ fn routed<'h>(member: &Member<'h>, cluster: &Cluster) -> Vec<(Address<'h>, At<'h
             let reaches = |(own, gateways): (&super::network::Address, &[IpAddr])| {
                 own.ip == *ip && gateways.iter().any(|gateway| own.reaches(*gateway))
             };
-            cluster.machine_networks.iter().any(|it| it.network.contains(*ip))
+            cluster.machine_networks.iter().any(|it| it.network.contains(ip))
                 || own.into_iter().any(reaches)
         }
         Address::Text(_) => false,

@@ -1,5 +1,6 @@
 //! The addresses of hosts against those of the cluster.
 
+use ipnet::IpNet;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Rule, rules};
 
@@ -7,7 +8,7 @@ use super::ADDRESS_ON_TWO_HOSTS;
 use super::machine_network;
 use super::member::Member;
 use super::network::{Address, Family};
-use crate::source::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Network, Replicas};
+use crate::source::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Replicas};
 
 rules! {
     error VIRTUAL_ADDRESS = "virtual-address-on-host";
@@ -84,7 +85,7 @@ fn virtual_addresses(
     for wanted in &cluster.virtual_addresses {
         let (ip, purpose) = (wanted.address, wanted.purpose);
         let networks = machine_network::of_family(cluster, ip);
-        let is_outside = !networks.is_empty() && !networks.iter().any(|it| it.contains(ip));
+        let is_outside = !networks.is_empty() && !networks.iter().any(|it| it.contains(&ip));
         if is_outside && !told.explains(ip) {
             let message =
                 format!("{ip}, {purpose}, is outside the machine network, {}", listed(&networks));
@@ -167,7 +168,7 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
         }
         for address in member.network.families().into_iter().flat_map(|(_, it)| &it.addresses) {
             let mut networks = cluster.internal_networks.iter();
-            if let Some(at) = networks.position(|inner| inner.network.contains(address.ip)) {
+            if let Some(at) = networks.position(|inner| inner.network.contains(&address.ip)) {
                 inside[at].push((member, address));
             }
         }
@@ -201,7 +202,7 @@ fn internal_networks(cluster: &Cluster, members: &[Member<'_>], diagnostics: &mu
 }
 
 /// Networks for a message.
-pub(super) fn listed(networks: &[Network]) -> String {
+pub(super) fn listed(networks: &[IpNet]) -> String {
     networks.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

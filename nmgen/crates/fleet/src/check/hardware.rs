@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use nmgen_core::interface;
+use nmgen_core::node::short_host_name;
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_core::stack;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
@@ -66,9 +67,7 @@ impl<'h> Known<'h> {
                 .iter()
                 .any(|it| it.mac.is_some_and(|mac| known.by_mac.contains_key(&mac)));
             known.by_mac.extend(macs.map(|mac| (mac, hardware)));
-            let Some(name) = hardware.host.as_deref().and_then(|it| it.split('.').next()) else {
-                continue;
-            };
+            let Some(name) = hardware.host.as_deref().map(short_host_name) else { continue };
             let other = known.by_name.get(name);
             // An inspection and the node itself may tell of one machine; the later source counts.
             let is_other = other.is_some() && !is_known;

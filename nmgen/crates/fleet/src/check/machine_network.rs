@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
 use nmgen_core::check::is_of_each_host;
 use nmgen_core::source::HostNetwork;
 use nmgen_document::diagnostic::{Diagnostics, Place, rules};
@@ -10,7 +11,7 @@ use nmgen_document::diagnostic::{Diagnostics, Place, rules};
 use super::cluster::listed;
 use super::member::Member;
 use super::network::{Address, Family};
-use crate::source::{Cluster, ClusterNetwork, Network};
+use crate::source::{Cluster, ClusterNetwork};
 
 rules! {
     warning OUTSIDE_MACHINE_NETWORK = "outside-machine-network";
@@ -36,9 +37,9 @@ impl Told<'_, '_> {
 }
 
 /// The given machine networks of an address's family.
-pub(super) fn of_family(cluster: &Cluster, ip: IpAddr) -> Vec<Network> {
+pub(super) fn of_family(cluster: &Cluster, ip: IpAddr) -> Vec<IpNet> {
     let networks = cluster.machine_networks.iter().filter(|it| !it.is_default);
-    networks.map(|it| it.network).filter(|it| it.is_ipv4() == ip.is_ipv4()).collect()
+    networks.map(|it| it.network).filter(|it| it.addr().is_ipv4() == ip.is_ipv4()).collect()
 }
 
 /// A host may have addresses elsewhere too, but one of each family that the machine network has. DHCP may give it. `is_faulty`: an
@@ -54,7 +55,8 @@ pub(super) fn check<'m, 'h>(
     for index in 0..2 {
         let hosts = members.iter().filter(|member| is_compared(member));
         let hosts: Vec<Own<'_, '_>> = hosts.filter_map(|it| Own::new(it, index)).collect();
-        let inside = |ip: IpAddr| cluster.machine_networks.iter().any(|it| it.network.contains(ip));
+        let inside =
+            |ip: IpAddr| cluster.machine_networks.iter().any(|it| it.network.contains(&ip));
         let (within, outside): (Vec<_>, Vec<_>) =
             hosts.into_iter().partition(|own| own.addresses().any(|it| inside(it.ip)));
         // Both families are outside of the same default.
@@ -63,7 +65,10 @@ pub(super) fn check<'m, 'h>(
         }
         let is_wrong = |it: &&ClusterNetwork| match it.is_default {
             true => !is_faulty && (index == 0 || !has_other_family && outside[0].is_routed()),
-            false => are_several(&outside) && it.network.is_ipv4() == outside[0].first.ip.is_ipv4(),
+            false => {
+                are_several(&outside)
+                    && it.network.addr().is_ipv4() == outside[0].first.ip.is_ipv4()
+            }
         };
         let are_all = within.is_empty() && !outside.is_empty();
         let wrong = cluster.machine_networks.iter().filter(|_| are_all).find(is_wrong);

@@ -3,12 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use nmgen_core::check::bond_mode;
+use nmgen_core::check::{bond_mode, is_within};
 use nmgen_core::interface;
 use nmgen_document::Node;
 use nmgen_document::text::Span;
-
-use crate::source::Network as Prefix;
 
 /// The table of routes without a table id.
 const MAIN_TABLE: u64 = 254;
@@ -60,8 +58,7 @@ pub(crate) struct Address {
 impl Address {
     /// True if the address's network has `other`.
     pub(super) fn reaches(&self, other: IpAddr) -> bool {
-        let network = self.length.and_then(|length| Prefix::new(self.ip, length));
-        network.is_some_and(|network| network.contains(other))
+        self.length.is_some_and(|length| is_within(other, self.ip, length))
     }
 }
 

@@ -52,7 +52,7 @@ fn count<'h>(hosts: &[&'h Host], wanted: &[Replicas]) -> (HashMap<&'h str, u64>,
     let mut named: HashMap<&str, Option<&str>> = HashMap::new();
     let mut roles = Vec::new();
     for host in hosts.iter().filter(|host| !host.is_cluster()) {
-        match host.name.as_deref().and_then(|name| name.split('.').next()) {
+        match host.short_name() {
             Some(name) => {
                 let known = named.entry(name).or_default();
                 *known = known.or(role(host));

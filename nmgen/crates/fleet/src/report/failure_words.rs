@@ -1,8 +1,10 @@
 //! The words of a failure without what differs from node to node.
 
+use nmgen_core::node::short_host_name;
+
 /// `…` in place of words with a digit, such as addresses, times and interfaces, and of the node's own name.
 pub(super) fn words(text: &str, name: &str) -> String {
-    let own = name.split('.').next().unwrap_or(name);
+    let own = short_host_name(name);
     let mut found: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         let is_edge = |c: char| !c.is_alphanumeric();

@@ -1,6 +1,6 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for all others.
 
-use nmgen_core::node::is_empty;
+use nmgen_core::node::{is_empty, short_host_name};
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::text::Source;
@@ -103,7 +103,7 @@ pub(crate) fn is_usable_name(name: &str) -> bool {
 /// The source's name of the host, else the short form of the document's host name.
 pub(crate) fn own_name(host: &Host) -> Option<&str> {
     let hostname = || host.document()?.root.at(&["hostname", "config"])?.text();
-    let short = || hostname()?.split('.').next().filter(|name| is_usable_name(name));
+    let short = || hostname().map(short_host_name).filter(|name| is_usable_name(name));
     host.name.as_deref().or_else(short)
 }
 

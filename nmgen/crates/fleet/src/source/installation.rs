@@ -2,13 +2,12 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use ipnet::{IpNet, Ipv4Net};
 use nmgen_document::Node;
 use nmgen_document::text::place::Place;
 
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use crate::source::cluster::{
-    BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Network, Plugin,
-};
+use crate::source::cluster::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Plugin};
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
 const VIRTUAL: &[(&str, &str, &str)] = &[
@@ -47,16 +46,19 @@ pub(super) fn network(
     }
 }
 
-/// The network that the installer takes for an install-config without one (openshift/installer,
-/// `pkg/types/defaults/installconfig.go`).
+/// `pkg/types/defaults/installconfig.go` of openshift/installer.
+const DEFAULT_MACHINE_NETWORK: IpNet =
+    IpNet::V4(Ipv4Net::new_assert(Ipv4Addr::new(10, 0, 0, 0), 16));
+
+/// The network that the installer takes for an install-config without one.
 pub(super) fn default_machine_network(
     manifest: &Manifest<'_>,
     root: &Node<'_>,
     cluster: &mut Cluster,
 ) {
-    let network = Network::ipv4(Ipv4Addr::new(10, 0, 0, 0), 16);
     let place = manifest.key_place(root, root.get("networking").map(|_| "networking"));
     let key = "machineNetwork";
+    let network = DEFAULT_MACHINE_NETWORK;
     cluster.machine_networks.push(ClusterNetwork { network, key, is_default: true, place });
 }
 
@@ -81,14 +83,14 @@ fn cidr(
     (text, node): (&str, &Node<'_>),
 ) -> Option<ClusterNetwork> {
     let place = manifest.place(node);
-    let network = Network::parse(text);
+    let network = in_cidr_notation(text);
     let problem = match &network {
         None => Some((
             format!("\"{}\" is not a network", text.escape_debug()),
             "networks are written 192.0.2.0/24 and 2001:db8::/64",
         )),
-        Some(network) if network.masked() != *network => Some((
-            format!("{text} is an address in {}, not a network", network.masked()),
+        Some(network) if network.trunc() != *network => Some((
+            format!("{text} is an address in {}, not a network", network.trunc()),
             "the bits after the prefix are zero",
         )),
         Some(_) => None,
@@ -97,6 +99,12 @@ fn cidr(
         manifest.add(SOURCE_SHAPE, place.clone(), message, help);
     }
     Some(ClusterNetwork { network: network?, key, is_default: false, place })
+}
+
+/// A network in CIDR notation. `IpNet`'s own parser takes zeros before an octet, which installers refuse.
+fn in_cidr_notation(text: &str) -> Option<IpNet> {
+    let (address, length) = text.split_once('/')?;
+    IpNet::new(address.parse().ok()?, length.parse().ok()?).ok()
 }
 
 /// The virtual addresses under the keys of a platform or a cluster.
@@ -165,4 +173,19 @@ pub(super) fn management_controller<'n>(
     let controller = manifest.get(owner, "bmc")?;
     let (address, node) = manifest.text(controller, "address")?;
     Some((address, manifest.place(node)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_cidr_notation;
+
+    #[test]
+    fn networks_are_read_as_installers_do() {
+        for text in ["192.0.2.0/24", "192.0.2.9/24", "::/0", "2001:db8::/64"] {
+            assert_eq!(in_cidr_notation(text).map(|it| it.to_string()).as_deref(), Some(text));
+        }
+        for text in ["192.0.2.0", "192.0.2.0/33", "192.000.002.000/24", "192.0.2.0/", "a/24"] {
+            assert_eq!(in_cidr_notation(text), None, "{text}");
+        }
+    }
 }

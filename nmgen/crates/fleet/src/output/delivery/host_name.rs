@@ -1,6 +1,6 @@
 //! Names of hosts in the forms.
 
-use nmgen_core::node::CLUSTER;
+use nmgen_core::node::{CLUSTER, short_host_name};
 use nmgen_core::output::NOT_IN_TARGET;
 use nmgen_core::write::File;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, rules};
@@ -22,7 +22,7 @@ pub(super) fn document_name(converted: &Converted) -> &str {
 /// The file's name on the node, which looks for its short host name only.
 pub(super) fn node_name(converted: &Converted) -> &str {
     let name = document_name(converted);
-    name.split('.').next().filter(|short| !short.is_empty()).unwrap_or(name)
+    Some(short_host_name(name)).filter(|short| !short.is_empty()).unwrap_or(name)
 }
 
 /// Each host with its name, for forms with one object per host.
