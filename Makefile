@@ -16,7 +16,9 @@ TARGET := $(HOST_TARGET)
 RUNNER :=
 RAMDISK_PROFILE := ramdisk
 comma := ,
-# Results of `all`, `node`, `ramdisk` and `manuals`.
+# Results of `all`, `node`, `ramdisk` and `manuals`. Cargo's are here whatever the caller's CARGO_TARGET_DIR and cargo's configuration
+# say, since packages and `make install-built` take them from here. A variable and no --target-dir: tests/cross/cargo has its own.
+INTO_TARGET := CARGO_TARGET_DIR=target
 NMGEN_BINARY := target/release/nmgen
 DAYONE_BINARY := target/$(TARGET)/node/dayone
 RAMDISK_BINARY := target/$(TARGET)/ramdisk/nmgen-boot
@@ -62,19 +64,24 @@ all: nmgen node ## Build the programs
 # A C library writes the time of its build into the program; compilers take this one (reproducible-builds.org).
 nmgen: export SOURCE_DATE_EPOCH ?= 0
 nmgen: toolchain ## Build nmgen for pipelines
-	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(CARGO) build --locked --release $(NMGEN_PACKAGE)
+	RUSTFLAGS="$$RUSTFLAGS $(PLACES)" $(INTO_TARGET) $(CARGO) build --locked --release $(NMGEN_PACKAGE)
 
 help: ## Show this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' Makefile | expand -t 24
 
 toolchain:
+	@# PLACES has these directories, and cargo splits rustc's flags at blanks.
+	@for place in "$(CURDIR)" "$(CARGO_HOME)" "$(LIBRARY)"; do case $$place in *[[:blank:]]*) \
+	  echo "a build needs a directory without a blank in its path: $$place" >&2; exit 1;; esac; done
 	@command -v $(CARGO) >/dev/null || { \
-	  echo "cargo is missing: install a Rust toolchain (rustup, or cargo >= 1.95)" >&2; exit 1; }
+	  echo "cargo is missing: install a Rust toolchain (rustup, or cargo >= 1.95)" >&2; \
+	  [ -z "$$SUDO_USER" ] || echo "under sudo: root needs a toolchain of its own, that of $$SUDO_USER is not in its PATH" >&2; \
+	  exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
 node: toolchain ## Build the agent for a node's image
 	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
-	  $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
+	  $(INTO_TARGET) $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs; STD=source for the smallest
@@ -83,7 +90,7 @@ ramdisk: toolchain ## Build the static program for an initramfs; STD=source for 
 	RUSTFLAGS="$(PLACES) -C target-feature=+crt-static -C llvm-args=-enable-machine-outliner=always \
 	    --cfg sha2_backend=\"soft\" --cfg sha2_backend_soft=\"compact\" \
 	    -C link-arg=-Wl,-T,nmgen/no-unwinding.ld $(PACKED_RELOCATIONS)" \
-	  $(CARGO) build --locked $(BUILD_STD) $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
+	  $(INTO_TARGET) $(CARGO) build --locked $(BUILD_STD) $(RAMDISK_PACKAGE) --profile $(RAMDISK_PROFILE) --target $(TARGET)
 	@# A C library that cannot relocate it, older than glibc 2.36, shows at once: RELR=off then.
 	@$(RUNNER) $(RAMDISK_BINARY) --version >/dev/null
 	@ls -l $(RAMDISK_BINARY)
@@ -151,7 +158,7 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper lintian rpm strace systemd time sosreport
+	./tests/install-packages network-manager ignition cpio build-essential debhelper git lintian rpm strace systemd time sosreport
 
 test: packages
 	$(CARGO) test --locked --no-fail-fast --workspace

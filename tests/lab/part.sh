@@ -1,5 +1,8 @@
 # How a part of the lab's cache is built; sourced after lib.sh, never run.
 
+# Services of a node run as other users, and read the tree.
+umask 022
+
 # build DEST SCRIPT ARGUMENT... : builds in a temporary directory first, so that an aborted build never counts as complete. A failure
 # has a second try: most of them are an archive's that did not answer for minutes, and apt's own retries end before.
 build() {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -108,6 +109,27 @@ fn enabled(root: &Path) -> BTreeSet<String> {
     found.into_keys().map(|path| path.to_str().unwrap().to_owned()).collect()
 }
 
+/// The units that the preset enables.
+fn preset_units() -> Vec<String> {
+    let preset = root().join("systemd/usr/lib/systemd/system-preset/80-dayone.preset");
+    let preset = fs::read_to_string(preset).unwrap();
+    preset.lines().filter_map(|line| line.strip_prefix("enable ")).map(str::to_owned).collect()
+}
+
+/// The agent's Debian package under another version.
+fn of_version(package: &Path, version: &str) -> PathBuf {
+    let tree = package.with_file_name(format!("dayone-{version}"));
+    run(Command::new("dpkg-deb").arg("--raw-extract").args([package, &tree]));
+    let control = tree.join("DEBIAN/control");
+    let text = fs::read_to_string(&control).unwrap();
+    let own = format!("\nVersion: {}\n", env!("CARGO_PKG_VERSION"));
+    assert!(text.contains(&own), "{text}");
+    fs::write(&control, text.replace(&own, &format!("\nVersion: {version}\n"))).unwrap();
+    let other = package.with_file_name(format!("dayone-{version}.deb"));
+    run(Command::new("dpkg-deb").args(["-Znone", "--build"]).args([&tree, &other]));
+    other
+}
+
 /// Uses dpkg's own handling of maintainer scripts, in an empty root.
 fn install_upgrade_remove(package: &Path, root: &Path) {
     if !nix::unistd::geteuid().is_root() {
@@ -146,6 +168,18 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     dpkg(&install);
     assert_eq!(enabled(root).len(), 5);
 
+    // 0.2.0 lacks the units of the node's health, so an upgrade from it enables them. Later the choice stays.
+    let later = of_version(package, "0.3.1");
+    for (version, are_enabled) in [("0.2.0", true), ("0.3.0", false)] {
+        dpkg(&["--install", of_version(package, version).to_str().unwrap()]);
+        let mut systemctl = Command::new("systemctl");
+        systemctl.arg("--root").arg(root).arg("disable");
+        run(systemctl.args(["dayone-health.path", "dayone-health.timer"]));
+        dpkg(&["--install", later.to_str().unwrap()]);
+        let links = enabled(root).into_iter().filter(|link| link.contains("dayone-health")).count();
+        assert_eq!(links, if are_enabled { 2 } else { 0 }, "{version}");
+    }
+
     // No link keeps kubelet waiting, and dpkg forgets the package: the next installation is a first one.
     dpkg(&["--remove", "dayone"]);
     assert_eq!(enabled(root), BTreeSet::new());
@@ -154,7 +188,22 @@ fn install_upgrade_remove(package: &Path, root: &Path) {
     dpkg(&install);
     assert_eq!(enabled(root), all);
 
+    // A masked unit stays so, beside the others; it keeps nothing from being installed and removed.
     dpkg(&["--remove", "dayone"]);
+    let masked = root.join("etc/systemd/system/dayone-bridge.service");
+    fs::create_dir_all(masked.parent().unwrap()).unwrap();
+    symlink("/dev/null", &masked).unwrap();
+    dpkg(&install);
+    let mut others = all;
+    others.remove("multi-user.target.wants/dayone-bridge.service");
+    others.insert("dayone-bridge.service".to_owned());
+    assert_eq!(enabled(root), others);
+    let status = fs::read_to_string(root.join("var/lib/dpkg/status")).unwrap();
+    assert!(status.contains("\nStatus: install ok installed\n"), "{status}");
+    dpkg(&["--remove", "dayone"]);
+    assert_eq!(enabled(root), BTreeSet::from(["dayone-bridge.service".to_owned()]));
+    fs::remove_file(&masked).unwrap();
+
     fs::create_dir_all(root.join("etc/systemd/system-preset")).unwrap();
     fs::write(root.join("etc/systemd/system-preset/10-site.preset"), "disable dayone*\n").unwrap();
     dpkg(&install);
@@ -200,13 +249,31 @@ fn rpm_packages_have_everything() {
             }
         }
         if name == "dayone" {
-            // Enabled by presets; never stopped, since kubelet would stop too.
-            let units = "dayone.service dayone-wait.service dayone-recover.service";
-            assert!(query(&package, "%{postin}").contains(units));
+            // Enabled by presets, one call a unit.
+            let units = preset_units();
+            let installation = query(&package, "%{postin}");
+            let named =
+                |line: &str| units.iter().filter(|unit| line.contains(&format!(" {unit}"))).count();
+            let calls: Vec<_> = installation.lines().map(named).filter(|it| *it > 0).collect();
+            assert_eq!(calls, vec![1; units.len()], "{installation}");
+            let upgrade = query(&package, "[%{triggername} %{triggerversion}\n]%{triggerscripts}");
+            assert!(upgrade.starts_with("dayone 0.3.0~\n"), "{upgrade}");
+            for unit in ["dayone-health.path", "dayone-health.timer"] {
+                let preset = format!("systemctl --no-reload preset {unit} || :\n");
+                assert!(upgrade.contains(&preset), "{upgrade}");
+            }
+            // No unit is stopped that another one requires, since kubelet would stop too.
             let removal = query(&package, "%{preun}");
-            let disable = format!("systemctl --no-reload disable {units}");
+            let disable = format!("systemctl --no-reload disable {}\n", units.join(" "));
             assert!(removal.contains(&disable), "{removal}");
             assert!(!removal.contains("--now"), "{removal}");
+            let stopped: Vec<_> = removal.split("systemctl stop ").skip(1).collect();
+            assert!(
+                matches!(stopped[..], [only] if only.starts_with(
+                    "dayone-health.timer dayone-health.path dayone-pending.path || :\n"
+                )),
+                "{removal}"
+            );
         }
     }
     compare(&built, &packed);
@@ -241,11 +308,9 @@ fn the_containerfile_names_what_there_is() {
     let target = of("RUN make ").next().unwrap().split(' ').next().unwrap();
     assert!(makefile.contains(&format!("\n{target}:")), "make {target}");
     // Preset and unit are both in the tree.
-    let preset = root().join("systemd/usr/lib/systemd/system-preset/80-dayone.preset");
-    let preset = fs::read_to_string(preset).unwrap();
-    let units: Vec<&str> = preset.lines().filter_map(|line| line.strip_prefix("enable ")).collect();
+    let units = preset_units();
     assert_eq!(of("RUN systemctl preset ").next(), Some(units.join(" ").as_str()));
-    assert!(root().join("systemd/usr/lib/systemd/system").join(units[0]).exists());
+    assert!(root().join("systemd/usr/lib/systemd/system").join(&units[0]).exists());
 }
 
 /// Whoever builds them does so for a machine of the same kind.
@@ -281,6 +346,25 @@ fn no_dynamic_program_needs_a_newer_c_library_than_rhel_9_has() {
         });
         let highest = versions.max().unwrap();
         assert!(highest <= vec![2, 34], "{}: {highest:?}", program.display());
+    }
+}
+
+#[tests::case]
+fn a_build_refuses_a_directory_with_a_blank_in_its_path() {
+    let mut make = Command::new("make");
+    make.current_dir(root()).args(["--silent", "toolchain", "CARGO_HOME=/a b"]);
+    let output = make.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{told}");
+    assert!(told.contains("a build needs a directory without a blank in its path: /a b\n"));
+}
+
+#[tests::case]
+fn programs_are_built_where_they_are_installed_from() {
+    for target in ["nmgen", "node", "ramdisk"] {
+        let mut make = Command::new("make");
+        let planned = run(make.current_dir(root()).args(["--dry-run", target]));
+        assert!(planned.contains(" CARGO_TARGET_DIR=target "), "{planned}");
     }
 }
 

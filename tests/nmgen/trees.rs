@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use tests::program;
+use tests::{program, skip};
 
 /// A host with an address, a route and a name server.
 fn document(last: u8) -> String {
@@ -61,6 +61,7 @@ const CHART: &str =
 
 #[tests::case]
 fn a_tree_is_read_to_its_end_but_for_what_git_leaves_out() {
+    skip::unless_installed("git", "git");
     let (a, b) = (document(11), document(12));
     let wrong = "interfaces: [{name: eno1, foo: 1}]\n";
     let tree = Tree::of(&[
@@ -91,6 +92,7 @@ const WRONG: &str = "interfaces: [{name: eno1, foo: 1}]\n";
 
 #[tests::case]
 fn a_committed_file_is_read_whatever_an_ignore_file_says() {
+    skip::unless_installed("git", "git");
     let a = document(11);
     for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2")] {
         let tree = Tree::of(&[
@@ -292,6 +294,7 @@ fn example(name: &str) -> serde_yaml::Value {
 
 #[tests::case]
 fn the_jobs_of_ci_services_check_a_change_and_show_it() {
+    skip::unless_installed("git", "git");
     let job = example("examples/ci/github-actions.yml");
     let steps = job["jobs"]["nmgen"]["steps"].as_sequence().unwrap();
     let script: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();

@@ -8,12 +8,15 @@ use std::{
 
 use tests::{program::root, tree::files};
 
+/// Folders at the top without a page of ours; `vendor` and `debian` are in the tarball of `make dist` and a build from it.
+const NOT_OURS: [&str; 4] = ["target", ".git", "vendor", "debian"];
+
 /// Every page of the repository but the fixtures.
 fn pages() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = Vec::new();
     for entry in fs::read_dir(root()).unwrap() {
         let path = entry.unwrap().path();
-        if path.is_dir() && !path.ends_with("target") && !path.ends_with(".git") {
+        if path.is_dir() && !NOT_OURS.iter().any(|it| path.ends_with(it)) {
             found.extend(files(&path).unwrap().into_keys().map(|name| path.join(name)));
         } else {
             found.push(path);

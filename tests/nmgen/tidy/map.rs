@@ -35,6 +35,10 @@ fn rooms(map: &str) -> BTreeSet<PathBuf> {
     columns.iter().flat_map(|column| names(column)).map(PathBuf::from).collect()
 }
 
+/// Folders at the top that are no part of the repository. In the tarball of `make dist`, and a build from it, `vendor` has crates,
+/// and `debian` is a copy of packaging's.
+const NOT_OURS: [&str; 3] = ["target", "vendor", "debian"];
+
 /// The files of the repository, without what was built and what only git or a workplace knows.
 fn tree() -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
@@ -42,7 +46,7 @@ fn tree() -> BTreeSet<PathBuf> {
         let entry = entry.unwrap();
         let name = PathBuf::from(entry.file_name());
         let is_hidden = name.to_str().is_some_and(|name| name.starts_with('.'));
-        if entry.path().is_dir() && !is_hidden && !name.ends_with("target") {
+        if entry.path().is_dir() && !is_hidden && !NOT_OURS.iter().any(|it| name.ends_with(it)) {
             found.extend(files(&entry.path()).unwrap().into_keys().map(|path| name.join(path)));
         }
     }

@@ -10,6 +10,7 @@ use std::{
 use nix::{
     errno::Errno,
     fcntl::{Flock, FlockArg},
+    sys::stat::{Mode, umask},
 };
 
 use super::{
@@ -72,6 +73,8 @@ impl Place {
     }
 
     fn wait_for_one(kind: Kind, names: &[String]) -> Result<Self> {
+        // Services of a node run as other users, and go through the directories of its disk. Every case begins with a place.
+        umask(Mode::S_IWGRP | Mode::S_IWOTH);
         let taken = wait_for("a place in the lab", TURN, || {
             for name in names {
                 if let Some(lock) = try_lock(&Path::new(MEMORY).join(format!("{name}.lock")))? {
