@@ -267,6 +267,28 @@ fn a_node_finds_the_document_of_a_host_with_a_long_name() {
     assert!(stdout.contains("path: /etc/nmstate/openshift/master-0.yml\n"), "{stdout}");
 }
 
+#[tests::case]
+fn a_choice_for_a_host_that_is_not_there_is_told() {
+    let input = program::root().join("examples");
+    let source = "cluster/install-config.yaml";
+    let generate = ["generate", "--br-ex", "--to", "hosts", source];
+    // A host that is not shown is there all the same.
+    let show = ["show", "--br-ex", "--host", "master-0", source];
+    for call in [&generate[..], &show] {
+        for option in ["--uplink", "--br-ex1"] {
+            let told = nmgen(&input, &[call, &[option, "master-9=bond0"]].concat());
+            let stderr = String::from_utf8(told.stderr).unwrap();
+            let expected =
+                format!("error[no-such-host]: there is no host master-9, which {option} names\n");
+            assert!(stderr.contains(&expected), "{call:?}: {stderr}");
+            assert_eq!(told.status.code(), Some(2), "{call:?} {option}");
+            let known = nmgen(&input, &[call, &[option, "master-1=bond0"]].concat());
+            let stderr = String::from_utf8(known.stderr).unwrap();
+            assert!(!stderr.contains("no-such-host"), "{call:?} {option}: {stderr}");
+        }
+    }
+}
+
 /// The rules in brackets of the errors.
 fn errors(output: &Output) -> BTreeSet<String> {
     let stderr = String::from_utf8_lossy(&output.stderr);

@@ -95,6 +95,62 @@ fn files_of_an_earlier_call_are_told() {
     let told = nmgen(&arguments);
     let expected = format!("not written by this call, and left there: {out}/eno9.nmconnection\n");
     assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
+
+    // A host that is no more; a directory of something else tells nothing.
+    let out = place.path().join("HOSTS");
+    for (directory, file) in [("worker-9", "eno1.nmconnection"), ("notes", "eno1.txt")] {
+        fs::create_dir_all(out.join(directory)).unwrap();
+        fs::write(out.join(directory).join(file), "").unwrap();
+    }
+    let out = out.display().to_string();
+    let told = nmgen(&["generate", "-o", &out, "targets/input/hosts"]);
+    let gone = format!("{out}/worker-9/eno1.nmconnection");
+    let expected = format!("not written by this call, and left there: {gone}\n");
+    assert_eq!((told.status.code(), text(&told.stderr)), (Some(0), &*expected));
+    fs::remove_file(gone).unwrap();
+    assert_eq!(text(&nmgen(&["generate", "-o", &out, "targets/input/hosts"]).stderr), "");
+}
+
+#[tests::case]
+fn names_and_labels_that_kubernetes_refuses_are_a_wrong_call() {
+    let run = |to: &str, option: &str, value: &str| {
+        let option = format!("{option}={value}");
+        nmgen(&["generate", "--to", to, &option, "sources/agent-config.yaml"])
+    };
+    let long = |length: usize| "a".repeat(length);
+    let (name, namespace, label) = ("--name", "--namespace", "--label");
+    for (to, option, value) in [
+        ("machine-config", name, "Foo Bar".to_owned()),
+        ("machine-config", name, "a\nb".to_owned()),
+        ("machine-config", name, "../evil".to_owned()),
+        ("machine-config", name, "a..b".to_owned()),
+        ("machine-config", name, String::new()),
+        ("machine-config", name, long(201)),
+        ("bmh-secret", namespace, "a.b".to_owned()),
+        ("bmh-secret", namespace, "-a".to_owned()),
+        ("bmh-secret", namespace, long(64)),
+        ("nmstateconfig", label, "=b".to_owned()),
+        ("nmstateconfig", label, "A B=b".to_owned()),
+        ("nmstateconfig", label, "Example.org/a=b".to_owned()),
+        ("nmstateconfig", label, "a/b/c=d".to_owned()),
+        ("nmstateconfig", label, "a=b\nc: d".to_owned()),
+        ("nmstateconfig", label, "a=b-".to_owned()),
+        ("nmstateconfig", label, format!("a={}", long(64))),
+    ] {
+        let refused = run(to, option, &value);
+        assert_eq!((refused.status.code(), text(&refused.stdout)), (Some(2), ""), "{value}");
+        assert!(text(&refused.stderr).contains(option), "{value}: {}", text(&refused.stderr));
+    }
+    for (to, option, value) in [
+        ("machine-config", name, "99-net.work".to_owned()),
+        ("machine-config", name, long(200)),
+        ("bmh-secret", namespace, long(63)),
+        ("nmstateconfig", label, "example.org/Some_key.1=Some-value".to_owned()),
+        ("nmstateconfig", label, "a=".to_owned()),
+    ] {
+        let taken = run(to, option, &value);
+        assert_eq!(taken.status.code(), Some(0), "{value}: {}", text(&taken.stderr));
+    }
 }
 
 #[tests::case]

@@ -239,6 +239,31 @@ fn a_secret_is_found_in_another_file_whatever_the_order() {
     }
 }
 
+/// The installer wants addresses of all cards, and names of those that a document is about.
+#[tests::case]
+fn a_card_of_an_agent_config_needs_a_name_where_the_host_has_a_document() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("agent-config.yaml");
+    let read = |cards: &str, network: &str| {
+        let text = format!(
+            "apiVersion: v1beta1\nkind: AgentConfig\nhosts:\n- hostname: worker-0\n  interfaces: [{cards}]\n{network}"
+        );
+        fs::write(&path, text).unwrap();
+        let loaded = load(&[&path]);
+        let told: Vec<String> = loaded.diagnostics.iter().map(|it| it.message.clone()).collect();
+        (told, loaded.hosts[0].nics.len())
+    };
+    let nameless = "{macAddress: 52:54:00:00:00:01}";
+    let both = "{macAddress: 52:54:00:00:00:01}, {name: eno2, macAddress: 52:54:00:00:00:02}";
+    let network = "  networkConfig: {interfaces: [{name: eno1, type: ethernet, state: up}]}\n";
+    assert_eq!(read(nameless, ""), (Vec::new(), 0));
+    assert_eq!(read(both, "  networkConfig:\n"), (Vec::new(), 1));
+    assert_eq!(read(both, network).0, ["this NIC has no name"]);
+    assert_eq!(read("{name: eno1}", "").0, ["this NIC has no macAddress"]);
+    let (told, _) = read("{macAddress: 52-54}", "");
+    assert_eq!(told, ["\"52-54\" is not a MAC address"]);
+}
+
 #[tests::case]
 fn sources_are_read_together_and_from_standard_input() {
     let directory = fixtures();

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -188,6 +188,70 @@ fn a_directory_in_place_of_a_file_leaves_no_temporary_file() {
     let found = tree(&place.path("target"));
     let temporary = found.keys().find(|name| name.rsplit('/').next().unwrap().starts_with('.'));
     assert_eq!(temporary, None, "{found:?}");
+}
+
+/// The form of the output decides nothing: the reader gets what standard output would.
+#[tests::case]
+fn a_fifo_gets_the_text_and_stays_a_fifo() {
+    let place = Place::new();
+    let fifo = place.path("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let source = program::root().join("examples/cluster/install-config.yaml");
+    let source = source.to_str().unwrap();
+    let generate = |arguments: &[&str]| {
+        let mut command = Command::new(program::nmgen());
+        command.current_dir(place.path("")).arg("generate").args(arguments).output().unwrap()
+    };
+    let config = ["--br-ex", "--to", "machine-config", source];
+    let policies = [&["-o", "openshift/", "--policies", "fifo"][..], &config].concat();
+    let calls: [(&[&str], &[&str]); 3] = [
+        (&["-o", "fifo", "--to", "ignition", "state.yml"], &["--to", "ignition", "state.yml"]),
+        (&["-o", "fifo", "state.yml"], &["state.yml"]),
+        (&policies, &["--br-ex", "--to", "policy", source]),
+    ];
+    for (into, expected) in calls {
+        let reader = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || fs::read_to_string(fifo).unwrap()
+        });
+        let output = generate(into);
+        assert!(output.status.success(), "{into:?}: {output:?}");
+        // Before the reader, which would wait for ever.
+        assert!(fs::symlink_metadata(&fifo).unwrap().file_type().is_fifo(), "{into:?}");
+        assert_eq!(output.stdout, b"", "{into:?}");
+        let expected = String::from_utf8(generate(expected).stdout).unwrap();
+        assert!(!expected.is_empty());
+        assert_eq!(reader.join().unwrap(), expected, "{into:?}");
+    }
+    assert!(place.path("openshift/10-br-ex-master.yaml").is_file());
+}
+
+/// `/dev/stdout` is such a link; a file behind it gets the text where the shell's other commands write.
+#[tests::case]
+fn a_link_to_standard_output_stays_one_whatever_is_behind_it() {
+    let place = Place::new();
+    symlink("/proc/self/fd/1", place.path("stdout")).unwrap();
+    let run = |script: &str| {
+        let mut shell = Command::new("sh");
+        shell.current_dir(place.path("")).args(["-c", script]).arg(program::nmgen());
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{script}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let text = run("exec \"$0\" generate --to ignition state.yml");
+    let piped = run("exec \"$0\" generate --to ignition -o stdout state.yml");
+    assert_eq!(piped, text);
+    run("{ echo first; \"$0\" generate --to ignition -o stdout state.yml && echo last; } > file");
+    let file = fs::read_to_string(place.path("file")).unwrap();
+    assert_eq!(file, format!("first\n{text}last\n"));
+    // Another descriptor's file keeps the text that it has.
+    symlink("/proc/self/fd/3", place.path("other")).unwrap();
+    run("exec \"$0\" generate --to ignition -o other state.yml 3>> file");
+    let file = fs::read_to_string(place.path("file")).unwrap();
+    assert_eq!(file, format!("first\n{text}last\n{text}"));
+    for link in ["stdout", "other"] {
+        assert!(fs::symlink_metadata(place.path(link)).unwrap().is_symlink(), "{link}");
+    }
 }
 
 /// A killed call leaves a file with its process id in the name, and a later process may get the same id.

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use nmgen_core::source::bounded;
+use nmgen_document::diagnostic::Diagnostics;
 use nmgen_document::error::Error;
 use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_fleet::derive::{self, BalanceSlb, Choice, Request};
+use nmgen_fleet::output::kubernetes_name::{
+    is_label_key, is_label_value, is_namespace, is_object_name,
+};
 use nmgen_fleet::output::{
     Agent, Delivery, Form, IgnitionVersion, Image, Layout, Options, Program,
 };
@@ -93,6 +97,11 @@ impl BridgeArguments {
             balance_slb: self.balance_slb.then(BalanceSlb::default),
         })
     }
+
+    /// Refuses choices for hosts that the sources do not have.
+    pub(super) fn verify_hosts(&self, hosts: &Hosts, sources: &[String]) -> Diagnostics {
+        self.request().map(|it| it.verify(&hosts.hosts, sources)).unwrap_or_default()
+    }
 }
 
 /// The derivation of br-ex, and the options of single forms.
@@ -113,7 +122,7 @@ pub(super) struct FormArguments {
     policies: Option<PathBuf>,
     /// For machine-config: the objects' names without the role [default:
     /// 10-br-ex]
-    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    #[arg(long, value_name = "NAME", value_parser = object_name, help_heading = TARGETS)]
     name: Option<String>,
     /// For kargs: search domains, resolver options and metrics, which no
     /// argument expresses, are left out with a warning
@@ -131,7 +140,7 @@ pub(super) struct FormArguments {
     install: Option<Image>,
     /// For bmh-secret [default: openshift-machine-api], nmstateconfig and
     /// nodepool-config [default: clusters]
-    #[arg(long, value_name = "NAME", help_heading = TARGETS)]
+    #[arg(long, value_name = "NAME", value_parser = namespace_name, help_heading = TARGETS)]
     namespace: Option<String>,
     /// For nmstateconfig: a label for an InfraEnv to select; repeatable
     #[arg(long, value_name = "KEY=VALUE", value_parser = label, help_heading = TARGETS)]
@@ -148,6 +157,19 @@ pub(super) struct FormArguments {
 const POLICIES_BESIDE: &str = "\
 --policies cannot be in the directory of the MachineConfigs: the installer would apply
 them before the cluster knows their kind";
+
+const OBJECT_NAME: &str = "\
+it has at most 200 lower-case letters, digits, '-' and '.', with a letter or digit at both
+ends and beside each '.' (RFC 1123)";
+const NAMESPACE_NAME: &str = "\
+it has at most 63 lower-case letters, digits and '-', with a letter or digit at both ends
+(RFC 1123)";
+const LABEL_KEY: &str = "\
+the key has at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both
+ends; a DNS name and '/' may be before it";
+const LABEL_VALUE: &str = "\
+the value is empty, or has at most 63 letters, digits, '-', '_' and '.', with a letter or
+digit at both ends";
 
 /// Far above the size of a static program.
 const MAX_PROGRAM_BYTES: usize = 64 << 20;
@@ -169,7 +191,21 @@ fn choice(text: &str) -> Result<Choice, &'static str> {
 
 fn label(text: &str) -> Result<(String, String), &'static str> {
     let (key, value) = text.split_once('=').ok_or("it has no '='")?;
-    if key.is_empty() { Err("the key is empty") } else { Ok((key.into(), value.into())) }
+    if !is_label_key(key) {
+        return Err(LABEL_KEY);
+    }
+    if !is_label_value(value) {
+        return Err(LABEL_VALUE);
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+fn object_name(text: &str) -> Result<String, &'static str> {
+    if is_object_name(text) { Ok(text.to_owned()) } else { Err(OBJECT_NAME) }
+}
+
+fn namespace_name(text: &str) -> Result<String, &'static str> {
+    if is_namespace(text) { Ok(text.to_owned()) } else { Err(NAMESPACE_NAME) }
 }
 
 /// The targets that hold documents or profiles of the running node.
@@ -229,6 +265,11 @@ impl FormArguments {
             Some(request) => derive::hosts(hosts, &request),
             None => hosts,
         }
+    }
+
+    /// Refuses choices for hosts that the sources do not have.
+    pub(super) fn verify_hosts(&self, hosts: &Hosts, sources: &[String]) -> Diagnostics {
+        self.bridge.verify_hosts(hosts, sources)
     }
 
     /// The form to write beside the first one, and its file.

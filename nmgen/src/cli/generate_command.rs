@@ -18,6 +18,8 @@ use super::target;
 
 struct Job<'a> {
     hosts: Hosts,
+    /// Errors about options, which say nothing of how the sources could be read.
+    unknown: Diagnostics,
     form: Form,
     options: Options,
     output: Option<&'a Path>,
@@ -32,8 +34,10 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
         streams.refuse("the output is an archive, and standard output a terminal; give -o FILE, or redirect it");
         return Ok(Done::InputWrong);
     }
+    let hosts = source::load(&arguments.sources)?;
     let job = Job {
-        hosts: arguments.options.derived(source::load(&arguments.sources)?),
+        unknown: arguments.options.verify_hosts(&hosts, &arguments.sources),
+        hosts: arguments.options.derived(hosts),
         form: arguments.to.into(),
         options: arguments.options.options()?,
         output: arguments.output.as_deref(),
@@ -47,6 +51,7 @@ pub(super) fn run(arguments: &GenerateArguments, streams: &mut Streams<'_>) -> R
 pub(super) fn gc(arguments: &GcArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let job = Job {
         hosts: source::load_for(std::slice::from_ref(&arguments.source), Extent::Converted)?,
+        unknown: Diagnostics::default(),
         form: Form::Gc,
         options: Options::default(),
         output: None,
@@ -69,6 +74,7 @@ fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
     }
     let (rendered, mut losses) = job.form.render(outcome.hosts, &job.options)?;
     losses.extend(of_beside);
+    losses.extend(job.unknown);
     let mut diagnostics = outcome.diagnostics;
     diagnostics.merge(losses);
     streams.diagnostics(&diagnostics);
@@ -80,38 +86,62 @@ fn generate(job: Job<'_>, streams: &mut Streams<'_>) -> Result<Done, Error> {
         streams.refuse(&refusal);
         return Ok(Done::InputWrong);
     }
-    let beside = beside.map(|(rendered, path)| target(rendered, path)).transpose()?;
+    let beside = beside.map(|(rendered, path)| place(rendered, Some(path))).transpose()?;
     write(rendered, job.output, beside, streams)?;
     Ok(done)
+}
+
+/// The place of a rendered form.
+enum Place<'p> {
+    /// Files, which replace those that are there.
+    Files(Target),
+    /// A device, a FIFO or an open descriptor; `None` for standard output.
+    Stream(Option<&'p Path>, Vec<u8>),
+}
+
+fn place(rendered: Output, path: Option<&Path>) -> Result<Place<'_>, Error> {
+    let Some(path) = path else { return Ok(Place::Stream(None, shown(rendered))) };
+    if target::is_stream(path) {
+        let other = Some(path).filter(|it| !target::is_standard_output(it));
+        return Ok(Place::Stream(other, shown(rendered)));
+    }
+    Ok(Place::Files(match rendered {
+        Output::Directory(files) => write::below(path, files),
+        Output::Named(file) if target::is_directory(path) => write::below(path, vec![file]),
+        Output::Named(File { content, .. }) | Output::File(content) => write::at(path, content)?,
+    }))
 }
 
 fn write(
     rendered: Output,
     path: Option<&Path>,
-    beside: Option<Target>,
+    beside: Option<Place<'_>>,
     streams: &mut Streams<'_>,
 ) -> Result<(), Error> {
-    let Some(path) = path else {
-        write::write_all(beside.as_slice())?;
-        return streams.bytes(&shown(rendered));
-    };
-    let is_tree = matches!(rendered, Output::Directory(_));
-    let targets: Vec<Target> = [target(rendered, path)?].into_iter().chain(beside).collect();
+    let is_directory = matches!(rendered, Output::Directory(_));
+    let first = place(rendered, path)?;
+    let is_tree = is_directory && matches!(first, Place::Files(_));
+    let (mut targets, mut poured) = (Vec::new(), Vec::new());
+    for one in [first].into_iter().chain(beside) {
+        match one {
+            Place::Files(target) => targets.push(target),
+            Place::Stream(path, content) => poured.push((path, content)),
+        }
+    }
+    // A stream takes nothing back, so it comes after all that may fail as a whole.
     write::write_all(&targets)?;
+    for (path, content) in poured {
+        match path {
+            None => streams.bytes(&content)?,
+            Some(path) => target::pour(path, &content)?,
+        }
+    }
     if let Some(first) = targets.first().filter(|_| is_tree)
         && let Some(note) = target::others(first)?
     {
         streams.note(&note);
     }
     Ok(())
-}
-
-fn target(rendered: Output, path: &Path) -> Result<Target, Error> {
-    match rendered {
-        Output::Directory(files) => Ok(write::below(path, files)),
-        Output::Named(file) if target::is_directory(path) => Ok(write::below(path, vec![file])),
-        Output::Named(File { content, .. }) | Output::File(content) => write::at(path, content),
-    }
 }
 
 /// As one stream.

@@ -44,10 +44,13 @@ enum Drawing {
 
 pub(super) fn run(arguments: &ShowArguments, streams: &mut Streams<'_>) -> Result<Done, Error> {
     let mut hosts = source::load_for(&arguments.sources, Extent::Shown)?;
+    // A choice may be for a host that is not shown.
+    let unknown = arguments.bridge.verify_hosts(&hosts, &arguments.sources);
     arguments.selection.of(&arguments.sources).keep(&mut hosts);
     if let Some(request) = arguments.bridge.request() {
         hosts = derive::both_stages(hosts, &request);
     }
+    hosts.diagnostics.extend(unknown);
     streams.read(&hosts);
     // They are a field there, and the heading of a section.
     if !matches!(arguments.format, Drawing::Json | Drawing::Html) {

@@ -1,6 +1,9 @@
 //! The bridges to build, and the caller's choices.
 
 use nmgen_core::source::Host;
+use nmgen_document::diagnostic::Diagnostics;
+
+use crate::output::no_such_host;
 
 /// OVN-Kubernetes's bridge.
 pub const BR_EX: &str = "br-ex";
@@ -18,6 +21,23 @@ pub struct Request {
     pub second: Vec<Choice>,
     /// The cards of br-ex's uplink, a bond, become one of Open vSwitch.
     pub balance_slb: Option<BalanceSlb>,
+}
+
+impl Request {
+    /// An error for each choice for a host that the sources do not have.
+    pub fn verify(&self, hosts: &[Host], sources: &[String]) -> Diagnostics {
+        let hosts: Vec<&Host> = hosts.iter().collect();
+        let uplinks = self.uplinks.iter().map(|it| ("--uplink", it));
+        let choices = uplinks.chain(self.second.iter().map(|it| ("--br-ex1", it)));
+        let unknown = |(option, choice): (&str, &Choice)| {
+            let name = choice.host.as_deref()?;
+            let is_there = hosts.iter().any(|host| is_named(host, name));
+            let message = format!("there is no host {name}, which {option} names");
+            let remedy = format!("write {option} NAME");
+            (!is_there).then(|| no_such_host(message, &hosts, sources, &remedy))
+        };
+        choices.filter_map(unknown).collect()
+    }
 }
 
 /// The names in a topology with a bond of Open vSwitch, which is in a bridge of its own.
@@ -67,6 +87,11 @@ impl Wanted<'_> {
         let others = self.balance_slb.map(|it| [&*it.bridge, &it.bond, &it.patch, &it.peer]);
         std::iter::once(self.name).chain(others.into_iter().flatten()).collect()
     }
+}
+
+/// True for the host's full name, and for the short one.
+fn is_named(host: &Host, name: &str) -> bool {
+    host.name.as_deref() == Some(name) || host.short_name() == Some(name)
 }
 
 /// The choice for this host, else the one for all.

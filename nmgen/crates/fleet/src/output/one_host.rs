@@ -158,10 +158,19 @@ impl Selection<'_> {
     }
 
     fn report(&self, message: String, hosts: &[&Host], diagnostics: &mut Diagnostics) {
-        let diagnostic =
-            Diagnostic::new(NO_SUCH_HOST, message, Place::file(self.sources.join(" ")));
-        diagnostics.push(diagnostic.help(those_there(hosts)));
+        diagnostics.push(no_such_host(message, hosts, self.sources, "leave --host out"));
     }
+}
+
+/// An error about a name that no host has; the remedy is for hosts without names.
+pub(crate) fn no_such_host(
+    message: String,
+    hosts: &[&Host],
+    sources: &[String],
+    remedy: &str,
+) -> Diagnostic {
+    let place = Place::file(sources.join(" "));
+    Diagnostic::new(NO_SUCH_HOST, message, place).help(those_there(hosts, remedy))
 }
 
 pub(super) fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
@@ -190,10 +199,10 @@ fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&Named<'_>) -> bo
 }
 
 /// The names of the first hosts.
-fn those_there(hosts: &[&Host]) -> String {
+fn those_there(hosts: &[&Host], remedy: &str) -> String {
     let names: Vec<&str> = hosts.iter().filter_map(|host| host.name.as_deref()).collect();
     match names.is_empty() {
-        true => "no host here has a name; leave --host out".to_owned(),
+        true => format!("no host here has a name; {remedy}"),
         false => few(&names),
     }
 }

@@ -8,8 +8,10 @@ use nmgen_document::diagnostic::Diagnostic;
 use super::clusters::Claim;
 use super::found::Found;
 use super::installation;
-use super::manifest::{Manifest, items_mut};
+use super::manifest::{Manifest, items_mut, value_mut};
 use crate::source::hosts_directory::NO_HOSTS;
+
+const NETWORK: &str = "networkConfig";
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let (name, place) = manifest.metadata(root).unzip();
@@ -26,11 +28,13 @@ pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut
         found.without_hosts.push(Diagnostic::new(NO_HOSTS, message, place).help(help));
     }
     for node in items_mut(root, &["hosts"]) {
-        let host = Host {
-            role: manifest.role(node),
-            nics: manifest.nics(node, "interfaces"),
-            ..manifest.host(node, "hostname", Stage::Early)
+        let role = manifest.role(node);
+        // The installer wants addresses of all cards, and names of those that a document is about (its `agenthosts.go`).
+        let nics = match value_mut(node, NETWORK).is_some() {
+            true => manifest.nics(node, "interfaces"),
+            false => manifest.named_nics(node, "interfaces"),
         };
-        found.add(manifest.with_network(host, node, "networkConfig"));
+        let host = Host { role, nics, ..manifest.host(node, "hostname", Stage::Early) };
+        found.add(manifest.with_network(host, node, NETWORK));
     }
 }

@@ -312,10 +312,21 @@ impl<'a> Manifest<'a> {
 
     /// The network cards in a list.
     pub(super) fn nics(&mut self, node: &Node<'_>, key: &str) -> Vec<Nic> {
+        self.nics_with(&["name", "macAddress"], node, key)
+    }
+
+    /// Like [`Self::nics`], where no document refers to a card by its name: one without a name is left out.
+    pub(super) fn named_nics(&mut self, node: &Node<'_>, key: &str) -> Vec<Nic> {
+        let mut nics = self.nics_with(&["macAddress"], node, key);
+        nics.retain(|nic| nic.name.is_some());
+        nics
+    }
+
+    fn nics_with(&mut self, wanted: &[&str], node: &Node<'_>, key: &str) -> Vec<Nic> {
         let items = self.list(node, key).iter();
         items
             .filter_map(|item| {
-                for key in ["name", "macAddress"] {
+                for key in wanted {
                     if !item.entries().iter().any(|entry| entry.key.eq_ignore_ascii_case(key)) {
                         let place = self.key_place(item, None);
                         let help = "the MAC address identifies the NIC, which gets the name";

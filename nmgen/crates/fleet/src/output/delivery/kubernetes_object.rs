@@ -5,6 +5,8 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use serde_json::{Value, json};
 
+use crate::output::kubernetes_name::is_object_name;
+
 rules! {
     error NAME = "kubernetes-name";
 }
@@ -24,20 +26,14 @@ pub(super) fn metadata(name: &str, namespace: Option<&str>) -> Value {
     metadata
 }
 
-/// True for a valid Kubernetes name (RFC 1123 subdomain); any other is reported.
+/// True for the name of an object; any other is reported.
 pub(super) fn is_name(
     name: &str,
     what: &str,
     place: &Place,
     diagnostics: &mut Diagnostics,
 ) -> bool {
-    let is_inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    let is_label = |label: &str| {
-        label.starts_with(is_inner)
-            && label.ends_with(is_inner)
-            && label.chars().all(|c| is_inner(c) || c == '-')
-    };
-    let is_name = name.len() <= 200 && name.split('.').all(is_label);
+    let is_name = is_object_name(name);
     if !is_name {
         let message =
             format!("\"{}\" as {what} cannot name a Kubernetes object", name.escape_debug());
