@@ -65,8 +65,7 @@ pub(crate) enum Error {
     )]
     GivenUp { digest: Digest, count: u32, last: String },
     #[error(
-        "{count} attempts in a row ended with the agent: it was killed, or ended itself (`journalctl -u dayone-bridge` has the \
-         cause)"
+        "{count} attempts in a row ended with the agent: it was killed, or ended itself (`journalctl -u 'dayone*'` has the cause)"
     )]
     CutOff { count: u32 },
     #[error("this node has a document that is not decided yet: `dayone apply` comes first")]

@@ -106,6 +106,22 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
         assert_eq!(it.exit, 0, "{}", it.text());
         inside.wait_unit("kubelet.service", "active", SOON)?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
+
+        // An agent that ends in each attempt before it changes anything: the last good network carries the node.
+        inside.write(HOST_FILE, &wrong)?;
+        inside.sh("sed -i 's/^max-attempts = .*/max-attempts = 2/' /etc/dayone/dayone.toml")?;
+        for _ in 0..2 {
+            let killed = hold(&inside, "ready")?;
+            kill(&inside, &killed)?;
+        }
+        let again = start(&inside)?;
+        let it = outcome(&inside, Some(&again))?;
+        assert_eq!(it.exit, 3, "{}", it.text());
+        assert!(it.text().contains("2 attempts in a row ended with the agent"), "{}", it.text());
+        inside.wait_unit("dayone.service", "active", SOON)?;
+        let marks = inside.sh("ls /run/dayone")?;
+        assert!(!marks.contains("undecided") && !marks.contains("cut-off"), "{marks}");
+        assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })
 }

@@ -34,13 +34,13 @@ pub(crate) async fn attempt(paths: &Paths, stop: &watch::Receiver<bool>, caller:
     if caller == Caller::Person {
         return Box::pin(attempt_of(&run, caller)).await;
     }
-    let cut_off = marks::bridge_begins(paths);
+    let cut_off = marks::attempt_begins(&paths.bridge_cut_off());
     let most = run.settings.max_attempts;
     let ended = match most != 0 && cut_off >= most {
         true => leave_to_others(&run, cut_off).await,
         false => Box::pin(attempt_of(&run, caller)).await,
     };
-    marks::bridge_ends(paths);
+    marks::attempt_ends(&paths.bridge_cut_off());
     ended
 }
 

@@ -50,15 +50,31 @@ pub(crate) async fn attempt(
         Ok(run) => run,
         Err(error) => return Ended::Failed(error),
     };
+    if caller == Caller::Person {
+        return Box::pin(attempt_of(&run, extent, caller, 0)).await;
+    }
+    marks::undecided(paths);
+    let count = paths.cut_off();
+    let cut_off = marks::attempt_begins(&count);
+    let ended = Box::pin(attempt_of(&run, extent, caller, cut_off)).await;
+    marks::attempt_ends(&count);
+    ended
+}
+
+/// Tries once, after `cut_off` attempts in a row that ended with the agent.
+async fn attempt_of(run: &Run<'_>, extent: Extent, caller: Caller, cut_off: u32) -> Ended {
+    let paths = run.paths;
     let earlier = match caller {
-        Caller::Service => {
-            marks::undecided(paths);
-            None
-        }
+        Caller::Service => None,
         Caller::Person => StatusFile::load(paths).ok().flatten(),
     };
-    let error = match Box::pin(decide(&run, extent)).await {
-        Ok(success) => return ended_well(&run, success).await,
+    let most = run.settings.max_attempts;
+    let decided = match most != 0 && cut_off >= most {
+        true => Err(give_up(run, cut_off).await),
+        false => Box::pin(decide(run, extent)).await,
+    };
+    let error = match decided {
+        Ok(success) => return ended_well(run, success).await,
         Err(error) => error,
     };
     // A run by hand that was stopped before its change keeps the status of the run before it.
@@ -76,13 +92,13 @@ pub(crate) async fn attempt(
         true => None,
         false => {
             // A damaged copy is no way back, and a document that does not hold may stay for years.
-            Box::pin(mend_copies(&run)).await;
-            Box::pin(fall_back(&run, &error, extent)).await
+            Box::pin(mend_copies(run)).await;
+            Box::pin(fall_back(run, &error, extent)).await
         }
     };
     if let Some(Standing::InForce(success)) = standing {
         run.warn(&format!("the document is in force, after a failed attempt: {}", chain(&error)));
-        return ended_well(&run, success).await;
+        return ended_well(run, success).await;
     }
     run.status.update(|s| {
         s.last_good = standing.as_ref().map(ToString::to_string);
@@ -124,6 +140,18 @@ pub(crate) async fn attempt(
     let text = format!("{text}; the boot goes on: {why}");
     run.goes_on(&error, message_id::GOES_ON, text);
     Ended::GoesOn(error)
+}
+
+/// Leaves the document alone for once: the agent has ended in each attempt with it, and might for ever. The network of the last
+/// good one may carry the node meanwhile.
+async fn give_up(run: &Run<'_>, cut_off: u32) -> Error {
+    // The recovery may be where the agent ended.
+    if cut_off == run.settings.max_attempts
+        && let Err(error) = recover::online(run).await
+    {
+        return error;
+    }
+    Error::CutOff { count: cut_off }
 }
 
 /// Reports a success, and keeps the record true.

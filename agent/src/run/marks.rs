@@ -7,7 +7,9 @@
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
+//! | `naming` | a policy waits for a name that nodeip-configuration gives | end of boot | that unit, which does not wait then |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
+//! | `cut-off` | an attempt with a document begins | it ends, in any way but with the agent | the next attempt, which counts |
 //! | `bridge-cut-off` | an attempt at the bridge begins | it ends, in any way but with the agent | the next attempt, which counts |
 //! | `ended` | the end of a run or a check, after its other marks | `dayone health` looks | dayone-health.path starts that |
 //! | `ovn-remote-forgotten` | OVN's remote is cleared | end of boot | the next run, which leaves the remote alone |
@@ -33,9 +35,11 @@ pub(crate) fn undecided(paths: &Paths) {
 
 /// Early in boot: the boot waits for the network. After the first run has begun the mark is the runs'
 /// affair: a restart of dayone-recover.service must not hold back a boot that is decided. With
-/// dayone.service disabled or masked no run would ever remove it.
+/// dayone.service disabled or masked no run would ever remove it. Beside a kubelet that runs the boot is over: a package has just
+/// brought the agent, NetworkManager starts again, and dayone.service starts at the next boot only.
 pub(crate) fn undecided_at_boot(paths: &Paths) {
-    if !paths.status().exists() && is_agent_enabled(paths) {
+    let is_boot_over = paths.status().exists() || paths.control_group(KUBELET).exists();
+    if !is_boot_over && is_agent_enabled(paths) {
         undecided(paths);
     }
 }
@@ -46,6 +50,7 @@ pub(crate) fn is_agent_enabled(paths: &Paths) -> bool {
 }
 
 const AGENT: &str = "dayone.service";
+const KUBELET: &str = "kubelet.service";
 
 /// Whether the boot waits for the network.
 pub(crate) fn is_undecided(paths: &Paths) -> bool {
@@ -63,22 +68,22 @@ pub(crate) fn bridge_undecided(paths: &Paths) {
     set(&paths.bridge_undecided());
 }
 
-/// An attempt at the automatic bridge begins: the number of attempts in a row that ended with the agent before it.
-pub(super) fn bridge_begins(paths: &Paths) -> u32 {
-    let mark = paths.bridge_cut_off();
-    let text = durable::read(&mark).unwrap_or_else(|error| {
+/// A service's attempt begins: the number of attempts in a row that ended with the agent before it. `count` is
+/// [`Paths::cut_off`] or [`Paths::bridge_cut_off`].
+pub(super) fn attempt_begins(count: &Path) -> u32 {
+    let text = durable::read(count).unwrap_or_else(|error| {
         warn(Err(error));
         None
     });
     let text = text.map(|text| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default();
     let before: u32 = text.trim().parse().unwrap_or_default();
-    set_to(&mark, &before.saturating_add(1).to_string());
+    set_to(count, &before.saturating_add(1).to_string());
     before
 }
 
 /// The attempt has ended, and the agent goes on.
-pub(super) fn bridge_ends(paths: &Paths) {
-    clear(&paths.bridge_cut_off());
+pub(super) fn attempt_ends(count: &Path) {
+    clear(count);
 }
 
 /// Whether a unit waits for a mark to go.
@@ -255,6 +260,11 @@ mod tests {
         std::fs::write(paths.status(), "{}")?;
         undecided_at_boot(&paths);
         assert!(!is_undecided(&paths));
+        // Nor does one beside a kubelet, before any run.
+        std::fs::remove_file(paths.status())?;
+        std::fs::create_dir_all(paths.control_group(KUBELET))?;
+        undecided_at_boot(&paths);
+        assert!(!is_undecided(&paths));
         Ok(())
     }
 
@@ -262,9 +272,11 @@ mod tests {
     fn attempts_that_end_with_the_agent_are_counted() {
         let root = tempfile::tempdir().expect("a directory");
         let paths = Paths::new(root.path());
-        assert_eq!([0; 3].map(|_| bridge_begins(&paths)), [0, 1, 2]);
-        bridge_ends(&paths);
-        assert_eq!(bridge_begins(&paths), 0);
+        let count = paths.bridge_cut_off();
+        assert_eq!([0; 3].map(|_| attempt_begins(&count)), [0, 1, 2]);
+        assert_eq!(attempt_begins(&paths.cut_off()), 0);
+        attempt_ends(&count);
+        assert_eq!(attempt_begins(&count), 0);
     }
 
     #[test]

@@ -102,7 +102,7 @@ pub(crate) fn open_journal(paths: &Paths) -> Result<Open, Error> {
 }
 
 /// Counts a crash as a failure, so that the document is not tried for ever. Attempts at the automatic bridge are counted where they
-/// begin (`marks::bridge_begins`). Nothing tries a trial again.
+/// begin (`marks::attempt_begins`). Nothing tries a trial again.
 pub(crate) fn note(paths: &Paths, journal: &Journal) {
     let noted = match journal.kind {
         Kind::Bridge => return,

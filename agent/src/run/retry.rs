@@ -160,10 +160,17 @@ pub(crate) async fn repeat(
 /// Ends the time in which root alone may log in (pam_nologin(8)). With a network mount, systemd-user-sessions.service waits for the
 /// network, and with it each getty: on a node that waits for its network nobody could log in to mend it.
 async fn let_people_log_in() {
-    if let Err(error) = start_unit_out_of_turn("systemd-user-sessions.service").await {
-        tracing::warn!("logins may have to wait for the network: {}", chain(&error));
-    }
+    let started = start_unit_out_of_turn("systemd-user-sessions.service");
+    let why = match tokio::time::timeout(ANSWER, started).await {
+        Ok(Ok(())) => return,
+        Ok(Err(error)) => chain(&error),
+        Err(_) => "systemd does not answer".to_owned(),
+    };
+    tracing::warn!("logins may have to wait for the network: {why}");
 }
+
+/// The time for an answer of systemd: a bus that says nothing must not end the attempts.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// The time for an account of the wire: a silent VLAN or gateway takes the longest.
 const WIRE: Duration = Duration::from_secs(10);

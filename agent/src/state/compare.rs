@@ -11,7 +11,7 @@ mod settings;
 mod taps;
 mod value;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, net::IpAddr};
 
 use nmstate::{Interface, Interfaces, NetworkState, NmstateError, RouteRules, Routes};
 use serde_json::json;
@@ -107,8 +107,12 @@ fn hide_patch_ports(desired: &NetworkState, current: &mut NetworkState) {
 /// Compares servers and search domains in order, options in any order. An entry counts once: nmstate may write it into the profiles
 /// of two interfaces, and its state then shows it for each.
 fn holds_dns(desired: &NetworkState, current: &NetworkState) -> bool {
-    let want = desired.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
-    let have = current.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
+    let config = |state: &NetworkState| {
+        let mut config = state.dns.as_ref().and_then(|dns| dns.config.clone()).unwrap_or_default();
+        config.server.iter_mut().flatten().for_each(|server| *server = canonical(server));
+        config
+    };
+    let (want, have) = (config(desired), config(current));
     let is_purge = [&want.server, &want.search, &want.options]
         .iter()
         .all(|list| list.as_ref().is_none_or(Vec::is_empty));
@@ -126,6 +130,16 @@ fn holds_dns(desired: &NetworkState, current: &NetworkState) -> bool {
     same(&want.server, &have.server, false)
         && same(&want.search, &have.search, false)
         && same(&want.options, &have.options, true)
+}
+
+/// A name server in the one spelling that nmstate gives it (RFC 5952), with its zone.
+fn canonical(server: &str) -> String {
+    let (ip, zone) = server.split_once('%').map_or((server, None), |(ip, zone)| (ip, Some(zone)));
+    match (ip.parse::<IpAddr>(), zone) {
+        (Ok(ip), None) => ip.to_string(),
+        (Ok(ip), Some(zone)) => format!("{ip}%{zone}"),
+        (Err(_), _) => server.to_owned(),
+    }
 }
 
 /// The entries, each in its first place.

@@ -38,9 +38,12 @@ fn reference(iface: &Interface) -> Option<LinkRef> {
         return identity(iface).filter(|_| !iface.is_absent());
     }
     let is_by_name = matches!(base.identifier, None | Some(InterfaceIdentifier::Name));
-    let is_in_kernel =
-        !matches!(iface.iface_type(), InterfaceType::OvsBridge | InterfaceType::Ipsec);
-    (is_by_name && is_in_kernel).then(|| LinkRef::Name(iface.name().to_owned()))
+    (is_by_name && is_in_kernel(iface)).then(|| LinkRef::Name(iface.name().to_owned()))
+}
+
+/// Whether its name is one of the kernel, which no other interface there can have.
+pub(super) fn is_in_kernel(iface: &Interface) -> bool {
+    !matches!(iface.iface_type(), InterfaceType::OvsBridge | InterfaceType::Ipsec)
 }
 
 /// The address by which the document knows a card.

@@ -5,7 +5,7 @@ use nmstate::{
     RouteState,
 };
 
-use super::{names, parent};
+use super::{names, parent, rules};
 use crate::model::{OvsMap, OvsSetting};
 
 /// `desired`, which also removes everything only `previous` declares. `settings` are those of Open vSwitch at present: one with
@@ -26,6 +26,12 @@ pub(super) fn replacing(
         .map(str::to_owned)
         .chain(desired.interfaces.iter().filter_map(|i| parent(i).map(str::to_owned)))
         .collect();
+    // An absent one would stand in the place of the new one, which would be lost in silence. nmstate refuses another type than the
+    // current one.
+    let has_other_type = |old: &Interface| {
+        let mut new = desired.interfaces.iter().filter(|new| names::is_in_kernel(new));
+        names::is_in_kernel(old) && new.any(|new| new.name() == old.name())
+    };
     let gone: Vec<Interface> = previous
         .interfaces
         .iter()
@@ -36,6 +42,7 @@ pub(super) fn replacing(
                 .iter()
                 .any(|new| new.name() == old.name() && new.iface_type() == old.iface_type())
         })
+        .filter(|old| !has_other_type(old))
         .filter(|old| old.is_virtual() || !used.iter().any(|u| u == old.name()))
         .cloned()
         .collect();
@@ -52,12 +59,16 @@ pub(super) fn replacing(
     }
     let lost =
         |name: &Option<String>| name.as_ref().is_some_and(|n| gone.iter().any(|g| g.name() == n));
+    // nmstate takes routes that differ by the metric alone for one, and the current one stays.
+    let stays = |old: &RouteEntry, routes: &[RouteEntry]| {
+        routes.iter().any(|new| new == old && new.metric == old.metric)
+    };
     let mut routes = desired.routes.config.take().unwrap_or_default();
     let mut absent: Vec<RouteEntry> = Vec::new();
     for old in
         previous.routes.config.iter().flatten().filter(|r| r.state != Some(RouteState::Absent))
     {
-        if !routes.contains(old) && !lost(&old.next_hop_iface) {
+        if !stays(old, &routes) && !lost(&old.next_hop_iface) {
             let mut old = old.clone();
             old.state = Some(RouteState::Absent);
             absent.push(old);
@@ -67,7 +78,7 @@ pub(super) fn replacing(
     desired.routes.config = (!absent.is_empty()).then_some(absent);
     let mut rules = desired.rules.config.take().unwrap_or_default();
     for old in previous.rules.config.iter().flatten().filter(|r| r.state.is_none()) {
-        if !rules.contains(old) {
+        if !rules.iter().any(|new| rules::is_same(new, old)) {
             let mut old = old.clone();
             old.state = Some(RouteRuleState::Absent);
             rules.push(old);

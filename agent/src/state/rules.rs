@@ -3,6 +3,9 @@
 use nmstate::{NetworkState, RouteRuleEntry};
 use serde_json::{Map, Value};
 
+/// `RT_TABLE_MAIN`.
+const MAIN_TABLE: u32 = 254;
+
 /// Whether [`store_always`] has to see the current state.
 pub(super) fn needs_current(desired: &NetworkState) -> bool {
     let mut rules = added(desired).peekable();
@@ -42,6 +45,23 @@ fn has_priority(rule: &RouteRuleEntry) -> bool {
 fn is_like(rule: &RouteRuleEntry, current: &RouteRuleEntry) -> bool {
     let (rule, current) = (keys(rule), keys(current));
     rule.iter().all(|(key, value)| current.get(key) == Some(value))
+}
+
+/// Whether two rules of documents differ by their spelling alone: the length of a whole address, the family that an address tells,
+/// and the main table, which a rule without an action has.
+pub(super) fn is_same(one: &RouteRuleEntry, other: &RouteRuleEntry) -> bool {
+    let priority = |rule: &RouteRuleEntry| rule.priority.filter(|_| has_priority(rule));
+    let said = |rule: &RouteRuleEntry| {
+        let mut keys = keys(rule);
+        if rule.ip_from.is_some() || rule.ip_to.is_some() {
+            keys.remove("family");
+        }
+        if rule.action.is_none() {
+            keys.entry("route-table").or_insert_with(|| MAIN_TABLE.into());
+        }
+        keys
+    };
+    priority(one) == priority(other) && said(one) == said(other)
 }
 
 /// The selectors and the action: whole addresses have the length of their prefix in a current rule.

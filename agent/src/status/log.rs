@@ -3,8 +3,10 @@
 use std::{
     fs::File,
     io::{IsTerminal, Write as _},
+    os::unix::fs::OpenOptionsExt as _,
 };
 
+use nix::fcntl::OFlag;
 use tracing_subscriber::{
     Layer as _, field::MakeExt as _, filter::LevelFilter, fmt::format, layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
@@ -142,8 +144,11 @@ pub(crate) enum Tone {
 /// stderr. Coloured only on a terminal.
 pub(crate) fn console(tone: Tone, lines: &[String]) {
     if is_service() {
-        // A node without a console is normal; the journal has the full text.
-        if let Ok(mut file) = File::options().write(true).open("/dev/console") {
+        // A node without a console is normal; the journal has the full text. One that takes no byte, as a serial line which
+        // somebody has stopped or switched away, loses the lines: it must not hold the boot.
+        let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
+        let console = File::options().write(true).custom_flags(flags.bits()).open("/dev/console");
+        if let Ok(mut file) = console {
             let colour = is_coloured(&file);
             let _ = file.write_all(summary(tone, lines, colour).as_bytes());
         }

@@ -7,6 +7,8 @@ use super::value;
 
 /// Flags of a tunnel that the kernel sets by itself.
 const READ_ONLY_FLAGS: [&str; 3] = ["cap-xmit", "cap-rcv", "cap-per-packet"];
+/// IEEE 802.1Q.
+const MAX_VLAN: u64 = 4094;
 
 /// The part of `candidate`, a difference by `gen_diff()`, that also fails the verification.
 pub(super) fn lacking(
@@ -31,7 +33,9 @@ pub(super) fn lacking(
         .or_else(|| desired.interfaces.get_iface(name, InterfaceType::Unknown))
         .unwrap_or(candidate);
     let mut want = serde_json::to_value(sanitize_wanted(candidate.clone(), declared))?;
-    value::only_declared(&mut want, &serde_json::to_value(declared)?);
+    let mut stated = serde_json::to_value(declared)?;
+    add_other_names(&mut stated, &want);
+    value::only_declared(&mut want, &stated);
     // An adopted profile has a name of its own, and the document's name is one of the card's.
     let others = have.base_iface().alt_names.iter().flatten();
     let is_other = |name: &Value| others.clone().any(|other| *name == *other.name);
@@ -68,6 +72,19 @@ pub(super) fn lacking(
         whole.retain(|key, _| keys.contains(&key.as_str()) || left.remove(key).is_some());
     }
     serde_json::from_value(whole).map(Some)
+}
+
+/// Adds the names that nmstate has for keys which the document calls otherwise: ethtool's features, and a bridge's
+/// `group-forward-mask`.
+fn add_other_names(stated: &mut Value, want: &Value) {
+    if let Some(features) = stated.pointer_mut("/ethtool/feature").filter(|it| it.is_object()) {
+        features.clone_from(&want["ethtool"]["feature"]);
+    }
+    if let Some(Value::Object(options)) = stated.pointer_mut("/bridge/options")
+        && let Some(mask) = options.get("group-forward-mask").cloned()
+    {
+        options.insert("group-fwd-mask".to_owned(), mask);
+    }
 }
 
 /// Removes keys that only control how to apply or compare.
@@ -126,6 +143,7 @@ fn sanitize_wanted(mut want: Interface, declared: &Interface) -> Interface {
 
 /// Adds the defaults that nmstate omits when off or empty.
 fn fill_in_defaults(have: &mut Value) {
+    let kind = have["type"].clone();
     let maps = || json!({"external_ids": {}, "other_config": {}});
     value::default(have, "controller", json!(""));
     value::default(have, "mptcp", json!({}));
@@ -148,10 +166,26 @@ fn fill_in_defaults(have: &mut Value) {
     }
     for port in have["bridge"]["port"].as_array_mut().into_iter().flatten() {
         value::default(port, "vlan", json!({}));
+        if kind == InterfaceType::LinuxBridge.to_string() {
+            single_vlans(port);
+        }
         if port["link-aggregation"].is_object() {
             value::default(&mut port["link-aggregation"], "ovs-db", maps());
         }
     }
+}
+
+/// VLANs of a trunk, each by itself: so nmstate applies those of a Linux bridge. The kernel's state has ranges.
+fn single_vlans(port: &mut Value) {
+    let Some(Value::Array(tags)) = port.pointer_mut("/vlan/trunk-tags") else { return };
+    let single = |tag: Value| match (&tag["id-range"]["min"], &tag["id-range"]["max"]) {
+        (Value::Number(min), Value::Number(max)) => {
+            let ends = (min.as_u64().unwrap_or_default(), max.as_u64().unwrap_or_default());
+            (ends.0..=ends.1.min(MAX_VLAN)).map(|id| json!({"id": id})).collect()
+        }
+        _ => vec![tag],
+    };
+    *tags = std::mem::take(tags).into_iter().flat_map(single).collect();
 }
 
 /// Unlisted addresses belong to other programs (keepalived), unless the document sets

@@ -311,6 +311,46 @@ fn each_key_of_a_route_and_of_a_rule_is_compared() -> Result {
     Ok(())
 }
 
+/// nmstate applies each VLAN by itself; the kernel has ranges of them, and settings of a port that the document leaves out.
+#[test]
+fn trunks_of_a_linux_bridge_hold_in_ranges() -> Result {
+    let bridge = |tags: &str, more: &str| {
+        format!(
+            "interfaces:\n- {{name: eno1, type: ethernet, state: up}}\n\
+             - {{name: br-vm, type: linux-bridge, state: up, bridge: {{port: [{{name: eno1{more}, \
+             vlan: {{mode: trunk, trunk-tags: [{tags}]}}}}]}}}}\n"
+        )
+    };
+    let (range, stp) = ("{id-range: {min: 2, max: 4094}}", ", stp-hairpin-mode: false");
+    let current = |tags: &str| bridge(tags, stp);
+    assert!(holds(&bridge(range, ""), &current(range))?);
+    let short = "{id-range: {min: 101, max: 102}}, {id: 105}";
+    assert!(holds(&bridge("{id: 101}, {id: 102}, {id: 105}", ""), &current(short))?);
+    assert!(!holds(&bridge("{id: 101}, {id: 102}, {id: 106}", ""), &current(short))?);
+    assert!(!holds(&bridge(range, ""), &current("{id-range: {min: 2, max: 4093}}"))?);
+    Ok(())
+}
+
+#[test]
+fn keys_with_two_names_are_compared_by_either() -> Result {
+    let feature = |key: &str, is_on| card(&format!("ethtool: {{feature: {{{key}: {is_on}}}}}"));
+    for key in ["rx-checksum", "rx-checksumming"] {
+        assert!(holds(&feature(key, true), &feature("rx-checksum", true))?, "{key}");
+        assert!(!holds(&feature(key, false), &feature("rx-checksum", true))?, "{key}");
+    }
+    let mask = |key: &str, value: u16| {
+        format!(
+            "interfaces:\n- {{name: br-vm, type: linux-bridge, state: up, \
+             bridge: {{options: {{{key}: {value}}}, port: []}}}}\n"
+        )
+    };
+    for key in ["group-fwd-mask", "group-forward-mask"] {
+        assert!(holds(&mask(key, 8), &mask("group-fwd-mask", 8))?, "{key}");
+        assert!(!holds(&mask(key, 8), &mask("group-fwd-mask", 0))?, "{key}");
+    }
+    Ok(())
+}
+
 /// The kernel keeps no interface of an IPv4 route that drops packets.
 #[test]
 fn an_absent_route_that_drops_packets_is_there_without_its_interface() -> Result {
@@ -354,6 +394,11 @@ fn name_servers_that_the_document_leaves_out_may_be_there() -> Result {
     );
     assert!(holds(&dns("server: [192.0.2.1, 192.0.2.2], search: [example.org]"), &twice)?);
     assert!(!holds(&dns("server: [192.0.2.2, 192.0.2.1]"), &twice)?);
+    // nmstate's spelling of an address.
+    let spelled = |server: &str| dns(&format!("server: ['{server}'], search: [example.org]"));
+    let once_more = dns("server: ['2001:db8::53', '2001:db8::53'], search: [example.org]");
+    assert!(holds(&spelled("2001:DB8:0::53"), &once_more)?);
+    assert!(!holds(&spelled("2001:DB8::54"), &once_more)?);
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub(super) fn holds(want: &Value, have: &Value) -> bool {
             want.len() == have.len()
                 && want.iter().all(|want| {
                     let place = rest.iter().position(|have| holds(want, have));
-                    place.map(|place| rest.swap_remove(place)).is_some()
+                    place.map(|place| rest.remove(place)).is_some()
                 })
         }
         (want, have) => want == have,
