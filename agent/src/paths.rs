@@ -217,11 +217,6 @@ impl Paths {
         self.under("/run/dayone/bridge-undecided")
     }
 
-    /// Mark: a policy waits for the name that another unit gives a link.
-    pub(crate) fn naming(&self) -> PathBuf {
-        self.under("/run/dayone/naming")
-    }
-
     /// The number of attempts with a document in this boot that ended with the agent.
     pub(crate) fn cut_off(&self) -> PathBuf {
         self.under("/run/dayone/cut-off")

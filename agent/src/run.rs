@@ -307,6 +307,8 @@ pub(crate) fn refused(error: &Error) {
 fn fault_of(error: &Error) -> Fault {
     match (error, error.exit()) {
         (Error::GivenUp { .. }, _) => Fault::GivenUp,
+        // Its attempts changed nothing that is not undone.
+        (Error::CutOff { .. }, _) => Fault::Untouched,
         (Error::Transaction(Failure::NotRecorded { .. }), _) => Fault::NotRecorded,
         (_, Exit::RolledBack) => Fault::RolledBack,
         (_, Exit::RollBackFailed) => Fault::RollBackFailed,

@@ -110,6 +110,10 @@ fn killed_in_each_phase_and_started_again() -> Result<(), Error> {
         // An agent that ends in each attempt before it changes anything: the last good network carries the node.
         inside.write(HOST_FILE, &wrong)?;
         inside.sh("sed -i 's/^max-attempts = .*/max-attempts = 2/' /etc/dayone/dayone.toml")?;
+        // systemd's own start comes later than the case's.
+        let later = "mkdir -p /run/systemd/system/dayone.service.d; cd /run/systemd/system/dayone.service.d; \
+                     printf '[Service]\\nRestartSec=300\\n' >later.conf; systemctl daemon-reload";
+        inside.sh(later)?;
         for _ in 0..2 {
             let killed = hold(&inside, "ready")?;
             kill(&inside, &killed)?;

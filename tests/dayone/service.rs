@@ -191,33 +191,21 @@ fn repair_by_hand_starts_kubelet_with_systemd_252() -> Result<(), Error> {
     repair_starts_kubelet(node(&wrong_gateway()).systemd252())
 }
 
-/// As nodeip-configuration: it records the node's address once in a boot.
-const NODE_IP: &str = "[Unit]\nBefore=kubelet-dependencies.target\n[Service]\nType=oneshot\nRemainAfterExit=yes\n\
-    ExecStart=/bin/sh -c 'ip -4 -oneline address >/run/lab-node-ip'\n";
-
 #[tests::case]
 fn crash_does_not_start_kubelet_with_systemd_252() -> Result<(), Error> {
     let lab = Lab::open()?;
-    let node_ip = "nodeip-configuration.service";
-    let node = node(&wrong_gateway())
-        .systemd252()
-        .unit(node_ip, NODE_IP)
-        .required_by(node_ip, "kubelet-dependencies.target");
-    lab.run(node, &Peer::new(), |case| {
+    lab.run(node(&wrong_gateway()).systemd252(), &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 3);
         inside.kill("dayone.service")?;
-        // Units after the agent start; kubelet does not, and nobody records an address that is not final.
+        // Units after the agent start; kubelet does not.
         inside.wait_unit("dayone-wait.service", "activating", SOON)?;
-        inside.wait_unit(node_ip, "activating", SOON)?;
         assert!(!kubelet_ran(&inside)?);
         inside.write(HOST_FILE, &Document::new().text())?;
         // The next agent finds the transaction; kubelet is not requested again.
         inside.wait_unit("kubelet.service", "active", ATTEMPT)?;
         assert!(inside.read(APPLIED)?.is_some());
-        let recorded = inside.read("/run/lab-node-ip")?.unwrap_or_default();
-        assert!(recorded.contains(&format!(" br-ex    inet {ADDRESS}/")), "{recorded}");
         assert!(case.peer().pings(ADDRESS, SOON)?);
         Ok(())
     })

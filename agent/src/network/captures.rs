@@ -12,8 +12,6 @@ use super::{
 };
 use crate::{
     client::dbus::bring_forward,
-    durable,
-    paths::Paths,
     state::{Parsed, State},
 };
 
@@ -35,7 +33,7 @@ pub(super) async fn captured(
     }
     let mut changes = Changes::of_both(&net.bus).await?;
     if parsed.captures_alternative_names() {
-        name_links(net.paths).await;
+        name_links().await;
     }
     let complete = wait_for(&mut changes, async || {
         let current = State::retrieve().await?;
@@ -52,10 +50,7 @@ pub(super) async fn captured(
 
 /// Has the units run now that name links: a policy that captures such a name cannot be resolved before, and would keep them waiting
 /// for itself.
-async fn name_links(paths: &Paths) {
-    if let Err(error) = durable::write(&paths.naming(), b"", 0o644) {
-        tracing::warn!("{}", chain(&error));
-    }
+async fn name_links() {
     for unit in NAMING {
         match bring_forward(unit).await {
             Ok(true) => {

@@ -145,13 +145,19 @@ async fn attempt_of(run: &Run<'_>, extent: Extent, caller: Caller, cut_off: u32)
 /// Leaves the document alone for once: the agent has ended in each attempt with it, and might for ever. The network of the last
 /// good one may carry the node meanwhile.
 async fn give_up(run: &Run<'_>, cut_off: u32) -> Error {
-    // The recovery may be where the agent ended.
-    if cut_off == run.settings.max_attempts
-        && let Err(error) = recover::online(run).await
-    {
-        return error;
+    let chosen = async {
+        // A network half made proves nothing of the last good one.
+        let record = recover::online(run).await?;
+        choose(run, &record).await
+    };
+    match Box::pin(chosen).await {
+        Ok(Some(_)) => {
+            marks::chosen(run.paths);
+            Error::CutOff { count: cut_off }
+        }
+        Ok(None) => Error::CutOff { count: cut_off },
+        Err(error) => error,
     }
-    Error::CutOff { count: cut_off }
 }
 
 /// Reports a success, and keeps the record true.

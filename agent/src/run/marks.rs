@@ -7,7 +7,6 @@
 //! | `in-force` | a document is in force | end of boot | ovs-configuration keeps off |
 //! | `bridge-of-document` | a document is in force | its file is gone, or `dayone bridge` ends well | dayone-bridge keeps off |
 //! | `owns-bridge` | `dayone bridge` begins | end of boot | ovs-configuration keeps off |
-//! | `naming` | a policy waits for a name that nodeip-configuration gives | end of boot | that unit, which does not wait then |
 //! | `bridge-undecided` | `dayone bridge` begins | br-ex is there | dayone-wait waits |
 //! | `cut-off` | an attempt with a document begins | it ends, in any way but with the agent | the next attempt, which counts |
 //! | `bridge-cut-off` | an attempt at the bridge begins | it ends, in any way but with the agent | the next attempt, which counts |

@@ -1,5 +1,8 @@
 //! Routing rules that exist already.
 
+use std::net::IpAddr;
+
+use ipnet::IpNet;
 use nmstate::{NetworkState, RouteRuleEntry};
 use serde_json::{Map, Value};
 
@@ -56,12 +59,24 @@ pub(super) fn is_same(one: &RouteRuleEntry, other: &RouteRuleEntry) -> bool {
         if rule.ip_from.is_some() || rule.ip_to.is_some() {
             keys.remove("family");
         }
+        for key in ["ip-from", "ip-to"] {
+            if let Some(Value::String(prefix)) = keys.get_mut(key) {
+                *prefix = canonical(prefix);
+            }
+        }
         if rule.action.is_none() {
             keys.entry("route-table").or_insert_with(|| MAIN_TABLE.into());
         }
         keys
     };
     priority(one) == priority(other) && said(one) == said(other)
+}
+
+/// An address or a network in the one spelling of RFC 5952.
+fn canonical(prefix: &str) -> String {
+    let network = prefix.parse::<IpNet>().map(|it| it.to_string()).ok();
+    let address = || prefix.parse::<IpAddr>().map(|it| it.to_string()).ok();
+    network.or_else(address).unwrap_or_else(|| prefix.to_owned())
 }
 
 /// The selectors and the action: whole addresses have the length of their prefix in a current rule.

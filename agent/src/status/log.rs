@@ -3,10 +3,11 @@
 use std::{
     fs::File,
     io::{IsTerminal, Write as _},
-    os::unix::fs::OpenOptionsExt as _,
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
-use nix::fcntl::OFlag;
 use tracing_subscriber::{
     Layer as _, field::MakeExt as _, filter::LevelFilter, fmt::format, layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
@@ -144,18 +145,33 @@ pub(crate) enum Tone {
 /// stderr. Coloured only on a terminal.
 pub(crate) fn console(tone: Tone, lines: &[String]) {
     if is_service() {
-        // A node without a console is normal; the journal has the full text. One that takes no byte, as a serial line which
-        // somebody has stopped or switched away, loses the lines: it must not hold the boot.
-        let flags = OFlag::O_NONBLOCK | OFlag::O_NOCTTY;
-        let console = File::options().write(true).custom_flags(flags.bits()).open("/dev/console");
-        if let Ok(mut file) = console {
-            let colour = is_coloured(&file);
-            let _ = file.write_all(summary(tone, lines, colour).as_bytes());
-        }
+        let lines = lines.to_vec();
+        // A node without a console is normal; the journal has the full text.
+        within(CONSOLE, move || {
+            if let Ok(mut file) = File::options().write(true).open("/dev/console") {
+                let colour = is_coloured(&file);
+                let _ = file.write_all(summary(tone, &lines, colour).as_bytes());
+            }
+        });
     } else {
         let mut stderr = std::io::stderr();
         let colour = is_coloured(&stderr);
         let _ = stderr.write_all(summary(tone, lines, colour).as_bytes());
+    }
+}
+
+/// A console that takes no byte, as a serial line which somebody has stopped or switched away, must not hold the boot.
+const CONSOLE: Duration = Duration::from_secs(2);
+
+/// Waits for the end of `work`, and leaves it alone after `bound`.
+fn within(bound: Duration, work: impl FnOnce() + Send + 'static) {
+    let (ended, end) = mpsc::channel();
+    let work = move || {
+        work();
+        drop(ended);
+    };
+    if thread::Builder::new().spawn(work).is_ok() {
+        let _: Result<(), _> = end.recv_timeout(bound);
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn is_directory(path: &Path) -> bool {
 /// The most links on the way to a file, as the kernel has it.
 const MOST_LINKS: usize = 40;
 
-/// True for what is written into and never replaced: a device, a FIFO, a socket; and an open descriptor, such as /dev/stdout, even
+/// True for what is written into and never replaced: a device, a FIFO; and an open descriptor, such as /dev/stdout, even
 /// with a file behind it.
 pub(super) fn is_stream(path: &Path) -> bool {
     match fs::metadata(path) {

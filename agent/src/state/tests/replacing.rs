@@ -98,6 +98,14 @@ fn a_route_of_another_metric_goes_and_a_rule_of_another_spelling_stays() -> Resu
              route-rules: {{config: [{{{rule}}}]}}\n"
         )
     };
+    let rules_of = |new: &str, old: &str| -> Result<_> {
+        let state = replaced(&document(100, new), &document(100, old))?;
+        Ok(absent(&state, "/route-rules/config", "ip-from").len())
+    };
+    let long = "ip-from: '2001:DB8:0::1/128'";
+    assert_eq!(rules_of("ip-from: '2001:db8::1'", long)?, 0);
+    assert_eq!(rules_of("ip-from: '2001:db8::/64'", "ip-from: '2001:DB8:0::/64'")?, 0);
+    assert_eq!(rules_of("ip-from: '2001:db8::2'", long)?, 1);
     let old = document(100, "ip-from: 192.0.2.10, route-table: 254");
     for (metric, rule, routes, rules) in [
         (100, "ip-from: 192.0.2.10/32", 0, 0),
