@@ -38,29 +38,3 @@ fn comments_are_not_too_wide() {
     }
     assert!(wide.is_empty(), "{wide:?}");
 }
-
-/// Words before which a reader does not know yet what a comment is about.
-const LATE: [&str; 6] = ["What", "Of", "Those", "The same", "That of", "Whose"];
-
-/// The first line of each paragraph counts: later ones may begin anywhere in a sentence.
-#[tests::case]
-fn comments_begin_with_the_noun() {
-    let is_late = |comment: &str| {
-        let mut behind = LATE.iter().filter_map(|words| comment.strip_prefix(words));
-        behind.any(|rest| !rest.starts_with(char::is_alphanumeric))
-    };
-    let mut found = Vec::new();
-    for path in sources() {
-        let text = fs::read_to_string(&path).unwrap();
-        let mut is_first = true;
-        for (number, line) in text.lines().enumerate() {
-            let comment = line.trim_start().strip_prefix("//");
-            let comment = comment.map(|rest| rest.trim_start_matches(['/', '!']).trim());
-            if is_first && comment.is_some_and(is_late) {
-                found.push(format!("{}:{}", path.display(), number + 1));
-            }
-            is_first = comment.is_none_or(str::is_empty);
-        }
-    }
-    assert!(found.is_empty(), "{found:#?}");
-}
