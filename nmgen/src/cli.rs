@@ -33,7 +33,7 @@ use clap::error::ErrorKind;
 pub use self::arguments::command;
 use nmgen_document::format::printable_lines;
 
-use self::arguments::{Arguments, Command, NmcArguments, NmstatectlArguments};
+use self::arguments::{Arguments, Command, NmstatectlArguments};
 use self::done::Done;
 use self::general::GeneralArguments;
 pub use self::streams::Streams;
@@ -89,7 +89,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, streams: &mut Streams<
 enum Name {
     Nmgen,
     Nmstatectl,
-    Nmc,
 }
 
 impl Name {
@@ -97,7 +96,6 @@ impl Name {
         let name = arguments.first().map(Path::new).and_then(Path::file_name);
         match name.and_then(OsStr::to_str) {
             Some("nmstatectl") => Self::Nmstatectl,
-            Some("nmc") => Self::Nmc,
             _ => Self::Nmgen,
         }
     }
@@ -107,7 +105,6 @@ impl Name {
 fn parse(name: Name, arguments: &[OsString]) -> Result<(Command, GeneralArguments), clap::Error> {
     let Arguments { general, command } = match name {
         Name::Nmstatectl => return NmstatectlArguments::try_parse_from(arguments)?.command(),
-        Name::Nmc => return NmcArguments::try_parse_from(arguments)?.command(),
         Name::Nmgen => Arguments::try_parse_from(arguments)?,
     };
     let verified = match &command {

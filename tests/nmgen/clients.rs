@@ -1,8 +1,7 @@
-//! The programs that call nmstatectl or nmc, with their command lines, environment and ways to read: `nmgen/doc/clients.md`.
+//! The programs that call nmstatectl, with their command lines, environment and ways to read: `nmgen/doc/clients.md`.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -17,9 +16,7 @@ struct Image(tempfile::TempDir);
 impl Image {
     fn new() -> Self {
         let image = tempfile::tempdir().unwrap();
-        for name in ["nmstatectl", "nmc"] {
-            symlink(program::nmgen(), image.path().join(name)).unwrap();
-        }
+        symlink(program::nmgen(), image.path().join("nmstatectl")).unwrap();
         Self(image)
     }
 
@@ -220,73 +217,4 @@ fn validate_has_nmstatectls_options_and_prints_no_secret() {
     let refused = image.run("nmstatectl", &["validate", "--current", file, file], "");
     assert_eq!((refused.status.code(), &*refused.stdout), (Some(2), &b""[..]));
     assert!(text(&refused.stderr).contains("install nmstate for --current"));
-}
-
-/// The fields of an object of nmc's, which its own types have, and no other.
-fn has_fields(object: &Value, fields: &[&str]) {
-    let found: BTreeSet<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(found, fields.iter().copied().collect(), "{object}");
-}
-
-/// `nmc generate --config-dir … --output-dir …`; the node's own nmc applies the directory.
-#[tests::case]
-fn edge_image_builder_gets_the_directory_that_nmc_apply_reads() {
-    let image = Image::new();
-    let input = image.path().join("network");
-    fs::create_dir(&input).unwrap();
-    for name in ["master-0.yaml", "worker-0.yaml"] {
-        let source = program::root().join("tests/fixtures/sources/nmc").join(name);
-        fs::copy(source, input.join(name)).unwrap();
-    }
-    let output = image.path().join("combustion/network");
-    let arguments = [
-        "generate",
-        "--config-dir",
-        input.to_str().unwrap(),
-        "--output-dir",
-        output.to_str().unwrap(),
-    ];
-    let done = image.run("nmc", &arguments, "");
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    let map = fs::read(output.join("host_config.yaml")).unwrap();
-    let hosts: Vec<Value> = serde_yaml::from_slice(&map).unwrap();
-    let names: Vec<&str> = hosts.iter().map(|it| it["hostname"].as_str().unwrap()).collect();
-    assert_eq!(names, ["master-0", "worker-0"]);
-    for host in &hosts {
-        has_fields(host, &["hostname", "interfaces"]);
-        let mut listed = BTreeSet::new();
-        for interface in host["interfaces"].as_array().unwrap() {
-            let fields = ["logical_name", "connection_ids", "interface_type", "mac_address"];
-            let is_card = interface["interface_type"] == "ethernet";
-            has_fields(interface, if is_card { &fields } else { &fields[..3] });
-            let ids = interface["connection_ids"].as_array().unwrap();
-            assert!(!ids.is_empty(), "{interface}");
-            listed.extend(ids.iter().map(|id| format!("{}.nmconnection", id.as_str().unwrap())));
-        }
-        let entries = fs::read_dir(output.join(host["hostname"].as_str().unwrap())).unwrap();
-        let found: BTreeSet<String> =
-            entries.map(|it| it.unwrap().file_name().into_string().unwrap()).collect();
-        assert_eq!(found, listed, "{host}");
-    }
-    // A card that `nmc apply` could not find.
-    let document = fs::read_to_string(input.join("worker-0.yaml")).unwrap();
-    let document = document.replacen("mac-address", "description", 1);
-    fs::write(input.join("worker-0.yaml"), document).unwrap();
-    let refused = image.run("nmc", &arguments, "");
-    assert_eq!(refused.status.code(), Some(2));
-    assert!(text(&refused.stderr).contains("error[nic-without-mac]"));
-    // One document for all nodes has no map.
-    for name in ["master-0.yaml", "worker-0.yaml"] {
-        fs::remove_file(input.join(name)).unwrap();
-    }
-    let all = "interfaces: [{name: eth0, type: ethernet, state: up, ipv4: {enabled: true, dhcp: true}}]\n";
-    fs::write(input.join("_all.yaml"), all).unwrap();
-    fs::remove_dir_all(&output).unwrap();
-    let done = image.run("nmc", &arguments, "");
-    assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
-    assert!(output.join("_all/eth0.nmconnection").exists());
-    assert!(!output.join("host_config.yaml").exists());
-    let apply = image.run("nmc", &["apply", "--config-dir", output.to_str().unwrap()], "");
-    assert_eq!(apply.status.code(), Some(2));
-    assert!(text(&apply.stderr).contains("nmc itself applies the directory on the node"));
 }

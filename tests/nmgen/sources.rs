@@ -83,7 +83,6 @@ fn no_nic(_: usize) -> Nics {
 
 const SOURCES: &[Told] = &[
     Told { source: "hosts", stage: Stage::Any, has_roles: false, nics: no_nic },
-    Told { source: "nmc", stage: Stage::Any, has_roles: false, nics: both_nics },
     Told { source: "install-config.yaml", stage: Stage::Early, has_roles: true, nics: boot_nic },
     Told { source: "agent-config.yaml", stage: Stage::Early, has_roles: true, nics: both_nics },
     Told { source: "bare-metal-hosts.yaml", stage: Stage::Early, has_roles: false, nics: boot_nic },
@@ -125,7 +124,7 @@ fn every_source_gives_the_same_hosts() {
 
 #[tests::case]
 fn the_document_for_all_nodes_is_there_where_a_source_can_have_one() {
-    for source in ["hosts", "nmc", "machine-configs.yaml"] {
+    for source in ["hosts", "machine-configs.yaml"] {
         let found = hosts(source);
         let cluster: Vec<&Host> = found.iter().filter(|host| host.is_cluster()).collect();
         assert_eq!(cluster.len(), 1, "{source}");

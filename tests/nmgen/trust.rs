@@ -108,7 +108,7 @@ fn said<W: AsRef<OsStr>>(directory: &Path, arguments: &[W]) -> Said {
             let output = Command::new(program::dayone()).args(&arguments[1..]).output().unwrap();
             return Said { output: output.stdout, messages: output.stderr };
         }
-        Some("nmstatectl" | "nmc") => {}
+        Some("nmstatectl") => {}
         _ => arguments.insert(0, "nmgen".into()),
     }
     program::said(&arguments).unwrap()
@@ -137,7 +137,7 @@ fn trace<'t>(text: &'t [u8], marker: &str) -> Option<&'t str> {
 fn no_command_shows_a_secret() {
     let place = tempfile::tempdir().unwrap();
     let at = place.path();
-    for tree in ["before/a", "after/a", "nmc-out"] {
+    for tree in ["before/a", "after/a"] {
         fs::create_dir_all(at.join(tree)).unwrap();
     }
     let mut faults = Vec::new();
@@ -165,7 +165,6 @@ fn no_command_shows_a_secret() {
         (&["gc", "a.yml"], false),
         (&["nmstatectl", "validate", "a.yml"], true),
         (&["nmstatectl", "gc", "a.yml"], false),
-        (&["nmc", "generate", "--config-dir", "after/a", "--output-dir", "nmc-out"], true),
         (&["dayone", "check", "--document", "a.yml"], true),
         (&["dayone", "check", "--format", "json", "--document", "a.yml"], true),
     ];
@@ -177,7 +176,6 @@ fn no_command_shows_a_secret() {
         (&["generate", "--to", "policy", "a.yml"], false),
         (&["generate", "--to", "bmh-secret", "a.yml"], false),
         (&["generate", "--to", "nmstateconfig", "a.yml"], false),
-        (&["generate", "--to", "nmc", "-o", "nmc-out", "after/a"], true),
     ];
     fs::write(at.join("none.yml"), "interfaces:\n- {name: eth0, type: ethernet}\n").unwrap();
     for interface in INTERFACES {
@@ -187,8 +185,8 @@ fn no_command_shows_a_secret() {
                 fs::write(at.join("a.yml"), &text).unwrap();
                 let other = document.replace("VALUE", "83517246other");
                 fs::write(at.join("b.yml"), &other).unwrap();
-                fs::write(at.join("before/a/worker-0.yaml"), &other).unwrap();
-                fs::write(at.join("after/a/worker-0.yaml"), &text).unwrap();
+                fs::write(at.join("before/a/worker-0.yml"), &other).unwrap();
+                fs::write(at.join("after/a/worker-0.yml"), &text).unwrap();
                 // Every command for the plain document, and the checks for one with faults.
                 let (of, forms) = match number {
                     0 => (commands, other_forms),
@@ -323,14 +321,12 @@ fn a_link_out_of_the_directory_is_told_and_not_read() {
     let place = tempfile::tempdir().unwrap();
     let at = place.path();
     fs::create_dir_all(at.join("hosts")).unwrap();
-    fs::create_dir_all(at.join("nmc")).unwrap();
     fs::create_dir_all(at.join("tree/host0")).unwrap();
     fs::write(at.join("outside.yml"), "s3cretmarker: 1\n").unwrap();
     let environment = Path::new("/proc/self/environ");
     for (file, to) in [
         ("hosts/worker-0.yml", Path::new("../outside.yml")),
         ("hosts/worker-1.yml", environment),
-        ("nmc/worker-0.yaml", environment),
         ("tree/host0/worker-0.yaml", environment),
         ("tree/host1", at),
     ] {
@@ -338,7 +334,7 @@ fn a_link_out_of_the_directory_is_told_and_not_read() {
     }
     fs::write(at.join("tree/host0/mac_interface.ini"), "52:54:00:00:00:01=eth0\n").unwrap();
     fs::write(at.join("mac_interface.ini"), "s3cretmarker\n").unwrap();
-    for (source, count) in [("hosts", 2), ("nmc", 1), ("tree", 3)] {
+    for (source, count) in [("hosts", 2), ("tree", 3)] {
         for command in ["check", "show"] {
             let output = Command::new(program::nmgen())
                 .args([command, source])

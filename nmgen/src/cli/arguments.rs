@@ -66,8 +66,8 @@ manifests (Secret, BareMetalHost, NMStateConfig,
 ClusterInstance, SiteConfig, MachineConfig,
 NodeNetworkConfigurationPolicy, also in a policy of Open
 Cluster Management, NodeNetworkState), networkConfig alone,
-a tree of assisted-service, an nmc directory; as facts of
-hosts HardwareData, Agent, a file of `dayone collect`";
+a tree of assisted-service; as facts of hosts HardwareData,
+Agent, a file of `dayone collect`";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///
@@ -186,54 +186,6 @@ impl NmstatectlArguments {
                 let message = format!(
                     "this is nmgen in the place of nmstatectl: it has `gc`, `validate` and `version`, and no `{name}`; install \
                      nmstate for all others"
-                );
-                Err(<Self as CommandFactory>::command()
-                    .error(ErrorKind::InvalidSubcommand, message))
-            }
-        }
-    }
-}
-
-/// In the place of SUSE's nm-configurator, in a pipeline that builds images.
-#[derive(Debug, Parser)]
-#[command(name = "nmc", version, max_term_width = 80)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
-pub(super) struct NmcArguments {
-    #[command(subcommand)]
-    command: NmcCommand,
-}
-
-#[derive(Debug, Subcommand)]
-enum NmcCommand {
-    /// Generate the profiles of all nodes
-    Generate {
-        /// The directory with a document a node, or with _all.yaml
-        #[arg(long, value_name = "CONFIG-DIR")]
-        config_dir: String,
-        /// The directory of the profiles and of host_config.yaml
-        #[arg(long, value_name = "OUTPUT-DIR", default_value = "_out")]
-        output_dir: String,
-    },
-    #[command(external_subcommand)]
-    Other(Vec<OsString>),
-}
-
-impl NmcArguments {
-    /// The call of nmgen's own that does it.
-    pub(super) fn command(self) -> Result<(Command, GeneralArguments), clap::Error> {
-        match self.command {
-            NmcCommand::Generate { config_dir, output_dir } => {
-                let words = ["nmgen", "generate", "--to", "nmc", "-o"].map(str::to_owned);
-                // A path with a slash at its end is a directory's.
-                let own = [output_dir + "/", "--".to_owned(), config_dir];
-                let own = Arguments::try_parse_from(words.into_iter().chain(own))?;
-                Ok((own.command, own.general))
-            }
-            NmcCommand::Other(words) => {
-                let name = words.first().map(|word| word.to_string_lossy()).unwrap_or_default();
-                let message = format!(
-                    "this is nmgen in the place of nmc: it has `generate`, and no `{name}`; nmc itself applies the directory on \
-                     the node, or `nmgen boot` takes the documents"
                 );
                 Err(<Self as CommandFactory>::command()
                     .error(ErrorKind::InvalidSubcommand, message))

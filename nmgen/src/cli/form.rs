@@ -39,8 +39,6 @@ pub(super) enum To {
     BmhSecret,
     /// An NMStateConfig of assisted-service a host
     Nmstateconfig,
-    /// nm-configurator's directory, for `nmc apply`
-    Nmc,
     /// Kernel arguments for dracut, one line a host
     Kargs,
     /// A cpio archive with the documents, for `nmgen boot`
@@ -59,7 +57,6 @@ impl From<To> for Form {
             To::Policy => Self::Delivery(Delivery::Policy),
             To::BmhSecret => Self::Delivery(Delivery::BmhSecret),
             To::Nmstateconfig => Self::Delivery(Delivery::NmStateConfig),
-            To::Nmc => Self::Delivery(Delivery::Nmc),
             To::Kargs => Self::Delivery(Delivery::Kargs),
             To::Initrd => Self::Delivery(Delivery::Initrd),
         }
@@ -218,7 +215,7 @@ fn is_for_running_node(to: To) -> bool {
         | To::MachineConfig
         | To::NodepoolConfig
         | To::Policy => true,
-        To::BmhSecret | To::Nmstateconfig | To::Nmc | To::Kargs | To::Initrd => false,
+        To::BmhSecret | To::Nmstateconfig | To::Kargs | To::Initrd => false,
     }
 }
 

@@ -77,7 +77,6 @@ fn hosts_of_every_source_are_found_by_their_cards() {
         ("machine-configs.yaml", "master-0", "worker-0"),
         ("policies.yaml", "master-0", "worker-0"),
         ("assisted", "host0", "host1"),
-        ("nmc", "master-0", "worker-0"),
     ] {
         let source = program::root().join("tests/fixtures/sources").join(source);
         let cases = [

@@ -56,7 +56,6 @@ const SINKS: &[(Reader, &[&str])] = &[
     (Consumer, &["generate", "--to", "policy"]),
     (Consumer, &["generate", "--to", "bmh-secret"]),
     (Consumer, &["generate", "--to", "nmstateconfig"]),
-    (Consumer, &["generate", "--to", "nmc", "-o", "out"]),
     (Consumer, &["generate", "--to", "initrd"]),
     (Json, &["generate", "--to", "ignition"]),
     (Person, &["generate", "--to", "kargs"]),
@@ -154,8 +153,6 @@ fn no_output_has_a_character_that_controls_what_shows_it() {
         (Person, &["check", "none.yml", "--host"]),
         (Person, &["check", "none.yml", "--cluster"]),
         (Person, &["nmstatectl"]),
-        (Person, &["nmc", "generate", "--config-dir"]),
-        (Person, &["nmc"]),
     ];
     fs::create_dir(at.join("hosts")).unwrap();
     for extension in ["yml", "yaml"] {

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use super::{invariants, parts};
 
-const FORMS: [Form; 10] = [
+const FORMS: [Form; 9] = [
     Form::Gc,
     Form::Hosts,
     Form::Delivery(Delivery::Ignition),
@@ -19,7 +19,6 @@ const FORMS: [Form; 10] = [
     Form::Delivery(Delivery::Policy),
     Form::Delivery(Delivery::BmhSecret),
     Form::Delivery(Delivery::NmStateConfig),
-    Form::Delivery(Delivery::Nmc),
     Form::Delivery(Delivery::Kargs),
     Form::Delivery(Delivery::Initrd),
 ];

@@ -26,7 +26,6 @@ mod kind;
 mod machine_config;
 mod manifest;
 mod network_config;
-mod nmc_directory;
 mod nmstate_config;
 mod node_network_state;
 mod ordinary_space;
@@ -105,7 +104,7 @@ pub fn load_for(paths: &[impl AsRef<str>], extent: Extent) -> Result<Hosts, Erro
                 true => ordinary_space::replaced(source, &mut found.loaded.diagnostics),
                 false => source,
             };
-            kind::load_named(&source, &mut found);
+            kind::load(&source, &mut found);
         }
     }
     let mut hosts = found.into_hosts();

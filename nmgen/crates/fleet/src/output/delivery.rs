@@ -14,7 +14,6 @@ mod to_ignition;
 mod to_initrd;
 mod to_kargs;
 mod to_machine_config;
-mod to_nmc;
 mod to_nmstateconfig;
 mod to_nodepool_config;
 mod to_policy;
@@ -64,8 +63,6 @@ pub enum Delivery {
     BmhSecret,
     /// NMStateConfig objects of assisted-service.
     NmStateConfig,
-    /// The directory of SUSE's nm-configurator, for `nmc apply`.
-    Nmc,
     /// Kernel arguments for dracut.
     Kargs,
     /// A cpio archive with the documents, for `nmgen boot`.
@@ -76,31 +73,25 @@ impl Delivery {
     pub(super) fn purpose(self) -> Purpose {
         match self {
             Self::MachineConfig | Self::NodepoolConfig | Self::Policy => Purpose::Apply,
-            Self::Ignition
-            | Self::BmhSecret
-            | Self::NmStateConfig
-            | Self::Nmc
-            | Self::Kargs
-            | Self::Initrd => Purpose::Offline,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Purpose::Offline
+            }
         }
     }
 
     pub(super) fn stage(self) -> Stage {
         match self {
             Self::MachineConfig | Self::NodepoolConfig | Self::Policy => Stage::Node,
-            Self::Ignition
-            | Self::BmhSecret
-            | Self::NmStateConfig
-            | Self::Nmc
-            | Self::Kargs
-            | Self::Initrd => Stage::Early,
+            Self::Ignition | Self::BmhSecret | Self::NmStateConfig | Self::Kargs | Self::Initrd => {
+                Stage::Early
+            }
         }
     }
 
     /// True when the form holds MAC addresses that only the source gives.
     pub(super) fn has_map(self) -> bool {
         match self {
-            Self::NmStateConfig | Self::Nmc | Self::Kargs | Self::Initrd => true,
+            Self::NmStateConfig | Self::Kargs | Self::Initrd => true,
             Self::Ignition
             | Self::MachineConfig
             | Self::NodepoolConfig
@@ -125,7 +116,6 @@ impl Delivery {
             | Self::Policy
             | Self::BmhSecret
             | Self::NmStateConfig
-            | Self::Nmc
             | Self::Kargs
             | Self::Initrd => Diagnostics::default(),
         }
@@ -141,7 +131,6 @@ impl Delivery {
             |extension: &str| format!("{}.{extension}", host_name::document_name(host)).into();
         match self {
             Self::Ignition => Some((None, file("ign"))),
-            Self::Nmc => Some((None, format!("{}/", host_name::document_name(host)).into())),
             Self::Kargs => Some((None, file("kargs"))),
             Self::Initrd => Some((None, file("yml"))),
             Self::MachineConfig | Self::NodepoolConfig => {
@@ -167,7 +156,6 @@ impl Delivery {
             Self::BmhSecret => "bmh-secret.yaml".to_owned(),
             Self::NmStateConfig => "nmstateconfig.yaml".to_owned(),
             Self::Initrd => "initrd.img".to_owned(),
-            Self::Nmc => "nmc.yaml".to_owned(),
         }
     }
 
@@ -186,7 +174,6 @@ impl Delivery {
             Self::NmStateConfig => {
                 to_nmstateconfig::render(hosts, options, diagnostics).map(Output::File)
             }
-            Self::Nmc => to_nmc::render(hosts, diagnostics),
             Self::Kargs => to_kargs::render(hosts, options, diagnostics),
             Self::Initrd => {
                 diagnostics.extend(initrd_loss::all(hosts));

@@ -100,7 +100,7 @@ pub(super) fn sort(source: &Source) -> Sort {
 }
 
 fn host(source: &Source, mut documents: Vec<Result<Document<'_>, Diagnostics>>) -> Sort {
-    Sort::Host(Box::new(state(source, None, documents.pop(), false)))
+    Sort::Host(Box::new(state(source, documents.pop(), false)))
 }
 
 fn is_template(faults: &Diagnostics) -> bool {
@@ -171,14 +171,8 @@ pub(super) fn is_about_network(text: &str) -> bool {
     may_be && NETWORK.iter().any(|word| text.contains(word))
 }
 
-/// A file that was named itself.
-pub(super) fn load_named(source: &Source, found: &mut Found) {
-    load(source, None, found);
-}
-
-/// The hosts of a file. An NMState document is alone in its file, and belongs to the host `name`;
-/// other kinds may repeat.
-pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
+/// Adds the hosts of a file. An NMState document is alone in its file; other kinds may repeat.
+pub(super) fn load(source: &Source, found: &mut Found) {
     let (before, faults) = (found.count(), found.loaded.diagnostics.len());
     found.origin.claim(Claim::Nothing);
     if hardware::collected(source, found) {
@@ -191,7 +185,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
     let is_state = kinds().all(|kind| kind == Kind::State) && kinds().next().is_some();
     if is_state {
         let is_converted = found.extent == Extent::Converted;
-        found.add_read(state(source, name, documents.pop(), is_converted));
+        found.add_read(state(source, documents.pop(), is_converted));
         return;
     }
     let mut passed_over = Vec::new();
@@ -202,7 +196,7 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
         match document.map(Document::merged) {
             Ok(mut document) => {
                 let mut root = document.root.take();
-                one(&document, &mut root, None, name, found, &mut passed_over);
+                one(&document, &mut root, None, found, &mut passed_over);
             }
             Err(faults) => found.loaded.diagnostics.extend(faults),
         }
@@ -215,7 +209,6 @@ pub(super) fn load(source: &Source, name: Option<&str>, found: &mut Found) {
 /// The host of an NMState document; the faults if the file has none or several.
 fn state(
     source: &Source,
-    name: Option<&str>,
     document: Option<Result<Document<'_>, Diagnostics>>,
     is_converted: bool,
 ) -> Result<Host, Diagnostics> {
@@ -231,7 +224,7 @@ fn state(
         _ => nmgen_document::parse(source)?,
     };
     let document = if is_converted { desired(document) } else { document };
-    let host = Host::new(name.map(str::to_owned), place);
+    let host = Host::new(None, place);
     Ok(Host { network: HostNetwork::Written(document.into_owned()), ..host })
 }
 
@@ -295,7 +288,6 @@ fn one(
     document: &Document<'_>,
     node: &mut Node<'_>,
     of: Option<&str>,
-    name: Option<&str>,
     found: &mut Found,
     passed_over: &mut Vec<String>,
 ) {
@@ -318,7 +310,7 @@ fn one(
             manifest.add(KIND_MISSING, manifest.key_place(node, None), message, help);
         }
         Kind::InstallConfig => install_config::load(&mut manifest, node, found),
-        Kind::NetworkConfig => network_config::load(&mut manifest, node, name, found),
+        Kind::NetworkConfig => network_config::load(&mut manifest, node, found),
         Kind::Manifest("AgentConfig") => agent_config::load(&mut manifest, node, found),
         Kind::Manifest("Secret") => secret::load(&mut manifest, node, found),
         Kind::Manifest("BareMetalHost") => {
@@ -343,17 +335,17 @@ fn one(
         }
         Kind::Manifest("Policy") => {
             for object in acm_policy::templates(&mut manifest, node) {
-                one(document, object, None, None, found, passed_over);
+                one(document, object, None, found, passed_over);
             }
         }
         Kind::Manifest("ConfigurationPolicy") => {
             for object in acm_policy::objects(&mut manifest, node) {
-                one(document, object, None, None, found, passed_over);
+                one(document, object, None, found, passed_over);
             }
             if let Some(mut raw) = acm_policy::raw(&mut manifest, node) {
                 let mut root = raw.root.take();
                 for object in acm_policy::objects_of(&mut root) {
-                    one(&raw, object, None, None, found, passed_over);
+                    one(&raw, object, None, found, passed_over);
                 }
             }
         }
@@ -369,7 +361,7 @@ fn one(
                     if is_full(&mut found.loaded.diagnostics, &document.source().name) {
                         break;
                     }
-                    one(document, item, Some(of), None, found, passed_over);
+                    one(document, item, Some(of), found, passed_over);
                 }
             }
         }
@@ -405,7 +397,7 @@ mod tests {
     fn found_in(text: &str) -> (usize, Vec<String>) {
         let source = Source { name: "a.yaml".into(), text: text.into() };
         let mut found = Found::default();
-        load(&source, None, &mut found);
+        load(&source, &mut found);
         let told = found.unused_file();
         let Found { loaded, without_hosts, .. } = found;
         let faults = loaded.diagnostics.iter().chain(&*without_hosts).chain(&told);

@@ -12,16 +12,11 @@ use crate::source::hosts_directory::is_usable_name;
 
 pub(super) const KEY: &str = "networkConfig";
 
-/// The host is `name`, else the file's.
-pub(super) fn load(
-    manifest: &mut Manifest<'_>,
-    root: &mut Node<'_>,
-    name: Option<&str>,
-    found: &mut Found,
-) {
+/// Adds the host that the file is named after.
+pub(super) fn load(manifest: &mut Manifest<'_>, root: &mut Node<'_>, found: &mut Found) {
     let place = manifest.key_place(root, None);
     let file = Path::new(&*place.file).file_stem().and_then(|stem| stem.to_str());
-    let name = name.or(file.filter(|name| is_usable_name(name))).map(str::to_owned);
+    let name = file.filter(|name| is_usable_name(name)).map(str::to_owned);
     let host = Host { stage: Stage::Early, ..Host::new(name, place) };
     found.add(manifest.with_network(host, root, KEY));
 }

@@ -10,7 +10,7 @@ use super::clusters::Claim;
 use super::extent::Extent;
 use super::found::Found;
 use super::kind::Sort;
-use super::{assisted_tree, descend, kind, nmc_directory};
+use super::{assisted_tree, descend, kind};
 use crate::parallel;
 use crate::source::{directory, hosts_directory};
 
@@ -18,8 +18,8 @@ rules! {
     warning DIRECTORY_SKIPPED = "directory-skipped";
 }
 
-/// Loads a hosts directory, a directory of manifests, an assisted-service tree or an nmc directory, and those below it. Where files
-/// are written, a directory with hosts is read without those below: a copy of old files there must not become a cluster.
+/// Loads a hosts directory, a directory of manifests or an assisted-service tree, and those below it. Where files are written, a
+/// directory with hosts is read without those below: a copy of old files there must not become a cluster.
 pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
     let (hosts, faults) = (found.count(), found.loaded.diagnostics.len());
     let was_unused = found.unused();
@@ -29,7 +29,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
         return assisted_tree::load(path, &assisted, found);
     }
     let names = directory::files(path)?;
-    load_files(path, path, &names, found)?;
+    load_hosts(path, path, &names, found)?;
     if matches!(found.extent, Extent::Written | Extent::Converted | Extent::Validated)
         && found.count() > hosts
     {
@@ -52,7 +52,7 @@ pub(super) fn load(path: &str, found: &mut Found) -> Result<(), Error> {
                 continue;
             }
         }
-        load_files(path, &below, &names, found)?;
+        load_hosts(path, &below, &names, found)?;
     }
     found.origin = root;
     if found.count() == hosts && found.unused() == was_unused {
@@ -88,15 +88,7 @@ fn look(tree: &str, file: &str) -> Result<(Option<(Source, Sort)>, Diagnostics),
     Ok((sorted, faults))
 }
 
-/// Loads the files of one directory of a tree.
-fn load_files(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
-    match nmc_directory::is(names) {
-        true => nmc_directory::load(tree, path, names, found),
-        false => load_hosts(tree, path, names, found),
-    }
-}
-
-/// Loads documents named after hosts, and manifests of any name.
+/// Loads the documents named after hosts, and the manifests of any name, of one directory of a tree.
 fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Result<(), Error> {
     let hosts = found.count();
     let files: Vec<&String> = names.iter().filter(|name| directory::is_yaml(name)).collect();
@@ -110,7 +102,7 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
             found.loaded.diagnostics.extend(faults);
             match looked {
                 None => {}
-                Some((source, Sort::Fleet)) => kind::load(&source, None, found),
+                Some((source, Sort::Fleet)) => kind::load(&source, found),
                 Some((source, Sort::Other(kind))) => found.add_unused(&source, kind),
                 Some((source, Sort::Host(host))) => {
                     let file = &source.name;

@@ -13,7 +13,7 @@ use crate::output::options::Options;
 
 rules! {
     /// A card whose address a form needs.
-    pub(super) error NIC_WITHOUT_MAC = "nic-without-mac";
+    error NIC_WITHOUT_MAC = "nic-without-mac";
 }
 
 /// One object per host.
