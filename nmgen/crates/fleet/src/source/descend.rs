@@ -1,8 +1,8 @@
-//! The directories of a tree: what git would not commit, and hidden files, are left out. A file that git has in its index is read,
-//! whatever an ignore file says: `git add --force` commits it, and what is committed is applied. So a pull request hides no host
-//! from a check by an ignore file, and what somebody generates into an ignored directory of a clone is not told.
+//! The directories of a tree: what git's ignore files name, and hidden files, are left out. A YAML file that is left out may be
+//! committed all the same, by `git add --force`, and what is committed is applied: a warning says that it is not read, so that no
+//! pull request hides a host from a check by an ignore file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -28,23 +28,16 @@ pub(super) fn below(
     let failed = |source| Error::ReadDirectory { path: root.to_owned(), source };
     let real = Path::new(root).canonicalize().map_err(failed)?;
     let above = git::above(&real, diagnostics);
-    let mut walk = Walk { diagnostics, found: BTreeMap::new(), ignoring: BTreeMap::new() };
+    let mut walk = Walk { diagnostics, found: BTreeMap::new(), unread: HashSet::new() };
     walk.directory(Path::new(root), &real, 0, above.as_ref())?;
-    for (repository, place) in std::mem::take(&mut walk.ignoring) {
-        walk.committed(Path::new(root), &real, &repository, place);
-    }
-    for names in walk.found.values_mut() {
-        names.sort_unstable();
-        names.dedup();
-    }
     Ok(walk.found)
 }
 
 struct Walk<'d> {
     diagnostics: &'d mut Diagnostics,
     found: BTreeMap<String, Vec<String>>,
-    /// The first ignore file of each repository that leaves something out.
-    ignoring: BTreeMap<PathBuf, Place>,
+    /// Repositories with a YAML file that is not read.
+    unread: HashSet<Rc<Path>>,
 }
 
 impl Walk<'_> {
@@ -57,7 +50,8 @@ impl Walk<'_> {
         above: Option<&Rc<Level>>,
     ) -> Result<(), Error> {
         let level = git::level(shown, real, above, self.diagnostics);
-        for (name, is_directory) in entries(shown)? {
+        let failed = |source| Error::ReadDirectory { path: shown.display().to_string(), source };
+        for (name, is_directory) in entries(shown).map_err(failed)? {
             let real = real.join(&name);
             let name = name.to_string_lossy();
             let is_wanted = is_directory || depth > 0 && directory::is_yaml(&name);
@@ -67,51 +61,54 @@ impl Walk<'_> {
             if let Some(level) = &level
                 && let Some(place) = level.ignoring(&real, is_directory)
             {
-                let repository = level.repository.to_path_buf();
-                self.ignoring.entry(repository).or_insert_with(|| place.clone());
+                if !self.unread.contains(&level.repository)
+                    && let Some(file) = yaml_file(&shown.join(&*name), is_directory)
+                {
+                    self.unread.insert(level.repository.clone());
+                    self.tell(place, &file);
+                }
             } else if is_directory {
                 self.directory(&shown.join(&*name), &real, depth + 1, level.as_ref())?;
             } else {
-                self.add(shown, name.into_owned());
+                let of_directory = self.found.entry(shown.display().to_string()).or_default();
+                of_directory.push(name.into_owned());
             }
         }
         Ok(())
     }
 
-    fn add(&mut self, directory: &Path, name: String) {
-        self.found.entry(directory.display().to_string()).or_default().push(name);
+    /// Once a repository: an ignore file leaves out a YAML file that is there.
+    fn tell(&mut self, ignore_file: &Place, file: &Path) {
+        let file = file.display().to_string();
+        let message = format!(
+            "what this file leaves out is not read, committed or not: {}",
+            file.escape_debug()
+        );
+        let help = "give a directory that is left out as a source of its own";
+        let found = Diagnostic::new(IGNORED_UNREAD, message, ignore_file.clone());
+        self.diagnostics.push(found.help(help));
     }
+}
 
-    /// Adds the files in a repository's index, which an ignore file may have left out.
-    fn committed(&mut self, root: &Path, real: &Path, repository: &Path, place: Place) {
-        let Some(files) = git::indexed(repository) else {
-            let message = "what this file leaves out is not read, committed or not: git's index cannot be read";
-            let help = "give a directory that is left out as a source of its own";
-            self.diagnostics.push(Diagnostic::new(IGNORED_UNREAD, message, place).help(help));
-            return;
-        };
-        for file in files {
-            let file = repository.join(file);
-            let Ok(below) = file.strip_prefix(real) else { continue };
-            let (Some(parent), Some(name)) = (below.parent(), below.file_name()) else { continue };
-            let is_hidden = |part: &Path| part.to_string_lossy().starts_with('.');
-            let is_below =
-                parent != Path::new("") && !below.iter().any(|it| is_hidden(Path::new(it)));
-            let is_there = || file.symlink_metadata().is_ok_and(|it| !it.is_dir());
-            if is_below && is_there() {
-                self.add(&root.join(parent), name.to_string_lossy().into_owned());
-            }
+/// The first YAML file at or below a path, if there is one; a directory that cannot be listed has none.
+fn yaml_file(path: &Path, is_directory: bool) -> Option<PathBuf> {
+    let name = path.file_name()?.to_string_lossy();
+    match is_directory {
+        _ if name.starts_with('.') => None,
+        true => {
+            let mut entries = entries(path).ok()?.into_iter();
+            entries.find_map(|(name, is_directory)| yaml_file(&path.join(name), is_directory))
         }
+        false => directory::is_yaml(&name).then(|| path.to_owned()),
     }
 }
 
 /// The names in a directory, sorted, and whether each is a directory itself: a link is none.
-fn entries(directory: &Path) -> Result<Vec<(OsString, bool)>, Error> {
-    let failed = |source| Error::ReadDirectory { path: directory.display().to_string(), source };
+fn entries(directory: &Path) -> std::io::Result<Vec<(OsString, bool)>> {
     let mut entries = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        entries.push((entry.file_name(), entry.file_type().map_err(failed)?.is_dir()));
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        entries.push((entry.file_name(), entry.file_type()?.is_dir()));
     }
     entries.sort_unstable();
     Ok(entries)

@@ -1,25 +1,18 @@
-//! A clone of git: what its ignore files leave out, and what its index has nevertheless. No git is run, and no setting of the
-//! machine counts: each clone has them alike.
+//! A clone of git: what its ignore files leave out. No git is run, and no setting of the machine counts: each clone has them alike.
 
 mod ignore_file;
-mod index;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
 use ignore::Match;
 use ignore::gitignore::Gitignore;
-use nmgen_core::source::bounded;
 use nmgen_document::diagnostic::{Diagnostics, Place};
 
 pub(super) use self::ignore_file::RULES;
 
 /// The directory of a clone, or a file with the place of one elsewhere.
 const GIT: &str = ".git";
-/// Linux's index, of ninety thousand files, has a tenth of it.
-const LARGEST_INDEX: usize = 64 << 20;
-/// A path has at most so many bytes.
-const LONGEST_PATH: usize = 4096;
 
 /// A directory with an ignore file, or a repository's first.
 pub(super) struct Level {
@@ -83,23 +76,4 @@ pub(super) fn level(
 
 fn is_repository(directory: &Path) -> bool {
     directory.join(GIT).symlink_metadata().is_ok()
-}
-
-/// The YAML files in a repository's index, below its directory; `None` if the index cannot be read.
-pub(super) fn indexed(repository: &Path) -> Option<Vec<PathBuf>> {
-    let git = repository.join(GIT);
-    // A worktree's or a submodule's is elsewhere.
-    let directory = match git.is_file() {
-        true => {
-            let text = String::from_utf8(bounded::read(&git, LONGEST_PATH).ok()?).ok()?;
-            repository.join(text.strip_prefix("gitdir:")?.trim())
-        }
-        false => git,
-    };
-    match bounded::read(&directory.join("index"), LARGEST_INDEX) {
-        Ok(bytes) => index::yaml_files(&bytes),
-        // Nothing was ever added.
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(Vec::new()),
-        Err(_) => None,
-    }
 }
