@@ -10,8 +10,8 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::diagnostic::Diagnostics;
 
 use crate::allow::{self, Findings};
-use crate::causes;
 use crate::check::{self, Compared};
+use crate::follows;
 use crate::hints;
 use crate::parallel::each;
 use crate::source::{Cluster, Hosts};
@@ -166,7 +166,10 @@ fn run<K: Send>(
         check::document::check(host, &mut diagnostics);
         let has_errors = diagnostics.has_errors();
         let stands_alone = purpose != Purpose::Apply && !has_errors;
-        let diagnostics = of_part(host, causes::only(host, purpose, diagnostics));
+        if let Some(document) = host.document() {
+            follows::within(document, &mut diagnostics);
+        }
+        let diagnostics = of_part(host, diagnostics);
         (diagnostics, has_errors, Compared::new(host, facts, stands_alone), keep(configuration))
     });
     let mut faulty = Vec::with_capacity(hosts.hosts.len());
@@ -178,7 +181,7 @@ fn run<K: Send>(
     }
     let of_documents = all.len();
     check::check(hosts, &compared, &faulty, &mut all);
-    causes::between(&hosts.hosts, &faulty, of_documents, &mut all);
+    follows::between(&hosts.hosts, &faulty, of_documents, &mut all);
     let mut diagnostics = hosts.diagnostics.clone();
     diagnostics.merge(all);
     (allow::apply(hints::add(diagnostics), &hosts.allowances), kept)

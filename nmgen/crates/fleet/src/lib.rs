@@ -4,12 +4,12 @@
 #![cfg_attr(not(test), warn(unused_crate_dependencies))]
 
 mod allow;
-mod causes;
 pub mod changes;
 mod check;
 mod confusable;
 mod convert;
 pub mod derive;
+mod follows;
 mod hints;
 pub mod output;
 pub mod page;

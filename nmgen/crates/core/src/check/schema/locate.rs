@@ -98,11 +98,21 @@ impl Search<'_> {
         let step = self.guilty_by_removal(value, parent, steps);
         // The removal of one of two faults with the same reason changes nothing, and without the type nmstate reads neither.
         match &step {
-            Some(Step::Key(key)) if is_schema(self.reason) && IDENTITY.contains(&&**key) => {
+            Some(Step::Key(key))
+                if is_schema(self.reason)
+                    && IDENTITY.contains(&&**key)
+                    && !self.is_quoted(value.find(&parent.key(key))) =>
+            {
                 self.guilty_alone(value, parent).or(step)
             }
             _ => step,
         }
+    }
+
+    /// Whether the reason quotes this scalar.
+    fn is_quoted(&self, value: Option<&Node<'_>>) -> bool {
+        let text = value.and_then(Node::text);
+        text.is_some_and(|text| self.reason.contains(&format!("`{text}`")))
     }
 
     /// The key that is refused for this reason beside the keys that select the schema.
