@@ -1,6 +1,7 @@
-# Two commands do everything on a fresh Debian with a Rust toolchain:
-#   make demo    the main job on real input
-#   make check   every test; `make quick` those between two commits
+# Three commands do everything on a fresh Debian with a Rust toolchain:
+#   make demo        the main job on real input
+#   make check       the tests of a commit, in ten minutes
+#   make check-all   every test
 # `make help` lists the rest.
 
 DESTDIR ?=
@@ -79,9 +80,10 @@ toolchain:
 	  exit 1; }
 	@command -v cc >/dev/null || ./tests/install-packages gcc libc6-dev
 
+NODE_PROGRAMS := --bin dayone
 node: toolchain ## Build the agent for a node's image
 	RUSTFLAGS="$(PLACES) -C link-arg=-Wl,-T,nmgen/no-unwinding.ld" \
-	  $(INTO_TARGET) $(CARGO) build --locked $(DAYONE_PACKAGE) --bin dayone $(NODE_EXTRA) --profile node --target $(TARGET)
+	  $(INTO_TARGET) $(CARGO) build --locked $(DAYONE_PACKAGE) $(NODE_PROGRAMS) --profile node --target $(TARGET)
 	@ls -l $(DAYONE_BINARY)
 
 ramdisk: toolchain ## Build the static program for an initramfs; STD=source for the smallest
@@ -111,11 +113,11 @@ demo-boot: toolchain ## Show the two-stage boot in a virtual machine
 	./tests/install-packages cpio
 	$(CARGO) run --locked --quiet -p tests --example lab-demo-boot
 
-check: toolchain ## Run every test; LAB=off goes without the lab
+check: toolchain ## Run the tests of a commit, in ten minutes; LAB=off goes without the lab
 	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check
 
-quick: toolchain ## Run the tests without virtual machines and random faults
-	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check quick
+check-all: toolchain ## Run every test but those of the commands check-boot, -delivery, -page, -selinux and -versions
+	@CARGO="$(CARGO)" MAKE="$(MAKE)" tests/stages/check all
 
 format:
 	$(CARGO) fmt --all --check
@@ -130,7 +132,7 @@ tree:
 	  if echo "$$crates" | grep -q "^$$crate "; then echo "nmgen depends on $$crate" >&2; exit 1; fi; done
 	@echo "nmgen: no tokio, zbus or nispor"
 
-# `make check` runs this if cargo-deny is installed; the suite nmgen always checks licences and sources by itself.
+# `make check-all` runs this if cargo-deny is installed; the suite nmgen always checks licences and sources by itself.
 deny:
 	@# A debug build takes half of the time, and has little to do.
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked --quiet --debug cargo-deny
@@ -158,9 +160,13 @@ doc:
 
 # The host's programs that suites call.
 packages:
-	./tests/install-packages network-manager ignition cpio build-essential debhelper git lintian rpm strace systemd time sosreport
+	./tests/install-packages network-manager ignition cpio git strace systemd time sosreport
 
-test: packages
+# With those that build packages.
+tools: packages
+	./tests/install-packages build-essential debhelper lintian rpm
+
+test: tools
 	$(CARGO) test --locked --no-fail-fast --workspace
 
 # Debian's next release as the node: its systemd, NetworkManager and Open vSwitch. CASES= chooses among the agent's cases;
@@ -171,7 +177,7 @@ check-versions: toolchain packages ## Run the agent's cases on newer versions of
 	LAB_SUITE=$(VERSIONS_SUITE) REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test $(VERSIONS_TEST) -- \
 	  --skip systemd_25 --skip without_lab:: $(CASES)
 
-# In virtual machines, a dozen boots of which `make check` has no room for. CASES= chooses among them.
+# In virtual machines, a dozen boots of which `make check-all` has no room for. CASES= chooses among them.
 check-boot: toolchain packages ## Run the cases of early boot beside others' profiles, with network disks and 802.1X, of a larger MTU and of br-ex on bonds
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test boot -- $(CASES)
 
@@ -184,12 +190,12 @@ check-delivery: toolchain packages ## Run the ways of the agent to a node, with 
 check-selinux: toolchain packages ## Run a node's life under SELinux, enforcing
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test selinux -- $(CASES)
 
-# In a headless Chromium of Debian's, which has a hundred packages: `make check` goes without it. CASES= chooses among the cases.
+# In a headless Chromium of Debian's, which has a hundred packages: `make check-all` goes without it. CASES= chooses among the cases.
 check-page: toolchain ## Open nmgen's pages in a browser and click through them
 	./tests/install-packages chromium-headless-shell
 	REQUIRE_LAB=1 $(CARGO) test --locked -p tests --test page -- $(CASES)
 
-# mdBook is compiled into target/ the first time, in some minutes of a processor. `make check` goes without it.
+# mdBook is compiled into target/ the first time, in some minutes of a processor. `make check-all` goes without it.
 MDBOOK := 0.5.4
 book: toolchain ## Make the guides and references a book in target/book, and follow its links
 	@target/mdbook/bin/mdbook --version 2>/dev/null | grep -qF 'v$(MDBOOK)' || \
@@ -208,7 +214,7 @@ cross: toolchain packages ## Build nmgen for another architecture and run its su
 	@CARGO="$(CARGO)" CASES="$(CASES)" tests/cross/run "$(ARCH)" $(CARGO) test --locked -p tests --test nmgen --
 	@[ "$(WITH)" != unit ] || CARGO="$(CARGO)" tests/cross/unit "$(ARCH)"
 
-# `make check` compares the documents that containers carry. FROM= names the first document. STATES=DIR compares the states of a
+# `make check-all` compares the documents that containers carry. FROM= names the first document. STATES=DIR compares the states of a
 # directory instead, each file or directory of numbered files from the same start, in containers.
 STATES :=
 verdicts: toolchain packages ## Compare nmstate's verdict and dayone's on each document that needs a kernel of its own

@@ -23,11 +23,11 @@ const FLOOR: f64 = 1.35;
 const VOLATILE: &str = "/run/NetworkManager/system-connections";
 
 fn main() {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         return;
     }
     let lab = Lab::open().unwrap();
-    let (dayone, _) = program::dayone_of_node();
+    let dayone = program::dayone_of_node();
     let older = program::older_dayone();
     for (name, profile, aim) in [("static", DAY_ONE.to_owned(), 450), ("DHCP", day_one_dhcp(), 600)]
     {

@@ -38,11 +38,11 @@ impl Change {
 }
 
 fn main() {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         return;
     }
     let lab = Lab::open().unwrap();
-    let (dayone, nmstate) = program::dayone_of_node();
+    let (dayone, nmstate) = (program::dayone_of_node(), program::nmstate_apply_of_node());
     let node = Node::new("worker-0")
         .nic(Nic::new("eno1", MAC))
         .nic(Nic::new("eno2", "52:54:00:00:00:02"))

@@ -44,11 +44,11 @@ const PROFILES: &str = "/etc/NetworkManager/system-connections";
 const HOST_FILE: &str = tests::dayone::HOST_FILE;
 
 fn main() {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         return;
     }
     let lab = Lab::open().unwrap();
-    let (dayone, nmstate) = program::dayone_of_node();
+    let (dayone, nmstate) = (program::dayone_of_node(), program::nmstate_apply_of_node());
     let size = std::fs::metadata(&dayone).unwrap().len();
     println!("size of the program  {:>6.2} MB (at most 8.5)", size as f64 / 1e6);
     assert!(size <= SIZE, "{} has {size} bytes", dayone.display());

@@ -1,6 +1,8 @@
-//! Without a lab the suites fail, or `LAB=off` is set and the last line names the untested parts.
+//! Without a lab a case counts as ignored, unless everything is required. `make check` requires it, or `LAB=off` is set and the
+//! last line names the untested parts. Its core of the lab is a list of cases.
 
 use std::{
+    collections::BTreeSet,
     env, fs, io,
     os::unix::fs::PermissionsExt as _,
     path::Path,
@@ -31,6 +33,8 @@ fn make(target: &str, place: &Path, lab: &[(&str, &str)]) -> io::Result<(bool, S
     let mut make = Command::new("make");
     make.current_dir(program::root()).args(["--silent", target]);
     make.env("STAGES", place.join("stages")).env("PROGRAMS_BUILT", "1");
+    // No stage builds the programs as they are shipped.
+    make.env("DAYONE_PROGRAM", program::dayone());
     make.arg(format!("CARGO={}", place.join("cargo").display()));
     make.arg(format!("OUT={}", place.join("out").display()));
     run(&mut make, lab)
@@ -48,31 +52,48 @@ fn stand_in(place: &Path) -> io::Result<()> {
 }
 
 #[tests::case]
-fn a_case_fails_or_says_that_it_did_not_run() -> io::Result<()> {
+fn a_case_says_that_it_did_not_run_and_fails_where_it_has_to() -> io::Result<()> {
     let case = "lab::static_address_is_reached_by_the_peer";
     let run = |lab: &[(&str, &str)]| {
         run(Command::new(env::current_exe()?).args(["--exact", case, "--nocapture"]), lab)
     };
-    for lab in [&[][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {
+    for lab in [&[("REQUIRE_LAB", "1")][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {
         let (passed, text) = run(lab)?;
         assert!(!passed, "{text}");
         assert!(text.contains(REASON), "{text}");
     }
-    let (passed, text) = run(&[("LAB", "off")])?;
-    assert!(passed, "{text}");
-    assert!(text.contains("NOT TESTED: cases in containers"), "{text}");
-    assert!(text.contains("test result: ok. 0 passed; 0 failed; 1 ignored;"), "{text}");
+    for (lab, reason) in [(&[][..], REASON), (&[("LAB", "off")], "(LAB=off)")] {
+        let (passed, text) = run(lab)?;
+        assert!(passed, "{text}");
+        let line = text.lines().find(|line| line.starts_with("NOT TESTED: cases in containers"));
+        assert!(line.is_some_and(|line| line.ends_with(reason)), "{text}");
+        assert!(text.contains("test result: ok. 0 passed; 0 failed; 1 ignored;"), "{text}");
+    }
+    Ok(())
+}
+
+/// The cases of this suite that these arguments choose, as the harness lists them.
+fn listed(arguments: &[&str]) -> io::Result<Vec<String>> {
+    let output = Command::new(env::current_exe()?).arg("--list").args(arguments).output()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(text.lines().map(str::to_owned).collect())
+}
+
+#[tests::case]
+fn each_name_of_the_core_is_a_case() -> io::Result<()> {
+    let lines = include_str!("core").lines().filter(|line| !line.starts_with('#'));
+    let core: BTreeSet<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
+    let core: Vec<&str> = core.into_iter().filter(|name| !name.is_empty()).collect();
+    let chosen = listed(&[&["--exact"], &core[..]].concat())?;
+    let chosen: Vec<&str> = chosen.iter().filter_map(|line| line.strip_suffix(": test")).collect();
+    assert_eq!(chosen, core);
+    assert!((20..=30).contains(&core.len()), "{}", core.len());
     Ok(())
 }
 
 /// cargo's harness takes any number of filters, and `make check-versions` gives some.
 #[tests::case]
 fn each_filter_chooses_cases() -> io::Result<()> {
-    let listed = |arguments: &[&str]| {
-        let output = Command::new(env::current_exe()?).arg("--list").args(arguments).output()?;
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        Ok::<_, io::Error>(text.lines().map(str::to_owned).collect::<Vec<_>>())
-    };
     let (names, conclusion) =
         ("without_lab::each_filter", "without_lab::make_says_that_all_passed_only_when_all_ran");
     let both = listed(&[names, conclusion])?;
@@ -90,10 +111,10 @@ fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
     let place = tempfile::tempdir()?;
     stand_in(place.path())?;
     program::nmgen();
-    for (target, left_out) in [
-        ("check", "cases in containers (LAB=off)"),
-        ("quick", "cases in containers (LAB=off); virtual machines and random faults"),
-        ("demo", "the agent on a node (LAB=off)"),
+    for (target, left_out, others) in [
+        ("check", "cases in containers (LAB=off)", "; not in it: make check-all: virtual machines"),
+        ("check-all", "random faults on nodes (LAB=off)", "; not in it: make check-boot"),
+        ("demo", "the agent on a node (LAB=off)", ""),
     ] {
         for lab in [&[][..], &[("LAB", "off"), ("REQUIRE_LAB", "1")]] {
             let (passed, text) = make(target, place.path(), lab)?;
@@ -105,7 +126,7 @@ fn make_fails_or_says_what_was_left_out() -> io::Result<()> {
         assert!(passed, "{text}");
         let last = text.lines().last().unwrap_or_default();
         assert!(last.starts_with(&format!("make {target}: ")), "{text}");
-        assert!(last.contains(left_out), "{last}");
+        assert!(last.contains(left_out) && last.contains(others), "{last}");
         assert!(!text.contains("all passed") && !text.contains("everything"), "{text}");
     }
     Ok(())
@@ -119,11 +140,12 @@ fn make_says_that_all_passed_only_when_all_ran() -> io::Result<()> {
         fs::write(&file, left_out)?;
         let mut shell = Command::new("sh");
         shell.current_dir(program::root()).env("NOT_TESTED", file).env_remove("FLAKES");
-        let script = ". tests/stages/lib.sh; conclude check 'all passed'";
+        let script = ". tests/stages/lib.sh; conclude check 'all passed' 'make more'";
         let output = shell.args(["-euc", script]).output()?;
         Ok::<_, io::Error>(String::from_utf8_lossy(&output.stdout).into_owned())
     };
-    assert_eq!(conclude("")?, "make check: all passed\n");
-    assert_eq!(conclude("b\na\nb\n")?, "make check: passed; NOT TESTED: a; b\n");
+    assert_eq!(conclude("")?, "make check: all passed; not in it: make more\n");
+    let left_out = "make check: passed; NOT TESTED: a; b; not in it: make more\n";
+    assert_eq!(conclude("b\na\nb\n")?, left_out);
     Ok(())
 }

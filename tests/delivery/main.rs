@@ -1,4 +1,4 @@
-//! The agent's ways to a node, with the real podman and a real registry: `make check-delivery` runs them, `make check` does not.
+//! The agent's ways to a node, with the real podman and a real registry. `make check-delivery` runs them, not `make check-all`.
 
 #![allow(clippy::print_stdout, reason = "measures for whoever reads the run")]
 

@@ -32,7 +32,7 @@ const RECORDERS: &[(&str, &str)] = &[
 ];
 
 fn main() -> ExitCode {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         println!("profile: nothing is measured, LAB=off");
         return ExitCode::SUCCESS;
     }
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
 }
 
 fn document(lab: &Lab) -> Result<(), Error> {
-    let (dayone, _) = program::dayone_of_node();
+    let dayone = program::dayone_of_node();
     let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
     lab.run(node.keyfile("eno1", DAY_ONE), &Peer::new(), |case| {
         case.boot()?;
@@ -65,7 +65,7 @@ fn document(lab: &Lab) -> Result<(), Error> {
 }
 
 fn bridge(lab: &Lab) -> Result<(), Error> {
-    let (dayone, _) = program::dayone_of_node();
+    let dayone = program::dayone_of_node();
     let node = with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), &dayone);
     let waits = "[Unit]\nConditionPathExists=/run/lab-bridge\n";
     let drop_in = "/etc/systemd/system/dayone-bridge.service.d/50-lab.conf";

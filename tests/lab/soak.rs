@@ -19,7 +19,7 @@ const MINUTES: u64 = 30;
 const A_CORE: u64 = 2;
 
 fn main() -> ExitCode {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         println!("soak: no node is met, LAB=off");
         return ExitCode::SUCCESS;
     }

@@ -191,7 +191,7 @@ fn main() -> ExitCode {
 
 /// The disagreements.
 fn compare() -> Result<Vec<String>> {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         println!("verdicts: nothing is compared, LAB=off");
         return Ok(Vec::new());
     }

@@ -1,4 +1,4 @@
-//! The pages of `nmgen show` and `nmgen diff` in a real browser. `make check-page` runs it, `make check` does not.
+//! The pages of `nmgen show` and `nmgen diff` in a real browser. `make check-page` runs it, `make check-all` does not.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

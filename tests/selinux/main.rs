@@ -1,4 +1,4 @@
-//! A node whose kernel enforces SELinux's policy, in a virtual machine: `make check-selinux` runs it, `make check` does not.
+//! A node whose kernel enforces SELinux's policy, in a virtual machine: `make check-selinux` runs it, `make check-all` does not.
 
 mod story;
 

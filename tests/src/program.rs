@@ -23,13 +23,19 @@ pub fn paths_of_the_build() -> Vec<PathBuf> {
     std::iter::once(root().to_owned()).chain(cargo).chain(library).collect()
 }
 
-/// `nmgen` as developers build it, unless `NMGEN_PROGRAM` names another one.
+/// Returns whether cases run the programs as they are shipped, instead of developers' builds: `PROGRAMS=shipped`.
+fn is_shipped() -> bool {
+    std::env::var_os("PROGRAMS").is_some_and(|programs| programs == "shipped")
+}
+
+/// `nmgen` as developers build it or as it is shipped, unless `NMGEN_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn nmgen() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(|| build("nmgen")))
+    let own = || build(if is_shipped() { "nmgen-release" } else { "nmgen" });
+    PROGRAM.get_or_init(|| other("NMGEN_PROGRAM").unwrap_or_else(own))
 }
 
 /// The text that a call of nmgen writes.
@@ -137,13 +143,14 @@ pub fn nmgen_ramdisk() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmgen-ramdisk"))
 }
 
-/// `dayone` as developers build it, unless `DAYONE_PROGRAM` names another one.
+/// `dayone` as developers build it or as it is shipped, unless `DAYONE_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn dayone() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone")))
+    let own = || build(if is_shipped() { "dayone-node" } else { "dayone" });
+    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(own))
 }
 
 /// The agent's units, in a tree that mirrors the node's, unless `DAYONE_UNITS` names another one.
@@ -173,14 +180,13 @@ pub fn older_dayone() -> Option<&'static Path> {
     PROGRAM.get_or_init(|| other("OLDER_DAYONE")).as_deref()
 }
 
-/// `dayone` with its feature `fault-injection`, which can hold it in a phase, unless `DAYONE_PROGRAM` names another one.
+/// `dayone` as developers build it, which can be held in a phase, unless `DAYONE_PROGRAM` names another one.
 ///
 /// # Panics
 /// When it cannot be built.
 pub fn dayone_fault_injection() -> &'static Path {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-    PROGRAM
-        .get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone-fault-injection")))
+    PROGRAM.get_or_init(|| other("DAYONE_PROGRAM").unwrap_or_else(|| build("dayone")))
 }
 
 /// The agent's recovery of one root directory after the other, in one process; this tree's, whatever `DAYONE_PROGRAM` names.
@@ -219,14 +225,20 @@ pub fn nmstate_apply() -> &'static Path {
     PROGRAM.get_or_init(|| build("nmstate-apply"))
 }
 
-/// `dayone` as nodes run it, and nmstate's own `apply()` as a program, for comparison.
+/// `dayone` as nodes run it.
 ///
 /// # Panics
-/// When they cannot be built.
-pub fn dayone_of_node() -> (PathBuf, PathBuf) {
-    let dayone = build("dayone-node");
-    let nmstate = dayone.with_file_name("examples").join("nmstate_apply");
-    (dayone, nmstate)
+/// When it cannot be built.
+pub fn dayone_of_node() -> PathBuf {
+    build("dayone-node")
+}
+
+/// nmstate's own `apply()` as a program, optimised as the agent of nodes is, to be compared with that.
+///
+/// # Panics
+/// When it cannot be built.
+pub fn nmstate_apply_of_node() -> PathBuf {
+    build("peers-node").join("nmstate_apply")
 }
 
 /// `nmstatectl service`, optimised as the agent of nodes is, to be compared with that.
@@ -234,7 +246,7 @@ pub fn dayone_of_node() -> (PathBuf, PathBuf) {
 /// # Panics
 /// When it cannot be built.
 pub fn nmstatectl_of_node() -> PathBuf {
-    build("dayone-node").with_file_name("examples").join("nmstatectl")
+    build("peers-node").join("nmstatectl")
 }
 
 /// Writes the man pages and shell completions of both programs to `directory`.

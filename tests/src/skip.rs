@@ -17,13 +17,13 @@ fn is_set(name: &str, wanted: &str) -> bool {
     env::var_os(name).is_some_and(|value| value == wanted)
 }
 
-/// Whether `REQUIRE_LAB=1`, as in CI: everything has to run.
+/// Returns whether everything has to run: `REQUIRE_LAB=1`, which `make check` sets unless `LAB=off`.
 fn is_everything_required() -> bool {
     is_set("REQUIRE_LAB", "1")
 }
 
-/// Whether the parts that need the lab or root may be left out: `LAB=off`.
-pub fn is_allowed() -> bool {
+/// Returns whether the lab is left out although it might run: `LAB=off`.
+pub fn is_lab_off() -> bool {
     is_set("LAB", "off") && !is_everything_required()
 }
 
@@ -45,9 +45,9 @@ fn tell(part: &str) {
 /// Ends a case here, before a part that needs the lab, root or a program of the host. The case counts as ignored.
 ///
 /// # Panics
-/// Unless `LAB=off`.
+/// If `REQUIRE_LAB=1`.
 pub fn part(reason: &str) -> ! {
-    assert!(is_allowed(), "cannot run: {reason} (LAB=off goes without it)");
+    assert!(!is_everything_required(), "cannot run: {reason} (REQUIRE_LAB=1)");
     tell(reason);
     resume_unwind(Box::new(LeftOut(reason.to_owned())))
 }

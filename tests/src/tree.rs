@@ -82,7 +82,7 @@ impl Built {
         Ok(Self { nmgen, dayone, ramdisk, manuals, bills, _directory: Some(directory) })
     }
 
-    /// Debug builds of the programs, and the real program of the ramdisk.
+    /// The programs as developers build them or as they are shipped, and the real program of the ramdisk.
     ///
     /// # Errors
     /// If make cannot be started.
@@ -101,7 +101,7 @@ impl Built {
     /// # Panics
     /// When one cannot be built.
     pub fn of_nodes() -> io::Result<Self> {
-        Self::with_agent(program::dayone_of_node().0)
+        Self::with_agent(program::dayone_of_node())
     }
 
     fn with_agent(dayone: PathBuf) -> io::Result<Self> {

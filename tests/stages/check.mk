@@ -1,15 +1,15 @@
-# The stages of `make check` and of `make quick`; called by the script beside it. A stage starts when those after its colon have ended.
-# cargo locks target/debug, so its stages run one after the other: build, lint, doc, unit.
+# The stages of `make check` and of `make check-all`; called by the script beside it. A stage starts when those after its colon have
+# ended. Those of `make check-all` begin when `make check` has passed, and build nothing that it has built.
 
 CARGO ?= cargo
 export CARGO
 run := tests/stages/run
-# Suites and the lab have priority for the cores; the stages below them fill the gaps.
-later := nice -n 15
+suite := tests/stages/suite
 
-.PHONY: check quick format tree deny packages build ramdisk lint doc unit lab machines older nmgen dayone two_stage soak
-quick: format tree deny lint doc unit nmgen dayone
-check: quick older two_stage soak
+.PHONY: check check-all format tree packages build unit lab nmgen core deny doc tools ramdisk node release machines older \
+  nmgen-programs nmgen-release dayone two_stage soak
+check: format tree unit nmgen core
+check-all: check deny doc nmgen-programs nmgen-release dayone two_stage soak
 
 format:
 	@$(run) $@ $(MAKE) --silent format
@@ -17,45 +17,63 @@ format:
 tree:
 	@$(run) $@ $(MAKE) --silent tree
 
-deny:
-	@$(run) $@ tests/stages/deny
-
 packages:
-	@$(run) $@ tests/stages/packages
+	@$(run) $@ tests/stages/packages packages
 
 build:
 	@$(run) $@ tests/stages/build
 
-ramdisk:
-	@$(run) $@ tests/build nmgen-ramdisk
+unit: build
+	@$(run) $@ tests/stages/unit
 
-lint: build
-	@$(run) $@ $(later) $(MAKE) --silent lint
-
-doc: lint
-	@$(run) $@ $(later) $(MAKE) --silent doc
-
-unit: doc
-	@$(run) $@ $(later) tests/stages/unit
-
-# The file systems of the lab's nodes, from Debian's archive.
+# The file system of the lab's nodes, from Debian's archive.
 lab: packages
 	@$(run) $@ tests/stages/lab prepare
 
-machines: lab
+nmgen: build packages
+	@$(run) $@ $(suite) nmgen program
+
+core: build lab
+	@$(run) $@ $(suite) dayone core
+
+# What `make check-all` has besides. cargo locks a profile's directory, so builds of different profiles run side by side.
+deny doc tools ramdisk node release machines: check
+
+deny:
+	@$(run) $@ tests/stages/deny
+
+doc:
+	@$(run) $@ tests/stages/doc
+
+tools:
+	@$(run) $@ tests/stages/packages tools
+
+ramdisk:
+	@$(run) $@ tests/build nmgen-ramdisk
+
+node:
+	@$(run) $@ tests/build dayone-node
+
+release:
+	@$(run) $@ tests/build nmgen-release
+
+machines:
 	@$(run) $@ tests/stages/lab prepare-machines
 
 older: machines
 	@$(run) $@ tests/stages/lab prepare systemd252
 
-nmgen: build ramdisk packages
-	@$(run) $@ tests/stages/suite $@
+nmgen-programs: ramdisk node release tools
+	@$(run) $@ $(suite) nmgen programs
 
-dayone: build lab
-	@$(run) $@ tests/stages/suite $@
+nmgen-release: release
+	@$(run) $@ $(suite) nmgen release
 
-two_stage: build ramdisk machines
-	@$(run) $@ tests/stages/suite $@
+dayone: node older
+	@$(run) $@ $(suite) dayone rest
 
-soak: build lab
+two_stage: node release ramdisk machines
+	@$(run) $@ $(suite) two_stage
+
+soak: check
 	@$(run) $@ tests/stages/soak

@@ -25,12 +25,20 @@ compile_in_large_pages() {
     export MALLOC_CONF="${MALLOC_CONF:-thp:always,metadata_thp:always,dirty_decay_ms:-1,muzzy_decay_ms:-1}"
 }
 
-# conclude TARGET SUCCESS : the last line. It says SUCCESS only if nothing was left out and nothing passed by a second run alone.
+# compile_with_clippy : clippy's driver is the compiler of the workspace's crates, and each warning is an error: clippy of its own
+# would read everything once more, dependencies included.
+compile_with_clippy() {
+    export RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__
+}
+
+# conclude TARGET SUCCESS [OTHERS] : the last line. It says SUCCESS only if nothing was left out and nothing passed by a second run
+# alone. OTHERS: the commands that have what this one has not.
 conclude() {
     exceptions=
     ! [ -s "$NOT_TESTED" ] || exceptions="; NOT TESTED: $(listed "$NOT_TESTED")"
     ! [ -s "${FLAKES:-/dev/null}" ] || exceptions="$exceptions; FLAKES, passed by their second run alone: $(listed "$FLAKES")"
-    if [ -n "$exceptions" ]; then echo "make $1: passed$exceptions"; else echo "make $1: $2"; fi
+    [ -z "${3:-}" ] || others="; not in it: $3"
+    if [ -n "$exceptions" ]; then echo "make $1: passed$exceptions${others:-}"; else echo "make $1: $2${others:-}"; fi
 }
 
 # listed FILE : its lines as one.

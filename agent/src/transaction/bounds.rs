@@ -83,10 +83,10 @@ async fn bounded<T, E: Into<PhaseError>>(
     }
 }
 
-/// For the lab's fault injection: `DAYONE_HOLD_AT` names a phase that does its work and then
+/// For the lab's fault injection, in debug builds alone: `DAYONE_HOLD_AT` names a phase that does its work and then
 /// hangs, so that a test can kill the agent right there; `DAYONE_BLOCK_AT` one that blocks its
 /// thread, and with it the runtime and every bound.
-#[cfg(feature = "fault-injection")]
+#[cfg(debug_assertions)]
 async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let done = work.await;
     let name = serde_json::to_string(&phase).unwrap_or_default();
@@ -104,7 +104,7 @@ async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     done
 }
 
-#[cfg(not(feature = "fault-injection"))]
+#[cfg(not(debug_assertions))]
 async fn held<T>(_: Phase, work: impl Future<Output = T>) -> T {
     work.await
 }

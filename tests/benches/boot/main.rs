@@ -12,7 +12,7 @@ use tests::{
 };
 
 fn main() -> Result<(), Error> {
-    if skip::is_allowed() {
+    if skip::is_lab_off() {
         return Ok(());
     }
     let machines = Machines::of_nodes()?;

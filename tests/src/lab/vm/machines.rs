@@ -30,7 +30,7 @@ use crate::{
 const CASE: Duration = Duration::from_secs(2400);
 
 /// The name of this part if `LAB=off` skips it.
-const MACHINES: &str = "cases in virtual machines (LAB=off)";
+const MACHINES: &str = "cases in virtual machines";
 
 /// The emulator and image prepared by this process.
 static PREPARED: Mutex<Option<Emulator>> = Mutex::new(None);
