@@ -58,9 +58,9 @@ fn owned(nics: Nics) -> Vec<(Option<&'static str>, String)> {
 type Nics = Vec<(Option<&'static str>, &'static str)>;
 
 /// A source's facts about the two hosts beside their documents.
-struct Told {
-    source: &'static str,
-    stage: Stage,
+pub(crate) struct Told {
+    pub(crate) source: &'static str,
+    pub(crate) stage: Stage,
     has_roles: bool,
     nics: fn(usize) -> Nics,
 }
@@ -81,7 +81,7 @@ fn no_nic(_: usize) -> Nics {
     Vec::new()
 }
 
-const SOURCES: &[Told] = &[
+pub(crate) const SOURCES: &[Told] = &[
     Told { source: "hosts", stage: Stage::Any, has_roles: false, nics: no_nic },
     Told { source: "install-config.yaml", stage: Stage::Early, has_roles: true, nics: boot_nic },
     Told { source: "agent-config.yaml", stage: Stage::Early, has_roles: true, nics: both_nics },
@@ -139,6 +139,7 @@ fn a_tree_of_assisted_service_gives_the_documents_that_it_was_made_of() {
     for (index, host) in found.iter().enumerate() {
         assert_eq!(host.name, Some(format!("host{index}")));
         assert_eq!(nics(host), owned(both_nics(index)));
+        assert_eq!((host.role.as_deref(), host.stage), (None, Stage::Early));
         let value = |text: &str| serde_yaml::from_str::<serde_yaml::Value>(text).unwrap();
         assert_eq!(value(&text(host)), value(&document(HOSTS[index])));
     }
