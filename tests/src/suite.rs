@@ -70,15 +70,18 @@ struct Options {
 }
 
 impl Options {
-    /// A single filter stays the harness's, which counts what it leaves out.
+    /// A single filter stays the harness's, which counts what it leaves out. Whole names run in the order in which they are given.
     fn chosen(&mut self, mut trials: Vec<Trial>) -> Vec<Trial> {
         if !self.further.is_empty() {
-            self.further.extend(self.arguments.filter.take());
+            self.further.splice(0..0, self.arguments.filter.take());
             let exact = self.arguments.exact;
             let is_named = |name: &str, filter: &String| {
                 if exact { name == filter } else { name.contains(filter) }
             };
             trials.retain(|trial| self.further.iter().any(|filter| is_named(trial.name(), filter)));
+            if exact {
+                trials.sort_by_key(|trial| self.further.iter().position(|it| it == trial.name()));
+            }
         }
         trials
     }

@@ -11,15 +11,33 @@ fn table(path: &str) -> Table {
     fs::read_to_string(root().join(path)).unwrap().parse().unwrap()
 }
 
+/// What cargo answers.
+fn cargo(arguments: &[&str]) -> Vec<u8> {
+    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
+    let output = Command::new(cargo).current_dir(root()).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    output.stdout
+}
+
 /// Every package that Cargo.lock names, the workspace's own among them.
 fn packages() -> Vec<Value> {
-    let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
-    let mut metadata = Command::new(cargo);
-    metadata.current_dir(root()).args(["metadata", "--locked", "--format-version=1"]);
-    let output = metadata.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let all: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let metadata = cargo(&["metadata", "--locked", "--format-version=1"]);
+    let all: Value = serde_json::from_slice(&metadata).unwrap();
     all["packages"].as_array().unwrap().clone()
+}
+
+/// `cargo test -p tests` compiles what `cargo test --workspace` does, and once for both.
+#[tests::case]
+fn the_package_tests_asks_for_the_workspaces_features() {
+    let features = |of: &str| -> BTreeSet<String> {
+        let form = ["--edges=normal,dev,build", "--prefix=none", "--format={p} {f}"];
+        let tree = cargo(&[&["tree", "--locked", of], &form[..]].concat());
+        let tree = String::from_utf8(tree).unwrap();
+        tree.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect()
+    };
+    let (own, all) = (features("--package=tests"), features("--workspace"));
+    let other: Vec<&String> = own.difference(&all).collect();
+    assert!(other.is_empty(), "{other:?}");
 }
 
 #[tests::case]
