@@ -18,6 +18,7 @@ mod sarif;
 mod selection;
 mod short;
 mod show_command;
+mod source_help;
 mod streams;
 mod target;
 mod validate_command;

@@ -16,6 +16,7 @@ use super::general::GeneralArguments;
 use super::report_command::{self, ReportArguments};
 use super::selection::SelectionArguments;
 use super::show_command::ShowArguments;
+use super::source_help::SOURCE;
 use super::validate_command::ValidateArguments;
 
 /// The answer to a call without arguments.
@@ -56,18 +57,6 @@ Examples:
   nmgen generate --to initrd hosts/ >> initramfs.img
       For `nmgen boot`: an archive appended to an initramfs; align it to
       four bytes first, with `truncate -s %4 initramfs.img`.";
-
-/// The help text of SOURCE.
-pub(super) const SOURCE: &str = "\
-An NMState document (YAML or JSON), '-' for standard input, a
-directory with <hostname>.yml files and cluster.yml, or files
-of a fleet: install-config.yaml, agent-config.yaml,
-manifests (Secret, BareMetalHost, NMStateConfig,
-ClusterInstance, SiteConfig, MachineConfig,
-NodeNetworkConfigurationPolicy, also in a policy of Open
-Cluster Management, NodeNetworkState), networkConfig alone,
-a tree of assisted-service; as facts of hosts HardwareData,
-Agent, a file of `dayone collect`";
 
 /// Turns NMState documents into safe NetworkManager connection profiles.
 ///

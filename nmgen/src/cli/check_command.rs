@@ -12,9 +12,9 @@ use nmgen_document::format::{chain, counted};
 use nmgen_fleet::Findings;
 use nmgen_fleet::source::{self, Extent, Hosts};
 
-use super::arguments::SOURCE;
 use super::done::{Done, verdict};
 use super::selection::SelectionArguments;
+use super::source_help::SOURCE;
 use super::streams::Streams;
 use super::{explain, github, json, sarif, short};
 
@@ -77,7 +77,7 @@ impl FindingArguments {
             Use::Profiles => Purpose::Offline,
             Use::Node => Purpose::Apply,
         };
-        let mut found = nmgen_fleet::findings(hosts, purpose);
+        let mut found = nmgen_fleet::findings(hosts, purpose, &nmgen_fleet::rules());
         let is_allowed = |name: &str| self.allow.iter().any(|allowed| allowed == name);
         found.told.retain(|it| it.is_error() || !is_allowed(it.rule.name));
         found

@@ -9,10 +9,10 @@ use nmgen_document::error::Error;
 use nmgen_fleet::source::{self, Extent, Hosts};
 use nmgen_fleet::{derive, page, picture};
 
-use super::arguments::SOURCE;
 use super::done::{Done, verdict};
 use super::form::BridgeArguments;
 use super::selection::SelectionArguments;
+use super::source_help::SOURCE;
 use super::streams::Streams;
 
 /// The arguments of `show`.

@@ -1,7 +1,7 @@
 //! Bounds of documents and files.
 
-use crate::Document;
 use crate::diagnostic::{Diagnostic, rules};
+use crate::parsed::Document;
 use crate::text::place::Place;
 
 /// The largest document: two hundred times a large node's, and small enough to protect a pipeline's

@@ -1,5 +1,6 @@
 //! Text and positions. Imports no other module but the bounds of a file and the format of what is shown.
 
+mod breaks;
 pub mod lines;
 pub mod place;
 pub mod secret;

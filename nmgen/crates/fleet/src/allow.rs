@@ -127,18 +127,22 @@ pub(crate) fn apply(found: Diagnostics, allowances: &[Allowance]) -> Findings {
 }
 
 impl Findings {
-    /// Adds what is wrong with the comments. `is_whole`: every finding of the sources is there, so that a comment without one is
-    /// of no use.
-    pub(crate) fn with_comments(mut self, allowances: &[Allowance], is_whole: bool) -> Self {
+    /// Adds what is wrong with the comments, by all rules that there are. `is_whole`: every finding of the sources is there, so
+    /// that a comment without one is of no use.
+    pub(crate) fn with_comments(
+        mut self,
+        allowances: &[Allowance],
+        rules: &[Rule],
+        is_whole: bool,
+    ) -> Self {
         if allowances.is_empty() {
             return self;
         }
         // A missing finding may be told once the errors are mended.
         let is_whole = is_whole && !self.told.has_errors();
-        let rules = crate::rules();
         let about = |(allowance, used): (&Allowance, &Vec<bool>)| {
             let unused = allowance.rules.iter().zip(used).filter(|(_, used)| !**used);
-            let wrong = unused.filter_map(|(name, _)| fault(name, &rules, is_whole)).next();
+            let wrong = unused.filter_map(|(name, _)| fault(name, rules, is_whole)).next();
             let (rule, message, help) = match wrong {
                 Some((message, help)) => (ALLOW_UNUSED, message, help),
                 None if allowance.rules.is_empty() => {

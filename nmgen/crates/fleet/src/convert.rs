@@ -7,7 +7,7 @@ use nmgen_core::check::Purpose;
 use nmgen_core::convert::{self, Checked};
 use nmgen_core::profile::Configuration;
 use nmgen_core::source::{Host, Stage};
-use nmgen_document::diagnostic::Diagnostics;
+use nmgen_document::diagnostic::{Diagnostics, Rule};
 
 use crate::allow::{self, Findings};
 use crate::check::{self, Compared};
@@ -59,12 +59,12 @@ pub fn validate(hosts: &Hosts) -> Diagnostics {
 }
 
 /// The diagnostics of documents that are used for `wanted` where their source does not tell it, those that the sources' comments
-/// allow, and those about the comments.
-pub fn findings(hosts: &Hosts, wanted: Purpose) -> Findings {
+/// allow, and those about the comments; `rules` are all that there are.
+pub fn findings(hosts: &Hosts, wanted: Purpose, rules: &[Rule]) -> Findings {
     let (findings, _) = run(hosts, |host| purpose(host, wanted), drop);
     // On a node some rules have no findings.
     let is_whole = wanted == Purpose::Offline && !hosts.is_part;
-    findings.with_comments(&hosts.allowances, is_whole)
+    findings.with_comments(&hosts.allowances, rules, is_whole)
 }
 
 /// Checks and converts every host to connection profiles, and checks the hosts against each other.

@@ -11,6 +11,7 @@ mod convert;
 pub mod derive;
 mod follows;
 mod hints;
+mod missing_host;
 pub mod output;
 pub mod page;
 mod parallel;

@@ -18,7 +18,6 @@ use nmgen_document::diagnostic::Rule;
 pub use self::delivery::Delivery;
 pub use self::form::Form;
 pub use self::one_host::Selection;
-pub(crate) use self::one_host::no_such_host;
 pub use self::options::{Agent, IgnitionVersion, Image, Layout, Options, Program};
 pub use self::rendered::Output;
 

@@ -3,7 +3,7 @@
 use nmgen_core::profile;
 use nmgen_document::diagnostic::Rule;
 
-use crate::{allow, changes, check, derive, output, source};
+use crate::{allow, changes, check, derive, missing_host, output, source};
 
 /// Every rule of every stage, each once.
 pub fn rules() -> Vec<Rule> {
@@ -17,6 +17,7 @@ pub fn rules() -> Vec<Rule> {
         output::rules(),
         changes::RULES.to_vec(),
         allow::RULES.to_vec(),
+        missing_host::RULES.to_vec(),
     ]
     .concat()
 }

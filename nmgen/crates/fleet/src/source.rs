@@ -26,9 +26,11 @@ mod kind;
 mod machine_config;
 mod manifest;
 mod network_config;
+mod network_words;
 mod nmstate_config;
 mod node_network_state;
 mod ordinary_space;
+mod origin;
 mod policy;
 mod secret;
 mod tree;
@@ -39,15 +41,14 @@ use nmgen_document::error::Error;
 
 pub(crate) use self::capture::alternative_names;
 pub(crate) use self::cluster::BridgeTopology;
-pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Plugin};
+pub use self::cluster::{Cluster, ClusterAddress, ClusterNetwork, Plugin, Replicas};
 pub use self::cluster_names::ClusterNames;
-use self::clusters::Origin;
 pub use self::extent::Extent;
 use self::found::Found;
-pub use self::hardware::{Card, Hardware};
-pub use self::hosts::{Hosts, MachineConfig, ManagementController, Replicas};
+pub use self::hosts::{Card, Hardware, Hosts, MachineConfig, ManagementController};
 pub(crate) use self::hosts::{cluster_of, directory_of};
 pub(crate) use self::hosts_directory::{HOST_FILE_NAME, NAME_HELP, is_usable_name, own_name};
+use self::origin::Origin;
 
 /// Rules about the files themselves, regardless of content.
 pub(crate) fn rules() -> Vec<Rule> {

@@ -47,12 +47,12 @@ macro_rules! rules {
     ($($(#[$attribute:meta])* $visibility:vis $severity:ident $rule:ident = $name:literal;)+) => {
         $(
             $(#[$attribute])*
-            $visibility const $rule: $crate::diagnostic::Rule =
-                $crate::diagnostic::Rule::$severity($name);
+            $visibility const $rule: $crate::diagnostic::rule::Rule =
+                $crate::diagnostic::rule::Rule::$severity($name);
         )+
 
         /// Every rule of this topic.
-        pub(crate) const RULES: &[$crate::diagnostic::Rule] = &[$($rule),+];
+        pub(crate) const RULES: &[$crate::diagnostic::rule::Rule] = &[$($rule),+];
     };
 }
 pub use rules;

@@ -1,9 +1,10 @@
-//! The lines of a text, and a position's line in the file that the user wrote. A line ends in CR LF, in LF, or in CR alone
-//! (YAML 1.2, 5.4).
+//! The lines of a text, and a position's line in the file that the user wrote.
 
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::breaks::{ends, without_break};
+pub use super::breaks::{position, split};
 use super::place::{Excerpt, Place};
 use super::secret::{self, Secrets};
 use super::{Position, Source, Span};
@@ -184,25 +185,6 @@ impl Lines {
     }
 }
 
-/// The lines of a text; a line break at its end begins no further line.
-pub fn split(text: &str) -> impl Iterator<Item = &str> {
-    let mut start = 0;
-    let ends = ends(text).chain(std::iter::once(text.len()));
-    let lines = ends.map(move |end| &text[std::mem::replace(&mut start, end)..end]);
-    lines.filter(|line| !line.is_empty()).map(without_break)
-}
-
-/// The position of a byte of a text.
-pub fn position(text: &str, offset: usize) -> Option<Position> {
-    let before = ends(text).take_while(|end| *end <= offset);
-    let (line, start) = before.fold((1, 0), |(line, _), end| (line + 1, end));
-    Some(Position { line, column: text.get(start..offset)?.chars().count() as u32 + 1 })
-}
-
-fn without_break(line: &str) -> &str {
-    line.trim_end_matches(['\n', '\r'])
-}
-
 /// The part of a line to keep, and the number of characters before it.
 fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
     if line.len() <= MAX_LINE {
@@ -222,13 +204,6 @@ fn part(line: &str, column: usize, is_ascii: bool) -> (&str, u32) {
 /// As 32 bits: no text is larger than a fleet's file.
 fn starts(text: &str) -> Arc<[u32]> {
     std::iter::once(0).chain(ends(text).map(|end| end as u32)).collect()
-}
-
-/// The offset behind each line break.
-fn ends(text: &str) -> impl Iterator<Item = usize> {
-    let bytes = text.as_bytes();
-    let is_break = |at: &usize| bytes[*at] == b'\n' || bytes.get(at + 1) != Some(&b'\n');
-    memchr::memchr2_iter(b'\n', b'\r', bytes).filter(is_break).map(|at| at + 1)
 }
 
 #[cfg(test)]

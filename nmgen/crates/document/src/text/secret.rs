@@ -3,6 +3,7 @@
 //! A text need not be valid for that: its events are read up to the first fault, and lines behind it by their words.
 
 mod credentials;
+mod keys;
 mod section;
 mod values;
 mod words;
@@ -15,55 +16,22 @@ use std::sync::{Arc, OnceLock};
 use saphyr_parser::{Event, Parser, ScalarStyle, Span as Marks};
 
 pub use self::credentials::without_credentials;
+pub use self::keys::{FIELDS, HIDDEN, is_key};
 pub use self::section::{is_harmless, is_section};
 use self::values::Values;
 use self::words::Words;
 pub(super) use self::words::in_words;
-use super::{Position, Span, lines};
+use super::{Position, Span, breaks};
 use crate::format::printable;
-
-/// The words in a secret's place.
-pub const HIDDEN: &str = "<hidden>";
 
 /// The first letters of a token in place of the digest of a text with secrets.
 pub const TOKEN: &str = "hidden-";
-
-/// The fields below an interface that nmstate hides in output; a test compares them with the crate's own.
-pub const FIELDS: &[[&str; 2]] = &[
-    ["802.1x", "password"],
-    ["802.1x", "private-key-password"],
-    ["libreswan", "psk"],
-    ["macsec", "mka-cak"],
-];
-
-/// Parts of other keys whose values are secrets: those of misplaced fields, and of a cluster's manifests.
-const PARTS: &[&str] = &["password", "passphrase", "passwd", "pullsecret"];
-const WORDS: &[&str] = &["psk", "cak"];
 
 /// A longer value is no name and no address.
 const LONGEST_NAME: usize = 64;
 
 /// A shorter encoded value has no document in it.
 const ENCODED: usize = 64;
-
-/// True for a key whose value is a secret, misspelt or not.
-pub fn is_key(key: &str) -> bool {
-    const LONGEST: usize = 64;
-    if !(2..=LONGEST).contains(&key.len()) {
-        return false;
-    }
-    let plain = |text: &str| text.replace(['-', '_', '.', ' '], "").to_ascii_lowercase();
-    let found = plain(key);
-    let is_alike = |word: &str| {
-        let word = plain(word);
-        let allowed = if word.len() < 8 { 1 } else { 2 };
-        found.len().abs_diff(word.len()) <= allowed
-            && strsim::osa_distance(&found, &word) <= allowed
-    };
-    PARTS.iter().any(|part| found.contains(part))
-        || key.split(['-', '_', '.', ' ']).any(|it| WORDS.contains(&&*it.to_ascii_lowercase()))
-        || FIELDS.iter().any(|[_, name]| is_alike(name))
-}
 
 /// The secrets of a text, found when they are first needed, and shared by its places.
 #[derive(Debug, Clone, Default)]
@@ -105,7 +73,7 @@ impl Secrets {
             let columns = columns.map(|it| it.start as usize - 1..it.end as usize - 1).collect();
             hide(line, columns, 0..0).0
         };
-        let mut hidden: Vec<String> = (1..).zip(lines::split(text)).map(shown).collect();
+        let mut hidden: Vec<String> = (1..).zip(breaks::split(text)).map(shown).collect();
         if text.ends_with('\n') {
             hidden.push(String::new());
         }
@@ -260,7 +228,7 @@ impl Scan {
             self.event(event, to_span(marks));
         }
         if !is_read {
-            let count = lines::split(text).count() as u32;
+            let count = breaks::split(text).count() as u32;
             self.lines.extend(last.max(1)..=count);
         }
         self.words(text);
@@ -272,7 +240,7 @@ impl Scan {
         if memchr::memchr(b'@', text.as_bytes()).is_none() {
             return;
         }
-        for (number, line) in (1..).zip(lines::split(text)) {
+        for (number, line) in (1..).zip(breaks::split(text)) {
             let (mut at, mut column) = (0, 1);
             for password in credentials::passwords(line) {
                 let mut column_of = |place: usize| {
@@ -413,7 +381,7 @@ impl Scan {
     fn words(&mut self, text: &str) {
         let lines = std::mem::take(&mut self.lines);
         let (mut indent, mut section) = (None, None);
-        for (number, line) in (1..).zip(lines::split(text)) {
+        for (number, line) in (1..).zip(breaks::split(text)) {
             let own = line.chars().take_while(|c| *c == ' ').count();
             let length = line.chars().count();
             if let Some(above) = indent

@@ -3,7 +3,7 @@
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::Diagnostics;
 
-use crate::output::no_such_host;
+use crate::missing_host::no_such_host;
 
 /// OVN-Kubernetes's bridge.
 pub const BR_EX: &str = "br-ex";

@@ -7,10 +7,10 @@ use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::pattern;
 
 use crate::convert::{Converted, Outcome};
+use crate::missing_host::{few, no_such_host};
 use crate::source::{Cluster, Hosts, directory_of};
 
 rules! {
-    error NO_SUCH_HOST = "no-such-host";
     error NO_SUCH_CLUSTER = "no-such-cluster";
     error ONE_HOST_ONLY = "one-host-only";
 }
@@ -162,17 +162,6 @@ impl Selection<'_> {
     }
 }
 
-/// An error about a name that no host has; the remedy is for hosts without names.
-pub(crate) fn no_such_host(
-    message: String,
-    hosts: &[&Host],
-    sources: &[String],
-    remedy: &str,
-) -> Diagnostic {
-    let place = Place::file(sources.join(" "));
-    Diagnostic::new(NO_SUCH_HOST, message, place).help(those_there(hosts, remedy))
-}
-
 pub(super) fn retain<T>(list: &mut Vec<T>, is_kept: Vec<bool>) {
     let mut is_kept = is_kept.into_iter();
     list.retain(|_| is_kept.next().unwrap_or_default());
@@ -195,23 +184,6 @@ fn names<'h>(hosts: &[&'h Host], is_kept: &[bool]) -> HashSet<Named<'h>> {
 fn also(hosts: &[&Host], is_kept: &mut [bool], wanted: impl Fn(&Named<'_>) -> bool) {
     for (host, is_kept) in hosts.iter().zip(is_kept) {
         *is_kept |= named(host).is_some_and(|it| wanted(&it));
-    }
-}
-
-/// The names of the first hosts.
-fn those_there(hosts: &[&Host], remedy: &str) -> String {
-    let names: Vec<&str> = hosts.iter().filter_map(|host| host.name.as_deref()).collect();
-    match names.is_empty() {
-        true => format!("no host here has a name; {remedy}"),
-        false => few(&names),
-    }
-}
-
-fn few(names: &[&str]) -> String {
-    const FEW: usize = 5;
-    match names.get(FEW..) {
-        Some([_, ..]) => format!("the sources have {} and others", names[..FEW].join(", ")),
-        _ => format!("the sources have {}", names.join(", ")),
     }
 }
 

@@ -4,8 +4,8 @@
 use nmgen_document::{Document, Node};
 
 use super::embedded;
-use super::kind::is_about_network;
 use super::manifest::{Manifest, items_mut, value_mut};
+use super::network_words::is_about_network;
 
 const OBJECT: &str = "objectDefinition";
 /// The objects as text, in which Go's templates are expected.

@@ -3,10 +3,10 @@
 
 use nmgen_document::Node;
 
-use super::clusters::{Claim, Standing};
 use super::found::Found;
 use super::installation;
 use super::manifest::Manifest;
+use super::origin::{Claim, Standing};
 
 /// An AgentClusterInstall: the networks and virtual addresses of the cluster that it refers to.
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {

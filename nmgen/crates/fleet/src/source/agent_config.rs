@@ -5,11 +5,11 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostic;
 
-use super::clusters::Claim;
 use super::found::Found;
+use super::hosts_directory::NO_HOSTS;
 use super::installation;
 use super::manifest::{Manifest, items_mut, value_mut};
-use crate::source::hosts_directory::NO_HOSTS;
+use super::origin::Claim;
 
 const NETWORK: &str = "networkConfig";
 

@@ -12,11 +12,11 @@ use nmgen_document::size::MAX_DOCUMENT_BYTES;
 use nmgen_document::text::lines::Lines;
 use nmgen_document::text::{Position, Source, Span};
 
+use super::directory;
 use super::found::Found;
+use super::hosts_directory::HOST_FILE_EMPTY;
 use super::manifest::SOURCE_SHAPE;
 use super::{capture, manifest};
-use crate::source::directory;
-use crate::source::hosts_directory::HOST_FILE_EMPTY;
 
 const MAPPING: &str = "mac_interface.ini";
 /// A profile of NetworkManager's.

@@ -3,8 +3,8 @@
 use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
-use super::found::{Found, Name, Reference};
-use super::manifest::Manifest;
+use super::found::{Found, Reference};
+use super::manifest::{Manifest, Name};
 use super::{installation, nmstate_config};
 
 pub(super) fn load(manifest: &mut Manifest<'_>, root: &Node<'_>, found: &mut Found) {

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use ipnet::IpNet;
 use nmgen_document::text::place::Place;
 
-use super::hosts::Replicas;
-
 /// A cluster, as far as an install-config or the like describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cluster {
@@ -89,6 +87,17 @@ impl Cluster {
         let first = |it: &Self| it.variant_of.clone().or(it.name.clone());
         first(self) == first(other)
     }
+}
+
+/// The number of machines of a role, from an install-config.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replicas {
+    /// `master`, `arbiter`, `worker`.
+    pub role: String,
+    /// The number of machines.
+    pub count: u64,
+    /// The place of the number.
+    pub place: Place,
 }
 
 /// A stream of the operating system's images.

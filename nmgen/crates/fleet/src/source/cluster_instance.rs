@@ -6,11 +6,11 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::{Diagnostic, Place};
 
-use super::clusters::{Claim, Standing};
-use super::found::{Found, Name};
+use super::found::Found;
+use super::hosts_directory::NO_HOSTS;
 use super::installation;
-use super::manifest::{Manifest, items_mut, value_mut};
-use crate::source::hosts_directory::NO_HOSTS;
+use super::manifest::{Manifest, Name, items_mut, value_mut};
+use super::origin::{Claim, Standing};
 
 const NETWORK: &str = "nodeNetwork";
 /// The role of a node without one, in both kinds.

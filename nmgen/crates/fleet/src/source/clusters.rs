@@ -4,7 +4,6 @@
 //! an InfraEnv selects its NMStateConfigs by label (openshift/assisted-service, `docs/hive-integration`).
 
 mod names;
-mod scope;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -13,8 +12,8 @@ use std::sync::Arc;
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Place, rules};
 
-pub(super) use self::scope::{Claim, Origin, Standing};
-use crate::source::Cluster;
+use super::cluster::Cluster;
+use super::origin::{Claim, Origin, Standing};
 
 rules! {
     warning CLUSTER_TWICE = "cluster-twice";

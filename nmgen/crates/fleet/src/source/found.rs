@@ -15,13 +15,14 @@ use nmgen_document::spelling;
 use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
 
+use super::cluster::Cluster;
+use super::clusters::{self, Draft};
+use super::extent::Extent;
+use super::hosts::{Hosts, ManagementController};
+use super::hosts_directory::{self, NO_HOSTS};
+use super::manifest::{KEY_MISSPELT, Name};
+use super::origin::{Claim, Origin};
 use crate::allow;
-use crate::source::clusters::{self, Claim, Draft, Origin};
-use crate::source::extent::Extent;
-use crate::source::hosts_directory::{self, NO_HOSTS};
-use crate::source::kind::Unused;
-use crate::source::manifest::KEY_MISSPELT;
-use crate::source::{Cluster, Hosts, ManagementController};
 
 rules! {
     pub(super) warning UNUSED_FILE = "unused-file";
@@ -60,6 +61,14 @@ pub(super) struct Found {
     pub(super) unpacked: usize,
 }
 
+/// A file that is of no use here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unused {
+    NoHost,
+    /// A template, of which nothing tells that it has a host's network.
+    Template,
+}
+
 /// A Kubernetes Secret.
 #[derive(Debug)]
 pub(super) struct Secret {
@@ -88,13 +97,6 @@ pub(super) struct Reference {
     pub(super) host: usize,
     pub(super) secret: Name,
     pub(super) place: Place,
-}
-
-/// A name and its namespace, which may be missing: `kubectl apply -n` adds it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Name {
-    pub(super) namespace: Option<String>,
-    pub(super) name: String,
 }
 
 impl Found {

@@ -11,33 +11,8 @@ use nmgen_document::text::Source;
 use serde::Deserialize;
 
 use super::found::Found;
+use super::hosts::{Card, Hardware};
 use super::manifest::Manifest;
-
-/// A host's cards.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hardware {
-    /// The host's name in the source.
-    pub host: Option<String>,
-    /// Its network cards, each once.
-    pub cards: Vec<Card>,
-    /// The place of the facts.
-    pub place: Place,
-}
-
-/// A network card.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Card {
-    /// Its name when it was looked at.
-    pub name: String,
-    /// Its own address.
-    pub mac: Option<Mac>,
-    /// In Mbit/s.
-    pub speed: Option<u64>,
-    /// The VLANs of its switch port, as the switch says by LLDP.
-    pub vlans: BTreeSet<u64>,
-    /// The largest frame of its switch port in bytes, with header and checksum, as the switch says by LLDP (802.3).
-    pub frame: Option<u64>,
-}
 
 /// The most cards of a host: virtual functions are cards too.
 const CARDS_OF_A_HOST: usize = 4096;

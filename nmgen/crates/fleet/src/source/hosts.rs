@@ -1,27 +1,17 @@
 //! The hosts of all sources.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use nmgen_core::source::{Host, HostNetwork};
 use nmgen_document::diagnostic::{Diagnostics, Place};
+use nmgen_document::mac::Mac;
 use nmgen_document::size::too_many_interfaces;
 use nmgen_document::text::Source;
 
 use super::cluster::Cluster;
-use super::hardware::Hardware;
 use crate::allow::Allowance;
-
-/// The number of machines of a role, from an install-config.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replicas {
-    /// `master`, `arbiter`, `worker`.
-    pub role: String,
-    /// The number of machines.
-    pub count: u64,
-    /// The place of the number.
-    pub place: Place,
-}
 
 /// A host's baseboard management controller, by which the installer switches it on and off.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +24,32 @@ pub struct ManagementController {
     pub address: String,
     /// The place of the address.
     pub place: Place,
+}
+
+/// A host's cards.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hardware {
+    /// The host's name in the source.
+    pub host: Option<String>,
+    /// Its network cards, each once.
+    pub cards: Vec<Card>,
+    /// The place of the facts.
+    pub place: Place,
+}
+
+/// A network card.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Card {
+    /// Its name when it was looked at.
+    pub name: String,
+    /// Its own address.
+    pub mac: Option<Mac>,
+    /// In Mbit/s.
+    pub speed: Option<u64>,
+    /// The VLANs of its switch port, as the switch says by LLDP.
+    pub vlans: BTreeSet<u64>,
+    /// The largest frame of its switch port in bytes, with header and checksum, as the switch says by LLDP (802.3).
+    pub frame: Option<u64>,
 }
 
 /// A MachineConfig of a role's nodes.

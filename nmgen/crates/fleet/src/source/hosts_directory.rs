@@ -1,12 +1,10 @@
 //! A hosts directory: `<hostname>.yml` for each node, `cluster.yml` for all others.
 
-use nmgen_core::node::{is_empty, short_host_name};
+use nmgen_core::node::short_host_name;
 use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
-use nmgen_document::text::Source;
 
 use super::directory;
-use super::found::Found;
 use super::hosts::Hosts;
 
 rules! {
@@ -35,19 +33,6 @@ pub(super) fn accepted_name<'n>(
     let (name, faults) = host_name(file_name, &Place::file(file));
     loaded.diagnostics.extend(faults);
     name
-}
-
-/// Adds the host of a file, by this name.
-pub(super) fn add(name: &str, source: &Source, host: Result<Host, Diagnostics>, found: &mut Found) {
-    if is_empty(source.text.as_bytes()) {
-        let (message, help) = EMPTY;
-        let place = Place::file(source.name.clone());
-        let told = Diagnostic::new(HOST_FILE_EMPTY, message, place).help(help);
-        found.loaded.diagnostics.push(told);
-        return;
-    }
-    found.allow(source);
-    found.add_read(host.map(|host| Host { name: Some(name.to_owned()), ..host }));
 }
 
 /// Reports a directory without hosts, unless an error does so; `before` is the number of diagnostics of other sources.

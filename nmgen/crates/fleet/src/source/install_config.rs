@@ -8,13 +8,12 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 use nmgen_document::diagnostic::Diagnostic;
 
-use super::clusters::Claim;
+use super::cluster::{Cluster, ClusterAddress, OsStream, Replicas};
 use super::found::Found;
+use super::hosts_directory::NO_HOSTS;
 use super::installation;
 use super::manifest::{Manifest, items_mut};
-use crate::source::cluster::{ClusterAddress, OsStream};
-use crate::source::hosts_directory::NO_HOSTS;
-use crate::source::{Cluster, Replicas};
+use super::origin::Claim;
 
 const HOSTS: &[&str] = &["platform", "baremetal", "hosts"];
 const MACHINE_NETWORK: &str = "machineNetwork";

@@ -6,8 +6,8 @@ use ipnet::{IpNet, Ipv4Net};
 use nmgen_document::Node;
 use nmgen_document::text::place::Place;
 
+use super::cluster::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Plugin};
 use super::manifest::{Manifest, SOURCE_SHAPE};
-use crate::source::cluster::{BridgeTopology, Cluster, ClusterAddress, ClusterNetwork, Plugin};
 
 /// The keys of addresses that keepalived moves between hosts: lists, and the single ones of older releases.
 const VIRTUAL: &[(&str, &str, &str)] = &[

@@ -10,10 +10,11 @@ use nmgen_document::template::TEMPLATE;
 use nmgen_document::text::Source;
 use nmgen_document::{Document, Node, Value};
 
-use super::clusters::Claim;
 use super::extent::Extent;
-use super::found::Found;
+use super::found::{Found, Unused};
 use super::manifest::{KEY_CASE, Manifest, is_full};
+use super::network_words::{KINDS, is_about_network};
+use super::origin::Claim;
 use super::{
     acm_policy, agent_cluster_install, agent_config, bare_metal_host, cluster_instance, hardware,
     install_config, machine_config, network_config, nmstate_config, node_network_state, policy,
@@ -64,14 +65,6 @@ pub(super) enum Sort {
     Host(Box<Result<Host, Diagnostics>>),
     /// Anything else that has this extension.
     Other(Unused),
-}
-
-/// A file that is of no use here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unused {
-    NoHost,
-    /// A template, of which nothing tells that it has a host's network.
-    Template,
 }
 
 /// The sort of a file in a directory, which may hold anything.
@@ -127,48 +120,6 @@ fn is_like_state(root: &Node<'_>) -> bool {
     hostname
         || root.entries().iter().any(|entry| is_key(&entry.key))
         || root.entries().is_empty() && root.items().is_empty() && root.text().is_none()
-}
-
-/// Words of a text that describes some host's network.
-const NETWORK: &[&str] = &[
-    "interfaces:",
-    "networkConfig:",
-    "nodeNetwork:",
-    "desiredState:",
-    "preprovisioningNetworkDataName:",
-    "nmstate:",
-    "dns-resolver:",
-];
-
-/// Kinds of objects that have a host's network, or a part of its description.
-const KINDS: &[&str] = &[
-    "AgentConfig",
-    "BareMetalHost",
-    "ClusterInstance",
-    "ConfigurationPolicy",
-    "InstallConfig",
-    "List",
-    "MachineConfig",
-    "NMStateConfig",
-    "NodeNetworkConfigurationPolicy",
-    "NodeNetworkState",
-    "Policy",
-    "Secret",
-    "SiteConfig",
-];
-
-/// True for a text that seems to describe some host's network. A text of kinds that have none does not, whatever its words.
-pub(super) fn is_about_network(text: &str) -> bool {
-    let of_objects: Vec<&str> =
-        text.lines().filter_map(|line| line.strip_prefix("kind:")).map(str::trim).collect();
-    let within = || {
-        let lines = text.lines().map(|line| line.trim_start_matches([' ', '-']));
-        lines.filter_map(|line| line.strip_prefix("kind:")).map(str::trim).collect()
-    };
-    // A CustomResourceDefinition names the kind that it defines.
-    let kinds = if of_objects.is_empty() { within() } else { of_objects };
-    let may_be = kinds.is_empty() || kinds.iter().any(|kind| KINDS.contains(kind));
-    may_be && NETWORK.iter().any(|word| text.contains(word))
 }
 
 /// Adds the hosts of a file. An NMState document is alone in its file; other kinds may repeat.
@@ -435,22 +386,6 @@ mod tests {
             assert_eq!((found.0, found.1.len()), (hosts, usize::from(!told.is_empty())), "{text}");
             assert!(found.1.iter().all(|fault| fault.contains(told)), "{text}: {found:?}");
         }
-    }
-
-    #[test]
-    fn a_text_is_about_a_network_by_the_kinds_of_its_objects() {
-        let words = "spec:\n  names:\n    kind: BareMetalHost\n  interfaces:\n";
-        for (head, expected) in [
-            ("kind: CustomResourceDefinition\n", false),
-            ("kind: NMStateConfig\n", true),
-            ("kind: ConfigMap\n---\nkind: Secret\n", true),
-            ("items:\n- kind: BareMetalHost\n", true),
-            ("items:\n- kind: Agent\n", true),
-            ("", true),
-        ] {
-            assert_eq!(is_about_network(&format!("{head}{words}")), expected, "{head}");
-        }
-        assert!(!is_about_network("items:\n- kind: Agent\n  interfaces:\n"));
     }
 
     const MAP: &str = "apiVersion: v1\nkind: ConfigMap\n";

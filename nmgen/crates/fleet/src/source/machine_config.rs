@@ -7,9 +7,9 @@ use nmgen_document::{Document, Node};
 
 use super::embedded;
 use super::found::Found;
+use super::hosts::MachineConfig;
+use super::hosts_directory::{self, HOST_FILE_EMPTY};
 use super::manifest::Manifest;
-use crate::source::MachineConfig;
-use crate::source::hosts_directory::{self, HOST_FILE_EMPTY};
 
 /// The hosts directory on a node.
 const DIRECTORY: &str = "/etc/nmstate/openshift";

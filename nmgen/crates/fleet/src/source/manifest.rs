@@ -12,7 +12,6 @@ use nmgen_document::template;
 use nmgen_document::{Document, Entry, Node, Value};
 
 use super::embedded;
-use super::found::Name;
 
 rules! {
     pub(super) error KEY_CASE = "key-case";
@@ -21,6 +20,13 @@ rules! {
     warning HOST_ROLE = "host-role";
     pub(super) error SOURCE_SHAPE = "source-shape";
     warning HOST_UNNAMED = "host-unnamed";
+}
+
+/// A name and its namespace, which may be missing: `kubectl apply -n` adds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pub(super) namespace: Option<String>,
+    pub(super) name: String,
 }
 
 /// Bounds the messages of a file with a million faults.

@@ -7,8 +7,8 @@ use nmgen_core::source::{Host, Stage};
 use nmgen_document::Node;
 
 use super::found::Found;
+use super::hosts_directory::is_usable_name;
 use super::manifest::Manifest;
-use crate::source::hosts_directory::is_usable_name;
 
 pub(super) const KEY: &str = "networkConfig";
 

@@ -2,17 +2,18 @@
 
 use std::path::Path;
 
+use nmgen_core::node::is_empty;
+use nmgen_core::source::Host;
 use nmgen_document::diagnostic::{Diagnostic, Diagnostics, Place, rules};
 use nmgen_document::error::Error;
 use nmgen_document::text::Source;
 
-use super::clusters::Claim;
 use super::extent::Extent;
 use super::found::Found;
 use super::kind::Sort;
-use super::{assisted_tree, descend, kind};
+use super::origin::Claim;
+use super::{assisted_tree, descend, directory, hosts_directory, kind};
 use crate::parallel;
-use crate::source::{directory, hosts_directory};
 
 rules! {
     warning DIRECTORY_SKIPPED = "directory-skipped";
@@ -109,7 +110,7 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
                     let name = hosts_directory::accepted_name(file, file_name, &mut found.loaded);
                     if let Some(name) = name {
                         found.origin.claim(Claim::Nothing);
-                        hosts_directory::add(name, &source, *host, found);
+                        add_host(name, &source, *host, found);
                     }
                 }
             }
@@ -122,6 +123,19 @@ fn load_hosts(tree: &str, path: &str, names: &[String], found: &mut Found) -> Re
     let plain = names.iter().filter(|name| !name.contains('.') && is_document(path, name));
     found.loaded.diagnostics.extend(plain.map(|name| hosts_directory::no_extension(path, name)));
     Ok(())
+}
+
+/// Adds the host of a file, by this name.
+fn add_host(name: &str, source: &Source, host: Result<Host, Diagnostics>, found: &mut Found) {
+    if is_empty(source.text.as_bytes()) {
+        let (message, help) = hosts_directory::EMPTY;
+        let place = Place::file(source.name.clone());
+        let told = Diagnostic::new(hosts_directory::HOST_FILE_EMPTY, message, place).help(help);
+        found.loaded.diagnostics.push(told);
+        return;
+    }
+    found.allow(source);
+    found.add_read(host.map(|host| Host { name: Some(name.to_owned()), ..host }));
 }
 
 /// True for a file with a document, whatever its name; one that cannot be read is none.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::HIDDEN;
+use super::keys::HIDDEN;
 
 /// The text with [`HIDDEN`] in place of each such password.
 pub fn without_credentials(text: &str) -> String {

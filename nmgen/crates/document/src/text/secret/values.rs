@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::credentials::passwords;
-use super::{FIELDS, HIDDEN};
+use super::keys::{FIELDS, HIDDEN};
 use crate::format::cut;
 
 /// A shorter secret may be any word of a message, and is hidden in quotes alone.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::is_key;
+use super::keys::is_key;
 use super::section::{is_harmless, is_section};
 
 /// The findings in a line's words.

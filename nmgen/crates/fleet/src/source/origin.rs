@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use crate::source::directory_of;
+use super::hosts::directory_of;
 
 /// The place of a host or a description among the sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::source) struct Origin {
+pub(super) struct Origin {
     /// The number of the source.
-    pub(in crate::source) source: usize,
+    pub(super) source: usize,
     /// The directory that was given, or that of the given file.
-    pub(in crate::source) root: Arc<str>,
+    pub(super) root: Arc<str>,
     /// The directory of the file.
-    pub(in crate::source) directory: Arc<str>,
-    pub(in crate::source) claim: Claim,
+    pub(super) directory: Arc<str>,
+    pub(super) claim: Claim,
     /// The file is in a given directory, or below.
-    pub(in crate::source) is_directory: bool,
+    pub(super) is_directory: bool,
     /// The description that has the host.
     pub(super) draft: Option<usize>,
 }
@@ -35,7 +35,7 @@ impl Default for Origin {
 
 impl Origin {
     /// The place of what is given on the command line.
-    pub(in crate::source) fn of_source(source: usize, path: &str, is_directory: bool) -> Self {
+    pub(super) fn of_source(source: usize, path: &str, is_directory: bool) -> Self {
         let directory: Arc<str> = match (path, is_directory) {
             ("-", _) => "<stdin>".into(),
             (path, false) => directory_of(path).into(),
@@ -55,18 +55,18 @@ impl Origin {
     }
 
     /// A directory below the given one.
-    pub(in crate::source) fn below(&self, directory: &str) -> Self {
+    pub(super) fn below(&self, directory: &str) -> Self {
         let origin = self.clone();
         Self { directory: directory.into(), claim: Claim::Nothing, draft: None, ..origin }
     }
 
     /// Another file or object begins.
-    pub(in crate::source) fn claim(&mut self, claim: Claim) {
+    pub(super) fn claim(&mut self, claim: Claim) {
         (self.claim, self.draft) = (claim, None);
     }
 
     /// The object describes a cluster, with its hosts.
-    pub(in crate::source) fn describe(&mut self, draft: usize) {
+    pub(super) fn describe(&mut self, draft: usize) {
         self.draft = Some(draft);
     }
 
@@ -87,7 +87,7 @@ impl Origin {
 
 /// The words of a source about its cluster.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(in crate::source) enum Claim {
+pub(super) enum Claim {
     /// None: the directory decides.
     Nothing,
     /// An install-config or an agent-config: the installation of its directory.
@@ -100,7 +100,7 @@ pub(in crate::source) enum Claim {
 
 /// How much of a cluster an object describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::source) enum Standing {
+pub(super) enum Standing {
     /// All of it, with its hosts: ClusterInstance, SiteConfig.
     Whole,
     /// A part, beside others: AgentClusterInstall, ClusterDeployment.
