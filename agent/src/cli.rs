@@ -241,7 +241,8 @@ pub(crate) enum Command {
     /// The file has the status, the journals of this boot, documents, profiles, the states of nmstate, NetworkManager, the kernel
     /// and Open vSwitch, cards, neighbours by LLDP, versions. Works on a broken node: a source that does not answer has its error
     /// there. Takes at most ten seconds, unless `--timeout` says otherwise. `plan`, `check`, `diff`, `export`, `status` and
-    /// `apply --dry-run` answer from it elsewhere (`--from FILE`), `nmgen report` from many.
+    /// `apply --dry-run` answer from it elsewhere (`--from FILE`), `nmgen report` from many. On the node
+    /// `dayone export --last-good` prints the document in force with its secrets.
     Collect {
         /// Write to FILE, for root alone, compressed if its name ends in `.gz`; standard output without it
         #[arg(long, short, value_name = "FILE")]
@@ -281,11 +282,14 @@ pub(crate) enum Command {
     /// automatic bridge, which are for one boot, so that br-ex and the ports of a bond below it come up anew
     /// once; the metric 48 of their routes stays until a document says another `auto-route-metric`. nmstate says
     /// what is there, NetworkManager's profiles which of it is configured; comments at its head name what is
-    /// left out, and why. Has no secrets. Changes nothing.
+    /// left out, and why. Has no secrets, but with `--last-good`. Changes nothing.
     Export {
         /// Write a NodeNetworkConfigurationPolicy of kubernetes-nmstate for this node
         #[arg(long)]
         policy: bool,
+        /// Write the document of the last commit instead: the one in force, or the last good one, with its secrets
+        #[arg(long, conflicts_with = "policy")]
+        last_good: bool,
         /// Answer from FILE of `dayone collect` as on its node; `-` is standard input
         #[arg(long, value_name = "FILE", conflicts_with = "root")]
         from: Option<PathBuf>,

@@ -26,8 +26,22 @@ mod wait;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use self::status::text as status_text;
 pub(crate) use self::{
-    adopt::adopt, apply::apply, bridge::bridge, check::check, collect::collect, confirm::confirm,
-    diff::diff, dry_run::dry_run, export::export, health::health, mtu_migration::mtu_migration,
-    plan::plan, probe::probe, recover::recover, rollback::rollback, status::status, trial::ask,
+    adopt::adopt,
+    apply::apply,
+    bridge::bridge,
+    check::check,
+    collect::collect,
+    confirm::confirm,
+    diff::diff,
+    dry_run::dry_run,
+    export::{export, export_last_good},
+    health::health,
+    mtu_migration::mtu_migration,
+    plan::plan,
+    probe::probe,
+    recover::recover,
+    rollback::rollback,
+    status::status,
+    trial::ask,
     wait::wait,
 };

@@ -1,4 +1,4 @@
-//! State that survives a power cut: the open transaction, the record, the last good document.
+//! State that survives a power cut: the open transaction and the record, which has the last good document.
 
 pub(crate) mod adopted;
 mod automatic;
@@ -6,16 +6,19 @@ mod boot;
 pub(crate) mod commit;
 mod copies;
 mod file;
+pub(crate) mod from_0_2;
 #[cfg(test)]
 mod golden;
 pub(crate) mod journal;
 mod label;
 pub(crate) mod machine;
 mod omit;
+pub(crate) mod owner;
 pub(crate) mod pins;
 mod place;
 mod protected;
 pub(crate) mod record;
+pub(crate) mod record_file;
 pub(crate) mod set_aside;
 mod sync_others;
 

@@ -169,6 +169,7 @@ async fn carried_out(cli: &Cli, paths: &Paths) -> Result<(), Error> {
         Command::Diff { document, format, exit_code, .. } => {
             command::diff(paths, document.as_deref(), *format, *exit_code).await
         }
+        Command::Export { last_good: true, .. } => command::export_last_good(paths),
         Command::Export { policy, .. } => command::export(paths, *policy).await,
         Command::Adopt { reason, forget, format } => {
             command::adopt(paths, reason.as_deref(), *forget, *format).await

@@ -117,17 +117,12 @@ impl Paths {
         self.state_dir().join("committed")
     }
 
-    /// The committed document, and the count of failures.
+    /// The committed document, the count of failures, and the machine.
     pub(crate) fn record(&self) -> PathBuf {
         self.state_dir().join("record.json")
     }
 
-    /// The change of the network in force that is no drift.
-    pub(crate) fn adopted(&self) -> PathBuf {
-        self.state_dir().join("adopted.json")
-    }
-
-    /// The installation that the state is of.
+    /// The machine of the state of version 0.2.
     pub(crate) fn machine(&self) -> PathBuf {
         self.state_dir().join("machine.json")
     }
@@ -150,16 +145,6 @@ impl Paths {
     /// One JSON object a line: every finished transaction, newest last.
     pub(crate) fn history(&self) -> PathBuf {
         self.state_dir().join("history.jsonl")
-    }
-
-    /// The document of the last committed transaction.
-    pub(crate) fn last_good(&self) -> PathBuf {
-        self.state_dir().join("last-good.yml")
-    }
-
-    /// The resolved desired state of the last good document (captures filled in).
-    pub(crate) fn last_good_state(&self) -> PathBuf {
-        self.state_dir().join("last-good.resolved.yml")
     }
 
     /// The status of this boot.

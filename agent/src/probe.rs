@@ -438,7 +438,7 @@ mod tests {
         let leads = [(Family::Ipv4, name("br-ex")), (Family::Ipv6, name("eno3"))];
         for (leads, link, expected) in [
             (&leads[..], Some("eno1"), kind(&["br-ex", "eno1"])),
-            // The journal of an older version; a document that leaves the way out to others.
+            // The journal of version 0.2; a document that leaves the way out to others.
             (&leads[..], None, kind(&[])),
             (&[], Some("eno1"), kind(&[])),
         ] {

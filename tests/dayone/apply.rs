@@ -383,9 +383,10 @@ fn copies_are_as_readable_as_their_document_and_secrets_are_not_printed() -> Res
         case.boot()?;
         let inside = case.inside()?;
         assert_eq!(outcome(&inside, None)?.exit, 0);
-        let copies = "/var/lib/dayone/last-good.yml /var/lib/dayone/last-good.resolved.yml";
-        let modes = inside.sh(&format!("stat -c %a {APPLIED} {copies}"))?;
-        assert_eq!(modes, "600\n600\n600");
+        let modes = inside.sh(&format!("stat -c %a {APPLIED} {RECORD}"))?;
+        assert_eq!(modes, "600\n600");
+        let kept = inside.run(&["dayone", "export", "--last-good"])?;
+        assert_eq!(kept.stdout, text);
 
         let secret = "state: up\n  802.1x:\n    identity: worker-0\n    eap-methods: [peap]\n    \
                       phase2-auth: mschapv2\n    password: not-to-be-seen\n";

@@ -299,23 +299,26 @@ fn damaged_state_is_set_aside() -> Result<(), Error> {
         assert_eq!(status.status.code(), Some(0), "{status}");
         assert!(status.stderr.contains("status.json.damaged"), "{status}");
 
-        // Two copies of the document in force: the whole one counts, and the next run writes the other one anew.
-        let copy = "/var/lib/dayone/last-good.yml";
-        let resolved = "/var/lib/dayone/last-good.resolved.yml";
-        let state = inside.read(resolved)?;
-        inside.sh(&format!("printf '[\\0\\377' >{copy}"))?;
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
-        inside.sh(&format!(": >{resolved}"))?;
-        let again = start(&inside)?;
-        let it = outcome(&inside, Some(&again))?;
-        assert!(it.text().contains("in force already"), "{}", it.text());
-        inside.wait_journal(&[again.argument(), "SYSLOG_IDENTIFIER=dayone"], SOON, |it| {
-            it.message().contains("was damaged, and is written anew")
-        })?;
-        assert_eq!((inside.read(copy)?, inside.read(resolved)?), (Some(good.clone()), state));
-        let status = inside.run(&["dayone", "status"])?;
-        assert_eq!(status.status.code(), Some(0), "{status}");
+        // The state that the document was resolved to, which version 0.2 leaves out, and a damaged one.
+        let record = "/var/lib/dayone/record.json";
+        let whole = || -> Result<serde_json::Value, Error> {
+            Ok(serde_json::from_str(&inside.read(record)?.unwrap_or_default()).unwrap_or_default())
+        };
+        let before = whole()?;
+        assert_eq!(before["committed"]["document"]["text"], good.as_str(), "{before}");
+        assert!(before["committed"]["resolved"].as_str().is_some_and(|it| !it.is_empty()));
+        for damaged in [serde_json::Value::Null, "interfaces: {".into()] {
+            let mut record_of = before.clone();
+            record_of["committed"]["resolved"] = damaged;
+            inside.write(record, &record_of.to_string())?;
+            let again = start(&inside)?;
+            let it = outcome(&inside, Some(&again))?;
+            assert!(it.text().contains("in force already"), "{}", it.text());
+            inside.wait_sh(&format!("grep resolved {record} | grep eno1"), SOON)?;
+            assert_eq!(whole()?["committed"]["resolved"], before["committed"]["resolved"]);
+            let status = inside.run(&["dayone", "status"])?;
+            assert_eq!(status.status.code(), Some(0), "{status}");
+        }
         Ok(())
     })
 }

@@ -116,7 +116,7 @@ fn confirmed_trial_lasts_until_the_next_boot_or_run() -> Result<(), Error> {
         assert!(case.peer().pings(OTHER, SOON)?);
         // Nothing says that the document is the node's.
         assert_eq!(inside.read(APPLIED)?.as_deref(), Some(&*own));
-        assert_eq!(inside.read("/var/lib/dayone/last-good.yml")?.as_deref(), Some(&*own));
+        assert_eq!(dayone(&inside, &["export", "--last-good"], 0)?.stdout, own);
 
         assert_eq!(inside.sh(FLOW_LIMIT)?, "\"100000\"");
         // One that the document in force alone has is gone meanwhile.

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// A larger file is left out.
-const LARGEST: usize = 1 << 20;
+const LARGEST: usize = 4 << 20;
 
 /// All files together.
 const ALL: usize = 12 << 20;

@@ -30,6 +30,31 @@ pub(crate) struct Redactor {
 impl Redactor {
     /// The text of a file.
     pub(crate) fn file(&mut self, path: &Path, text: &str) -> String {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        match name.contains("record.json") {
+            true => self.record(text),
+            false => self.plain(path, text),
+        }
+    }
+
+    /// The agent's record, whose documents are hidden as those of files are; all of a damaged one is.
+    fn record(&mut self, text: &str) -> String {
+        let Ok(record) = serde_json::from_str::<Value>(text) else {
+            return format!("{HIDDEN}\n");
+        };
+        let mut shown = record.clone();
+        self.value(&mut shown);
+        for part in ["/committed/document/text", "/committed/resolved"] {
+            if let (Some(Value::String(own)), Some(place)) =
+                (record.pointer(part), shown.pointer_mut(part))
+            {
+                *place = self.plain(Path::new("document.yml"), own).into();
+            }
+        }
+        if shown == record { text.to_owned() } else { format!("{shown:#}\n") }
+    }
+
+    fn plain(&mut self, path: &Path, text: &str) -> String {
         let text = &secret_forms::without(text);
         if is_keyfile(path, text) {
             return self.profile(text);
@@ -242,6 +267,33 @@ mod tests {
             "text": "why: <hidden>",
         });
         assert_eq!(value, expected);
+    }
+
+    #[test]
+    fn the_documents_in_the_record_have_no_secrets() {
+        let path = Path::new("/var/lib/dayone/record.json");
+        let document = "interfaces:\n- name: eno1\n  802.1x: {password: MARK}\n# psk: MARK\n";
+        let document = document.replace("MARK", MARK);
+        let shown = Redactor::default().file(Path::new("/etc/nmstate/openshift/a.yml"), &document);
+        let record = serde_json::json!({
+            "committed": {"document": {"text": document, "mode": 0o600}, "resolved": document},
+            "failures": null,
+        });
+        let text = format!("{record:#}\n");
+        let hidden = Redactor::default().file(path, &text);
+        assert!(!hidden.contains(MARK), "{hidden}");
+        let read: Value = serde_json::from_str(&hidden).expect("JSON");
+        // Whoever compares them finds the same text.
+        assert_eq!(read["committed"]["document"]["text"], shown);
+        assert_eq!(read["committed"]["resolved"], shown);
+        // What a disk has damaged, and what is staged.
+        for name in ["record.json.damaged", ".record.json.dayone"] {
+            let hidden =
+                Redactor::default().file(&path.with_file_name(name), &text[..text.len() / 2]);
+            assert_eq!(hidden, "<hidden>\n");
+        }
+        let plain = "{\n  \"committed\": null\n}\n";
+        assert_eq!(Redactor::default().file(path, plain), plain);
     }
 
     /// Forms in which a secret stood in the clear, each with a place where it may stand.

@@ -16,8 +16,9 @@ use crate::document::digest::Digest;
 /// Where the agent keeps its accounts, with digests of documents that may be gone.
 const OWN: [&str; 2] = ["/var/lib/dayone/", "/run/dayone/"];
 
-/// Its digests are of differences, which nobody could compare by a token. They have no secrets that nmstate knows.
-const ADOPTED: &str = "/adopted.json";
+/// The digests of an adopted change are of differences, which nobody could compare by a token. They have no secrets that nmstate
+/// knows.
+const DIFFERENCES: &str = "/committed/adopted_change/differences";
 
 /// Replaces digests in `value`, which has these files: those of texts with something hidden, those that the agent tells of texts
 /// which are not in the file, and those of texts in which one of them stands.
@@ -57,8 +58,14 @@ fn telling(files: &[File], value: &Value) -> BTreeSet<String> {
         let digests = words(text).map(|(word, _)| word).filter(|it| is_digest(it));
         found.extend(digests.filter(|it| !whole.contains(*it)).map(str::to_owned));
     };
-    let is_own = |path: &str| !path.ends_with(ADOPTED) && OWN.iter().any(|it| path.starts_with(it));
-    texts().filter(|(path, ..)| is_own(path)).for_each(|(_, _, text)| told(text));
+    let is_own = |path: &str| OWN.iter().any(|it| path.starts_with(it));
+    for (_, _, text) in texts().filter(|(path, ..)| is_own(path)) {
+        let mut parsed = serde_json::from_str::<Value>(text).unwrap_or_default();
+        match parsed.pointer_mut(DIFFERENCES).map(Value::take) {
+            Some(_) => each(&parsed, &mut told),
+            None => told(text),
+        }
+    }
     each(&value["status"], &mut told);
     each(&value["journals"]["dayone"], &mut told);
     loop {
@@ -125,16 +132,16 @@ mod tests {
         let of = |text: &str| Digest::of_these(text.as_bytes()).to_string();
         let (secret, gone) = (of("psk=hunter2"), of("psk=hunter1"));
         let (plain, line) = (of("interfaces: []"), of("~ mtu: 1 -> 2"));
-        let record = format!("{{\"digest\":\"{secret}\"}}");
+        let record = format!(
+            "{{\"committed\":{{\"digest\":\"{secret}\",\"adopted_change\":{{\"differences\":[\"{line}\"]}}}}}}"
+        );
         let history = format!("{{\"digest\":\"{gone}\"}}\n{{\"digest\":\"{plain}\"}}\n");
-        let adopted = format!("{{\"digest\":\"{secret}\",\"differences\":[\"{line}\"]}}");
         let unit = format!("ExecStart=podman pull a@sha256:{}", of("image"));
         let files = [
             file("/etc/nmstate/openshift/a.yml", "psk=hunter2", "psk=<hidden>"),
             file("/etc/nmstate/b.yml", "interfaces: []", "interfaces: []"),
             file("/var/lib/dayone/record.json", &record, &record),
             file("/var/lib/dayone/history.jsonl", &history, &history),
-            file("/var/lib/dayone/adopted.json", &adopted, &adopted),
             file("/etc/systemd/system/dayone-install.service", &unit, &unit),
         ];
         let mut value = serde_json::json!({
@@ -144,7 +151,7 @@ mod tests {
         });
         replace(&files, &mut value)?;
         let text = value.to_string();
-        for own in [&secret, &gone, &of(&record), &of(&history), &of(&adopted)] {
+        for own in [&secret, &gone, &of(&record), &of(&history)] {
             assert!(!text.contains(own.as_str()), "{own} in {text}");
         }
         for stays in [&plain, &of("image"), &of(&unit)] {
@@ -153,8 +160,8 @@ mod tests {
         let token = value["files"][0]["digest"].as_str().ok_or("none")?.to_owned();
         assert!(token.starts_with(TOKEN), "{token}");
         assert_eq!(value["status"]["value"]["digest"], token);
-        assert_eq!(text.matches(&token).count(), 5, "one for all places: {text}");
-        assert!(value["files"][4]["text"].as_str().is_some_and(|it| it.contains(&line)), "{text}");
+        assert_eq!(text.matches(&token).count(), 4, "one for all places: {text}");
+        assert!(value["files"][2]["text"].as_str().is_some_and(|it| it.contains(&line)), "{text}");
         Ok(())
     }
 }

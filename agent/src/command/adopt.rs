@@ -10,10 +10,7 @@ use super::{
 use crate::{
     cli::Form,
     document,
-    durable::{
-        adopted::Adopted,
-        record::{self, Record},
-    },
+    durable::{adopted::AdoptedChange, record::Record, record_file},
     error::Error,
     lock,
     paths::Paths,
@@ -52,14 +49,16 @@ pub(crate) async fn adopt(
     };
     let reason: Option<String> = reason.map(|it| it.chars().take(REASON).collect());
     let adopted = match lines.is_empty() {
-        true => None,
-        false => Adopted::new(&record, &lines, reason.clone()),
-    };
-    let was_there = match &adopted {
-        Some(adopted) => adopted.write(paths).map(|()| false)?,
         // A change that is gone is not adopted any more.
-        None => Adopted::forget(paths)?,
+        true => None,
+        false => Some(AdoptedChange::new(&lines, reason.clone())),
     };
+    let was_there = adopted.is_none() && record.adopted_change().is_some();
+    Record::update(paths, |record| {
+        if let Some(committed) = &mut record.committed {
+            committed.adopted_change.clone_from(&adopted);
+        }
+    })?;
     let told = match (&adopted, was_there) {
         (Some(_), _) => format!("adopted: the network differs from {document} on purpose"),
         (None, true) => format!("forgotten: any difference from {document} is drift"),
@@ -74,7 +73,7 @@ pub(crate) async fn adopt(
             "{told}{why}"
         );
         let outcome = if adopted.is_some() { "change-adopted" } else { "change-forgotten" };
-        record::append(paths, &in_force.digest, &in_force.source, outcome, reason.as_deref())?;
+        record_file::append(paths, &in_force.digest, &in_force.source, outcome, reason.as_deref())?;
         marks::ended(paths);
     }
     print(&match form {

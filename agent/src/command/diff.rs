@@ -114,7 +114,7 @@ pub(super) async fn differences(
 ) -> Result<Differences, Error> {
     let committed = record.committed.as_ref();
     let in_force = committed.is_some_and(|committed| committed.digest == document.digest);
-    match last_good_state(paths, record)?.filter(|_| in_force) {
+    match last_good_state(record)?.filter(|_| in_force) {
         Some(desired) => {
             let desired = network.with_names_of_now(desired).await?;
             compare(network, &desired, &saved(paths, record)).await

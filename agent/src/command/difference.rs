@@ -67,7 +67,7 @@ pub(super) async fn from_record(
     settings: &Settings,
     record: &Record,
 ) -> Result<Option<Differences>, Error> {
-    let Some(desired) = last_good_state(paths, record)? else { return Ok(None) };
+    let Some(desired) = last_good_state(record)? else { return Ok(None) };
     let network = Sight::connect(paths, &settings.wait).await?;
     let desired = network.with_names_of_now(desired).await?;
     compare(&network, &desired, &saved(paths, record)).await.map(Some)

@@ -1,8 +1,14 @@
 //! `dayone export`: the document of the running node.
 
-use super::{output::print_of, services};
+use std::io::{self, IsTerminal as _};
+
+use super::{
+    output::{print, print_of, print_page},
+    services,
+};
 use crate::{
     document::{DocumentError, identity},
+    durable::record::Record,
     error::Error,
     export::{self, export as exported},
     network::sight::Sight,
@@ -10,6 +16,15 @@ use crate::{
     settings::Usable,
     state::{State, StateError},
 };
+
+/// Prints the document of the last commit; to a file byte for byte.
+pub(crate) fn export_last_good(paths: &Paths) -> Result<(), Error> {
+    let document = Record::load(paths).document().ok_or(Error::NoLastGood)?;
+    match io::stdout().is_terminal() {
+        true => print(&document.text),
+        false => print_page(&document.text),
+    }
+}
 
 /// Prints the document; `policy` makes it a NodeNetworkConfigurationPolicy.
 pub(crate) async fn export(paths: &Paths, policy: bool) -> Result<(), Error> {

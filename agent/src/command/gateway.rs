@@ -7,7 +7,7 @@ use crate::{
     model::LinkRef,
     paths::Paths,
     probe,
-    run::last_good::{recorded, removed},
+    run::last_good::removed,
     settings::{Policy, Settings},
     state::Parsed,
     status::Bridge,
@@ -34,7 +34,7 @@ pub(super) async fn silent(
         Ok(netlink) => netlink,
         Err(error) => return Some(nmgen::chain(&error)),
     };
-    let recorded = recorded(paths, record);
+    let recorded = record.uplinks();
     let links: Vec<LinkRef> = match (bridge, recorded) {
         (Some(bridge), _) if leads_out(paths) => {
             bridge.bridges.iter().cloned().map(LinkRef::Name).collect()

@@ -85,7 +85,7 @@ pub(super) async fn compared(
     paths: &Paths,
     record: &Record,
 ) -> Result<Standing, Error> {
-    let wants = last_good_if_readable(paths, record).map(|state| state.wants()).unwrap_or_default();
+    let wants = last_good_if_readable(record).map(|state| state.wants()).unwrap_or_default();
     let recorded = record.uplinks();
     let cards = recorded.map(|it| it.cards.as_slice()).unwrap_or_default();
     Ok(migration.standing(&wants, cards, &Sight::links(paths).await?))

@@ -8,7 +8,8 @@ use crate::{
     client::ovsdb::{Ovsdb, OvsdbError},
     durable::{
         journal::{self, Journal},
-        machine::{self, Owner},
+        machine::Owner,
+        owner,
     },
     error::Error,
     lock,
@@ -35,7 +36,7 @@ pub(crate) async fn recover(paths: &Paths) -> Result<(), Error> {
     let say = |text: &str| tracing::warn!("{text}");
     let _turn = lock::take(paths, "recover", TURN, say).await?;
     // dayone.service sets it aside, and looks at the cards, which are not known yet, where these decide.
-    let others = match machine::of_state(paths) {
+    let others = match owner::of_state(paths) {
         Owner::ThisInstallation => None,
         Owner::Another => Some("is another installation's: nothing of it is recovered"),
         Owner::DecidedByCards => {

@@ -17,7 +17,7 @@ use crate::{
 /// Applies the last good document as a transaction, reported like `apply`.
 pub(crate) async fn rollback(paths: &Paths) -> Result<(), Error> {
     let stop = Signals::listen()?.stop;
-    let state = last_good_state(paths, &Record::load(paths));
+    let state = last_good_state(&Record::load(paths));
     if state.ok().flatten().is_some_and(|state| state.wants().ovs) {
         services::open_vswitch(paths).await?;
     }

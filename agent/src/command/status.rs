@@ -32,7 +32,7 @@ use super::{
 use crate::{
     cli::StatusForm,
     document::{self, Chosen},
-    durable::{FileError, adopted::Adopted, record::Record},
+    durable::{FileError, record::Record},
     error::Error,
     lock,
     model::facts::Outage,
@@ -140,7 +140,7 @@ async fn find(paths: &Paths, settings: &Settings, depth: Depth) -> Result<Found,
             let look = drift_now(paths, settings, &chosen, &record, &mut report);
             match services::in_time(look).await {
                 Ok(Ok((lacking, differences))) => {
-                    report.adopted = adopted(paths, &record, &lacking, &differences)?;
+                    report.adopted = adopted(&record, &lacking, &differences);
                     if report.adopted.is_none() {
                         report.drift = [lacking, differences.now.subjects].concat();
                         report.saved = differences.then.subjects;
@@ -252,16 +252,11 @@ async fn drift_now(
 }
 
 /// The change that somebody has adopted, if the network has no other difference.
-fn adopted(
-    paths: &Paths,
-    record: &Record,
-    lacking: &[String],
-    differences: &Differences,
-) -> Result<Option<Change>, Error> {
+fn adopted(record: &Record, lacking: &[String], differences: &Differences) -> Option<Change> {
     let lines = differences.lines();
     if lines.is_empty() || !lacking.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let adopted = Adopted::load(paths, record)?.filter(|it| it.has_all(&lines));
-    Ok(adopted.map(|it| Change::new(&it, differences.parts())))
+    let adopted = record.adopted_change().filter(|it| it.has_all(&lines));
+    adopted.map(|it| Change::new(it, differences.parts()))
 }

@@ -44,11 +44,8 @@ pub(super) fn finish(paths: &Paths, dir: &Path) -> Result<bool, FileError> {
     let Some(staged) = file::read_json::<Automatic>(&dir.join(FILE))? else { return Ok(false) };
     if staged.replaces_document {
         // The record goes last: while it names the document, the next start repeats the rest.
-        for gone in [paths.applied(), paths.last_good(), paths.last_good_state()] {
-            file::remove_durably(&gone)?;
-        }
-        let record = Record { committed: None, ..Record::load(paths) };
-        file::write_json(&paths.record(), &record, 0o600)?;
+        file::remove_durably(&paths.applied())?;
+        Record::update(paths, |record| record.committed = None)?;
     }
     // The marks of this boot first: they are in `/run`, which can be written.
     if staged.boot_id == boot_id(paths) {

@@ -3,16 +3,18 @@
 //! Files of a commit are staged inside the open transaction's directory, before anything is
 //! changed. NetworkManager commits first; then that directory is renamed from `transaction` to
 //! `committed`. If a run ends before the rename, for any reason, the next start rolls it back;
-//! after the rename the document is in force, and the next start moves the remaining files into
-//! place.
+//! after the rename the document is in force, and the next start moves the record into place and
+//! writes `applied`.
 
 use std::path::{Path, PathBuf};
 
 use super::{
     automatic,
     file::{self, FileError, Staged},
+    from_0_2,
     place::Place,
-    record::{self, Record},
+    record::Record,
+    record_file,
     sync_others::sync_others,
 };
 use nmgen::chain;
@@ -39,21 +41,20 @@ struct OfDocument {
     record: Record,
 }
 
-/// Stages the last good document and the record in `dir`, a new directory, and `applied`.
-/// `resolved` is the resolved state of a policy.
+/// Stages the record in `dir`, a new directory, and `applied`. `resolved` is the state that the
+/// document was resolved to.
 pub(crate) fn stage(
     paths: &Paths,
     dir: &Path,
     document: &Document,
     resolved: &str,
 ) -> Result<Commit, FileError> {
-    let bytes = document.text.as_bytes();
-    let mode = document.mode;
-    file::write_new(&staged(dir, &paths.last_good_state()), resolved.as_bytes(), mode)?;
-    file::write_new(&staged(dir, &paths.last_good()), bytes, mode)?;
-    let record = Record::of(document, Record::load(paths));
+    let mut record = Record::of(document, Record::load(paths));
+    if let Some(committed) = &mut record.committed {
+        committed.resolved = Some(resolved.to_owned());
+    }
     file::write_new_json(&staged(dir, &paths.record()), &record)?;
-    let applied = Staged::new(&paths.applied(), bytes, mode)?;
+    let applied = Staged::new(&paths.applied(), document.text.as_bytes(), document.mode)?;
     Ok(Commit { document: Some(OfDocument { applied, record }) })
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn stage_bridge(
     Ok(Commit { document: None })
 }
 
-/// Records `document`, which another tool has put in force: the same files, without a transaction.
+/// Records `document`, which another tool has put in force, without a transaction.
 pub(crate) fn adopt(
     paths: &Paths,
     document: &Document,
@@ -110,10 +111,10 @@ impl Commit {
         let Some(of) = &mut self.document else { return Ok(()) };
         if let Some(committed) = &mut of.record.committed {
             committed.uplinks = Some(uplinks);
-            committed.service_files = Some(service_files.to_vec());
+            committed.service_files = service_files.to_vec();
             committed.adopted = adopted;
         }
-        file::write_json(place, &of.record, 0o600)
+        file::write_json(place, &of.record, record_file::MODE)
     }
 
     /// The decision: from here on the change is in force, and so its profiles are durable before.
@@ -148,31 +149,40 @@ fn finish_in(place: Place, paths: &Paths) -> Result<(), FileError> {
     if !dir.exists() {
         return Ok(());
     }
-    match automatic::finish(paths, &dir).or_else(|error| if_volatile(place, error).map(|()| true)) {
-        Ok(true) => return file::remove(&dir),
-        Ok(false) => {}
-        // The bridge is made anew where it is not there: a damaged account of it holds no boot.
+    let finished = automatic::finish(paths, &dir)
+        .or_else(|error| if_volatile(place, error).map(|()| true))
+        .and_then(|was_bridge| if was_bridge { Ok(()) } else { finish_document(paths, &dir) });
+    match finished {
+        Ok(()) => file::remove(&dir),
+        // The network is made again where it is not there: a damaged account of it holds no boot.
         Err(error) if error.is_unusable() => {
             let aside = file::set_aside(&dir)?;
             tracing::warn!("{}; the commit was moved to {}", chain(&error), aside.display());
-            return Ok(());
+            Ok(())
         }
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     }
-    move_in(&dir, paths.last_good_state())?;
-    move_in(&dir, paths.last_good())?;
-    if let Some(text) = file::read(&paths.last_good())?
-        && file::read(&paths.applied())?.as_ref() != Some(&text)
-    {
-        file::write(&paths.applied(), &text, file::mode(&paths.last_good())?)?;
+}
+
+/// Puts the record of a document's commit in `dir` into place, and what follows from it.
+fn finish_document(paths: &Paths, dir: &Path) -> Result<(), FileError> {
+    let staged = staged(dir, &paths.record());
+    if let Some(found) = file::read_json::<Record>(&staged)? {
+        let record = from_0_2::completed(found.clone(), paths, dir);
+        if record != found {
+            file::write_json(&staged, &record, record_file::MODE)?;
+        }
+        if let Some(document) = record.document()
+            && file::read(&paths.applied())?.as_deref() != Some(document.text.as_bytes())
+        {
+            file::write(&paths.applied(), document.text.as_bytes(), document.mode)?;
+        }
+        // br-ex is the document's now.
+        file::remove(&paths.bridge())?;
+        file::rename(&staged, &paths.record())?;
+        note(paths, &record);
     }
-    // br-ex is the document's now.
-    file::remove(&paths.bridge())?;
-    if move_in(&dir, paths.record())? {
-        file::sync_dir(&paths.state_dir())?;
-        note(paths);
-    }
-    file::remove(&dir)
+    from_0_2::remove(paths)
 }
 
 /// A fault of a commit in `/run`, which was made there since the disk has faults: a warning.
@@ -189,21 +199,11 @@ fn staged(dir: &Path, place: &Path) -> PathBuf {
     dir.join(place.file_name().unwrap_or_default())
 }
 
-/// Moves a staged file into place; `false` if that was done before.
-fn move_in(dir: &Path, place: PathBuf) -> Result<bool, FileError> {
-    let from = staged(dir, &place);
-    match std::fs::rename(&from, &place) {
-        Ok(()) => Ok(true),
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(FileError::Rename { from, to: place, source }),
-    }
-}
-
 /// Writes a line of history; the commit is valid without it.
-fn note(paths: &Paths) {
-    let Some(committed) = Record::load(paths).committed else { return };
+fn note(paths: &Paths, record: &Record) {
+    let Some(committed) = &record.committed else { return };
     let outcome = if committed.adopted { "adopted" } else { "committed" };
-    let noted = record::append(paths, &committed.digest, &committed.source, outcome, None);
+    let noted = record_file::append(paths, &committed.digest, &committed.source, outcome, None);
     if let Err(error) = noted {
         tracing::warn!("the history is incomplete: {}", chain(&error));
     }

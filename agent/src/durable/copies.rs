@@ -20,8 +20,8 @@ use crate::paths::Paths;
 struct Saved {
     name: String,
     mode: u32,
-    /// The SELinux label of a path that is a single file: it need not be that of its directory's files. Older versions did not
-    /// write it.
+    /// The SELinux label of a path that is a single file: it need not be that of its directory's files. Version 0.2 does
+    /// not write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     label: Option<String>,
 }

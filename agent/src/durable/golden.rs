@@ -1,10 +1,11 @@
-//! The agent's files as earlier versions wrote them. Each is read and written again byte for byte, so
+//! The agent's files as this version and version 0.2 write them. Each is read and written again byte for byte, so
 //! that an update, and the way back to the version before it, find a transaction and a record that they can
 //! use.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use super::{automatic::Automatic, file, journal::Journal, machine::Machine, record::Record};
 
@@ -31,45 +32,66 @@ fn the_journal_of_each_kind_stays() -> Tested {
 }
 
 #[test]
-fn a_journal_without_later_fields_is_that_of_a_document() -> Tested {
-    let journal: Journal =
-        file::read_json(&golden("journal-of-an-older-version"))?.ok_or("no golden file")?;
-    let written = serde_json::to_value(&journal)?;
-    assert_eq!((&written["kind"], &written["failures"]), (&"document".into(), &().into()));
-    assert_eq!(written["before"]["checkpoint_seconds"], 0);
-    Ok(())
-}
-
-#[test]
 fn the_record_stays() -> Tested {
     is_written_as_it_was_read::<Record>(&[
         "record",
         "record-committed",
         "record-empty",
         "record-given-up",
-        "record-of-an-older-version",
+        "record-whole",
     ])
 }
 
-/// The way back: a version that knows fewer fields leaves the others out, and finds its own as it wrote them. Files that it does
-/// not know it leaves alone.
+/// A commit that is staged has no network until it is proved.
 #[test]
-fn a_version_before_reads_the_record_of_this_one() -> Tested {
+fn a_record_without_a_network_is_read() -> Tested {
+    let record: Record = file::read_json(&golden("record-staged"))?.ok_or("no golden file")?;
+    assert!(record.committed.is_some() && record.uplinks().is_none());
+    Ok(())
+}
+
+/// The way back: version 0.2 leaves out the fields that it does not know, and finds its own as it wrote them.
+#[test]
+fn version_0_2_reads_the_record_of_this_one() -> Tested {
+    #[derive(Deserialize)]
+    struct Uplinks {
+        families: Vec<String>,
+        links: Vec<Value>,
+        cards: Vec<Value>,
+        profiles: Vec<Value>,
+    }
+    #[derive(Deserialize)]
+    struct Committed {
+        digest: String,
+        source: PathBuf,
+        at: u64,
+        uplinks: Option<Uplinks>,
+        service_files: Option<Vec<String>>,
+        adopted: bool,
+    }
     #[derive(Deserialize)]
     struct Failures {
         digest: String,
         count: u32,
         last_error: String,
+        boot_id: Option<String>,
+        cut_off: u32,
     }
     #[derive(Deserialize)]
     struct Record {
-        committed: Option<serde_json::Value>,
+        committed: Option<Committed>,
         failures: Option<Failures>,
     }
-    let record: Record = file::read_json(&golden("record-given-up"))?.ok_or("no golden file")?;
-    let failures = record.failures.ok_or("no failures")?;
-    assert!(record.committed.is_none() && failures.digest.len() == 64 && failures.count == 4);
-    assert!(failures.last_error.ends_with("stopped during the transaction"));
+    let record: Record = file::read_json(&golden("record-whole"))?.ok_or("no golden file")?;
+    let (committed, failures) = (record.committed, record.failures);
+    let (it, failures) = (committed.ok_or("no commit")?, failures.ok_or("no failures")?);
+    assert!(it.digest.len() == 64 && it.source.is_absolute() && it.at == 1_790_000_000);
+    let uplinks = it.uplinks.ok_or("no uplinks")?;
+    let numbers = [uplinks.links.len(), uplinks.cards.len(), uplinks.profiles.len()];
+    assert_eq!((uplinks.families.len(), numbers), (1, [2, 1, 1]));
+    assert!(it.service_files.is_some_and(|files| files.len() == 1) && it.adopted);
+    assert!(failures.digest.len() == 64 && failures.count == 3 && failures.cut_off == 1);
+    assert!(failures.boot_id.is_some() && !failures.last_error.is_empty());
     Ok(())
 }
 

@@ -28,11 +28,10 @@ use crate::{
 };
 
 /// The kind of a change.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
     /// A document, or the return to the last good one.
-    #[default]
     Document,
     /// A document on trial. The journal stays open after its confirmation.
     Trial,
@@ -45,8 +44,6 @@ pub(crate) enum Kind {
 pub(crate) struct Journal {
     /// Version of this file's layout.
     pub(crate) version: u32,
-    /// Older versions knew documents alone.
-    #[serde(default)]
     pub(crate) kind: Kind,
     /// The boot it was opened in.
     pub(crate) boot_id: String,
@@ -59,11 +56,9 @@ pub(crate) struct Journal {
     /// The state before the transaction.
     pub(crate) before: Before,
     /// Results of the probes before: after a roll back the gateway must answer again.
-    #[serde(default)]
     pub(crate) probes: Vec<ProbeResult>,
     /// Failures of the document before, so that one interrupted change counts once, however often
-    /// its recovery is interrupted too. Older versions did not write it.
-    #[serde(default)]
+    /// its recovery is interrupted too; `None` of an automatic bridge.
     pub(crate) failures: Option<u32>,
 }
 

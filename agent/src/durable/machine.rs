@@ -4,25 +4,18 @@
 //! Another machine's state names addresses that this one must not have, and the open transaction of another installation has copies
 //! of profiles of an `/etc` that is gone. It is set aside as a whole, and never obeyed.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 
-use super::file::{self, FileError};
-use crate::{
-    client::netlink::NetlinkError,
-    document::{digest::Digest, identity},
-    paths::Paths,
-};
+use crate::{client::netlink::NetlinkError, document::identity, paths::Paths};
 
-/// `machine.json`. Empty fields are unknown. Older versions did not write the file: their state is this machine's.
+/// The machine and the installation of the state. Empty fields are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
 pub(crate) struct Machine {
     /// machine-id(5): that of an installation.
-    machine_id: String,
+    pub(super) machine_id: String,
     /// The UUID of SMBIOS: that of a mainboard, or of a virtual machine.
-    system_uuid: String,
+    pub(super) system_uuid: String,
     /// Permanent MAC addresses of the network cards.
     pub(crate) cards: Vec<String>,
 }
@@ -35,12 +28,6 @@ impl Machine {
         let is_id = machine_id.bytes().all(|it| it.is_ascii_hexdigit()) && !is_transient(paths);
         let machine_id = if is_id { machine_id } else { String::new() };
         Self { machine_id, system_uuid: text(paths.dmi("product_uuid")), cards }
-    }
-
-    /// The machine of the state; `None`: this one, by an older version.
-    pub(crate) fn recorded(paths: &Paths) -> Option<Self> {
-        let read = file::read_json_or_set_aside(&paths.machine());
-        read.inspect_err(|error| tracing::warn!("{}", nmgen::chain(error))).ok().flatten()
     }
 
     /// Owner of this recorded state, seen from the machine `here`. An identifier that either side lacks is not compared.
@@ -60,26 +47,6 @@ impl Machine {
     /// Whether one of the cards is here.
     pub(crate) fn has_card_of(&self, here: &Self) -> bool {
         self.cards.iter().any(|card| here.cards.contains(card))
-    }
-
-    /// Records this machine as that of the state, durably. Mainboard and cards that are not known at the moment stay; another
-    /// installation's machine-id does not.
-    pub(crate) fn record(self, paths: &Paths) -> Result<(), FileError> {
-        let recorded = Self::recorded(paths);
-        let mut here = self;
-        if let Some(recorded) = recorded.clone() {
-            if here.system_uuid.is_empty() {
-                here.system_uuid = recorded.system_uuid;
-            }
-            if here.cards.is_empty() {
-                here.cards = recorded.cards;
-            }
-        }
-        if recorded.as_ref() == Some(&here) {
-            return Ok(());
-        }
-        file::create_dir(&paths.state_dir())?;
-        file::write_json(&paths.machine(), &here, 0o600)
     }
 }
 
@@ -110,12 +77,6 @@ pub(crate) enum Owner {
     DecidedByCards,
 }
 
-/// The owner of the state, before the cards are known.
-pub(crate) fn of_state(paths: &Paths) -> Owner {
-    let recorded = Machine::recorded(paths);
-    recorded.map_or(Owner::ThisInstallation, |it| it.on(&Machine::here(paths, Vec::new())))
-}
-
 /// Whether systemd has mounted an ID of this boot over the file, as long as it cannot write there (machine-id(5)): the next boot
 /// may have another one.
 fn is_transient(paths: &Paths) -> bool {
@@ -124,44 +85,9 @@ fn is_transient(paths: &Paths) -> bool {
     mounts.lines().any(|line| line.split(' ').nth(4) == Some("/etc/machine-id"))
 }
 
-/// Moves the state of another machine or installation to a directory of its own, and with it `applied`, if that is its document.
-/// The file that names the machine goes last: until then the next start moves the rest.
-pub(crate) fn set_aside(paths: &Paths) -> Result<PathBuf, FileError> {
-    let aside = paths.other_machine();
-    let named = paths.machine();
-    let name = |path: &std::path::Path| path.file_name().unwrap_or_default().to_owned();
-    if aside.join(name(&named)).exists() {
-        // Left by an earlier machine.
-        file::remove(&aside)?;
-    }
-    file::create_dir(&aside)?;
-    let record = super::record::Record::load(paths);
-    if let Some(committed) = &record.committed
-        && let Some(applied) = file::read(&paths.applied())?
-        && Digest::of(&applied) == committed.digest
-    {
-        file::write(&aside.join("applied"), &applied, file::mode(&paths.applied())?)?;
-        file::remove_durably(&paths.applied())?;
-    }
-    let directory = paths.state_dir();
-    let read = |source| FileError::Read { path: directory.clone(), source };
-    for entry in std::fs::read_dir(&directory).map_err(read)? {
-        let path = entry.map_err(read)?.path();
-        if path != aside && path != named {
-            let to = aside.join(name(&path));
-            file::remove(&to)?;
-            file::rename(&path, &to)?;
-        }
-    }
-    file::rename(&named, &aside.join(name(&named)))?;
-    file::sync_dir(&directory)?;
-    Ok(aside)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{document::Document, durable::record::Record};
 
     type Tested = Result<(), Box<dyn std::error::Error>>;
 
@@ -222,68 +148,6 @@ mod tests {
         Ok(())
     }
 
-    /// The state of a node with a document in force and an open transaction.
-    fn state_of_another(paths: &Paths) -> Tested {
-        let document = Document {
-            path: "/etc/nmstate/openshift/worker-0.yml".into(),
-            text: "x".to_owned(),
-            digest: Digest::of(b"x"),
-            mode: 0o644,
-        };
-        std::fs::create_dir_all(paths.transaction())?;
-        std::fs::create_dir_all(paths.documents())?;
-        std::fs::write(paths.transaction().join("journal.json"), "{}")?;
-        std::fs::write(paths.last_good(), "x")?;
-        std::fs::write(paths.applied(), "x")?;
-        let record = Record::of(&document, Record::default());
-        file::write_json(&paths.record(), &record, 0o600)?;
-        Ok(machine("a1", "uuid-a", &[]).record(paths)?)
-    }
-
-    #[test]
-    fn another_machines_state_is_set_aside_with_its_copy_of_the_document() -> Tested {
-        // The second time, over the first one's remains.
-        let root = tempfile::tempdir()?;
-        let paths = Paths::new(root.path());
-        for _ in 0..2 {
-            state_of_another(&paths)?;
-            assert_eq!(
-                of_state(&paths),
-                Owner::ThisInstallation,
-                "a machine without a machine-id tells nothing"
-            );
-            std::fs::create_dir_all(paths.dmi(""))?;
-            std::fs::write(paths.dmi("product_uuid"), "uuid-b\n")?;
-            std::fs::write(paths.machine_id(), "b2\n")?;
-            assert_eq!(of_state(&paths), Owner::Another);
-            let aside = set_aside(&paths)?;
-            assert_eq!(Record::load(&paths), Record::default());
-            assert!(!paths.applied().exists() && !paths.transaction().exists());
-            assert_eq!(std::fs::read_dir(paths.state_dir())?.count(), 1);
-            for file in ["applied", "record.json", "last-good.yml", "transaction", "machine.json"] {
-                assert!(aside.join(file).exists(), "{file}");
-            }
-            assert_eq!(of_state(&paths), Owner::ThisInstallation);
-            std::fs::remove_file(paths.machine_id())?;
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn a_document_of_this_machine_stays_applied_beside_anothers_state() -> Tested {
-        let root = tempfile::tempdir()?;
-        let paths = Paths::new(root.path());
-        state_of_another(&paths)?;
-        std::fs::write(paths.applied(), "y")?;
-        // A set aside that was cut off goes on.
-        std::fs::create_dir_all(paths.other_machine())?;
-        std::fs::write(paths.other_machine().join("history.jsonl"), "")?;
-        let aside = set_aside(&paths)?;
-        assert_eq!(std::fs::read_to_string(paths.applied())?, "y");
-        assert!(aside.join("history.jsonl").exists() && aside.join("record.json").exists());
-        Ok(())
-    }
-
     #[tokio::test(flavor = "current_thread")]
     async fn a_usb_card_identifies_no_machine() -> Tested {
         let root = tempfile::tempdir()?;
@@ -299,26 +163,6 @@ mod tests {
             std::os::unix::fs::symlink(format!("../../../bus/{bus}"), device.join("subsystem"))?;
         }
         assert_eq!(cards(&paths).await?, ["52:54:00:00:00:01", "52:54:00:00:00:02"]);
-        Ok(())
-    }
-
-    #[test]
-    fn cards_that_are_not_known_stay() -> Tested {
-        let root = tempfile::tempdir()?;
-        let paths = Paths::new(root.path());
-        assert_eq!(Machine::recorded(&paths), None);
-        for (here, expected) in [
-            (machine("a1", "u", &["52:54:00:00:00:01"]), "52:54:00:00:00:01"),
-            (machine("a1", "v", &[]), "52:54:00:00:00:01"),
-            (machine("a1", "v", &["52:54:00:00:00:02"]), "52:54:00:00:00:02"),
-        ] {
-            here.clone().record(&paths)?;
-            let recorded = Machine::recorded(&paths).ok_or("no machine")?;
-            assert_eq!(
-                (recorded.cards.join(" "), recorded.system_uuid),
-                (expected.to_owned(), here.system_uuid)
-            );
-        }
         Ok(())
     }
 }

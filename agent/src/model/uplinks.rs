@@ -12,10 +12,10 @@ pub(crate) struct Uplinks {
     pub(crate) links: Vec<LinkRef>,
     /// Interfaces of the document that can have addresses; any may carry the route after a day-2 change. A port that has some
     /// instead of its bridge, as by the profile that NetworkManager makes for a card without one, is no network of the document's.
-    /// Older versions did not record them.
+    /// `None` where the document cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) addressable: Option<Vec<LinkRef>>,
-    /// Links with the preferred default route of a family at the commit, by which the node is reached. Older versions did not
+    /// Links with the preferred default route of a family at the commit, by which the node is reached. Version 0.2 does not
     /// record them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) preferred: Vec<(Family, LinkRef)>,

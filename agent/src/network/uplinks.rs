@@ -280,12 +280,6 @@ impl Uplinks {
         !self.cards.is_empty() && !self.cards.iter().any(is_there)
     }
 
-    /// These uplinks of an older version's record with what that one left out, by the document's `wants`; `None`: nothing.
-    pub(crate) fn completed(&self, wants: &Wants) -> Option<Self> {
-        let is_told = self.addressable.is_some() || wants.addressable.is_empty();
-        (!is_told).then(|| Self { addressable: Some(wants.addressable.clone()), ..self.clone() })
-    }
-
     /// These uplinks with the cards that are below them now; `None` if a recorded one is there.
     pub(crate) async fn with_other_cards(
         &self,
@@ -414,17 +408,12 @@ mod tests {
         let names = |names: &[&str]| -> Vec<LinkRef> {
             names.iter().map(|name| LinkRef::Name((*name).to_owned())).collect()
         };
-        // The record of an older version has all interfaces.
-        let older = uplinks(&[Family::Ipv4], &names(&["eno1", "br-ex"]));
-        let on_the_card = kernel(&[("eno1", Family::Ipv4)], &[("eno1", Family::Ipv4)]);
-        assert!(older.lacking(&on_the_card).is_empty());
-        let wants = Wants { addressable: names(&["br-ex"]), ..Wants::default() };
-        let completed = older.completed(&wants).expect("something was left out");
-        assert_eq!(completed.lacking(&on_the_card), ["an IPv4 address with a default route"]);
-        assert_eq!(completed.links, older.links);
-        assert_eq!(completed.completed(&Wants::default()), None);
         // Nothing is known of a document that cannot be read.
-        assert_eq!(older.completed(&Wants::default()), None);
+        let all = uplinks(&[Family::Ipv4], &names(&["eno1", "br-ex"]));
+        let on_the_card = kernel(&[("eno1", Family::Ipv4)], &[("eno1", Family::Ipv4)]);
+        assert!(all.lacking(&on_the_card).is_empty());
+        let known = Uplinks { addressable: Some(names(&["br-ex"])), ..all };
+        assert_eq!(known.lacking(&on_the_card), ["an IPv4 address with a default route"]);
     }
 
     #[test]
@@ -443,7 +432,7 @@ mod tests {
         assert_eq!(wanted.proving(), links);
         kernel.addresses.retain(|(link, _)| link != "br-ex");
         assert_eq!(wanted.lacking(&kernel), ["an IPv4 address with a default route"]);
-        // The record of an older version.
+        // Version 0.2 records no preferred one.
         assert!(uplinks(&[Ipv4, Ipv6], &links).lacking(&kernel).is_empty());
     }
 

@@ -10,7 +10,7 @@ use super::{
     fall_back::{Standing, fall_back},
     fault_of,
     in_force::{forget_failures, record_replaced_cards, skip_if_in_force},
-    last_good::{mend_copies, previous, recorded, removed},
+    last_good::{previous, removed, resolve_again},
     machine, marks, peers,
     proof::is_proved,
     recover, refused,
@@ -23,7 +23,8 @@ use crate::{
     },
     durable::{
         boot_id,
-        record::{self, Failed, Record},
+        record::Record,
+        record_file::{self, Failed},
     },
     error::Error,
     paths::Paths,
@@ -90,11 +91,7 @@ async fn attempt_of(run: &Run<'_>, extent: Extent, caller: Caller, cut_off: u32)
     let is_in_force = fault_of(&error) == Fault::NotRecorded;
     let standing = match is_in_force {
         true => None,
-        false => {
-            // A damaged copy is no way back, and a document that does not hold may stay for years.
-            Box::pin(mend_copies(run)).await;
-            Box::pin(fall_back(run, &error, extent)).await
-        }
+        false => Box::pin(fall_back(run, &error, extent)).await,
     };
     if let Some(Standing::InForce(success)) = standing {
         run.warn(&format!("the document is in force, after a failed attempt: {}", chain(&error)));
@@ -172,7 +169,9 @@ async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
     if success == Success::Unchanged {
         forget_failures(run);
         record_replaced_cards(run).await;
-        mend_copies(run).await;
+        if let Err(error) = resolve_again(run).await {
+            tracing::warn!("the document is not resolved again: {}", chain(&error));
+        }
     }
     if success != Success::Nothing {
         machine::remember(run.paths).await;
@@ -182,14 +181,14 @@ async fn ended_well(run: &Run<'_>, success: Success) -> Ended {
 
 /// Puts this node's document in force.
 async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
-    let mut record = recover::online(run).await?;
+    let record = recover::online(run).await?;
     let Some(document) = choose(run, &record).await? else {
         if removed(run.paths, &record).is_none() {
             return Ok(Success::Nothing);
         }
         // Its network stays, so it has to come up like that of a document that is there; but nothing holds this boot.
-        if let Some(uplinks) = recorded(run.paths, &record)
-            && !is_proved(run, &uplinks).await?
+        if let Some(uplinks) = record.uplinks()
+            && !is_proved(run, uplinks).await?
         {
             run.warn("the network of the removed document did not return");
         }
@@ -198,7 +197,7 @@ async fn decide(run: &Run<'_>, extent: Extent) -> Result<Success, Error> {
     marks::chosen(run.paths);
     peers::stand_in(run.paths).await;
     let files = service_files::read(run.paths, &run.status.get().hostname)?;
-    let skipped = Box::pin(skip_if_in_force(run, &mut record, &document, &files)).await?;
+    let skipped = Box::pin(skip_if_in_force(run, &record, &document, &files)).await?;
     let success = match skipped {
         Some(success) => success,
         None => {
@@ -247,8 +246,8 @@ fn check(
     let reason = run.status.get().reason;
     tracing::info!(document = %document.path.display(), digest = %document.digest, "{reason}");
     let start = run.progress.enter(Phase::Check, Duration::from_secs(10));
-    let applied = record.service_files_in_force(run.paths, &files.digests());
-    let checked = check::check(document).and_then(|parsed| Ok((parsed, files.due(&applied)?)));
+    let applied = record.service_files_in_force(run.paths);
+    let checked = check::check(document).and_then(|parsed| Ok((parsed, files.due(applied)?)));
     run.progress.leave(Phase::Check, start, checked.is_ok());
     Ok(checked?)
 }
@@ -278,13 +277,13 @@ async fn transact(
     let change = DocumentChange { document, parsed, service_files: files, previous };
     let result = run.transact(&network, &Change::Document(change)).await;
     if let Err(failure) = &result {
-        note_failure(run.paths, &mut record, document, failure);
+        note_failure(run.paths, &record, document, failure);
     }
     Ok(result?)
 }
 
 /// Counts a failure of the document. A stop does not count: the machine is shutting down.
-fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure: &Failure) {
+fn note_failure(paths: &Paths, record: &Record, document: &Document, failure: &Failure) {
     let why = chain(failure);
     let (digest, source) = (&document.digest, &*document.path);
     let before = record.failures_of(digest);
@@ -295,10 +294,10 @@ fn note_failure(paths: &Paths, record: &mut Record, document: &Document, failure
         Failure::RollBackFailed { .. } => Some("roll-back-failed"),
     };
     let noted = match outcome {
-        None => record::append(paths, digest, source, "stopped", Some(&why)),
+        None => record_file::append(paths, digest, source, "stopped", Some(&why)),
         Some(outcome) => {
             let failed = Failed { before, outcome, error: &why, boot_id: boot_id(paths) };
-            record.failed(paths, digest, source, failed)
+            Record::failed(paths, digest, source, failed)
         }
     };
     if let Err(error) = noted {

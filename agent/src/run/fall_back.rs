@@ -7,7 +7,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{
     Extent, Run,
-    last_good::{self, last_good, last_good_state},
+    last_good::{self, applied, last_good, last_good_state},
     proof,
 };
 use crate::{
@@ -49,7 +49,9 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
         return None;
     }
     let record = Record::load(run.paths);
-    let (document, parsed) = match last_good(run.paths, &record) {
+    let is_recorded = record.committed.is_some();
+    let found = if is_recorded { last_good(&record) } else { applied(run.paths) };
+    let (document, parsed) = match found {
         Ok(found) => found?,
         Err(error) => {
             return Some(Standing::Lost(format!("last good is unusable: {}", chain(&error))));
@@ -75,6 +77,10 @@ pub(super) async fn fall_back(run: &Run<'_>, error: &Error, extent: Extent) -> O
             return Some(Standing::Lost(format!("{name} gives the node no working network")));
         }
     }
+    // Without a record nothing says that the document worked on this node.
+    if !is_recorded {
+        return Some(Standing::Lost(format!("{name} gives the node no working network")));
+    }
     Some(match put_back(run, &record, &document, &parsed).await {
         Ok(()) if is_itself(run, &Record::load(run.paths)) => Standing::InForce(Success::Committed),
         Ok(()) => Standing::Carries(format!("{name} was put back")),
@@ -90,7 +96,7 @@ fn is_itself(run: &Run<'_>, record: &Record) -> bool {
 
 /// Runs the probes that decide whether the last good configuration carries the node, while links come up.
 async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Error> {
-    let wants = last_good_state(run.paths, record)?.map(|state| state.wants()).unwrap_or_default();
+    let wants = last_good_state(record)?.map(|state| state.wants()).unwrap_or_default();
     let settings = &run.settings.probe;
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     // Changes of day two belong to the network that is in force.
@@ -98,15 +104,15 @@ async fn answers(run: &Run<'_>, record: &Record) -> Result<Vec<ProbeResult>, Err
     let gateways = wants.gateways.into_iter().map(|gateway| gateway.in_use(&routes));
     let gateways: Vec<Gateway> = gateways.collect();
     let plan = probe::plan(settings, &gateways, &wants.name_servers, run.paths);
-    let recorded = last_good::recorded(run.paths, record);
-    let links = recorded.as_ref().map(Uplinks::addressable).unwrap_or_default();
+    let recorded = record.uplinks();
+    let links = recorded.map(Uplinks::addressable).unwrap_or_default();
     let asked = telling(&plan, &run.status.get().probes_before, settings.gateway, links);
     let bound = run.settings.wait.link.get() + run.settings.timeout.probe.get();
     let deadline = Instant::now() + bound;
     let start = run.progress.enter(Phase::LastGood, bound);
     let mut answers = probe::run(&asked, bound, run.paths, &netlink).await;
     if silence(&answers).is_none()
-        && let Some(recorded) = &recorded
+        && let Some(recorded) = recorded
     {
         // A late answer leaves it a moment.
         let deadline = deadline.max(Instant::now() + run.settings.timeout.baseline.get());

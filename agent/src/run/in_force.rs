@@ -4,7 +4,7 @@ use nmgen::chain;
 
 use super::{
     Run,
-    last_good::{last_good_if_readable, recorded},
+    last_good::last_good_if_readable,
     proof::{is_proved, is_proved_by_document},
 };
 use crate::{
@@ -23,7 +23,7 @@ use crate::{
 /// tool. `None`: apply it.
 pub(super) async fn skip_if_in_force(
     run: &Run<'_>,
-    record: &mut Record,
+    record: &Record,
     document: &Document,
     files: &Found,
 ) -> Result<Option<Success>, Error> {
@@ -40,39 +40,25 @@ pub(super) async fn skip_if_in_force(
         tracing::info!("files of /etc/nmstate changed; they are applied with the document");
         return Ok(None);
     }
-    if let Some(uplinks) = recorded(run.paths, record) {
-        if !is_proved(run, &uplinks).await? {
-            return Ok(apply_again(run));
-        }
-        if record.uplinks() != Some(&uplinks) {
-            goes_on_unrecorded(run, record.complete(run.paths, uplinks, &files.digests()));
-        }
-        return Ok(Some(Success::Unchanged));
-    }
-    // The record of an older version has neither uplinks nor files. Nothing is awaited if the document is unreadable.
-    let last_good = last_good_if_readable(run.paths, record);
-    let wants = last_good.map(|state| state.wants()).unwrap_or_default();
-    if !is_proved_by_document(run, &wants).await? {
-        return Ok(apply_again(run));
-    }
-    let netlink = Netlink::connect().map_err(NetworkError::from)?;
-    let uplinks = Uplinks::seen(&netlink, &wants, Vec::new()).await?;
-    goes_on_unrecorded(run, record.complete(run.paths, uplinks, &files.digests()));
-    Ok(Some(Success::Unchanged))
+    // Each commit records its network.
+    let Some(uplinks) = record.uplinks() else { return Ok(None) };
+    Ok(match is_proved(run, uplinks).await? {
+        true => Some(Success::Unchanged),
+        false => apply_again(run),
+    })
 }
 
 /// The record of the document in force, with its network.
 pub(super) fn recorded_in_force(paths: &Paths) -> Option<(Record, Uplinks)> {
     let record = Record::load(paths);
     record.document_in_force(paths)?;
-    let uplinks = recorded(paths, &record)?;
+    let uplinks = record.uplinks()?.clone();
     Some((record, uplinks))
 }
 
 /// Forgets failed attempts to apply the document again: its network works.
 pub(super) fn forget_failures(run: &Run<'_>) {
-    let mut record = Record::load(run.paths);
-    if let Err(error) = record.forget_failures_in_force(run.paths) {
+    if let Err(error) = Record::update(run.paths, Record::forget_failures_in_force) {
         run.warn(&format!("the record keeps the failures of earlier attempts: {}", chain(&error)));
     }
 }
@@ -93,14 +79,13 @@ pub(super) async fn record_replaced_cards(run: &Run<'_>) {
 }
 
 async fn replaced_cards(run: &Run<'_>) -> Result<Option<String>, Error> {
-    let mut record = Record::load(run.paths);
-    let Some(committed) = record.committed.clone() else { return Ok(None) };
-    let Some(before) = committed.uplinks else { return Ok(None) };
+    let record = Record::load(run.paths);
+    let Some(before) = record.uplinks() else { return Ok(None) };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
-    let last_good = last_good_if_readable(run.paths, &record);
+    let last_good = last_good_if_readable(&record);
     let wants = last_good.map(|state| state.wants()).unwrap_or_default();
     let Some(now) = before.with_other_cards(&netlink, &wants).await? else { return Ok(None) };
-    record.complete(run.paths, now, &committed.service_files.unwrap_or_default())?;
+    Record::update(run.paths, |record| record.set_uplinks(now))?;
     let gone: Vec<String> = before.cards.iter().map(ToString::to_string).collect();
     Ok(Some(gone.join(", ")))
 }

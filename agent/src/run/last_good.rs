@@ -6,7 +6,6 @@ use super::{Run, recover};
 use crate::{
     document::{
         Document, check,
-        digest::Digest,
         service_files::{self, ServiceFiles},
     },
     durable::{
@@ -14,73 +13,67 @@ use crate::{
         record::{Committed, Record},
     },
     error::Error,
-    model::Uplinks,
     network::Network as _,
     paths::Paths,
-    state::{Parsed, State},
+    state::{Parsed, State, StateError},
     transaction::{Change, DocumentChange, Probed},
 };
 
-/// The last good document; of its two copies the one that is whole.
-pub(crate) fn last_good(
-    paths: &Paths,
-    record: &Record,
-) -> Result<Option<(Document, Parsed)>, Error> {
-    let path = match is_copied(paths, record) {
-        false if record.document_in_force(paths).is_some() => paths.applied(),
-        _ => paths.last_good(),
+/// The last good document.
+pub(crate) fn last_good(record: &Record) -> Result<Option<(Document, Parsed)>, Error> {
+    let Some(document) = record.document() else { return Ok(None) };
+    let parsed = check::check(&document)?;
+    Ok(Some((document, parsed)))
+}
+
+/// What `applied` has, where no record says what is in force: a disk has damaged it, or another tool has applied the document.
+pub(super) fn applied(paths: &Paths) -> Result<Option<(Document, Parsed)>, Error> {
+    let document = match paths.applied().exists() {
+        true => Document::read(paths.applied())?,
+        false => return Ok(None),
     };
-    if !path.exists() {
+    // The mark of nmstate-configuration up to 4.19 is empty.
+    if document.text.is_empty() {
         return Ok(None);
     }
-    let mut document = Document::read(path)?;
     let parsed = check::check(&document)?;
-    // Show the original path: the file on disk is a copy.
-    if let Some(committed) = &record.committed
-        && committed.digest == document.digest
-    {
-        document.path.clone_from(&committed.source);
-    }
     Ok(Some((document, parsed)))
 }
 
 /// The state of the last good document, resolved when it was applied: captures and `copy-mac-from`
 /// may resolve differently now.
-pub(crate) fn last_good_state(paths: &Paths, record: &Record) -> Result<Option<State>, Error> {
-    let Some((_, parsed)) = last_good(paths, record)? else { return Ok(None) };
-    let bytes = durable::read(&paths.last_good_state())?.unwrap_or_default();
-    let then = Parsed::new(&String::from_utf8_lossy(&bytes))?.resolve(None)?;
-    Ok(Some(match parsed.needs_current() {
-        true => then,
+pub(crate) fn last_good_state(record: &Record) -> Result<Option<State>, Error> {
+    let Some((_, parsed)) = last_good(record)? else { return Ok(None) };
+    let then = resolved(record).transpose()?;
+    Ok(match (parsed.needs_current(), then) {
+        (true, then) => then,
         // Take the document, not its resolved copy: nmstate does not write every key that it reads.
-        false => parsed.resolve(None)?.with_links_of(&then),
-    }))
+        (false, Some(then)) => Some(parsed.resolve(None)?.with_links_of(&then)),
+        (false, None) => Some(parsed.resolve(None)?),
+    })
+}
+
+/// The state that the document was resolved to when it was applied.
+fn resolved(record: &Record) -> Option<Result<State, StateError>> {
+    let text = record.committed.as_ref()?.resolved.as_ref().filter(|it| !it.trim().is_empty())?;
+    Some(Parsed::new(text).and_then(|parsed| parsed.resolve(None)))
 }
 
 /// The state of the last good document; `None`, with a warning, if it is unreadable: that must not stop a good document.
-pub(crate) fn last_good_if_readable(paths: &Paths, record: &Record) -> Option<State> {
-    last_good_state(paths, record).unwrap_or_else(|error| {
+pub(crate) fn last_good_if_readable(record: &Record) -> Option<State> {
+    last_good_state(record).unwrap_or_else(|error| {
         tracing::warn!("{}", nmgen::chain(&error));
         None
     })
 }
 
-/// The recorded network, with what the record of an older version leaves out.
-pub(crate) fn recorded(paths: &Paths, record: &Record) -> Option<Uplinks> {
-    let recorded = record.uplinks()?;
-    let completed = || recorded.completed(&last_good_if_readable(paths, record)?.wants());
-    let is_whole = recorded.addressable.is_some();
-    (!is_whole).then(completed).flatten().or_else(|| Some(recorded.clone()))
-}
-
 /// The state of the document in force before this change, which removes its leftovers. It is read from `applied` where that differs
-/// from the last good copy (another tool or deployment wrote it), else from the recorded resolved state. `None`, with a warning, if
-/// neither can be read.
+/// from the last good document (another tool or deployment wrote it), else from the recorded resolved state. `None`, with a
+/// warning, if neither can be read.
 pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
     let warned = |error: &dyn std::error::Error| tracing::warn!("{}", nmgen::chain(error));
     let applied = durable::read(&paths.applied()).inspect_err(|error| warned(error)).ok().flatten();
-    let last_good =
-        durable::read(&paths.last_good()).inspect_err(|error| warned(error)).ok().flatten();
+    let last_good = record.document().map(|document| document.text.into_bytes());
     match applied.filter(|applied| !applied.is_empty()) {
         Some(applied) if Some(&applied) != last_good.as_ref() => {
             let parsed = Parsed::new(&String::from_utf8_lossy(&applied));
@@ -90,62 +83,32 @@ pub(super) fn previous(paths: &Paths, record: &Record) -> Option<State> {
                 false => it.resolve(None).map(Some),
             });
             let state = resolved.inspect_err(|error| warned(error)).ok().flatten();
-            state.or_else(|| last_good_if_readable(paths, record))
+            state.or_else(|| last_good_if_readable(record))
         }
-        _ => last_good_if_readable(paths, record),
+        _ => last_good_if_readable(record),
     }
 }
 
-/// Whether the copy of the committed document has its bytes.
-fn is_copied(paths: &Paths, record: &Record) -> bool {
-    let Some(committed) = &record.committed else { return true };
-    let copy = durable::read(&paths.last_good()).ok().flatten();
-    copy.is_some_and(|bytes| Digest::of(&bytes) == committed.digest)
-}
-
-/// Whether the state that the document was resolved to can be read. It is never empty.
-fn is_resolved(paths: &Paths) -> bool {
-    let bytes = durable::read(&paths.last_good_state()).ok().flatten().unwrap_or_default();
-    let text = String::from_utf8(bytes).unwrap_or_default();
-    !text.trim().is_empty() && Parsed::new(&text).is_ok_and(|it| it.resolve(None).is_ok())
-}
-
-/// Writes what a disk has damaged of the document in force anew: its copy, and the state that it was resolved to.
-pub(super) async fn mend_copies(run: &Run<'_>) {
-    match mended(run).await {
-        Ok(false) => {}
-        Ok(true) => {
-            run.warn("the copy of the document in force was damaged, and is written anew");
-            run.status.write();
-        }
-        Err(error) => tracing::warn!(
-            "the copy of the document in force is damaged, and stays so: {}",
-            nmgen::chain(&error)
-        ),
-    }
-}
-
-async fn mended(run: &Run<'_>) -> Result<bool, Error> {
+/// Resolves the document in force again, where the record has lost the state that it was resolved to: version 0.2, on the way
+/// back, leaves it out when it writes the record.
+pub(super) async fn resolve_again(run: &Run<'_>) -> Result<(), Error> {
     let record = Record::load(run.paths);
-    let (is_copied, is_resolved) = (is_copied(run.paths, &record), is_resolved(run.paths));
-    if record.committed.is_none() || (is_copied && is_resolved) {
-        return Ok(false);
+    if matches!(resolved(&record), Some(Ok(_))) {
+        return Ok(());
     }
-    let Some((document, parsed)) = last_good(run.paths, &record)? else { return Ok(false) };
-    if !is_resolved {
-        let network = run.connect().await?;
-        let current = match parsed.needs_current() {
-            true => Some(network.current().await?),
-            false => None,
-        };
-        let state = network.resolve_links(parsed.resolve(current.as_ref())?).await?;
-        let text = state.to_yaml()?;
-        durable::write(&run.paths.last_good_state(), text.as_bytes(), document.mode)?;
-    }
-    if !is_copied {
-        durable::write(&run.paths.last_good(), document.text.as_bytes(), document.mode)?;
-    }
-    Ok(true)
+    let Some((_, parsed)) = last_good(&record)? else { return Ok(()) };
+    let network = run.connect().await?;
+    let current = match parsed.needs_current() {
+        true => Some(network.current().await?),
+        false => None,
+    };
+    let state = network.resolve_links(parsed.resolve(current.as_ref())?).await?;
+    let text = state.to_yaml()?;
+    Ok(Record::update(run.paths, |record| {
+        if let Some(committed) = &mut record.committed {
+            committed.resolved = Some(text);
+        }
+    })?)
 }
 
 /// Whether the document with this digest is in force together with the files of `nmstatectl service` that belong to it.
@@ -170,7 +133,7 @@ pub(super) async fn apply(
     probed: &mut Probed,
 ) -> Result<(), Error> {
     let network = run.connect().await?;
-    let files = ServiceFiles::none_due(record.applied_service_files(&[]));
+    let files = ServiceFiles::none_due(record.service_files().to_vec());
     let change = DocumentChange { document, parsed, service_files: &files, previous: None };
     Ok(run.transaction(&network).run(&Change::Document(change), probed).await?)
 }
@@ -178,7 +141,7 @@ pub(super) async fn apply(
 /// Returns to the last good document, for `dayone rollback`.
 pub(crate) async fn put_back(run: &Run<'_>) -> Result<(), Error> {
     let record = recover::online(run).await?;
-    let (document, parsed) = last_good(run.paths, &record)?.ok_or(Error::NoLastGood)?;
+    let (document, parsed) = last_good(&record)?.ok_or(Error::NoLastGood)?;
     run.status.update(|s| {
         s.reason = "the last good configuration, by dayone rollback".to_owned();
         s.document = Some(document.path.clone());
@@ -206,8 +169,8 @@ pub(crate) fn removed(paths: &Paths, record: &Record) -> Option<PathBuf> {
 }
 
 /// Whether all recorded profiles are among the saved ones: nmstate edits the day-one profiles of cards and bonds in place, so that
-/// the deployment before the document has profiles with the same uuids. Older records have none. They count as this deployment's,
-/// and so do profiles that cannot be read.
+/// the deployment before the document has profiles with the same uuids. A record without any counts as this deployment's, and so
+/// do profiles that cannot be read.
 fn has_profiles(paths: &Paths, committed: &Committed) -> bool {
     let recorded = committed.uplinks.as_ref().map(|it| it.profiles.as_slice()).unwrap_or_default();
     let texts = match profiles(&paths.profiles()) {
@@ -246,6 +209,7 @@ fn profiles(directory: &Path) -> Result<Vec<String>, FileError> {
 mod tests {
     use super::*;
     use crate::{
+        document::digest::Digest,
         durable::commit,
         model::{Active, Uplinks},
     };
@@ -277,7 +241,7 @@ mod tests {
             (true, "uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001", &own, true),
             (false, "id=br-ex\n uuid=0b6ba3d2-3ae1-4b37-8d5e-3f3c0b2fd001 ", &own, true),
             (true, "", &own, true),
-            // An older version recorded no profiles.
+            // No profile was active.
             (false, "", &Vec::new(), true),
         ] {
             let root = tempfile::tempdir()?;
@@ -299,26 +263,46 @@ mod tests {
         Ok(())
     }
 
-    /// A disk has damaged one of the two copies.
+    /// Nothing but `applied` says what is in force.
     #[test]
-    fn of_two_copies_the_whole_one_is_the_last_good_document()
+    fn without_a_record_the_applied_document_counts() -> Result<(), Box<dyn std::error::Error>> {
+        for (text, is_found) in [(Some(B), true), (Some(""), false), (None, false)] {
+            let root = tempfile::tempdir()?;
+            let paths = Paths::new(root.path());
+            std::fs::create_dir_all(paths.documents())?;
+            if let Some(text) = text {
+                std::fs::write(paths.applied(), text)?;
+            }
+            assert_eq!(applied(&paths)?.is_some(), is_found, "{text:?}");
+            assert!(last_good(&Record::load(&paths))?.is_none());
+        }
+        Ok(())
+    }
+
+    /// A policy has no state but the one that it was resolved to.
+    #[test]
+    fn a_document_without_its_resolved_state_is_resolved_by_itself()
     -> Result<(), Box<dyn std::error::Error>> {
-        for damaged in [Paths::last_good, Paths::applied] {
+        for (text, is_resolved, expected) in
+            [(B, true, true), (B, false, true), (POLICY, true, true), (POLICY, false, false)]
+        {
             let root = tempfile::tempdir()?;
             let paths = Paths::new(root.path());
             std::fs::create_dir_all(paths.documents())?;
             let file = paths.documents().join("worker-0.yml");
-            std::fs::write(&file, B)?;
-            let document = Document::read(file.clone())?;
+            std::fs::write(&file, text)?;
+            let document = Document::read(file)?;
             commit::adopt(&paths, &document, B, Uplinks::default(), &[])?;
-            assert!(is_resolved(&paths));
-            std::fs::write(damaged(&paths), b"[\0\xff")?;
-            let (found, _) = last_good(&paths, &Record::load(&paths))?.ok_or("no document")?;
-            assert_eq!((found.text.as_str(), found.path), (B, file));
-            assert!(last_good_state(&paths, &Record::load(&paths))?.is_some());
-            for unreadable in [&b"[\0\xff"[..], b"", b"interfaces: {"] {
-                std::fs::write(paths.last_good_state(), unreadable)?;
-                assert!(!is_resolved(&paths), "{unreadable:?}");
+            let mut record = Record::load(&paths);
+            assert_eq!(record.document().map(|it| it.text).as_deref(), Some(text));
+            let committed = record.committed.as_mut().ok_or("no commit")?;
+            committed.resolved = committed.resolved.take().filter(|_| is_resolved);
+            assert_eq!(last_good_state(&record)?.is_some(), expected, "{text} {is_resolved}");
+            // A disk has damaged it.
+            for unreadable in ["", "interfaces: {"] {
+                let committed = record.committed.as_mut().ok_or("no commit")?;
+                committed.resolved = Some(unreadable.to_owned());
+                assert!(!matches!(resolved(&record), Some(Ok(_))), "{unreadable:?}");
             }
         }
         Ok(())

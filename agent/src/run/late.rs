@@ -11,8 +11,8 @@ use super::{
     in_force::recorded_in_force, last_good::last_good_if_readable, signals::stoppable, waits,
 };
 use crate::{
-    client::netlink::Netlink, error::Error, lock, network::NetworkError, paths::Paths,
-    settings::Usable,
+    client::netlink::Netlink, durable::record::Record, error::Error, lock, network::NetworkError,
+    paths::Paths, settings::Usable,
 };
 
 /// A port of a switch with spanning tree forwards after 30 s; another 30 s until a router has answered.
@@ -32,7 +32,7 @@ pub(crate) async fn record_families(paths: &Paths, stop: &watch::Receiver<bool>)
 
 async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<String>, Error> {
     let Some((record, uplinks)) = recorded_in_force(paths) else { return Ok(None) };
-    let Some(state) = last_good_if_readable(paths, &record) else { return Ok(None) };
+    let Some(state) = last_good_if_readable(&record) else { return Ok(None) };
     let netlink = Netlink::connect().map_err(NetworkError::from)?;
     let wants = state.wants();
     let late = stoppable(stop, uplinks.with_late_families(&netlink, &wants, LATE)).await?;
@@ -42,17 +42,16 @@ async fn record(paths: &Paths, stop: &watch::Receiver<bool>) -> Result<Option<St
     let turn = Usable::load(paths).settings.wait.turn.get();
     let lock = stoppable(stop, lock::take(paths, "apply", turn, waits)).await?;
     // Another run may have changed the record meanwhile.
-    let (before, now) = (record, recorded_in_force(paths));
-    let Some((mut record, _)) = now.filter(|(now, it)| *now == before && *it == uplinks) else {
+    let now = recorded_in_force(paths);
+    if now.is_none_or(|(now, _)| now.committed != record.committed) {
         return Ok(None);
-    };
+    }
     // A trial may have given the family, and have ended meanwhile.
     let late = uplinks.with_late_families(&netlink, &wants, Duration::ZERO).await?;
     let Some(late) = late else { return Ok(None) };
-    let files = record.applied_service_files(&[]);
     let new = late.families.iter().filter(|it| !uplinks.families.contains(it));
     let families: Vec<String> = new.map(ToString::to_string).collect();
-    record.complete(paths, late, &files)?;
+    Record::update(paths, |record| record.set_uplinks(late))?;
     lock.unsign();
     Ok(Some(families.join(" and ")))
 }

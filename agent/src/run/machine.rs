@@ -8,7 +8,11 @@ use tokio::time::Instant;
 use super::Run;
 use crate::{
     client::netlink::Netlink,
-    durable::machine::{self, Machine, Owner},
+    durable::{
+        machine::{self, Machine, Owner},
+        owner,
+        record::Record,
+    },
     model::{LinkRef, Mac, Uplinks},
     network::NetworkError,
     paths::Paths,
@@ -23,17 +27,17 @@ const CARDS: Duration = Duration::from_secs(10);
 /// The cards that decide whose state it is cannot be read.
 pub(super) async fn set_others_aside(run: &Run<'_>) -> Result<(), NetworkError> {
     let paths = run.paths;
-    match machine::of_state(paths) {
+    match owner::of_state(paths) {
         Owner::ThisInstallation => return Ok(()),
         Owner::Another => {}
         Owner::DecidedByCards => {
-            let recorded = Machine::recorded(paths).unwrap_or_default();
+            let recorded = Record::load(paths).machine.unwrap_or_default();
             if is_here(run, &recorded).await? {
                 return Ok(());
             }
         }
     }
-    match machine::set_aside(paths) {
+    match owner::set_aside(paths) {
         Ok(aside) => run.warn(&format!(
             "the state in /var/lib/dayone is of another installation (other machine-id) or of another machine (other SMBIOS UUID \
              and network cards): nothing of it is used; it was moved to {}",

@@ -5,10 +5,7 @@ use std::{fmt, future::Future, time::Duration};
 use nmgen::chain;
 use tokio::time::Instant;
 
-use super::{
-    Run,
-    last_good::{last_good_if_readable, recorded},
-};
+use super::Run;
 use crate::{
     client::netlink::Netlink,
     durable::record::Record,
@@ -108,12 +105,9 @@ async fn is_given(run: &Run<'_>, wants: &Wants) -> Result<bool, Error> {
 
 /// Whether the network of the document in force is there without a repair, after a failed attempt to apply it again.
 pub(super) async fn is_there(run: &Run<'_>, record: &Record) -> bool {
-    let expected = recorded(run.paths, record).unwrap_or_else(|| {
-        let last_good = last_good_if_readable(run.paths, record);
-        Uplinks::declared(&last_good.map(|state| state.wants()).unwrap_or_default())
-    });
+    let Some(expected) = record.uplinks() else { return false };
     let waited = match Netlink::connect().map_err(NetworkError::from) {
-        Ok(netlink) => wait(run, &expected, &netlink, run.settings.timeout.baseline.get()).await,
+        Ok(netlink) => wait(run, expected, &netlink, run.settings.timeout.baseline.get()).await,
         Err(error) => Err(Lack::Network(error)),
     };
     waited.inspect_err(|lack| tracing::warn!("{lack}")).is_ok()

@@ -5,9 +5,10 @@ use nmgen::chain;
 use super::Run;
 use crate::{
     durable::{
-        FileError, commit,
+        FileError, commit, from_0_2,
         journal::{self, Journal, Kind},
-        record::{self, Failed, INTERRUPTED, Record},
+        record::Record,
+        record_file::{self, Failed, INTERRUPTED},
         set_aside,
     },
     error::Error,
@@ -37,6 +38,9 @@ pub(super) async fn online(run: &Run<'_>) -> Result<Record, Error> {
             }
             Open::Journal(journal) => undo(run, &journal).await?,
         }
+    }
+    if let Err(error) = from_0_2::migrate(run.paths) {
+        tracing::warn!("files of version 0.2 stay beside the record: {}", chain(&error));
     }
     Ok(Record::load(run.paths))
 }
@@ -107,7 +111,7 @@ pub(crate) fn note(paths: &Paths, journal: &Journal) {
     let noted = match journal.kind {
         Kind::Bridge => return,
         Kind::Trial => {
-            record::append(paths, &journal.digest, &journal.source, "trial-undone", None)
+            record_file::append(paths, &journal.digest, &journal.source, "trial-undone", None)
         }
         Kind::Document => count(paths, journal),
     };
@@ -118,11 +122,10 @@ pub(crate) fn note(paths: &Paths, journal: &Journal) {
 
 fn count(paths: &Paths, journal: &Journal) -> Result<(), FileError> {
     let why = "the agent or the machine stopped during the transaction";
-    let mut record = Record::load(paths);
-    let before = journal.failures.unwrap_or_else(|| record.failures_of(&journal.digest));
+    let before = journal.failures.unwrap_or_default();
     let boot_id = journal.boot_id.clone();
     let failed = Failed { before, outcome: INTERRUPTED, error: why, boot_id };
-    record.failed(paths, &journal.digest, &journal.source, failed)
+    Record::failed(paths, &journal.digest, &journal.source, failed)
 }
 
 pub(crate) fn say_recovered(paths: &Paths, journal: &Journal, restored: &str) {

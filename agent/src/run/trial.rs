@@ -5,7 +5,7 @@ use nmgen::chain;
 use super::{Run, last_good::last_good_if_readable, marks, recover, refused, signals::Signals};
 use crate::{
     document::{Document, check, service_files::ServiceFiles},
-    durable::{self, record},
+    durable::{self, record_file},
     error::{Error, Exit},
     paths::Paths,
     status::{
@@ -64,7 +64,7 @@ async fn apply(run: &Run<'_>, file: &TrialFile) -> Result<(), Error> {
     let parsed = check::check(&document)?;
     let network = run.connect().await?;
     // As for a document of this node: leftovers of an unreadable last good document stay.
-    let previous = last_good_if_readable(run.paths, &record);
+    let previous = last_good_if_readable(&record);
     let change = DocumentChange {
         document: &document,
         parsed: &parsed,
@@ -111,7 +111,7 @@ fn end(paths: &Paths, file: &TrialFile, done: &Result<(), Error>) {
     // A roll back that fails again and again must not displace the history of others.
     if let Some(outcome) = history.filter(|_| state != before && !is_told) {
         let why = reason.as_deref().filter(|reason| !reason.is_empty());
-        if let Err(error) = record::append(paths, &trial.digest, document, outcome, why) {
+        if let Err(error) = record_file::append(paths, &trial.digest, document, outcome, why) {
             tracing::warn!("the history is incomplete: {}", chain(&error));
         }
     }

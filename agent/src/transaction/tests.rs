@@ -571,7 +571,7 @@ async fn a_commit_that_cannot_be_decided_is_rolled_back() -> Tested {
 /// A disk failure after the decision undoes nothing; the next start finishes the commit.
 #[tokio::test(start_paused = true)]
 async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
-    for obstacle in [Paths::applied, Paths::last_good, Paths::record] {
+    for obstacle in [Paths::applied, Paths::record] {
         let bench = Bench::new()?;
         let obstacle = obstacle(&bench.paths);
         std::fs::create_dir_all(obstacle.join("x"))?;
@@ -593,12 +593,13 @@ async fn a_decided_commit_is_finished_by_the_next_start() -> Tested {
 async fn the_record_has_the_families_that_were_usable() -> Tested {
     let bench = Bench::new()?;
     let families = vec![Family::Ipv4];
-    let uplinks = Uplinks { families, ..Uplinks::default() };
+    let addressable = Some(Vec::new());
+    let uplinks = Uplinks { families, addressable, ..Uplinks::default() };
     let network = Fake { uplinks: uplinks.clone(), ..Fake::default() };
     bench.run(&network, &mut Probed::default()).await?;
     let committed = Record::load(&bench.paths).committed.ok_or("no record")?;
     assert_eq!(committed.uplinks, Some(uplinks));
-    assert_eq!(committed.service_files, Some(Vec::new()));
+    assert!(committed.service_files.is_empty());
     Ok(())
 }
 
@@ -619,7 +620,7 @@ async fn service_files_go_before_the_document_in_one_transaction() -> Tested {
     let applied = network.steps.borrow().iter().filter(|step| **step == Step::Apply).count();
     assert_eq!(applied, 3);
     let committed = Record::load(&bench.paths).committed.ok_or("no record")?;
-    assert_eq!(committed.service_files, Some(vec![Digest::of(b"both")]));
+    assert_eq!(committed.service_files, [Digest::of(b"both")]);
 
     let bench = Bench { service_files: bench.service_files.clone(), ..Bench::new()? };
     let network = Fake::with(&[(Step::Apply, How::Fails)]);

@@ -51,8 +51,7 @@ pub(super) fn is_network(path: &str) -> bool {
 
 /// Whether the file says which configuration is in force; the record is compared by its content.
 fn is_decision(path: &str) -> bool {
-    let files = ["/var/lib/dayone/last-good.yml", "/var/lib/dayone/last-good.resolved.yml"];
-    path == APPLIED || path == "/var/lib/ovnk/iface_default_hint" || files.contains(&path)
+    path == APPLIED || path == "/var/lib/ovnk/iface_default_hint"
 }
 
 /// Whether recovery may write the file.

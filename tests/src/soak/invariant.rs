@@ -57,17 +57,21 @@ pub(super) fn told(
         let is_in_force = in_force && ["committed", "unchanged"].contains(&outcome.as_str());
         return Ok(Ok(Told { is_in_force, applied: None, outcome }));
     }
-    let (applied, last_good) =
-        (inside.read(APPLIED)?, inside.read("/var/lib/dayone/last-good.yml")?);
+    let applied = inside.read(APPLIED)?;
     let document = Document::GOOD.into_iter().find(|it| Some(kind.text(machine, *it)) == applied);
     let Some(document) = document else {
         return Ok(Err(format!("applied has no document that held: {applied:?}")));
     };
-    if applied != last_good {
-        return Ok(Err(format!("applied has {document}, the last good document is {last_good:?}")));
-    }
     let record = inside.read("/var/lib/dayone/record.json")?.unwrap_or_default();
     let record: Value = serde_json::from_str(&record).unwrap_or_default();
+    // Version 0.2 keeps the document in a file, and none of one that this version has recorded.
+    let last_good = match record["committed"]["document"]["text"].as_str() {
+        Some(text) => Some(text.to_owned()),
+        None => inside.read("/var/lib/dayone/last-good.yml")?,
+    };
+    if last_good.is_some() && applied != last_good {
+        return Ok(Err(format!("applied has {document}, the last good document is {last_good:?}")));
+    }
     if in_force != (record["committed"]["digest"].as_str() == told["digest"].as_str()) {
         return Ok(Err(format!("in force: {in_force}, with the record {record}")));
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::next_boot;
 use crate::{
     document::{Chosen, DocumentError, digest::Digest, service_files},
-    durable::{adopted::Adopted, commit, record::Record},
+    durable::{adopted::AdoptedChange, commit, record::Record},
     error::Error,
     model::facts::Outage,
     paths::Paths,
@@ -79,7 +79,7 @@ pub(super) struct Change {
 }
 
 impl Change {
-    pub(super) fn new(adopted: &Adopted, parts: Vec<String>) -> Self {
+    pub(super) fn new(adopted: &AdoptedChange, parts: Vec<String>) -> Self {
         let (at, reason, age) = (adopted.at, adopted.reason.clone(), adopted.age());
         Self { parts, at, reason, age }
     }

@@ -241,7 +241,7 @@ fn gone(seen: &Seen<'_>, path: &str) -> Verdict {
         ),
         false => (
             format!("{path} is gone"),
-            "write the document again, or a new one, then `dayone apply`",
+            "write the document again, which `dayone export --last-good` prints, or a new one, then `dayone apply`",
         ),
     };
     Verdict::new(

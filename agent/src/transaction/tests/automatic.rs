@@ -58,7 +58,7 @@ async fn a_bridge_is_committed_without_a_document() -> Tested {
     assert!(!bench.committed() && !bench.journal_is_open());
     assert_eq!(hint(&bench).as_deref(), Some("eno1\n"));
     assert!(bench.paths.boot_done().exists() && bench.paths.bridge().exists());
-    assert!(!bench.paths.applied().exists() && !bench.paths.last_good().exists());
+    assert!(!bench.paths.applied().exists());
     Ok(())
 }
 
@@ -68,17 +68,16 @@ async fn a_bridge_in_place_of_a_document_ends_its_record() -> Tested {
     let mut bench = Bench::new()?;
     bench.run(&Fake::default(), &mut Probed::default()).await?;
     assert!(bench.committed());
-    let mut record = Record::load(&bench.paths);
     let other = Document { digest: Digest::of(b"other"), ..bench.document() };
     let (outcome, boot_id) = ("rolled-back", String::new());
-    let failed = crate::durable::record::Failed { before: 1, outcome, error: "why", boot_id };
-    record.failed(&bench.paths, &other.digest, &other.path, failed)?;
+    let failed = crate::durable::record_file::Failed { before: 1, outcome, error: "why", boot_id };
+    Record::failed(&bench.paths, &other.digest, &other.path, failed)?;
     bench.bridge = Some(plan());
     bench.replaces_document = true;
     bench.run(&Fake::default(), &mut Probed::default()).await?;
     let record = Record::load(&bench.paths);
     assert_eq!((record.committed.as_ref(), record.failures_of(&other.digest)), (None, 2));
-    assert!(!bench.paths.applied().exists() && !bench.paths.last_good().exists());
+    assert!(!bench.paths.applied().exists());
     Ok(())
 }
 

@@ -98,8 +98,8 @@ fn rolled_back() -> Status {
 #[test]
 fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
     let (digest, last_error) = (Digest::of(b""), String::new());
-    let failures = Failures { digest, count: 1, last_error, boot_id: None, cut_off: 0 };
-    let record = Record { committed: None, failures: Some(failures) };
+    let failures = Failures { digest, count: 1, last_error, boot_id: String::new(), cut_off: 0 };
+    let record = Record { failures: Some(failures), ..Record::default() };
     let text = shown(&report(rolled_back(), false), &worker(), &record);
     assert_eq!(text, ROLLED_BACK);
     assert!(text.lines().all(|line| line.chars().count() <= 80));
@@ -109,8 +109,9 @@ fn a_failure_is_told_from_verdict_to_details_in_80_columns() {
 fn failures_are_shown_of_this_document_while_it_is_not_in_force() {
     let of = |text: &[u8]| {
         let (digest, last_error) = (Digest::of(text), String::new());
-        let failures = Failures { digest, count: 3, last_error, boot_id: None, cut_off: 0 };
-        Record { committed: None, failures: Some(failures) }
+        let failures =
+            Failures { digest, count: 3, last_error, boot_id: String::new(), cut_off: 0 };
+        Record { failures: Some(failures), ..Record::default() }
     };
     let good = Status { outcome: Outcome::Succeeded(Success::Unchanged), ..Status::default() };
     for (record, boot, in_force, is_shown) in [

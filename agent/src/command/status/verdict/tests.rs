@@ -8,7 +8,7 @@ use crate::{
     },
     document::{Chosen, Document, digest::Digest, unmatched::Unmatched},
     durable::{
-        adopted::Adopted,
+        adopted::AdoptedChange,
         record::{Failures, Record},
     },
     model::facts::{Outage, Service},
@@ -311,8 +311,13 @@ fn a_network_that_is_not_this_nodes_has_a_verdict_and_exit_code_3() {
             good(|it| {
                 pending(it);
                 let (digest, last_error) = (Digest::of(b""), "why".to_owned());
-                it.record.failures =
-                    Some(Failures { digest, count: 2, last_error, boot_id: None, cut_off: 0 });
+                it.record.failures = Some(Failures {
+                    digest,
+                    count: 2,
+                    last_error,
+                    boot_id: String::new(),
+                    cut_off: 0,
+                });
             }),
             "PENDING: FILE; it failed 2 times; the last error: why",
         ),
@@ -488,10 +493,7 @@ fn an_mtu_below_that_of_the_cluster_is_told_and_a_larger_one_is_no_alarm() {
 #[test]
 fn an_adopted_change_is_told_and_no_alarm() {
     let change = || {
-        let digest = Digest::of(b"");
-        let document = Document { path: FILE.into(), text: String::new(), digest, mode: 0o644 };
-        let record = Record::of(&document, Record::default());
-        let adopted = Adopted::new(&record, &[], Some("CHG-7".to_owned()))?;
+        let adopted = AdoptedChange::new(&[], Some("CHG-7".to_owned()));
         Some(Change::new(&adopted, vec!["br-ex: ipv4".to_owned()]))
     };
     let adopted = |it: &mut Node| it.report.adopted = change();
