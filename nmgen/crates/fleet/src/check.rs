@@ -10,7 +10,6 @@ mod declared;
 pub(crate) mod document;
 mod hardware;
 mod machine_network;
-mod majority;
 mod map;
 mod member;
 mod network;
@@ -53,7 +52,6 @@ pub(crate) fn rules() -> Vec<Rule> {
         node_state::RULES,
         running_node::RULES,
         replicas::RULES,
-        roles::RULES,
         stages::RULES,
         role_facts::RULES,
         alone::RULES,
@@ -175,7 +173,6 @@ impl Scope<'_> {
             replicas::check(&hosts, &self.cluster.replicas, diagnostics);
         }
         running_node::written(&hosts, self.cluster, diagnostics);
-        roles::check(&named, diagnostics);
         stages::check(&named, self.cluster, diagnostics);
         for host in hosts {
             map::check(host, self.cluster, diagnostics);
