@@ -4,17 +4,25 @@ use std::time::Duration;
 
 use tests::{
     dayone::{
-        ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, Outcome, SOON,
-        attempt, crash_open_vswitch, kubelet_ran, mark, old_network, outcome, picture, start,
-        stop_open_vswitch, worker,
+        ADDRESS, APISERVER, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Outcome,
+        SOON, attempt, crash_open_vswitch, hold, kubelet_ran, mark, old_network, outcome, picture,
+        picture_like, release, start, stop_open_vswitch, with_holdable_agent, worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Nic, Node, Peer},
 };
 
 /// A node with short timeouts and a probe of the API.
 fn node(document: &str) -> Node {
-    worker()
-        .keyfile("eno1", DAY_ONE)
+    settled(worker(), document)
+}
+
+/// Such a node, whose agent can be held.
+fn holdable_node(document: &str) -> Node {
+    settled(with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC))), document)
+}
+
+fn settled(node: Node, document: &str) -> Node {
+    node.keyfile("eno1", DAY_ONE)
         .file(HOST_FILE, document, 0o644)
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
         .file(APISERVER.0, APISERVER.1, 0o644)
@@ -88,7 +96,7 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
     let lab = Lab::open()?;
     let good = Document::new().text();
     let missing = Document::new().nic("eno9").text();
-    lab.run(node(&missing), &Peer::new(), |case| {
+    lab.run(holdable_node(&missing), &Peer::new(), |case| {
         case.power_on()?;
         let inside = case.inside()?;
         let first = outcome(&inside, None)?;
@@ -109,9 +117,10 @@ fn each_cause_is_named_and_undone() -> Result<(), Error> {
 
         // From here on the gateway answers nothing but ARP.
         inside.write(HOST_FILE, &good)?;
-        let mark = start(&inside)?;
-        journal_open(&inside, &mark)?;
+        // The baseline probes are over.
+        let mark = hold(&inside, "journal")?;
         case.peer_mut().fault(Fault::DropTraffic, true)?;
+        release(&inside)?;
         let it = outcome(&inside, Some(&mark))?;
         inside.sh("systemctl stop dayone.service")?;
         case.peer_mut().fault(Fault::DropTraffic, false)?;
@@ -168,20 +177,12 @@ fn secrets_are_shown_nowhere(inside: &Inside, good: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns when the agent is about to change the network; the baseline probes are over.
-fn journal_open(inside: &Inside, mark: &tests::dayone::Mark) -> Result<(), Error> {
-    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, ATTEMPT, |it| it.message().starts_with("opening the journal"))?;
-    Ok(())
-}
-
-/// Kills NetworkManager once, while it activates br-ex and nmstate is done: nmstate asks for an activation again for a minute.
-const KILL: &str = "\
+/// NetworkManager waits for this script in the activation of br-ex.
+const ACTIVATES: &str = "\
 #!/bin/sh
 [ \"$1\" = br-ex ] && [ ! -e /run/lab-killed ] || exit 0
-: >/run/lab-killed
-until grep -q '\"phase\": \"verify\"' /run/dayone/status.json; do :; done
-kill -KILL $(pidof NetworkManager)
+: >/run/lab-activates
+until [ -e /run/lab-killed ]; do sleep 0.05; done
 ";
 /// Until the document has failed it does not come back: nmstate would go on with the new process.
 const STAYS_AWAY: &str = "[Service]\nRestart=no\n";
@@ -190,18 +191,27 @@ const STAYS_AWAY: &str = "[Service]\nRestart=no\n";
 fn networkmanager_killed_while_it_applies() -> Result<(), Error> {
     let lab = Lab::open()?;
     // The first boot has no document, so that the old network can be recorded.
-    let node = node("")
-        .file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-kill", KILL, 0o755)
+    let node = holdable_node("")
+        .file("/etc/NetworkManager/dispatcher.d/pre-up.d/50-lab", ACTIVATES, 0o755)
         .file("/etc/systemd/system/NetworkManager.service.d/50-lab.conf", STAYS_AWAY, 0o644);
     lab.run(node, &Peer::new(), |case| {
         let (inside, before) = old_network(case)?;
         inside.write(HOST_FILE, &Document::new().text())?;
-        let mark = start(&inside)?;
+        // nmstate is done: it would ask for the activation again for a minute. The verification has not begun: it needs no end of
+        // the activation, and could be over before.
+        let mark = hold(&inside, "apply")?;
+        inside.wait_sh("test -e /run/lab-activates", SOON)?;
+        inside.kill("NetworkManager.service")?;
+        inside.write("/run/lab-killed", "")?;
+        release(&inside)?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
         let fails = "the current state cannot be retrieved";
         inside.wait_journal(&own, ATTEMPT, |it| it.message().contains(fails))?;
         inside.sh("systemctl start NetworkManager.service")?;
         let it = outcome(&inside, Some(&mark))?;
+        // A process that started in the middle has activated the document's profiles. It takes the activation down some time after
+        // the roll back has removed them.
+        picture_like(&inside, &before)?;
         failed(case, &it, 3, "NetworkManager does not answer on D-Bus", &before)
     })
 }
@@ -224,7 +234,7 @@ fn networkmanager_killed_before_its_roll_back() -> Result<(), Error> {
         let it = outcome(&inside, Some(&mark))?;
         assert_eq!(inside.sh("cat /sys/class/net/eno1/mtu")?, "1500", "{}", it.text());
         // The new process may still take the bridge's last activation down.
-        inside.wait_sh("! nmcli --get-values NAME connection show --active | grep br-ex", SOON)?;
+        picture_like(&inside, &before)?;
         failed(case, &it, 3, "gateway 192.0.2.254", &before)
     })
 }

@@ -1,19 +1,13 @@
 //! The agent is killed, stopped or loses power in the middle, and the old network comes back.
 
-use std::path::Path;
-
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON,
-        configure_ovs, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle, start,
-        unwrapped, with_program,
+        ADDRESS, APPLIED, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, PATCH, SOON,
+        configure_ovs, hold, kubelet_ran, old_network, outcome, ovn, ovs_rows, picture, settle,
+        start, unwrapped, with_holdable_agent,
     },
     lab::{Case, Error, Inside, Lab, Nic, Node, Peer},
-    program,
 };
-
-/// Makes the agent stop and wait after a phase.
-const HOLD: &str = "/etc/dayone/hold";
 
 /// A node whose agent can be made to stop after a phase; it boots without a document.
 fn node() -> Node {
@@ -22,35 +16,13 @@ fn node() -> Node {
 
 /// Such a node without a profile.
 fn bare_node() -> Node {
-    let held: &Path = program::dayone_fault_injection();
-    with_program(Node::new("worker-0").nic(Nic::new("eno1", MAC)), held)
+    with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
         .file("/etc/dayone/dayone.toml", HASTE, 0o644)
-        .file(
-            "/etc/systemd/system/dayone.service.d/hold.conf",
-            "[Service]\nEnvironmentFile=-/etc/dayone/hold\n",
-            0o644,
-        )
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
 }
 
-/// Starts the agent and returns when it has done the work of `phase` and waits.
-fn hold(inside: &Inside, phase: &str) -> Result<Mark, Error> {
-    inside.write(HOLD, &format!("DAYONE_HOLD_AT={phase}\n"))?;
-    let mark = start(inside)?;
-    held(inside, Some(&mark))?;
-    Ok(mark)
-}
-
-fn held(inside: &Inside, mark: Option<&Mark>) -> Result<(), Error> {
-    let after = mark.iter().map(|mark| mark.argument());
-    let own: Vec<&str> = after.chain(["SYSLOG_IDENTIFIER=dayone"]).collect();
-    inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
-    Ok(())
-}
-
-/// Kills the agent that has waited since `mark`; the next one does not wait.
+/// Kills the agent that has waited since `mark`.
 fn kill(inside: &Inside, mark: &Mark) -> Result<(), Error> {
-    inside.sh(&format!("rm {HOLD}"))?;
     inside.kill("dayone.service")?;
     let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];
     inside.wait_journal(&manager, SOON, |it| it.field("EXIT_CODE") == Some("killed"))?;
@@ -345,7 +317,6 @@ fn power_cut_while_it_takes_over_a_bridge_with_ovns_port() -> Result<(), Error> 
             inside.write(HOST_FILE, &good)?;
             hold(&inside, phase)?;
             assert_ne!(ovs_rows(&inside)?, rows, "{phase}");
-            inside.sh(&format!("rm {HOLD}"))?;
             inside.write(HOST_FILE, "")?;
             inside.sh("sync")?;
             case.cut_power()?;

@@ -2,15 +2,11 @@
 
 use tests::{
     dayone::{
-        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON,
-        kubelet_ran, outcome, settle, start, with_program, worker,
+        ADDRESS, APPLIED, ATTEMPT, DAY_ONE, Document, HASTE, HOST_FILE, MAC, Mark, SOON, hold,
+        hold_with, kubelet_ran, outcome, settle, with_holdable_agent, worker,
     },
     lab::{Error, Inside, Lab, Nic, Node, Peer},
-    program,
 };
-
-/// Makes the agent stop and wait after a phase.
-const HOLD: &str = "/etc/dayone/hold";
 
 fn wrong_gateway() -> String {
     Document::new().with("192.0.2.1\n    next-hop", "192.0.2.254\n    next-hop").text()
@@ -23,15 +19,9 @@ fn node(document: &str) -> Node {
 
 /// A node with an agent that can be made to stop after a phase.
 fn holding_node(settings: &str) -> Node {
-    let node = Node::new("worker-0").nic(Nic::new("eno1", MAC));
-    with_program(node, program::dayone_fault_injection())
+    with_holdable_agent(Node::new("worker-0").nic(Nic::new("eno1", MAC)))
         .keyfile("eno1", DAY_ONE)
         .settings(settings)
-        .file(
-            "/etc/systemd/system/dayone.service.d/hold.conf",
-            "[Service]\nEnvironmentFile=-/etc/dayone/hold\n",
-            0o644,
-        )
         .file("/etc/nmstate/openshift/worker-1.yml", "", 0o644)
 }
 
@@ -39,12 +29,7 @@ fn holding_node(settings: &str) -> Node {
 fn held_at_verify(inside: &Inside) -> Result<Mark, Error> {
     settle(inside)?;
     inside.write(HOST_FILE, &Document::new().text())?;
-    inside.write(HOLD, "DAYONE_HOLD_AT=verify\n")?;
-    let mark = start(inside)?;
-    let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-    inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
-    inside.sh(&format!("rm {HOLD}"))?;
-    Ok(mark)
+    hold(inside, "verify")
 }
 
 fn property(inside: &Inside, unit: &str, name: &str) -> Result<String, Error> {
@@ -259,12 +244,9 @@ fn agent_that_stands_still_ends_itself_and_is_undone() -> Result<(), Error> {
         settle(&inside)?;
         inside.sh("systemctl stop kubelet.service; rm -rf /run/lab-kubelet")?;
         inside.write(HOST_FILE, &Document::new().text())?;
-        inside.write(HOLD, "DAYONE_BLOCK_AT=verify\nDAYONE_STANDSTILL=2\n")?;
-        let mark = start(&inside)?;
+        let mark = hold_with(&inside, "DAYONE_BLOCK_AT=verify\nDAYONE_STANDSTILL=2\n")?;
         let own = [mark.argument(), "SYSLOG_IDENTIFIER=dayone"];
-        inside.wait_journal(&own, ATTEMPT, |it| it.field("DAYONE_HELD").is_some())?;
         let blocked = property(&inside, "dayone.service", "MainPID")?;
-        inside.sh(&format!("rm {HOLD}"))?;
         let ended = |it: &tests::lab::Entry| it.message().contains("made no progress for 2 s");
         inside.wait_journal(&own, 2 * SOON, ended)?;
         let manager = [mark.argument(), "_PID=1", "UNIT=dayone.service"];

@@ -5,7 +5,8 @@ use std::{net::Ipv4Addr, time::Duration};
 use tests::{
     dayone::{
         ADDRESS, DAY_ONE, Document, HOST_FILE, Links, MAC, SOON, attempt, collected, make_others,
-        mark, others_are_there, outcome, replays, stop_open_vswitch, unwrapped, worker,
+        mark, others_are_there, outcome, replays, run_is_over, stop_open_vswitch, unwrapped,
+        worker,
     },
     lab::{Case, Error, Fault, Inside, Lab, Peer},
     program,
@@ -54,6 +55,7 @@ fn lost_address_is_drift_and_a_virtual_one_is_not() -> Result<(), Error> {
         attempt(&inside)?;
         others_are_there(&inside, &others, "after a proof")?;
         assert!(case.peer().pings(ADDRESS, SOON)?);
+        run_is_over(&inside)?;
         let bundle = replays(&inside)?;
         let card = &bundle["cards"][0];
         assert_eq!((&card["name"], &card["mac"]), (&"eno1".into(), &MAC.into()), "{card}");

@@ -7,6 +7,7 @@ mod configure_ovs;
 mod export;
 mod field;
 mod guide;
+mod hold;
 mod hung;
 mod installed;
 mod monitoring;
@@ -32,6 +33,7 @@ pub use self::{
         unhealthy,
     },
     guide::{Shown, commands, follow, follow_inside},
+    hold::{hold, hold_with, release, with_holdable_agent},
     hung::{at_pre_down, hang, unhang},
     installed::{
         SHORT_WAIT, booted_without_image, installing_machine_config, machine_config,
@@ -348,6 +350,15 @@ pub fn attempt(inside: &Inside) -> Result<Outcome> {
         inside.sh("systemctl stop dayone.service")?;
     }
     Ok(it)
+}
+
+/// Returns when a run that told its success is no more at work, of which accounts of the node speak.
+///
+/// # Errors
+/// The lab's.
+pub fn run_is_over(inside: &Inside) -> Result<()> {
+    inside.wait_sh("! test -s /run/dayone/lock", SOON)?;
+    Ok(())
 }
 
 /// Settings with short timeouts and many attempts for a document.

@@ -84,8 +84,8 @@ async fn bounded<T, E: Into<PhaseError>>(
 }
 
 /// For the lab's fault injection, in debug builds alone: `DAYONE_HOLD_AT` names a phase that does its work and then
-/// hangs, so that a test can kill the agent right there; `DAYONE_BLOCK_AT` one that blocks its
-/// thread, and with it the runtime and every bound.
+/// hangs, so that a test can kill the agent right there, until the file `DAYONE_HOLD_UNTIL` is
+/// there; `DAYONE_BLOCK_AT` one that blocks its thread, and with it the runtime and every bound.
 #[cfg(debug_assertions)]
 async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let done = work.await;
@@ -93,7 +93,7 @@ async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
     let is_at = |variable| std::env::var(variable).is_ok_and(|at| name == format!("\"{at}\""));
     if is_at("DAYONE_HOLD_AT") {
         tracing::warn!(dayone_held = true, "held after {phase}");
-        std::future::pending::<()>().await;
+        released().await;
     }
     if is_at("DAYONE_BLOCK_AT") {
         tracing::warn!(dayone_held = true, "blocked after {phase}");
@@ -102,6 +102,23 @@ async fn held<T>(phase: Phase, work: impl Future<Output = T>) -> T {
         }
     }
     done
+}
+
+#[cfg(debug_assertions)]
+async fn released() {
+    let file = std::env::var_os("DAYONE_HOLD_UNTIL").map(std::path::PathBuf::from);
+    while let Some((file, directory)) = file.as_ref().and_then(|file| Some((file, file.parent()?)))
+        && let Ok(change) = crate::client::watch::Watch::on(&[directory])
+    {
+        // The watch is older than this look.
+        if file.exists() {
+            return;
+        }
+        if change.changed().await.is_err() {
+            break;
+        }
+    }
+    std::future::pending::<()>().await;
 }
 
 #[cfg(not(debug_assertions))]
